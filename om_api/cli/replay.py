@@ -1,0 +1,159 @@
+"""Recorded conversations, read from the formats they are usually kept in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from om_api.errors import InvalidInputError
+from om_api.values import check_id, parse_member, to_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from om_api.values import Message
+
+_ROLES = {"developer": "system"}
+_FIELDS = (("thread_id", "threadId"), ("resource_id", "resourceId"))
+
+
+def read_messages(lines: Iterable[str], *, resource: str | None, thread: str | None) -> Iterator[Message]:
+    """Read a recording message by message, in the order it was written.
+
+    A line is a message in our wire format or as OpenAI's chat completions have it, a list of such, or an object with a
+    list of them in `messages`; a file may also be one such list or object over many lines. `thread_id` and
+    `resource_id` of a message win over those of the object around it, and those over the arguments. A message without
+    an id gets one from what was read up to it, so that reading the same file again gives the same ids.
+
+    Raises InvalidInputError that names the line (and the place in its list) for whatever cannot be read.
+    """
+    seen = hashlib.sha256()
+    defaults = {"thread_id": thread, "resource_id": resource}
+    for where, document in _documents(lines):
+        for place, fields in _flatten(where, document, defaults):
+            seen.update(json.dumps(fields).encode())
+            try:
+                yield _message(fields | {"id": fields.get("id") or f"h-{seen.hexdigest()[:32]}"})
+            except InvalidInputError as error:
+                raise InvalidInputError(f"{place}: {error}") from None
+
+
+def _documents(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    for number, line in numbered:
+        try:
+            yield f"line {number}", json.loads(line)
+        except ValueError as error:
+            if not _goes_on(line):
+                raise InvalidInputError(f"line {number}: not JSON: {error}") from None
+            yield f"line {number}", _rest(number, line, numbered)
+
+
+def _goes_on(line: str) -> bool:
+    """Tell the first line of a document laid out over many from a damaged one."""
+    text = line.strip()
+    return text.startswith("[") or text[-1] in "[{,"
+
+
+def _rest(number: int, first: str, numbered: Iterable[tuple[int, str]]) -> Any:
+    """Read a document to the end of the file."""
+    numbers, texts = zip((number, first), *numbered, strict=True)
+    try:
+        return json.loads("\n".join(text.rstrip("\r\n") for text in texts))
+    except json.JSONDecodeError as error:
+        at = numbers[min(error.lineno, len(numbers)) - 1]
+        raise InvalidInputError(f"line {at}: not JSON: {error.msg}") from None
+
+
+def _flatten(where: str, document: Any, around: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Give every message of a document its place and what the objects around it say."""
+    if isinstance(document, list):
+        for index, element in enumerate(document, 1):
+            yield from _flatten(f"{where}, message {index}", element, around)
+    elif not isinstance(document, dict):
+        raise InvalidInputError(f"{where}: a message is a JSON object, not {str(document)[:40]!r}")
+    else:
+        around = around | _named(document)
+        if isinstance(document.get("messages"), list):
+            yield from _flatten(where, document["messages"], around)
+        else:
+            yield where, document | around
+
+
+def _named(fields: dict[str, Any]) -> dict[str, Any]:
+    both = {snake: fields.get(snake) or fields.get(camel) for snake, camel in _FIELDS}
+    return {name: value for name, value in both.items() if value}
+
+
+def _message(fields: dict[str, Any]) -> Message:
+    """Read one message in either format. Raises InvalidInputError without its place."""
+    thread, resource = (_id(fields, name) for name in ("thread_id", "resource_id"))
+    written = fields.get("timestamp") or fields.get("createdAt")
+    at = to_ms(written)
+    if written is not None and at is None:
+        raise InvalidInputError(f"timestamp {str(written)[:40]!r} is neither ISO 8601 nor Unix time")
+    return parse_member(json.dumps(_wire(fields)).encode(), thread, resource, at or 0)
+
+
+def _id(fields: dict[str, Any], name: str) -> str:
+    if fields[name] is None:
+        raise InvalidInputError(f"{name} is missing: write it in the message or say which one to take")
+    return check_id(fields[name], name)
+
+
+def _wire(fields: dict[str, Any]) -> dict[str, Any]:
+    """Turn a chat completions message into our wire format; one that has it already stays as it is."""
+    role, content = fields.get("role"), fields.get("content")
+    if content is None:
+        content = fields.get("refusal")
+    if isinstance(content, list):
+        content = [_part(part) for part in content]
+    if role == "tool" and fields.get("tool_call_id"):
+        content = [_tool_result(fields, content)]
+    elif calls := fields.get("tool_calls"):
+        content = _parts(content) + _tool_calls(calls)
+    return fields | {"role": _ROLES.get(str(role), role), "content": content}
+
+
+def _parts(content: Any) -> list[Any]:
+    if isinstance(content, list):
+        return content
+    return [{"type": "text", "text": content}] if content else []
+
+
+def _part(part: Any) -> Any:
+    kind = part.get("type") if isinstance(part, dict) else None
+    if kind == "image_url":
+        image = part.get("image_url")
+        return {"type": "image", "url": image.get("url") if isinstance(image, dict) else image}
+    return {"type": "text", "text": part.get("refusal")} if kind == "refusal" else part
+
+
+def _tool_calls(calls: Any) -> list[dict[str, Any]]:
+    if not isinstance(calls, list):
+        raise InvalidInputError(f"tool_calls is a list, not {str(calls)[:40]!r}")
+    return [_tool_call(call) for call in calls]
+
+
+def _tool_call(call: Any) -> dict[str, Any]:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict):
+        raise InvalidInputError(f"a tool call needs a function, and {str(call)[:40]!r} has none")
+    args = _arguments(function.get("arguments"))
+    return {"type": "tool-call", "tool_call_id": call.get("id", ""), "name": function.get("name", ""), "args": args}
+
+
+def _arguments(text: Any) -> Any:
+    """Parse a call's arguments; a model may have written broken JSON, and what it wrote is what happened."""
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError):
+        return text
+
+
+def _tool_result(fields: dict[str, Any], content: Any) -> dict[str, Any]:
+    if isinstance(content, list) and all(isinstance(part, dict) and "text" in part for part in content):
+        content = "\n".join(str(part["text"]) for part in content)
+    result = {"type": "tool-result", "tool_call_id": fields["tool_call_id"], "result": content, "is_error": False}
+    return result | ({"name": fields["name"]} if fields.get("name") else {})

@@ -1,0 +1,9 @@
+"""What an agent reads of its memory: pure, from a snapshot to text and to the providers' own forms."""
+
+from __future__ import annotations
+
+from om_api.context.assemble import Context, build
+from om_api.context.block import Block
+from om_api.context.view import View
+
+__all__ = ["Block", "Context", "View", "build"]

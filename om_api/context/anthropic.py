@@ -1,0 +1,91 @@
+"""A context as the system blocks and messages of an Anthropic request, with its cache breakpoints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from om_api.context.parts import arguments, part_text, result_text
+from om_api.context.speeches import EARLIER, Speech, alternate, inline_image, reminder
+from om_api.context.turns import wire_id, wire_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from om_api.context.block import Block
+    from om_api.context.turns import Turn
+
+Wire = dict[str, Any]
+_IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+
+
+def anthropic_request(blocks: Sequence[Block], turns: Iterable[Turn]) -> Wire:
+    """The keyword arguments `system` and `messages`, with at most four breakpoints.
+
+    They stand after preamble and reflection, after the newest activation but one, after the newest activation, and
+    after the last raw message: the volatile block comes behind them all and spoils nothing that was cached.
+    """
+    raw = [Speech(_role(turn), _parts(turn)) for turn in turns]
+    if raw:
+        _mark(raw[-1].parts[-1])
+    before = [_user(block) for block in blocks if block.kind == "continuation"]
+    after = [_user(block) for block in blocks if block.kind == "volatile"]
+    speeches = alternate([*before, *raw, *after], _text(EARLIER))
+    return {
+        "system": _system([block for block in blocks if block.role == "system" and block.kind != "message"]),
+        "messages": [{"role": speech.role, "content": speech.parts} for speech in speeches],
+    }
+
+
+def _system(blocks: Sequence[Block]) -> list[Wire]:
+    written = [_text(block.text) for block in blocks]
+    activations = sum(block.kind == "observations" for block in blocks)
+    ends = {len(blocks) - 1, len(blocks) - 1 - min(1, activations), len(blocks) - 1 - activations}
+    for end in ends if blocks else ():
+        _mark(written[end])
+    return written
+
+
+def _mark(part: Wire) -> None:
+    part["cache_control"] = {"type": "ephemeral"}
+
+
+def _text(text: str) -> Wire:
+    return {"type": "text", "text": text}
+
+
+def _user(block: Block) -> Speech:
+    return Speech("user", [_text(block.text)])
+
+
+def _role(turn: Turn) -> str:
+    return "assistant" if turn.role == "assistant" else "user"
+
+
+def _parts(turn: Turn) -> list[Wire]:
+    if turn.role == "system":
+        return [_text(reminder(turn.text))]
+    said = [_said(part, turn.role) for part in turn.parts]
+    return [*said, *map(_call, turn.calls), *map(_result, turn.results)]
+
+
+def _said(part: Wire, role: str) -> Wire:
+    if part["type"] == "text":
+        return _text(part["text"].rstrip() if role == "assistant" else part["text"])
+    source = _source(str(part["url"]))
+    return {"type": "image", "source": source} if source else _text(part_text(part))
+
+
+def _source(url: str) -> Wire | None:
+    inline = inline_image(url)
+    if inline and inline[0] in _IMAGES:
+        return {"type": "base64", "media_type": inline[0], "data": inline[1]}
+    return {"type": "url", "url": url} if url.startswith("https://") else None
+
+
+def _call(part: Wire) -> Wire:
+    return {"type": "tool_use", "id": wire_id(part), "name": wire_name(part), "input": arguments(part)}
+
+
+def _result(part: Wire) -> Wire:
+    failed = {"is_error": True} if part.get("is_error") else {}
+    return {"type": "tool_result", "tool_use_id": wire_id(part), "content": result_text(part), **failed}

@@ -1,0 +1,127 @@
+"""Dates as observations write them, and how long ago they are."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from datetime import date
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LONGEST = 60
+_NAMES = (
+    "january february march april may june july august september october november december "
+    "jan feb mar apr may jun jul aug sep oct nov dec"
+)
+_MONTHS = {name: index % 12 + 1 for index, name in enumerate(_NAMES.split())} | {"sept": 9}
+_DASH = "[-\u2013\u2014]"
+_MONTH = r"([a-z]{3,9})\.?"
+_DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
+_YEAR = r"((?:19|20|21)\d\d)"
+_PART = r"(?:(early|mid|late)[ -])?"
+_ABOUT = re.compile(r"(?:(?:on|by|in|about|around|approx\.?|approximately|circa|ca\.) |~)+")
+_BETWEEN = re.compile(rf" (?:{_DASH}|to|or|and) |[\u2013\u2014]")
+_PART_OF_MONTH = {"early": 7, "mid": 15, "late": 23}
+_PART_OF_YEAR = {"early": (2, 15), "mid": (7, 1), "late": (11, 15)}
+
+
+class Span(NamedTuple):
+    """From one day to another, both included; one day when they are equal."""
+
+    start: date
+    end: date
+
+
+@lru_cache(maxsize=1024)  # a memory names the same days over and over
+def parse_span(text: str) -> Span | None:
+    """Read a date, a part of a month or a year, or a range that states its year; None for anything else.
+
+    "Jun 10, 2025", "10 June 2025", "2025-06-10", "June 3-5, 2025", "Dec 30, 2024 - Jan 2, 2025", "by late 2027".
+    """
+    if len(text) > _LONGEST:
+        return None
+    text = " ".join(text.lower().split())
+    if about := _ABOUT.match(text):
+        text = text[about.end() :]
+    return _single(text) or _range(text)
+
+
+def _single(text: str) -> Span | None:
+    return next((span for pattern, read in _FORMS if (span := _try(read, pattern.fullmatch(text)))), None)
+
+
+def _try(read: Callable[..., Span], match: re.Match[str] | None) -> Span | None:
+    try:
+        return read(*match.groups()) if match else None
+    except (LookupError, ValueError):  # a word that is no month, or the 31st of June
+        return None
+
+
+def _range(text: str) -> Span | None:
+    first, _, last = _BETWEEN.sub("|", text, count=1).partition("|")
+    end = _single(last)
+    if not end:
+        return None
+    start = _single(first) or _single(f"{first}, {end.end.year}")
+    return Span(start.start, end.end) if start and start.start <= end.end else None
+
+
+def _of_day(year: str, month: int, first: str, last: str | None = None) -> Span:
+    return Span(date(int(year), month, int(first)), date(int(year), month, int(last or first)))
+
+
+def _of_month(part: str | None, name: str, year: str) -> Span:
+    month = _MONTHS[name]
+    if part:
+        return _of_day(year, month, str(_PART_OF_MONTH[part]))
+    return _of_day(year, month, "1", str(monthrange(int(year), month)[1]))
+
+
+def _of_year(part: str | None, year: str) -> Span:
+    if part:
+        month, day = _PART_OF_YEAR[part]
+        return _of_day(year, month, str(day))
+    return Span(date(int(year), 1, 1), date(int(year), 12, 31))
+
+
+_FORMS: tuple[tuple[re.Pattern[str], Callable[..., Span]], ...] = (
+    (re.compile(rf"{_YEAR}-(\d\d)-(\d\d)"), lambda year, month, day: _of_day(year, int(month), day)),
+    (re.compile(rf"{_MONTH} {_DAY},? {_YEAR}"), lambda name, day, year: _of_day(year, _MONTHS[name], day)),
+    (re.compile(rf"{_DAY} {_MONTH},? {_YEAR}"), lambda day, name, year: _of_day(year, _MONTHS[name], day)),
+    (
+        re.compile(rf"{_MONTH} {_DAY} ?{_DASH} ?{_DAY},? {_YEAR}"),
+        lambda name, first, last, year: _of_day(year, _MONTHS[name], first, last),
+    ),
+    (re.compile(rf"{_PART}{_MONTH},? {_YEAR}"), _of_month),
+    (re.compile(rf"{_PART}{_YEAR}"), _of_year),
+)
+
+
+def phrase(span: Span, today: date) -> str:
+    """Say how far a span is from today: "3 weeks ago", "10 months ago to 9 months ago", "in 2 months to 4 months"."""
+    start, end = _from(span.start, today), _from(span.end, today)
+    if start == end:
+        return start
+    until = end.removeprefix("in ")
+    return f"{start} to {until}{' from now' if until != end and not start.startswith('in ') else ''}"
+
+
+def _from(day: date, today: date) -> str:
+    days = (today - day).days
+    if days in _NEAR:
+        return _NEAR[days]
+    return f"{_amount(days)} ago" if days > 0 else f"in {_amount(-days)}"
+
+
+_NEAR = {-1: "tomorrow", 0: "today", 1: "yesterday"}
+
+
+def _amount(days: int) -> str:
+    """Name a distance of two days or more by its largest unit, rounded down; 14 days are 2 weeks, 30 are a month."""
+    for unit, size in (("year", 365), ("month", 30), ("week", 7)):
+        if days >= size:
+            return f"{days // size} {unit}{'s' if days >= 2 * size else ''}"
+    return f"{days} days"

@@ -1,0 +1,108 @@
+"""The parts of a message as text and as plain JSON values: escaped, copied, shared with nobody."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from om_api.tags import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from om_api.values import Message
+
+Part = dict[str, Any]
+_LONGEST_URL = 300
+
+
+def plain(message: Message) -> str:
+    """The whole message as escaped text: its text, tool parts in brackets, attachments by name."""
+    if isinstance(message.content, str):
+        return escape(message.content)
+    return escape("\n".join(map(part_text, message.content)))  # again: a tag may be split between two parts
+
+
+def part_text(part: Mapping[str, Any]) -> str:
+    """One part as escaped text."""
+    if part["type"] == "text":
+        return escape(part["text"])
+    return escape(_BRACKETS.get(part["type"], _attachment)(part))
+
+
+def _call(part: Mapping[str, Any]) -> str:
+    return f"[tool call {part.get('name') or 'unnamed'} {_json(arguments(part))}]"
+
+
+def _result(part: Mapping[str, Any]) -> str:
+    word = "error" if part.get("is_error") else "result"
+    return f"[tool {word} {part.get('name') or 'unnamed'}] {result_text(part)}"
+
+
+def _attachment(part: Mapping[str, Any]) -> str:
+    url = str(part.get("url") or "")
+    shown = url if len(url) <= _LONGEST_URL and not url.startswith("data:") else ""
+    said = [str(word) for word in (part.get("name"), part.get("mime"), shown) if word]
+    return f"[{' '.join([part['type'], *said])}]"
+
+
+_BRACKETS = {"tool-call": _call, "tool-result": _result}
+
+
+def arguments(part: Mapping[str, Any]) -> dict[str, Any]:
+    """A call's arguments as an object of their own, strings escaped; JSON text is read, anything else is `value`."""
+    args = part.get("args")
+    if isinstance(args, str):
+        args = _read(args)
+    if args is None:
+        return {}
+    copied = _copy(args)
+    return copied if isinstance(copied, dict) else {"value": copied}
+
+
+def result_text(part: Mapping[str, Any]) -> str:
+    """A tool's result as escaped text: text as it is, anything else as JSON, "" for none."""
+    result = part.get("result")
+    if result is None:
+        return ""
+    return escape(result) if isinstance(result, str) else _json(_copy(result))
+
+
+def result_object(part: Mapping[str, Any]) -> dict[str, Any]:
+    """A tool's result as an object of its own, strings escaped: {"result": …}, or {"error": …} when it failed."""
+    result = _copy(part.get("result"))
+    if part.get("is_error"):
+        return {"error": result}
+    return result if isinstance(result, dict) else {"result": result}
+
+
+def _read(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text) if text.strip() else None
+    except msgspec.DecodeError:
+        return text
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _copy(value: Any) -> Any:
+    """A deep copy without our tags; the walk is only made where a `<` can be."""
+    try:
+        encoded = msgspec.json.encode(value)
+        copied = msgspec.json.decode(encoded)
+        return _escaped(copied) if b"<" in encoded else copied
+    except RecursionError:  # a message that nests a thousand lists hurts only itself
+        return "(nested too deeply to show)"
+
+
+def _escaped(value: Any) -> Any:
+    if isinstance(value, str):
+        return escape(value)
+    if isinstance(value, list):
+        return [_escaped(item) for item in value]
+    if isinstance(value, dict):
+        return {escape(key): _escaped(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,102 @@
+"""The part of a context that prompt caches live on: preamble, reflection, observations and the reminder."""
+
+from __future__ import annotations
+
+import re
+from html import escape as attribute
+from importlib.resources import files
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from om_api.context.block import Block
+from om_api.tags import escape
+from om_api.values import ID_PATTERN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from om_api.context.block import Kind
+    from om_api.values import Generation, Observation, Snapshot, Stored
+
+    Count = Callable[[str], int]
+
+
+def _read(name: str) -> str:
+    return files(__package__).joinpath(name).read_text("utf-8").strip()
+
+
+PREAMBLE = _read("preamble.md")
+CONTINUATION = f'<system-reminder id="om-continuation">\n{_read("continuation.md")}\n</system-reminder>'
+_OPENING = re.compile(rf'<thread id="{ID_PATTERN.pattern}">')
+_CLOSING = "</thread>"
+_REFLECTED = ("<reflection>\n", "\n</reflection>")
+_OBSERVED = ("<observations>\n", "\n</observations>")
+
+
+def stable_blocks(snapshot: Snapshot, observations: Sequence[Stored], count: Count) -> list[Block]:
+    """What stays byte-identical until the memory changes; [] while there is no memory.
+
+    `observations` come in seq order; an activation appends one block before the reminder and touches no other.
+    """
+    if not observations and snapshot.generation is None:
+        return []
+    blocks = [_block("preamble", PREAMBLE, count(PREAMBLE))]
+    if snapshot.generation:
+        blocks.append(_reflection(snapshot.generation, count))
+    pooled = snapshot.scope.thread is None
+    blocks += (_activation(group, count, pooled=pooled) for group in _activations(observations))
+    return [*blocks, _block("continuation", CONTINUATION, count(CONTINUATION), role="user")]
+
+
+def _block(kind: Kind, text: str, tokens: int, role: str = "system") -> Block:
+    return Block(kind=kind, role=role, text=text, stable=True, tokens=tokens)
+
+
+def _reflection(generation: Generation, count: Count) -> Block:
+    tokens = (generation.tokens or count(generation.text)) + count("".join(_REFLECTED))
+    return _block("reflection", _with_sections(generation.text).join(_REFLECTED), tokens)
+
+
+def _with_sections(text: str) -> str:
+    """Escape a reflected text but for its own thread headings: whole lines, each opened once and closed."""
+    if "<" not in text:
+        return text
+    lines = text.split("\n")
+    kept = _headings(lines)
+    pieces = groupby(enumerate(lines), key=lambda numbered: numbered[0] in kept)
+    runs = (("\n".join(line for _, line in run), heading) for heading, run in pieces)
+    return "\n".join(run if heading else escape(run) for run, heading in runs)
+
+
+def _headings(lines: Sequence[str]) -> set[int]:
+    """The numbers of the lines that open or close a thread; a heading inside an open section is none."""
+    kept: set[int] = set()
+    opened: int | None = None
+    for number, line in enumerate(lines):
+        if opened is None and _OPENING.fullmatch(line):
+            opened = number
+        elif opened is not None and line == _CLOSING:
+            kept |= {opened, number}
+            opened = None
+    return kept
+
+
+def _activations(observations: Iterable[Stored]) -> list[list[Observation]]:
+    """Observations by activation; one whose activation is unknown stands alone, so that a later one cannot join it."""
+    plain = (stored.observation for stored in observations)
+    return [list(group) for _, group in groupby(plain, key=lambda found: found.activation or f"={found.id}")]
+
+
+def _activation(group: Sequence[Observation], count: Count, *, pooled: bool) -> Block:
+    texts: dict[str, list[str]] = {}
+    for observation in group:
+        texts.setdefault(observation.thread_id if pooled else "", []).append(observation.text)
+    opened = {name: f'<thread id="{attribute(name)}">' for name in texts if pooled}
+    body = "\n".join(_section(opened.get(name, ""), escape("\n".join(said))) for name, said in texts.items())
+    tokens = sum(observation.tokens or count(observation.text) for observation in group)
+    frame = count("".join([*_OBSERVED, *(_section(opening, "") for opening in opened.values())]))
+    return _block("observations", body.join(_OBSERVED), tokens + frame)
+
+
+def _section(opening: str, body: str) -> str:
+    return f"{opening}\n{body}\n{_CLOSING}" if opening else body

@@ -1,0 +1,154 @@
+"""Raw messages as turns every provider accepts: each tool call is answered right after it, or both are plain text."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from om_api.context.parts import part_text
+from om_api.tags import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from om_api.values import Message
+
+Part = dict[str, Any]
+_WIRE_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+_LONGEST_NAME = 64
+
+
+class Turn(msgspec.Struct):
+    """What one side says at once.
+
+    `parts` are texts (escaped, never blank) and, in role user, images with a url. `calls` (role assistant) and
+    `results` (role tool) match one to one: the turn after one with calls holds their results and nothing else.
+    """
+
+    role: str
+    parts: list[Part] = []
+    calls: list[Part] = []
+    results: list[Part] = []
+
+    @property
+    def text(self) -> str:
+        """The texts, a line each."""
+        return "\n".join(part["text"] for part in self.parts if part["type"] == "text")
+
+
+class _Piece(NamedTuple):
+    """One part of a message; `lane` is who can say it: user, assistant, system, or result for what a tool answered."""
+
+    lane: str
+    message: int
+    part: Part
+
+
+def turns(messages: Sequence[Message]) -> list[Turn]:
+    """Arrange messages so that no provider refuses them; the messages themselves are not changed.
+
+    Calls that were written as several messages of one turn stay one turn. A call whose result does not follow at once,
+    and a result whose call does not stand right before it, become text.
+    """
+    made: list[Turn] = []
+    pairs: dict[str, tuple[Part, Part]] = {}
+    runs = [(lane, list(run)) for lane, run in groupby(_pieces(messages), key=lambda piece: piece.lane)]
+    for (lane, run), (following, answers) in pairwise([*runs, ("", [])]):
+        if lane == "result":
+            made += _results(run, pairs)
+        pairs = _pairs(run, answers) if (lane, following) == ("assistant", "result") else {}
+        if lane != "result":
+            made += _calls(run, pairs) if pairs else _said(lane, run)
+    return made
+
+
+def _pieces(messages: Sequence[Message]) -> Iterator[_Piece]:
+    for index, message in enumerate(messages):
+        pieces = [_Piece(_lane(message.role, part), index, part) for part in message.parts if not _blank(part)]
+        if message.role != "assistant":  # what answers a call has to come before what is said besides
+            pieces.sort(key=lambda piece: piece.lane != "result")
+        yield from pieces
+
+
+def _blank(part: Part) -> bool:
+    return part["type"] == "text" and not part["text"].strip()
+
+
+def _lane(role: str, part: Part) -> str:
+    if part["type"] == "tool-result" or (role == "tool" and part["type"] == "text"):
+        return "result"
+    return "user" if role == "tool" else role
+
+
+def _pairs(calls: list[_Piece], results: list[_Piece]) -> dict[str, tuple[Part, Part]]:
+    """Calls and their results by id, in the order of the calls; of several with one id the first."""
+    called, answered = _by_id(calls, "tool-call"), _by_id(results, "tool-result")
+    return {name: (call, answered[name]) for name, call in called.items() if name in answered}
+
+
+def _by_id(run: Iterable[_Piece], kind: str) -> dict[str, Part]:
+    found: dict[str, Part] = {}
+    for piece in run:
+        if piece.part["type"] == kind and piece.part.get("tool_call_id"):
+            found.setdefault(str(piece.part["tool_call_id"]), piece.part)
+    return found
+
+
+def _calls(run: list[_Piece], pairs: Mapping[str, tuple[Part, Part]]) -> list[Turn]:
+    calls = [call for call, _ in pairs.values()]
+    rest = [piece.part for piece in run if not _among(piece.part, calls)]
+    return [Turn("assistant", _sayable("assistant", rest), calls)]
+
+
+def _results(run: list[_Piece], pairs: Mapping[str, tuple[Part, Part]]) -> list[Turn]:
+    results = [result for _, result in pairs.values()]
+    rest = [_as_result(piece.part) for piece in run if not _among(piece.part, results)]
+    named = [{**result, "name": call.get("name")} for call, result in pairs.values()]
+    answers = [Turn("tool", results=named)] if named else []
+    return answers + ([Turn("user", _sayable("user", rest))] if rest else [])
+
+
+def _among(part: Part, parts: list[Part]) -> bool:
+    return any(part is other for other in parts)
+
+
+def _as_result(part: Part) -> Part:
+    return part if part["type"] == "tool-result" else {"type": "tool-result", "result": part["text"]}
+
+
+def _said(lane: str, run: list[_Piece]) -> list[Turn]:
+    messages = groupby(run, key=lambda piece: piece.message)
+    return [Turn(lane, _sayable(lane, [piece.part for piece in pieces])) for _, pieces in messages]
+
+
+def _sayable(role: str, parts: Iterable[Part]) -> list[Part]:
+    """Images as they are and texts in one, escaped as a whole: a tag may be split between two parts."""
+    made: list[Part] = []
+    for shown, group in groupby(parts, key=lambda part: _shown(role, part)):
+        run = list(group)
+        made += run if shown else [_text(run)]
+    return made
+
+
+def _text(parts: Iterable[Part]) -> Part:
+    return {"type": "text", "text": escape("\n".join(map(part_text, parts)))}
+
+
+def _shown(role: str, part: Part) -> bool:
+    return part["type"] == "image" and role == "user" and bool(part.get("url"))
+
+
+def wire_id(part: Mapping[str, Any]) -> str:
+    """The part's tool_call_id as every provider takes it; one they would refuse is replaced by its hash."""
+    name = str(part["tool_call_id"])
+    return name if _WIRE_ID.fullmatch(name) else f"call_{sha256(name.encode()).hexdigest()[:24]}"
+
+
+def wire_name(part: Mapping[str, Any]) -> str:
+    """The tool's name as every provider takes it: letters, digits, _ and -, at most 64."""
+    return _NOT_IN_NAMES.sub("_", str(part.get("name") or "unnamed"))[:_LONGEST_NAME]

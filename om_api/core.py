@@ -1,0 +1,411 @@
+"""What the client can be asked, as steps: the one logic behind the blocking and the asyncio face."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from om_api import context, in_force
+from om_api.errors import InvalidInputError
+from om_api.policy import Pressure, decide, is_urgent, threshold
+from om_api.store import clearing, commits, due, migrating, reading, writing
+from om_api.store.keys import Keys
+from om_api.store.steps import Batch, Steps, Wait
+from om_api.values import Message, Outcome, Record, Scope, Snapshot, ThreadState, check_id, count_message, new_id, to_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from om_api.context import Context
+    from om_api.in_force import InForce
+    from om_api.policy import Limits
+    from om_api.settings import Settings
+    from om_api.store.clearing import Cleared
+    from om_api.store.reading import Look, Names
+    from om_api.values import Generation, Observation, Stored
+
+_ACTIVATIONS = 4  # in one read; each of them empties what was due, so a second is rare
+_REMEMBERED = 4_096
+_URGENT_EVERY_S = 5.0
+_POLL_S = 0.1
+
+
+class Receipt(NamedTuple):
+    """What became of messages: the ids they are kept under, how many were new, and the ids accepted before."""
+
+    ids: tuple[str, ...]
+    added: int
+    duplicates: tuple[str, ...] = ()
+
+
+class Era(NamedTuple):
+    """One generation and the observations it replaced (empty once they have expired)."""
+
+    generation: Generation
+    replaced: tuple[Observation, ...]
+
+
+class Stats(msgspec.Struct, frozen=True, kw_only=True):
+    """How full a memory is. Tokens by tier; `compression` = tokens observed / tokens they take now, None before that.
+
+    `scope` is in force; `configured_scope` differs from it until `om migrate-scope` moves the memory.
+    """
+
+    resource: str
+    scope: str
+    configured_scope: str
+    threads: int
+    message_tokens: int
+    chunk_tokens: int
+    observation_tokens: int
+    reflection_tokens: int
+    chunks: int
+    ready_chunks: int
+    observations: int
+    generation: int
+    observed_tokens: int
+    observed_messages: int
+    compression: float | None
+    message_threshold: int
+    observation_threshold: int
+    paused: bool
+    observing: bool
+    reflecting: bool
+    due: bool
+    rejected: int
+    problems: tuple[str, ...] = ()
+
+
+class Core:
+    """Asks the store, decides by the pure rooms, and never waits for a model. Every method is steps."""
+
+    def __init__(self, settings: Settings, count: Callable[[str], int]) -> None:
+        self.settings = settings
+        self.keys = Keys(settings.prefix)
+        self.clock = writing.Clock()
+        self.count = count
+        self.cluster = False
+        self.snapshots: OrderedDict[tuple[str, str], Snapshot] | None = None  # kept for those who fail open
+        self._names: OrderedDict[tuple[str, str], Names] = OrderedDict()
+        self._urgent: OrderedDict[str, float] = OrderedDict()
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    def prepare(self, message: Message) -> Message:
+        """A message as it will be kept: with id, tokens and the ms it is ordered by; raises InvalidInputError."""
+        check_id(message.thread_id, f"thread_id of message {message.id or '(without id)'}")
+        check_id(message.resource_id, f"resource_id of message {message.id or '(without id)'}")
+        at = to_ms(message.timestamp) or int(time.time() * 1000)
+        stamp = at if message.timestamp is None else message.timestamp
+        tokens = count_message(message, self.count)
+        name = message.id or new_id(at)
+        return msgspec.structs.replace(message, id=name, timestamp=stamp, tokens=tokens, at=at)
+
+    def add(self, messages: Iterable[Message]) -> Steps[Receipt]:
+        """Add messages of any threads and resources. All are checked before the first is sent: a bad one adds none."""
+        ready = [self.prepare(message) for message in messages]
+        resources: dict[str, list[Message]] = {}
+        for message in ready:
+            resources.setdefault(message.resource_id, []).append(message)
+        added, duplicates = 0, []
+        for resource, own in resources.items():
+            thread_scope = self.settings.for_agent(resource).scope == "thread"
+            for start in range(0, len(own), writing.BATCH):
+                batch = own[start : start + writing.BATCH]
+                pushed = yield from writing.push(
+                    self.keys, self.clock, resource, batch, thread_scope=thread_scope, mark=not self.cluster
+                )
+                if self.cluster and pushed.due:
+                    yield from due.mark(self.keys.due_observe, pushed.due)
+                laid_out = [message for some in writing.by_thread(batch).values() for message in some]
+                added += pushed.added
+                duplicates += [laid_out[position].id for position in pushed.duplicates]
+        return Receipt(tuple(message.id for message in ready), added, tuple(duplicates))
+
+    # -- the context --------------------------------------------------------------------------------------------------
+
+    def context(self, resource: str, thread: str, max_tokens: int | None = None) -> Steps[Context]:
+        """What the Actor reads: one round trip when warm, a few more when the threshold is reached and chunks are ready."""
+        check_id(resource, "resource_id")
+        check_id(thread, "thread_id")
+        for _ in range(_ACTIVATIONS):
+            snapshot = yield from self._snapshot(resource, thread)
+            now = self._in_force(resource, snapshot.record)
+            pressure = pressure_of(snapshot)
+            move = decide(pressure, now.limits, snapshot.now)
+            if move.kind != "activate" or not snapshot.record.epoch:
+                break
+            done = yield from commits.activate(
+                self.keys, snapshot.scope, snapshot.record.epoch, snapshot.chunks, move.chunks, now.retention_s
+            )
+            if done is Outcome.ACTIVATED:
+                yield from self._mark_reflect(snapshot, move.chunks, now.limits)
+        built = context.build(snapshot, now.view, self.count, snapshot.now, max_tokens)
+        wanted = now.limits.enabled and not now.limits.read_only and not pressure.paused
+        if wanted and (built.omitted or is_urgent(pressure, now.limits)):
+            yield from self._mark_urgent(snapshot.scope)
+        return built
+
+    def _snapshot(self, resource: str, thread: str) -> Steps[Snapshot]:
+        known = self._names.get((resource, thread))
+        if known is None:
+            configured = self.settings.for_agent(resource).scope
+            known = reading.Names(reading.as_scope(resource, thread, configured), {}, ())
+        snapshot, names = yield from reading.snapshot(self.keys, resource, thread, known)
+        _remember(self._names, (resource, thread), names)
+        if self.snapshots is not None:
+            _remember(self.snapshots, (resource, thread), snapshot)
+        return snapshot
+
+    def _in_force(self, resource: str, record: Record) -> InForce:
+        return in_force.read(record.limits, in_force.of(self.settings.for_agent(resource)))
+
+    def _mark_reflect(self, snapshot: Snapshot, chosen: Sequence[str], limits: Limits) -> Steps[None]:
+        gained = [
+            reading.as_observation(c.observation).tokens for c in snapshot.chunks if c.id in chosen and c.observation
+        ]
+        tokens = snapshot.record.observation_tokens + sum(gained)
+        if tokens >= limits.reflect_from or snapshot.record.observation_count + len(gained) >= limits.max_observations:
+            yield from due.mark(self.keys.due_reflect, [snapshot.scope])
+
+    def without_store(self, resource: str, thread: str, unsent: Sequence[Message], max_tokens: int | None) -> Context:
+        """A context of what was read last and what could not be sent yet, saying that memory was unavailable."""
+        last = (self.snapshots or OrderedDict()).get((resource, thread)) or Snapshot(
+            scope=Scope(resource),
+            thread=ThreadState(id=thread),
+            record=Record(),
+            messages=[],
+            chunks=[],
+            observations=[],
+        )
+        known = {message.id for message in last.messages}
+        own = [m for m in unsent if (m.resource_id, m.thread_id) == (resource, thread) and m.id not in known]
+        snapshot = msgspec.structs.replace(last, messages=[*last.messages, *own])
+        view, now = self._in_force(resource, last.record).view, int(time.time() * 1000)
+        return context.build(snapshot, view, self.count, now, max_tokens, unavailable=True)
+
+    def _mark_urgent(self, scope: Scope) -> Steps[None]:
+        now = time.monotonic()
+        if now - self._urgent.get(str(scope), -_URGENT_EVERY_S) >= _URGENT_EVERY_S:
+            _remember(self._urgent, str(scope), now)
+            yield from due.mark(self.keys.due_observe, [scope], urgent=True)
+
+    # -- asking the workers -------------------------------------------------------------------------------------------
+
+    def force_observe(self, resource: str, thread: str | None, wait: float | None) -> Steps[Outcome]:
+        """Have everything raw observed and activated, whatever the thresholds; `busy` while it is not done yet."""
+        scope = yield from self._scope(resource, thread)
+        look = yield from reading.look(self.keys, scope)
+        field = "force" if thread is None or scope.thread is not None else f"force:{thread}"
+        if not (yield from self._has_raw(look, thread)):
+            return Outcome.REST
+        return (yield from self._ask(scope, field, self.keys.due_observe, wait, Outcome.ACTIVATED))
+
+    def force_reflect(self, resource: str, thread: str | None, wait: float | None) -> Steps[Outcome]:
+        """Have a scope's observations condensed now, whatever the thresholds; `busy` while it is not done yet."""
+        scope = yield from self._scope(resource, thread)
+        look = yield from reading.look(self.keys, scope)
+        if not look.record.observation_count:
+            return Outcome.REST
+        return (yield from self._ask(scope, "force-reflect", self.keys.due_reflect, wait, Outcome.REFLECTED))
+
+    def _has_raw(self, look: Look, thread: str | None) -> Steps[bool]:
+        if any(thread in {None, chunk.thread} for chunk in look.chunks):
+            return True
+        if any(thread in {None, name} for name in look.unsealed):
+            return True
+        heads = yield from reading.heads(self.keys, look.scope.resource, [thread] if thread else [])
+        return any(head.members for head in heads.values())
+
+    def _ask(self, scope: Scope, field: str, index: str, wait: float | None, good: Outcome) -> Steps[Outcome]:
+        yield from commits.force(self.keys, scope, field)
+        yield from due.mark(index, [scope], urgent=True)
+        waited = 0.0
+        while True:
+            (value,) = yield Batch([("HGET", self.keys.of(scope.resource).record(scope), field)])
+            if value is None:
+                return good
+            if wait is None or waited >= wait:
+                return Outcome.BUSY
+            yield Wait(_POLL_S)
+            waited += _POLL_S
+
+    def pause(self, resource: str, *, on: bool) -> Steps[Outcome]:
+        """Stop or resume whatever calls a model for a resource."""
+        check_id(resource, "resource_id")
+        yield from commits.pause(self.keys, resource, on=on)
+        if not on:
+            yield from due.mark(self.keys.due_observe, [resource])
+        return Outcome.REST
+
+    # -- what the store holds -----------------------------------------------------------------------------------------
+
+    def _scope(self, resource: str, thread: str | None) -> Steps[Scope]:
+        check_id(resource, "resource_id")
+        configured = self.settings.for_agent(resource).scope
+        scope = yield from reading.scope_in_force(
+            self.keys, resource, thread and check_id(thread, "thread_id"), configured
+        )
+        return scope
+
+    def record(self, resource: str, thread: str | None) -> Steps[Record]:
+        """A scope's bookkeeping; in thread scope a thread must be named."""
+        scope = yield from self._one(resource, thread)
+        return (yield from reading.look(self.keys, scope)).record
+
+    def _one(self, resource: str, thread: str | None) -> Steps[Scope]:
+        scope = yield from self._scope(resource, thread)
+        if thread is None:
+            word = yield from reading.stored_scope(self.keys, resource)
+            if (word or self.settings.for_agent(resource).scope) == "thread":
+                raise InvalidInputError(
+                    f"{resource} keeps one memory a thread: name a thread_id (om.threads lists them)"
+                )
+        return scope
+
+    def scopes(self, resource: str) -> Steps[list[Scope]]:
+        """Every scope of a resource: the resource itself, or its threads in thread scope."""
+        check_id(resource, "resource_id")
+        threads = yield from clearing.threads_of(self.keys, resource)
+        word = (yield from reading.stored_scope(self.keys, resource)) or self.settings.for_agent(resource).scope
+        return [Scope(resource)] if word == "resource" else [Scope(resource, thread) for thread in threads]
+
+    def _some(self, resource: str, thread: str | None) -> Steps[list[Scope]]:
+        scopes = yield from self.scopes(resource)
+        return scopes if thread is None else [scope for scope in scopes if scope.thread in {None, thread}]
+
+    def observations(self, resource: str, thread: str | None = None) -> Steps[list[Observation]]:
+        """Tier 2, oldest first: of every thread, or of one."""
+        stored = yield from self._stored(resource, thread)
+        return [each.observation for _, each in stored if thread in {None, each.observation.thread_id}]
+
+    def _stored(self, resource: str, thread: str | None) -> Steps[list[tuple[Scope, Stored]]]:
+        found: list[tuple[Scope, Stored]] = []
+        for scope in (yield from self._some(resource, thread)):
+            some = yield from reading.observations(self.keys, scope)
+            found += [(scope, each) for each in some]
+        return found
+
+    def sources(self, observation: str, resource: str) -> Steps[list[Message]]:
+        """The messages behind an observation, oldest first; none once they have expired."""
+        check_id(resource, "resource_id")
+        return (yield from reading.source_messages(self.keys, resource, check_id(observation, "observation"), ""))
+
+    def generations(self, resource: str, thread: str | None = None) -> Steps[list[Generation]]:
+        """Tier 3, oldest first; the last of a scope is in force."""
+        found: list[Generation] = []
+        for scope in (yield from self._some(resource, thread)):
+            found += yield from reading.generations(self.keys, scope)
+        return found
+
+    def history(self, resource: str, thread: str | None = None) -> Steps[list[Era]]:
+        """The generations with what each of them replaced, oldest first."""
+        eras: list[Era] = []
+        for scope in (yield from self._some(resource, thread)):
+            for generation in (yield from reading.generations(self.keys, scope)):
+                replaced = yield from reading.replaced(self.keys, scope, generation.n)
+                eras.append(Era(generation, tuple(stored.observation for stored in replaced)))
+        return eras
+
+    def threads(self, resource: str) -> Steps[list[ThreadState]]:
+        """Every thread with what is unsealed of it and what the Observer last said of its task."""
+        check_id(resource, "resource_id")
+        names = yield from clearing.threads_of(self.keys, resource)
+        return (yield from reading.threads(self.keys, resource, names))
+
+    def stats(self, resource: str) -> Steps[Stats]:
+        """How full a resource's memory is, summed over its scopes."""
+        scopes = yield from self.scopes(resource)
+        looks = []
+        for scope in scopes or [Scope(resource)]:
+            looks.append((yield from reading.look(self.keys, scope)))
+        side = yield from reading.side_view(self.keys, resource, [look.scope for look in looks])
+        return self._stats(resource, looks, side)
+
+    def _stats(self, resource: str, looks: Sequence[Look], side: reading.SideView) -> Stats:
+        settings = self.settings.for_agent(resource)
+        records = [look.record for look in looks]
+        now = self._in_force(resource, records[0])
+        observed = sum(record.observed_tokens for record in records)
+        kept = sum(record.observation_tokens + record.reflection_tokens for record in records)
+        chunks = [chunk for look in looks for chunk in look.chunks]
+        return Stats(
+            resource=resource,
+            scope=side.scope or settings.scope,
+            configured_scope=settings.scope,
+            threads=len({*looks[0].thread_times, *(name for look in looks for name in look.unsealed)}),
+            message_tokens=sum(look.unsealed_tokens for look in looks),
+            chunk_tokens=sum(chunk.tokens for chunk in chunks),
+            observation_tokens=sum(record.observation_tokens for record in records),
+            reflection_tokens=sum(record.reflection_tokens for record in records),
+            chunks=len(chunks),
+            ready_chunks=sum(chunk.ready for chunk in chunks),
+            observations=sum(record.observation_count for record in records),
+            generation=max(record.generation for record in records),
+            observed_tokens=observed,
+            observed_messages=sum(record.observed_messages for record in records),
+            compression=round(observed / kept, 2) if kept else None,
+            message_threshold=threshold(now.limits, records[0].observation_tokens),
+            observation_threshold=now.limits.observation_threshold,
+            paused=looks[0].paused,
+            observing=side.observing,
+            reflecting=side.reflecting,
+            due=side.due,
+            rejected=side.rejected,
+            problems=tuple(f"{problem.file}: {problem.text}" for problem in self.settings.problems),
+        )
+
+    def resources(self) -> Steps[list[str]]:
+        """Every resource the workers have met."""
+        (names,) = yield Batch([("ZRANGE", self.keys.resources, 0, -1)])
+        return sorted(name.decode() for name in names)
+
+    # -- ending -------------------------------------------------------------------------------------------------------
+
+    def clear(self, resource: str, thread: str | None = None) -> Steps[Cleared]:
+        """Remove a resource's memory, or one thread of it, in one step."""
+        scope = yield from self._scope(resource, thread)
+        now_ms = int(time.time() * 1000 + self.clock.offset_ms)
+        if thread is None:
+            return (yield from clearing.clear(self.keys, resource, now_ms))
+        return (yield from clearing.clear_thread(self.keys, scope, thread, now_ms, self.count))
+
+    def forget(self, observation: str, resource: str) -> Steps[Outcome]:
+        """Remove one observation with the messages behind it; what a reflection holds of it already stays."""
+        check_id(observation, "observation")
+        for scope, stored in (yield from self._stored(resource, None)):
+            if stored.observation.id == observation:
+                record = (yield from reading.look(self.keys, scope)).record
+                return (yield from commits.forget(self.keys, scope, record.epoch, stored))
+        raise InvalidInputError(
+            f"{resource} has no observation {observation}: a reflection replaced it, or it never was"
+        )
+
+    def migrate_scope(self, resource: str, to: str) -> Steps[Outcome]:
+        """Move a memory to the other scope; `busy` while chunks are still being observed (repeat then)."""
+        check_id(resource, "resource_id")
+        now = in_force.of(self.settings.for_agent(resource))
+        return (yield from migrating.migrate(self.keys, resource, to, self.count, now))
+
+
+def pressure_of(snapshot: Snapshot) -> Pressure:
+    """A snapshot's pressure; what only workers look at (idle times, forced requests) is left out."""
+    own = snapshot.scope.thread
+    return Pressure(
+        chunks=snapshot.chunks,
+        unsealed={t: value for t, value in snapshot.unsealed.items() if own in {None, t}},
+        observation_tokens=snapshot.record.observation_tokens,
+        observation_count=snapshot.record.observation_count,
+        drain=snapshot.record.drain,
+        paused=snapshot.paused,
+    )
+
+
+def _remember(memory: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+    memory[key] = value
+    memory.move_to_end(key)
+    if len(memory) > _REMEMBERED:
+        memory.popitem(last=False)

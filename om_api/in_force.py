@@ -1,0 +1,47 @@
+"""The settings of one agent as the record carries them, so that a client without the YAML decides as a worker would."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from om_api.context import View
+from om_api.policy import Limits
+
+if TYPE_CHECKING:
+    from om_api.settings import MemorySettings
+
+_DAY_S = 86_400
+
+
+class InForce(msgspec.Struct, frozen=True, kw_only=True):
+    """Limits to decide by, the view to render by, and how long (s) sources are kept."""
+
+    limits: Limits = Limits()
+    view: View = View()
+    retention_s: int = 90 * _DAY_S
+
+
+def of(settings: MemorySettings) -> InForce:
+    """What an agent's settings say."""
+    view = View(
+        timezone=settings.timezone,
+        excerpt_tokens=settings.other_threads.excerpt_tokens,
+        others_tokens=settings.other_threads.total_tokens,
+        context_max_tokens=settings.context_max_tokens,
+    )
+    return InForce(limits=settings.limits(), view=view, retention_s=round(settings.ttl_days * _DAY_S))
+
+
+def write(in_force: InForce) -> str:
+    """As the record keeps it."""
+    return msgspec.json.encode(in_force).decode()
+
+
+def read(text: str, otherwise: InForce) -> InForce:
+    """What a record says, or `otherwise` where no worker has written anything (or a newer one something unreadable)."""
+    try:
+        return msgspec.json.decode(text, type=InForce) if text else otherwise
+    except msgspec.DecodeError:
+        return otherwise

@@ -1,0 +1,91 @@
+"""Every setting by its dotted key, with its description and the environment variable that sets it."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from om_api.settings.fields import Group
+from om_api.settings.models import ModelSettings
+from om_api.settings.values import MemorySettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pydantic.fields import FieldInfo
+
+Key = tuple[str, ...]
+BASE_FILE = "observational-memory.yaml"
+TOP_KEYS = ("observational_memory", "models")
+ALIASES = {"OM_REDIS_URL": "storage.redis.url", "OM_PREFIX": "storage.redis.prefix"}
+OTHER_VARIABLES = {
+    "OM_CONFIG_DIR": "the folder of the configuration; else ./config, if it holds observational-memory.yaml",
+    "OM_BROKER_URL": "the broker of the workers' tasks; else the same address as Redis",
+    "OM_CONCURRENCY": "tasks that one worker does at the same time",
+    "OM_DATA_DIR": "where the development server keeps its data",
+    "OM_FLOWER_PORT": "port of Flower",
+    "OM_FLOWER_USER": "who may open Flower",
+    "OM_FLOWER_PASSWORD": "the password for Flower",
+    "OM_LOG_FORMAT": "how log lines are written",
+    "OM_LOG_LEVEL": "which log lines are written",
+    "OM_TEST_REDIS_URL": "the server that the tests may use",
+}
+
+
+def _walk(group: type[Group], path: Key = ()) -> Iterator[tuple[Key, FieldInfo]]:
+    for name, info in group.model_fields.items():
+        kind = info.annotation
+        if isinstance(kind, type) and issubclass(kind, Group):
+            yield from _walk(kind, (*path, name))
+        else:
+            yield (*path, name), info
+
+
+SETTINGS: dict[Key, FieldInfo] = dict(_walk(MemorySettings))
+GROUPS: frozenset[Key] = frozenset(path[:size] for path in SETTINGS for size in range(len(path)))
+MODEL_FIELDS: dict[str, FieldInfo] = ModelSettings.model_fields
+
+
+def dotted(path: Iterable[object]) -> str:
+    """Write a path as users do: `observer.timeout`."""
+    return ".".join(map(str, path))
+
+
+def variable(path: Key) -> str:
+    """The environment variable that sets one setting: `OM_OBSERVER__TIMEOUT`."""
+    return "OM_" + "__".join(path).upper()
+
+
+def variable_of_model(name: str, field: str) -> str:
+    """The environment variable that sets one field of a model; what is no letter or digit is written `_`."""
+    return variable(("models", re.sub(r"[^A-Za-z0-9]", "_", name), field))
+
+
+def about(path: Key) -> dict[str, Any]:
+    """Return `unit`, `permitted` and `secret` of a setting or of a model's field; {} for what is neither."""
+    info = SETTINGS.get(path)
+    if path[:1] == ("models",) and path[2:]:
+        info = MODEL_FIELDS.get(path[2])
+    extra = info.json_schema_extra if info is not None else None
+    return dict(extra) if isinstance(extra, dict) else {}
+
+
+def keys_beside(path: Key) -> list[str]:
+    """Return the keys that may stand where the last one of `path` stands."""
+    if path[:1] == ("models",):
+        return list(MODEL_FIELDS)
+    depth = len(path) - 1
+    return list(
+        dict.fromkeys(known[depth] for known in SETTINGS if known[:depth] == path[:depth] and len(known) > depth)
+    )
+
+
+def nearest(path: Key) -> str:
+    """Return the known key, dotted, that an unknown one was probably meant to be; else all that may stand there."""
+    if path == ("models",):
+        return "it stands at the top, beside observational_memory"
+    beside = keys_beside(path)
+    elsewhere = [dotted(known) for known in SETTINGS if known[-1] == path[-1]]
+    close = elsewhere or [dotted((*path[:-1], key)) for key in get_close_matches(path[-1], beside, 1)]
+    return f"did you mean {' or '.join(close)}?" if close else f"permitted: {', '.join(beside)}"

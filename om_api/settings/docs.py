@@ -1,0 +1,113 @@
+"""The page of all settings: `python -m om_api.settings.docs` prints it, `--write` makes docs/configuration.md."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from om_api.settings.catalogue import ALIASES, MODEL_FIELDS, OTHER_VARIABLES, SETTINGS, dotted, variable
+from om_api.settings.durations import format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pydantic.fields import FieldInfo
+
+PAGE = Path("docs/configuration.md")
+_INTRODUCTION = """\
+# Configuration
+
+<!-- Made by `python -m om_api.settings.docs --write`. Change the descriptions in om_api/settings/ instead. -->
+
+Four layers, each above the one before:
+
+1. the defaults below;
+2. `config/observational-memory.yaml` (another folder: `OM_CONFIG_DIR`);
+3. `config/agents/<agent>/memory.yaml`, where a folder's name may be a glob such as `worker-*`: the agent's own
+   name wins, else the longest glob that fits;
+4. the environment. Nested keys are joined by two underscores, values are written as in YAML, an empty variable
+   counts as not set, and an `OM_` variable that is not listed here is an error.
+
+Files hold two keys at the top, `observational_memory` and `models`. An unknown key, a wrong type, a value out of
+range or a contradiction is an error that names file, key and what is permitted. While the workers run, changed
+files are picked up; of a broken one the last good state stays in force, and the problem is reported.
+
+A `preset` gives other defaults: it wins over the layers below the one that states it, never over a key stated
+beside it. `model` names the model of both, Observer and Reflector; beside it no `observer_model` or
+`reflector_model` may stand, but a layer above may name one. `storage.redis.url` above takes the place of a `host`
+below, and the other way round.
+
+Secrets stand in the environment only: `OM_REDIS_URL` may hold a password, `storage.redis.password_env` and
+`api_key_env` name the variables that hold one.
+"""
+_SECTIONS = {
+    (): "What is written under `observational_memory:`",
+    ("other_threads",): "`other_threads`",
+    ("observer",): "`observer`",
+    ("reflection",): "`reflection`",
+    ("storage",): "`storage`",
+    ("storage", "redis"): "`storage.redis`",
+}
+_MODELS = """\
+Under `models:`, by name. A name of letters, digits and `. _ : / @ + -` may be used without standing here; its
+provider is then guessed from the name. An entry in a file replaces the built-in one of its name; a variable
+changes one field, and makes the model (in lower case) if there is none. In variables, what is no letter or digit
+is written `_`: `OM_MODELS__GEMINI_2_5_FLASH__API_KEY_ENV`. Built in are gemini-2.5-flash, deepseek and extractive."""
+
+
+def render_docs() -> str:
+    """Return the whole page: every setting with default, unit, permitted values, meaning and variable."""
+    return "\n".join([_INTRODUCTION, *_settings(), *_models(), *_variables()])
+
+
+def _settings() -> Iterator[str]:
+    for group, title in _SECTIONS.items():
+        rows = [
+            _row(dotted(path), info, f"`{variable(path)}`") for path, info in SETTINGS.items() if path[:-1] == group
+        ]
+        yield _section(title, "", ("setting", "default", "unit", "permitted", "meaning", "variable"), rows)
+
+
+def _models() -> Iterator[str]:
+    rows = [_row(name, info, f"`OM_MODELS__<NAME>__{name.upper()}`") for name, info in MODEL_FIELDS.items()]
+    yield _section("`models`", _MODELS, ("setting", "default", "unit", "permitted", "meaning", "variable"), rows)
+
+
+def _variables() -> Iterator[str]:
+    short = {name: f"short for `{variable(tuple(key.split('.')))}`" for name, key in ALIASES.items()}
+    rows = [(f"`{name}`", meaning) for name, meaning in {**short, **OTHER_VARIABLES}.items()]
+    yield _section("Further variables", "", ("variable", "meaning"), rows)
+
+
+def _row(key: str, info: FieldInfo, name: str) -> tuple[str, ...]:
+    extra = info.json_schema_extra
+    described: dict[str, Any] = extra if isinstance(extra, dict) else {}
+    default = f"`{_default(info.default, str(described['unit']))}`"
+    return (f"`{key}`", default, described["unit"] or "-", described["permitted"], info.description or "", name)
+
+
+def _default(value: object, unit: str) -> str:
+    if unit == "duration" and isinstance(value, float | int):
+        return format_duration(value)
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return '""' if value == "" else str(value)
+
+
+def _section(title: str, text: str, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    table = [head, ("---",) * len(head), *rows]
+    lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in table]
+    return "\n".join([f"## {title}\n", *([f"{text}\n"] if text else []), *lines, ""])
+
+
+def main(arguments: list[str]) -> None:
+    """Print the page, or write it where it belongs, seen from the project's root."""
+    if "--write" in arguments:
+        PAGE.write_text(render_docs(), encoding="utf-8")
+    else:
+        sys.stdout.write(render_docs())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,130 @@
+"""Settings while the system runs: what is in force, for whom, why, and what could not be loaded."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from om_api.errors import SettingsError
+from om_api.settings import urls
+from om_api.settings.catalogue import BASE_FILE
+from om_api.settings.files import match
+from om_api.settings.state import Problem, Sources, problem_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from om_api.settings.layers import Effective
+    from om_api.settings.models import ModelSettings
+    from om_api.settings.values import MemorySettings
+
+
+class Settings:
+    """What is in force: read it from any thread, refresh it from any thread; make it with `load_settings`.
+
+    A reader takes one reference to an unchangeable state; `refresh` builds the next one aside and swaps the reference:
+    no reader ever sees half of a change.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._lock = threading.Lock()
+        self._state = sources.first()
+
+    def __repr__(self) -> str:
+        """Show where it was read from; no value, since one may be a password."""
+        state = self._state
+        return f"Settings({str(self._sources.folder)!r}, agents={len(state.names)}, problems={len(state.problems)})"
+
+    @property
+    def memory(self) -> MemorySettings:
+        """The settings of every agent that has no override."""
+        return self._state.base.effective.memory
+
+    @property
+    def models(self) -> Mapping[str, ModelSettings]:
+        """The models by name. A name that is not here may still be used: its provider is guessed from it."""
+        return self._state.base.effective.models
+
+    @property
+    def redis_url(self) -> str:
+        """Where memories live, password included: show `safe_url(redis_url)`."""
+        return self._state.base.redis_url
+
+    @property
+    def broker_url(self) -> str:
+        """Where tasks wait, password included; the same address as Redis unless OM_BROKER_URL says otherwise."""
+        return self.variable("OM_BROKER_URL") or self.redis_url
+
+    @property
+    def prefix(self) -> str:
+        """What every key in Redis starts with."""
+        return self.memory.storage.redis.prefix
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The files that could not be put in force; what they said last, else the base, is in force instead."""
+        return self._state.problems
+
+    def agents(self) -> tuple[str, ...]:
+        """The names and globs of the agents that have an override."""
+        return self._state.names
+
+    def for_agent(self, resource: str) -> MemorySettings:
+        """The settings of one agent: its own override, else that of the longest glob its id fits, else the base."""
+        return self._effective(resource).memory
+
+    def origin(self, resource: str | None = None) -> dict[str, str]:
+        """Where each value comes from, by dotted key: `default`, `preset small`, a file, `environment OM_X`."""
+        return dict(self._effective(resource).origin)
+
+    def variable(self, name: str) -> str | None:
+        """An environment variable that is no setting: a model's API key, OM_LOG_LEVEL and the like; None if empty."""
+        return self._sources.environ.get(name) or None
+
+    @staticmethod
+    def safe_url(url: str) -> str:
+        """An address with its passwords replaced by ***."""
+        return urls.safe_url(url)
+
+    def refresh(self) -> bool:
+        """Read again what changed on disk, cheaply if nothing did; returns whether anything changed.
+
+        Never raises: a broken file becomes a problem, and what was in force stays in force.
+        """
+        with self._lock:
+            before = self._state
+            try:
+                files, stamps = self._sources.look()
+            except SettingsError as error:
+                self._state = before._replace(problems=(problem_of(self._sources.folder, error),), stamps={})
+            else:
+                if stamps != before.stamps:
+                    self._state = self._sources.next(before, files, stamps)
+            return self._state != before
+
+    def _effective(self, resource: str | None) -> Effective:
+        state = self._state
+        name = None if resource is None else match(resource, state.names)
+        return state.base.effective if name is None else state.agents.get(name, state.base.effective)
+
+
+def load_settings(config_dir: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
+    """Load the configuration of this process.
+
+    The folder is `config_dir`, else $OM_CONFIG_DIR, else ./config if it holds observational-memory.yaml, else none:
+    then defaults and environment are all there is. `environ` is the process's own unless given. Raises SettingsError
+    that names file or variable, key and what is permitted; a broken override of one agent is a problem, not an error.
+    """
+    environ = dict(os.environ if environ is None else environ)
+    return Settings(Sources(_folder(config_dir, environ), environ))
+
+
+def _folder(config_dir: Path | None, environ: Mapping[str, str]) -> Path | None:
+    stated = config_dir or (Path(environ["OM_CONFIG_DIR"]) if environ.get("OM_CONFIG_DIR") else None)
+    if stated is not None and not stated.is_dir():
+        raise SettingsError(f"{stated}: no such folder; permitted: a folder with {BASE_FILE} and agents/ in it")
+    here = Path("config")
+    return stated or (here if (here / BASE_FILE).is_file() else None)

@@ -1,0 +1,84 @@
+"""Models by name: who serves them, where, and what they cost."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, model_validator
+from pydantic_core import PydanticCustomError
+
+from om_api.settings.fields import Group, setting
+from om_api.settings.urls import has_password
+
+DEFAULT_MODELS: dict[str, dict[str, Any]] = {
+    "gemini-2.5-flash": {"provider": "gemini", "api_key_env": "GEMINI_API_KEY"},
+    "deepseek": {
+        "provider": "openai",
+        "model": "deepseek-chat",
+        "base_url": "https://api.deepseek.com",
+        "api_key_env": "DEEPSEEK_API_KEY",
+    },
+    "extractive": {"provider": "extractive"},
+}
+_SECRETS = {"apikey", "password", "secret", "authorization", "accesstoken"}
+
+
+def _plain_url(url: str) -> str:
+    if not url.startswith(("http://", "https://")) or has_password(url):
+        raise ValueError("no plain address")
+    return url
+
+
+def _prices(prices: dict[str, float]) -> dict[str, float]:
+    if not {"input", "output"} <= prices.keys() <= {"input", "cached", "output"} or min(prices.values()) < 0:
+        raise ValueError("no prices")
+    return prices
+
+
+class ModelSettings(Group):
+    """One model: provider, address and the name of the variable that holds its key; never the key itself."""
+
+    provider: str = setting(
+        "",
+        "who serves it; empty: openai if there is a base_url, else guessed from the name",
+        "gemini, openai (anything that speaks its protocol), extractive or scripted",
+    )
+    model: str = setting("", "the provider's name for it; empty: the name it is listed under", "text")
+    base_url: Annotated[str, AfterValidator(_plain_url)] | None = setting(
+        None,
+        "address of the provider; null: the provider's own",
+        "http:// or https://, without a password",
+        secret=True,
+    )
+    api_key_env: str | None = setting(
+        None,
+        "name of the environment variable that holds the key",
+        "the name of an environment variable, not the key itself",
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
+        secret=True,
+    )
+    options: dict[str, Any] = setting({}, "further fields of every request, as the provider names them", "a mapping")
+    prices: Annotated[dict[str, float], AfterValidator(_prices)] | None = setting(
+        None,
+        "what it costs; cached input costs as much as input if not stated; null: costs are not reported",
+        "a mapping with input, output and, if you like, cached; 0 or more each",
+        "dollars per million tokens",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_secrets(cls, data: Any) -> Any:
+        """Refuse keys in files, and fill in the provider that an address of its own implies."""
+        for key in _keys(data):
+            if "".join(filter(str.isalnum, key.lower())) in _SECRETS:
+                text = f"{key} holds a secret, which no file may; use api_key_env and name the variable that holds it"
+                raise PydanticCustomError("advice", "{text}", {"text": text})
+        if isinstance(data, dict) and data.get("base_url") and not data.get("provider"):
+            return {**data, "provider": "openai"}
+        return data
+
+
+def _keys(data: object) -> list[str]:
+    if not isinstance(data, dict):
+        return []
+    return [key for name, value in data.items() for key in (str(name), *_keys(value))]

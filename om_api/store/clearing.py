@@ -1,0 +1,212 @@
+"""Ending a memory: a whole resource, one thread of it, or one that has been idle for too long."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from om_api.errors import StoreError
+from om_api.store.keys import WINDOW_MS
+from om_api.store.reading import as_generation, as_record, as_stored, fields, unsealed_threads
+from om_api.store.steps import Batch, Steps, Verb
+from om_api.store.writing import scored
+from om_api.values import Outcome, Record, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from om_api.store.keys import Keys, ResourceKeys
+    from om_api.values import Stored
+
+_TRIES = 8
+_FOLDED = re.compile(r"<thread id=\"([^\"]+)\">\n?.*?</thread>\n?", re.DOTALL)
+
+
+class _Memory(NamedTuple):
+    """One scope's part of a resource, as it was read for clearing."""
+
+    scope: Scope
+    version: tuple[str, str, str]
+    record: Record
+    chunks: list[tuple[str, str, int]]
+    observations: list[Stored]
+    generations: list[tuple[int, bytes]]
+    histories: dict[int, list[Stored]]
+
+
+class Cleared(NamedTuple):
+    """What clearing did; `merged` names the observations whose content a reflection merged beyond recognition."""
+
+    outcome: Outcome
+    messages: int
+    observations: int
+    merged: tuple[str, ...] = ()
+
+
+def threads_of(keys: Keys, resource: str) -> Steps[list[str]]:
+    """Every thread a resource is known to have: unsealed, met by the workers, or waiting for adoption."""
+    of = keys.of(resource)
+    tokens, met = yield Batch([("HGETALL", of.tokens), ("ZRANGE", of.threads, 0, -1)])
+    names = set(unsealed_threads(fields(tokens))) | {name.decode() for name in met}
+    cursor, pattern = 0, of.messages("*")
+    while True:
+        ((cursor, found),) = yield Batch([("ZSCAN", keys.adopt, cursor, "MATCH", pattern, "COUNT", 1000)])
+        for key, _ in _scan_pairs(found):
+            parsed = keys.parse_messages(key.decode())
+            if parsed and parsed.resource == resource:
+                names.add(parsed.thread)
+        if not int(cursor):
+            return sorted(names)
+
+
+def _scan_pairs(found: Any) -> list[tuple[bytes, float]]:
+    return scored(list(found))
+
+
+def scopes_of(keys: Keys, resource: str, threads: Sequence[str]) -> Steps[list[Scope]]:
+    """The scopes of a resource that have a record, by the scope in force."""
+    of = keys.of(resource)
+    (stored,) = yield Batch([("GET", of.scope)])
+    if stored != b"thread":
+        return [Scope(resource)]
+    return [Scope(resource, thread) for thread in threads]
+
+
+def _read(keys: Keys, scope: Scope) -> Steps[_Memory]:
+    of = keys.of(scope.resource)
+    record, chunks, observations, reflections = yield Batch(
+        [
+            ("HGETALL", of.record(scope)),
+            ("ZRANGE", of.chunks(scope), 0, -1),
+            ("ZRANGE", of.observations(scope), 0, -1, "WITHSCORES"),
+            ("ZRANGE", of.reflections(scope), 0, -1, "WITHSCORES"),
+        ]
+    )
+    raw = fields(record)
+    owners = (yield Batch([("HMGET", of.chunk(c.decode()), "thread", "tokens") for c in chunks], atomic=False)) if chunks else []
+    generations = [(int(n), member) for member, n in scored(reflections)]
+    reached = range(1, int(raw.get(b"generation", 0)) + 1)
+    histories = (
+        (yield Batch([("ZRANGE", of.reflected(scope, n), 0, -1, "WITHSCORES") for n in reached], atomic=False)) if reached else []
+    )
+    return _Memory(
+        scope,
+        (raw.get(b"epoch", b"").decode(), raw.get(b"seq", b"0").decode(), raw.get(b"generation", b"0").decode()),
+        as_record(raw),
+        [(c.decode(), (o[0] or b"").decode(), int(o[1] or 0)) for c, o in zip(chunks, owners, strict=True)],
+        as_stored(observations),
+        generations,
+        {n: as_stored(reply) for n, reply in zip(reached, histories, strict=True)},
+    )
+
+
+def clear(keys: Keys, resource: str, now_ms: int, *, retention: bool = False) -> Steps[Cleared]:
+    """Unlink a resource's whole memory in one step; with `retention`, only if nothing came since it was read."""
+    of = keys.of(resource)
+    for _ in range(_TRIES):
+        threads = yield from threads_of(keys, resource)
+        tokens = yield Batch([("HGETALL", of.tokens)])
+        unsealed = unsealed_threads(fields(tokens[0]))
+        scopes = yield from scopes_of(keys, resource, sorted({*threads, *unsealed}))
+        memories = []
+        for scope in scopes:
+            memories.append((yield from _read(keys, scope)))
+        yield from _forget_marks(keys, resource, threads)
+        names = [of.tokens, *(of.record(memory.scope) for memory in memories)]
+        names += _names(of, sorted({*threads, *unsealed}), memories, now_ms)
+        args: list[Any] = [int(retention), len(memories), *(word for memory in memories for word in memory.version)]
+        args += [word for thread, (_, count) in unsealed.items() for word in (thread, count)]
+        reply = yield Verb("clear", names, args)
+        if reply == b"cleared":
+            found = sum(len(memory.observations) for memory in memories)
+            return Cleared(Outcome.CLEARED, sum(n for _, n in unsealed.values()), found)
+        if reply == b"superseded":
+            return Cleared(Outcome.SUPERSEDED, 0, 0)
+    raise StoreError(f"{resource} changes faster than it can be cleared: stop its writers, then repeat.", stored=False)
+
+
+def _names(of: ResourceKeys, threads: Sequence[str], memories: Sequence[_Memory], now_ms: int) -> list[str]:
+    names = [of.scope, of.threads, of.rejected]
+    for thread in threads:
+        names += _thread_names(of, thread, now_ms)
+    for memory in memories:
+        names += [of.chunks(memory.scope), of.observations(memory.scope), of.reflections(memory.scope), of.draft(memory.scope)]
+        for chunk, _, _ in memory.chunks:
+            names += [of.chunk(chunk), of.sealed(chunk)]
+        names += [of.source(stored.observation.id) for stored in memory.observations]
+        for n, history in memory.histories.items():
+            names.append(of.reflected(memory.scope, n))
+            names += [of.source(stored.observation.id) for stored in history]
+        for _, member in memory.generations:
+            names += [of.source(name) for name in as_generation(member).observation_ids]
+    return names
+
+
+def _thread_names(of: ResourceKeys, thread: str, now_ms: int) -> list[str]:
+    window = now_ms // WINDOW_MS
+    seen = [of.seen(thread, n) for n in range(window - 3, window + 2)]
+    return [of.messages(thread), of.thread(thread), of.sources(thread), *seen]
+
+
+def _forget_marks(keys: Keys, resource: str, threads: Sequence[str]) -> Steps[None]:
+    # Before the memory, never after: a push that comes after the clear marks its scope, and that mark must stay.
+    scopes = [resource, *(str(Scope(resource, thread)) for thread in threads)]
+    of = keys.of(resource)
+    commands: list[tuple[Any, ...]] = [("ZREM", index, *scopes) for index in (keys.due_observe, keys.due_reflect)]
+    commands.append(("ZREM", keys.resources, resource))
+    commands.append(("ZREM", keys.adopt, *(of.messages(thread) for thread in threads or ["-"])))
+    yield Batch(commands, atomic=False, writes=True)
+
+
+def clear_thread(
+    keys: Keys, scope: Scope, thread: str, now_ms: int, count: Callable[[str], int]
+) -> Steps[Cleared]:
+    """Remove one thread from a memory: raw messages, chunks, observations, history, and its sections of the generations."""
+    of = keys.of(scope.resource)
+    for _ in range(_TRIES):
+        memory = yield from _read(keys, scope)
+        (counts,) = yield Batch([("HGET", of.tokens, "#" + thread)])
+        plan = _plan_thread(of, memory, thread, now_ms, count)
+        reply = yield Verb("clear_thread", plan.names, [*memory.version, thread, *plan.args])
+        if reply == b"cleared":
+            yield Batch([("ZREM", keys.adopt, of.messages(thread))], writes=True)
+            return Cleared(Outcome.CLEARED, int(counts or 0), plan.observations, plan.merged)
+    raise StoreError(f"{scope} changes faster than it can be cleared: repeat.", stored=False)
+
+
+class _ThreadPlan(NamedTuple):
+    names: list[str]
+    args: list[Any]
+    observations: int
+    merged: tuple[str, ...]
+
+
+def _plan_thread(
+    of: ResourceKeys, memory: _Memory, thread: str, now_ms: int, count: Callable[[str], int]
+) -> _ThreadPlan:
+    scope = memory.scope
+    chunks = [(chunk, tokens) for chunk, owner, tokens in memory.chunks if owner == thread]
+    own = [stored for stored in memory.observations if stored.observation.thread_id == thread]
+    past = [stored for history in memory.histories.values() for stored in history if stored.observation.thread_id == thread]
+    histories = [of.reflected(scope, n) for n in memory.histories]
+    names = [of.tokens, of.record(scope), of.messages(thread), of.chunks(scope), of.observations(scope)]
+    names += [of.reflections(scope), of.threads, *histories, of.draft(scope), *_thread_names(of, thread, now_ms)]
+    names += [name for chunk, _ in chunks for name in (of.chunk(chunk), of.sealed(chunk))]
+    names += [of.source(stored.observation.id) for stored in (*own, *past)]
+    args: list[Any] = [len(histories), len(chunks), len(own) + len(past)]
+    args += [word for chunk in chunks for word in chunk]
+    args += [word for stored in (*own, *past) for word in (format(stored.seq, ".17g"), stored.observation.tokens)]
+    for n, member in memory.generations:
+        text = as_generation(member).text
+        rest = without_thread(text, thread)
+        if rest != text:
+            tokens = count(rest)
+            args += [n, msgspec.json.encode({**msgspec.json.decode(member), "text": rest, "tokens": tokens}), tokens]
+    return _ThreadPlan(names, args, len(own), tuple(stored.observation.id for stored in past))
+
+
+def without_thread(text: str, thread: str) -> str:
+    """A generation's text without one thread's sections."""
+    return _FOLDED.sub(lambda found: "" if found[1] == thread else found[0], text)

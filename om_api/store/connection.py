@@ -1,0 +1,109 @@
+"""The one place where a Redis client is called: it drives steps and turns Redis' errors into ours."""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+import redis
+from redis.backoff import ExponentialWithJitterBackoff
+from redis.exceptions import NoScriptError, RedisError, ResponseError
+from redis.retry import Retry
+
+from om_api.errors import SettingsError, StoreError
+from om_api.store.scripts import load_all
+from om_api.store.steps import Batch, Steps, Verb, Wait
+
+if TYPE_CHECKING:
+    from om_api.store.steps import Step
+
+T = TypeVar("T")
+POOL = 512  # connections; a worker's threads and a server's handlers each hold one for the length of a call
+_ADVICE = {
+    "OOM": "the server is out of memory (noeviction): give it more, or clear idle memories",
+    "READONLY": "the server is a read-only replica: point OM_REDIS_URL at the primary",
+    "MISCONF": "the server cannot write to its disk and refuses writes: look at its log",
+    "NOAUTH": "the server wants a password: put it into OM_REDIS_URL",
+    "WRONGPASS": "the server refuses this password: correct OM_REDIS_URL",
+    "NOPERM": "this ACL user may not do that: see docs/operations.md",
+    "WRONGTYPE": "a key holds something that is not ours: choose another OM_PREFIX or remove that key",
+    "LOADING": "the server is still loading its data: wait and repeat",
+}
+
+
+def open_client(url: str, timeout: float = 5.0) -> redis.Redis:
+    """A client for a URL (redis://, rediss://, unix://); connects at first use. `timeout` in seconds bounds each call."""
+    if urlsplit(url).scheme not in {"redis", "rediss", "unix"}:
+        raise SettingsError("the store's URL must begin with redis://, rediss:// or unix://")
+    return redis.Redis.from_url(
+        url,
+        socket_timeout=timeout,
+        socket_connect_timeout=timeout,
+        socket_keepalive=True,
+        max_connections=POOL,
+        retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=timeout / 5), 1),
+    )
+
+
+class Connection:
+    """Runs steps against a blocking redis-py client (a plain server, Sentinel's primary, or a RedisCluster)."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.cluster = isinstance(client, redis.RedisCluster)
+
+    def run(self, steps: Steps[T]) -> T:
+        """Drive steps to their end and return what they return; raises StoreError."""
+        try:
+            step = next(steps)
+            while True:
+                try:
+                    reply = self._perform(step)
+                except RedisError as error:
+                    step = steps.throw(explain(error, step))
+                else:
+                    step = steps.send(reply)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+
+    def _perform(self, step: Step) -> Any:
+        if isinstance(step, Verb):
+            return self._call(step)
+        if isinstance(step, Wait):
+            return time.sleep(step.seconds)
+        if len(step.commands) == 1:
+            return [self.client.execute_command(*step.commands[0])]
+        pipe = self.client.pipeline(transaction=step.atomic)
+        for command in step.commands:
+            pipe.execute_command(*command)
+        return pipe.execute()
+
+    def _call(self, verb: Verb) -> Any:
+        script = load_all()[verb.name]
+        script.check(len(verb.keys))
+        try:
+            return self.client.evalsha(script.sha, len(verb.keys), *verb.keys, *verb.args)
+        except NoScriptError:
+            return self.client.eval(script.source, len(verb.keys), *verb.keys, *verb.args)
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self.client.close()
+
+
+def explain(error: RedisError, step: Step) -> StoreError:
+    """Turn a Redis error into one that says what happened to the write and what to do next."""
+    wrote = isinstance(step, Verb) or (isinstance(step, Batch) and step.writes)
+    text = str(error)
+    word = next((word for word in _ADVICE if word in text), "")
+    if word or isinstance(error, ResponseError):
+        return StoreError(f"the store refused: {text[:200]}. {_ADVICE.get(word, 'See docs/operations.md.')}", stored=False)
+    never_sent = isinstance(error.__cause__, ConnectionRefusedError | socket.gaierror) or "connecting to" in text
+    where = step.name if isinstance(step, Verb) else "read"
+    return StoreError(
+        f"the store did not answer ({where}): {text[:200]}. Check that the server runs and OM_REDIS_URL points at it; "
+        "repeating the call with the same ids is safe.",
+        stored=False if never_sent or not wrote else None,
+    )

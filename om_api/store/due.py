@@ -1,0 +1,77 @@
+"""The due indexes: which scope needs a look, not before when, and who has it on lease."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, NamedTuple
+
+from om_api.store.steps import Batch, Steps, Verb
+from om_api.values import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from om_api.store.keys import Keys
+
+LEASE_MS = 30_000
+URGENT_MS = 3_600_000  # an urgent scope stands this much ahead of what just became due
+
+
+class Claim(NamedTuple):
+    """A due scope on lease: only who holds the lease may renew it or say done."""
+
+    scope: str
+    lease: str
+
+
+def _fraction() -> float:
+    # 12 bits survive in a double beside Unix ms; two leases of one scope in the same ms must not be equal
+    return random.randrange(1, 4096) / 4096
+
+
+def claim(due: str, n: int, lease_ms: int = LEASE_MS) -> Steps[list[Claim]]:
+    """Take up to n due scopes, lowest first, each on lease."""
+    reply = yield Verb("claim", [due], [n, lease_ms, _fraction()])
+    words = [part.decode() for part in reply[1:]]
+    return [Claim(scope, lease) for scope, lease in zip(words[::2], words[1::2], strict=True)]
+
+
+def renew(due: str, held: Claim, lease_ms: int = LEASE_MS) -> Steps[Claim | None]:
+    """Extend a lease; None when it was lost (a push came, or someone else claimed the scope)."""
+    reply = yield Verb("renew", [due], [held.scope, held.lease, lease_ms, _fraction()])
+    lease = reply.decode()
+    return None if lease == "superseded" else Claim(held.scope, lease)
+
+
+def done(due: str, held: Claim, later: int | None = None) -> Steps[bool]:
+    """Take a scope off the index, or put it at `later` (Unix ms); False when it was marked due meanwhile."""
+    reply = yield Verb("done", [due], [held.scope, held.lease, "" if later is None else later])
+    return bool(reply == b"rest")
+
+
+def mark(due: str, scopes: Sequence[Scope | str], *, urgent: bool = False) -> Steps[None]:
+    """Mark scopes due now by the server's clock, never later than they already are; urgent ones go to the front."""
+    if not scopes:
+        return
+    (time,) = yield Batch([("TIME",)])
+    now = int(time[0]) * 1000 + int(time[1]) // 1000 - (URGENT_MS if urgent else 0)
+    pairs = [part for scope in scopes for part in (now, str(scope))]
+    yield Batch([("ZADD", due, "LT", *pairs)], writes=True)
+
+
+def postpone(due: str, scope: Scope, at: int) -> Steps[None]:
+    """Have a due scope looked at no sooner than at Unix ms `at`: its model said when it can answer again."""
+    yield Batch([("ZADD", due, "XX", at, str(scope))], writes=True)
+
+
+def looked(keys: Keys, resource: str, now: int) -> Steps[None]:
+    """Note that a worker has looked at a resource."""
+    yield Batch([("ZADD", keys.resources, now, resource)], writes=True)
+
+
+def missing(keys: Keys, scopes: Sequence[Scope]) -> Steps[list[Scope]]:
+    """Which of these scopes are not in the observe index."""
+    if not scopes:
+        return []
+    found = yield Batch([("ZSCORE", keys.due_observe, str(scope)) for scope in scopes], atomic=False)
+    return [scope for scope, score in zip(scopes, found, strict=True) if score is None]

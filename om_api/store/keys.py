@@ -1,0 +1,122 @@
+"""The names of everything we keep in Redis, and nowhere else. `P` of the design is the prefix."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from om_api.values import ID_PATTERN, Scope
+
+_ID = ID_PATTERN.pattern
+WINDOW_MS = 600_000  # ids are remembered by the ten minutes of server time in which they were accepted
+
+
+class Keys:
+    """Key names under one prefix. The braces are part of a key: all keys of a resource share a Cluster slot."""
+
+    def __init__(self, prefix: str = "cortex:om") -> None:
+        self.prefix = prefix
+        self.due_observe = f"{prefix}:due:observe"
+        self.due_reflect = f"{prefix}:due:reflect"
+        self.adopt = f"{prefix}:adopt"
+        self.resources = f"{prefix}:resources"
+        self.sweep_cursor = f"{prefix}:lock:sweep-cursor"
+        self.any_messages = f"{prefix}:{{*}}:messages:*"
+        self.any_older_messages = f"{prefix}:messages:*"
+        escaped = re.escape(prefix)
+        self._messages = re.compile(rf"{escaped}:\{{({_ID})\}}:messages:({_ID})")
+        self._older = re.compile(rf"{escaped}:messages:({_ID})")
+
+    def tick(self, name: str) -> str:
+        """The guard of a tick: whoever sets it runs, other beats' runs of the same time slot end at once."""
+        return f"{self.prefix}:lock:tick:{name}"
+
+    def of(self, resource: str) -> ResourceKeys:
+        """The keys of one resource."""
+        return ResourceKeys(f"{self.prefix}:{{{resource}}}")
+
+    def parse_messages(self, key: str) -> MessagesKey | None:
+        """Which resource and thread a messages key names; the older form names no resource. None for any other key."""
+        if found := self._messages.fullmatch(key):
+            return MessagesKey(found[1], found[2])
+        if found := self._older.fullmatch(key):
+            return MessagesKey(None, found[1])
+        return None
+
+
+class MessagesKey(NamedTuple):
+    """What the name of a messages key says."""
+
+    resource: str | None
+    thread: str
+
+
+class ResourceKeys:
+    """Key names of one resource; `tail` is `:<t>` for what thread scope keeps apart."""
+
+    def __init__(self, base: str) -> None:
+        self.base = base
+        self.scope = f"{base}:scope"
+        self.tokens = f"{base}:tokens"
+        self.threads = f"{base}:threads"
+        self.rejected = f"{base}:rejected"
+
+    def messages(self, thread: str) -> str:
+        """Tier 1: what is raw and not yet sealed."""
+        return f"{self.base}:messages:{thread}"
+
+    def seen(self, thread: str, window: int) -> str:
+        """The ids accepted in one window."""
+        return f"{self.base}:seen:{thread}:{window}"
+
+    def thread(self, thread: str) -> str:
+        """A thread's current task, suggested response, title and metadata."""
+        return f"{self.base}:thread:{thread}"
+
+    def sources(self, thread: str) -> str:
+        """Which observations of a thread have a source; expires with the last of them."""
+        return f"{self.base}:sources:{thread}"
+
+    def chunk(self, chunk: str) -> str:
+        """What a chunk is and, once ready, says."""
+        return f"{self.base}:chunk:{chunk}"
+
+    def sealed(self, chunk: str) -> str:
+        """The messages a chunk covers."""
+        return f"{self.base}:sealed:{chunk}"
+
+    def source(self, observation: str) -> str:
+        """The messages behind an activated observation."""
+        return f"{self.base}:source:{observation}"
+
+    def lock(self, what: str) -> str:
+        """A short lease on something that costs money to do twice."""
+        return f"{self.base}:lock:{what}"
+
+    def record(self, scope: Scope) -> str:
+        """A scope's bookkeeping."""
+        return f"{self.base}:record{_tail(scope)}"
+
+    def chunks(self, scope: Scope) -> str:
+        """Sealed and not yet activated, by seq of sealing."""
+        return f"{self.base}:chunks{_tail(scope)}"
+
+    def observations(self, scope: Scope) -> str:
+        """Tier 2, by seq drawn at activation."""
+        return f"{self.base}:observations{_tail(scope)}"
+
+    def draft(self, scope: Scope) -> str:
+        """A reflection thought ahead of need; losing it costs a model call, so it may expire."""
+        return f"{self.base}:draft{_tail(scope)}"
+
+    def reflections(self, scope: Scope) -> str:
+        """Tier 3, by generation number."""
+        return f"{self.base}:reflections{_tail(scope)}"
+
+    def reflected(self, scope: Scope, generation: int) -> str:
+        """The observations that a generation replaced."""
+        return f"{self.base}:reflected:{generation}{_tail(scope)}"
+
+
+def _tail(scope: Scope) -> str:
+    return "" if scope.thread is None else f":{scope.thread}"

@@ -1,0 +1,81 @@
+-- activate(record, chunks, observations, [chunk, sealed, source, thread, sources]...; epoch, activation, n, ttl, [id, observation, tokens, current_task, suggested_response]...)
+-- Turns the first n of the named chunks into observations with fresh seqs, so that activation only ever appends; the messages
+-- stay where they are under a new name (RENAME), which costs the same for 5 as for 5,000. The other named chunks are those the
+-- caller saw and leaves: none of them may be an earlier one of the same thread, and no chunk that nobody named may be earlier.
+-- Time 0: a client and a worker both see chunk 7 ready. Time 1: the worker activates it. Time 2: the client's call names a chunk
+-- that is gone; nothing changes, it reads again and finds the observation.
+-- Returns 'activated' or 'superseded'.
+local record, chunks, observations, epoch, activation, n, ttl = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+
+local version = redis.call('HMGET', record, 'epoch', 'activation')
+if version[1] ~= epoch then
+  return 'superseded'
+end
+if version[2] == activation then
+  return 'activated'
+end
+local known, picked, last = {}, {}, 0
+for i = 1, (#KEYS - 3) / 5 do
+  local id = ARGV[i * 5]
+  local is = redis.call('HMGET', KEYS[i * 5 - 1], 'state', 'thread', 'tokens', 'messages')
+  local seq = tonumber(redis.call('ZSCORE', chunks, id) or '')
+  if i <= n then
+    if is[1] ~= 'ready' or not seq or redis.call('EXISTS', KEYS[i * 5]) == 0 or redis.call('EXISTS', KEYS[i * 5 + 1]) == 1 then
+      return 'superseded'
+    end
+    redis.call('HLEN', KEYS[i * 5 + 2])
+    redis.call('ZCARD', KEYS[i * 5 + 3])
+    picked[i] = {id = id, seq = seq, tokens = tonumber(is[3]), messages = tonumber(is[4])}
+    last = math.max(last, seq)
+  end
+  known[id] = {thread = is[2] or '', picked = i <= n}
+end
+local earliest = {}
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', chunks, '-inf', string.format('%.17g', last))) do
+  local chunk = known[id]
+  if not chunk or (chunk.picked and earliest[chunk.thread]) then
+    return 'superseded'
+  end
+  if not chunk.picked then
+    earliest[chunk.thread] = true
+  end
+end
+redis.call('ZCARD', observations)
+if n < 1 then
+  return 'superseded'
+end
+
+local time = redis.call('TIME')
+local now = string.format('%d', tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
+local seq = redis.call('HINCRBY', record, 'seq', n) - n
+local weight, messages, grown = 0, 0, 0
+table.sort(picked, function(a, b) return a.seq < b.seq end)
+local place = {}
+for rank, chunk in ipairs(picked) do
+  place[chunk.id] = seq + rank
+  weight, messages = weight + chunk.tokens, messages + chunk.messages
+end
+for i = 1, n do
+  local id, observation, tokens, task, suggested = unpack(ARGV, i * 5, i * 5 + 4)
+  redis.call('ZADD', observations, place[id], observation)
+  redis.call('ZREM', chunks, id)
+  redis.call('UNLINK', KEYS[i * 5 - 1])
+  redis.call('RENAME', KEYS[i * 5], KEYS[i * 5 + 1])
+  redis.call('EXPIRE', KEYS[i * 5 + 1], ttl)
+  redis.call('ZADD', KEYS[i * 5 + 3], now, id)
+  redis.call('EXPIRE', KEYS[i * 5 + 3], ttl)
+  if task ~= '' then
+    redis.call('HSET', KEYS[i * 5 + 2], 'current_task', task)
+  end
+  if suggested ~= '' or task ~= '' then
+    redis.call('HSET', KEYS[i * 5 + 2], 'suggested_response', suggested)
+  end
+  grown = grown + tonumber(tokens)
+end
+redis.call('HSET', record, 'activation', activation, 'observed_at', now, 'updated_at', now)
+redis.call('HINCRBY', record, 'chunk_tokens', -weight)
+redis.call('HINCRBY', record, 'observation_tokens', grown)
+redis.call('HINCRBY', record, 'observation_count', n)
+redis.call('HINCRBY', record, 'observed_tokens', weight)
+redis.call('HINCRBY', record, 'observed_messages', messages)
+return 'activated'

@@ -1,0 +1,17 @@
+-- buffer(chunk, rejected; by, observation, tokens, entry)
+-- Stores a chunk's observation: sealed -> ready. Time 0: two workers observe one chunk. Time 5: the first stores its result.
+-- Time 6: the second is told 'superseded'; what the chunk says never changes once it is ready. `entry` goes to the quarantine
+-- in the same step when the observation is a placeholder for messages that cannot be observed.
+-- Returns 'buffered' or 'superseded'.
+local chunk, rejected, by, observation, tokens, entry = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+
+local now = redis.call('HMGET', chunk, 'state', 'by')
+if now[1] ~= 'sealed' then
+  return now[2] == by and 'buffered' or 'superseded'
+end
+redis.call('LLEN', rejected)
+redis.call('HSET', chunk, 'state', 'ready', 'observation', observation, 'observation_tokens', tokens, 'by', by)
+if entry ~= '' then
+  redis.call('RPUSH', rejected, entry)
+end
+return 'buffered'

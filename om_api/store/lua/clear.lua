@@ -1,0 +1,33 @@
+-- clear(tokens, [record]..., [key]...; retention, records, [epoch, seq, generation]..., [thread, count]...)
+-- Unlinks every key it was given, seen and records included, in one step. The first `records` keys after tokens are records with
+-- the version the keys were planned from; the threads are those that the plan knew to be unsealed, with their counts.
+-- Returns 'cleared'; 'refetch' when an index names more than the plan knew; 'superseded' (retention only) when anything came.
+local tokens, retention, records = KEYS[1], ARGV[1], tonumber(ARGV[2])
+
+local known, slot = {}, 3
+for i = 1, records do
+  local version = redis.call('HMGET', KEYS[i + 1], 'epoch', 'seq', 'generation')
+  if (version[1] or '') ~= ARGV[slot] or (version[2] or '0') ~= ARGV[slot + 1] or (version[3] or '0') ~= ARGV[slot + 2] then
+    return retention == '1' and 'superseded' or 'refetch'
+  end
+  slot = slot + 3
+end
+for i = slot, #ARGV, 2 do
+  known[ARGV[i]] = ARGV[i + 1]
+end
+local fields = redis.call('HGETALL', tokens)
+for i = 1, #fields, 2 do
+  if string.sub(fields[i], 1, 1) == '#' then
+    local count = known[string.sub(fields[i], 2)]
+    if retention == '1' and count ~= fields[i + 1] then
+      return 'superseded'
+    end
+    if not count then
+      return 'refetch'
+    end
+  end
+end
+for from = 1, #KEYS, 1000 do
+  redis.call('UNLINK', unpack(KEYS, from, math.min(from + 999, #KEYS)))
+end
+return 'cleared'

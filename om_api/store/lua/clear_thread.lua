@@ -1,0 +1,57 @@
+-- clear_thread(tokens, record, messages, chunks, observations, reflections, threads, [reflected]..., [key]...; epoch, seq, generation, thread, histories, chunks_n, observations_n, [chunk, tokens]..., [observation_seq, tokens]..., [generation_n, text, tokens]...)
+-- Removes one thread from a memory that covers more: its raw messages, chunks, observations and history, and writes the
+-- generations again without its sections. What the memory holds of other threads is not touched.
+-- Returns 'cleared', or 'superseded' when anything was sealed, activated or reflected since the plan was made.
+local tokens, record, messages, chunks, observations, reflections, threads = unpack(KEYS, 1, 7)
+local epoch, seq, generation, thread, histories, chunks_n, observations_n = unpack(ARGV, 1, 7)
+
+local version = redis.call('HMGET', record, 'epoch', 'seq', 'generation')
+if (version[1] or '') ~= epoch or (version[2] or '0') ~= seq or (version[3] or '0') ~= generation then
+  return 'superseded'
+end
+redis.call('ZCARD', messages)
+redis.call('ZCARD', chunks)
+redis.call('ZCARD', observations)
+redis.call('ZCARD', reflections)
+redis.call('ZCARD', threads)
+
+local counts = redis.call('HMGET', tokens, thread, '*')
+local slot, chunk_tokens, observation_tokens, removed = 8, 0, 0, 0
+for _ = 1, tonumber(chunks_n) do
+  redis.call('ZREM', chunks, ARGV[slot])
+  chunk_tokens, slot = chunk_tokens + tonumber(ARGV[slot + 1]), slot + 2
+end
+for _ = 1, tonumber(observations_n) do
+  local gone = redis.call('ZREMRANGEBYSCORE', observations, ARGV[slot], ARGV[slot])
+  if gone == 1 then
+    observation_tokens, removed = observation_tokens + tonumber(ARGV[slot + 1]), removed + 1
+  end
+  for k = 8, 7 + tonumber(histories) do
+    redis.call('ZREMRANGEBYSCORE', KEYS[k], ARGV[slot], ARGV[slot])
+  end
+  slot = slot + 2
+end
+while slot <= #ARGV do
+  redis.call('ZREMRANGEBYSCORE', reflections, ARGV[slot], ARGV[slot])
+  redis.call('ZADD', reflections, ARGV[slot], ARGV[slot + 1])
+  if ARGV[slot] == generation then
+    redis.call('HSET', record, 'reflection_tokens', ARGV[slot + 2])
+  end
+  slot = slot + 3
+end
+redis.call('UNLINK', messages)
+for from = 8 + tonumber(histories), #KEYS, 1000 do
+  redis.call('UNLINK', unpack(KEYS, from, math.min(from + 999, #KEYS)))
+end
+redis.call('ZREM', threads, thread)
+if counts[2] then
+  redis.call('HDEL', tokens, thread, '#' .. thread, '*wake:' .. thread)
+  redis.call('HSET', tokens, '*', string.format('%d', math.max(tonumber(counts[2]) - (tonumber(counts[1]) or 0), 0)))
+end
+if epoch ~= '' and redis.call('EXISTS', record) == 1 then
+  redis.call('HINCRBY', record, 'chunk_tokens', -chunk_tokens)
+  redis.call('HINCRBY', record, 'observation_tokens', -observation_tokens)
+  redis.call('HINCRBY', record, 'observation_count', -removed)
+  redis.call('HINCRBY', record, 'seq', 1)
+end
+return 'cleared'

@@ -1,0 +1,13 @@
+-- forget(record, observations, source, draft; epoch, seq, tokens)
+-- Removes one observation and the messages behind it because its owner says so.
+-- Returns 'cleared', or 'superseded' when it is not (or no longer) among the observations.
+local record, observations, source, draft, epoch, seq, tokens = KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1], ARGV[2], ARGV[3]
+
+if redis.call('HGET', record, 'epoch') ~= epoch or redis.call('ZCOUNT', observations, seq, seq) ~= 1 then
+  return 'superseded'
+end
+redis.call('ZREMRANGEBYSCORE', observations, seq, seq)
+redis.call('UNLINK', source, draft)
+redis.call('HINCRBY', record, 'observation_tokens', -tonumber(tokens))
+redis.call('HINCRBY', record, 'observation_count', -1)
+return 'cleared'

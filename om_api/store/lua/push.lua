@@ -1,0 +1,97 @@
+-- push(tokens, due, [messages, seen, seen_before]...; window, window_ms, mark, scope, resource, [thread, due_name, n, [score, member, id, fingerprint, tokens]...]...)
+-- The hot path: adds the messages of one resource and counts exactly those that were not there. An id found in this window or
+-- the one before was accepted within the last ten minutes: its message is a duplicate whatever it says, the first one wins.
+-- Due = nothing was unsealed before, or no worker has said from where on it is due, or that point is reached; a push that
+-- adds nothing still says so, because the reply of the first try may have been lost.
+-- Returns {now, 'clock'} when the caller's window is not the server's, else {now, due, position of each duplicate ...}.
+local tokens, due, window, window_ms, mark, scope, resource = KEYS[1], KEYS[2], tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
+
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+if math.floor(now / window_ms) ~= window then
+  return {now, 'clock'}
+end
+
+local function sliced(command, key, list, width)
+  local replies = {}
+  for from = 1, #list, width do
+    local to = math.min(from + width - 1, #list)
+    local reply = redis.call(command, key, unpack(list, from, to))
+    if type(reply) == 'table' then
+      for i = 1, to - from + 1 do
+        replies[from + i - 1] = reply[i]
+      end
+    end
+  end
+  return replies
+end
+
+local groups, slot, position, duplicates = {}, 6, 0, {}
+for k = 3, #KEYS, 3 do
+  local group = {thread = ARGV[slot], name = ARGV[slot + 1], messages = KEYS[k], seen = KEYS[k + 1], zadd = {}, sadd = {}, added = 0, weight = 0}
+  local n = tonumber(ARGV[slot + 2])
+  local members, ids = {}, {}
+  for i = 1, n do
+    members[i], ids[i] = ARGV[slot + i * 5 - 1], ARGV[slot + i * 5]
+  end
+  local raw = sliced('ZMSCORE', group.messages, members, 1000)
+  local seen = sliced('SMISMEMBER', group.seen, ids, 1000)
+  local before = sliced('SMISMEMBER', KEYS[k + 2], ids, 1000)
+  local taken = {}
+  for i = 1, n do
+    if raw[i] or seen[i] == 1 or before[i] == 1 or taken[ids[i]] then
+      duplicates[#duplicates + 1] = position + i - 1
+    else
+      taken[ids[i]] = true
+      group.zadd[#group.zadd + 1] = ARGV[slot + i * 5 - 2]
+      group.zadd[#group.zadd + 1] = members[i]
+      group.sadd[#group.sadd + 1] = ids[i]
+      group.sadd[#group.sadd + 1] = ARGV[slot + i * 5 + 1]
+      group.added = group.added + 1
+      group.weight = group.weight + tonumber(ARGV[slot + i * 5 + 2])
+    end
+  end
+  position = position + n
+  slot = slot + 3 + n * 5
+  local counts = redis.call('HMGET', tokens, group.thread, '#' .. group.thread, '*wake:' .. group.thread)
+  group.tokens, group.count, group.wake = tonumber(counts[1]) or 0, tonumber(counts[2]) or 0, tonumber(counts[3])
+  groups[#groups + 1] = group
+end
+local totals = redis.call('HMGET', tokens, '*', '*wake')
+local total, wake = tonumber(totals[1]) or 0, tonumber(totals[2])
+
+local fields, names, grown, by_resource = {}, {}, total, false
+for _, group in ipairs(groups) do
+  local after = group.tokens + group.weight
+  if group.added > 0 then
+    sliced('ZADD', group.messages, group.zadd, 1000)
+    sliced('SADD', group.seen, group.sadd, 1000)
+    redis.call('EXPIRE', group.seen, math.floor(window_ms / 500))
+    fields[#fields + 1] = group.thread
+    fields[#fields + 1] = string.format('%d', after)
+    fields[#fields + 1] = '#' .. group.thread
+    fields[#fields + 1] = string.format('%d', group.count + group.added)
+    grown = grown + group.weight
+  end
+  if group.wake or (scope == 'thread' and not wake) then
+    if group.count + group.added > 0 and (group.count == 0 or not group.wake or after >= group.wake) then
+      names[#names + 1] = group.name
+    end
+  elseif group.count + group.added > 0 then
+    by_resource = true
+  end
+end
+if #fields > 0 then
+  fields[#fields + 1] = '*'
+  fields[#fields + 1] = string.format('%d', grown)
+  sliced('HSET', tokens, fields, 1000)
+end
+if by_resource and (total == 0 or not wake or grown >= wake) then
+  names[#names + 1] = resource
+end
+if mark == '1' then
+  for _, name in ipairs(names) do
+    redis.call('ZADD', due, 'LT', now, name)
+  end
+end
+return {now, table.concat(names, ' '), unpack(duplicates, 1, math.min(#duplicates, 5000))}

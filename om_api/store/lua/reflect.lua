@@ -1,0 +1,45 @@
+-- reflect(record, observations, reflections, reflected, draft; epoch, generation, id, next, tokens, moved_tokens, keep, ttl, [seq]...)
+-- Makes the next generation of the named observations and the current generation. The named ones move, whole, to the history of
+-- this generation; everything else stays.
+-- Time 0: the Reflector reads generation 4 and starts thinking. Time 9: an activation appends "new fact". Time 12: this commit
+-- replaces what was read, "new fact" stays. Had another reflector committed generation 5 meanwhile, nothing would change.
+-- Returns 'reflected' or 'superseded'.
+local record, observations, reflections, reflected, draft = unpack(KEYS, 1, 5)
+local epoch, generation, id, next_, tokens, moved, keep, ttl = unpack(ARGV, 1, 8)
+
+local version = redis.call('HMGET', record, 'epoch', 'generation', 'reflection')
+if version[1] ~= epoch then
+  return 'superseded'
+end
+if version[3] == id then
+  return 'reflected'
+end
+if version[2] ~= generation or #ARGV == 8 then
+  return 'superseded'
+end
+local members = {}
+for i = 9, #ARGV do
+  local found = redis.call('ZRANGEBYSCORE', observations, ARGV[i], ARGV[i])
+  if #found ~= 1 then
+    return 'superseded'
+  end
+  members[#members + 1] = {ARGV[i], found[1]}
+end
+redis.call('ZCARD', reflections)
+redis.call('ZCARD', reflected)
+
+local time = redis.call('TIME')
+local now = string.format('%d', tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
+for _, entry in ipairs(members) do
+  redis.call('ZADD', reflected, entry[1], entry[2])
+  redis.call('ZREM', observations, entry[2])
+end
+redis.call('EXPIRE', reflected, tonumber(ttl))
+redis.call('ZADD', reflections, tonumber(generation) + 1, next_)
+redis.call('ZREMRANGEBYRANK', reflections, 0, -(tonumber(keep) + 1))
+redis.call('HSET', record, 'generation', tonumber(generation) + 1, 'origin', 'reflection', 'reflection', id, 'reflection_tokens', tokens, 'reflected_at', now, 'updated_at', now)
+redis.call('HINCRBY', record, 'observation_tokens', -tonumber(moved))
+redis.call('HINCRBY', record, 'observation_count', -#members)
+redis.call('HDEL', record, 'drain')
+redis.call('UNLINK', draft)
+return 'reflected'

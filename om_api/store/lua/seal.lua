@@ -1,0 +1,67 @@
+-- seal(scope, record, tokens, messages, chunks, chunk, sealed, source, threads; word, epoch, fresh_epoch, id, thread, weight, [member]...)
+-- Takes the named members out of the raw set into a new chunk, so that they can be observed exactly once. All of them must be
+-- there and counted: while the raw set holds a member that nobody counted, any of them could be that one, and nothing moves.
+-- Makes the record when there is none (epoch ''). The chunk's id is random and never reused, so a repeated call finds it.
+-- Returns {'sealed', seq} or {'superseded'}.
+local scope, record, tokens, messages, chunks, chunk, sealed, source, threads = unpack(KEYS, 1, 9)
+local word, epoch, fresh, id, thread, weight = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+
+local was = redis.call('HGET', chunk, 'seq')
+if was or redis.call('EXISTS', source) == 1 then
+  return {'sealed', was or '0'}
+end
+local in_force = redis.call('GET', scope)
+local counts = redis.call('HMGET', tokens, '#' .. thread, thread, '*')
+local count, held, total = tonumber(counts[1]) or 0, tonumber(counts[2]) or 0, tonumber(counts[3]) or 0
+if (in_force and in_force ~= word) or (redis.call('HGET', record, 'epoch') or '') ~= epoch
+    or #ARGV == 6 or redis.call('ZCARD', messages) ~= count or held < weight then
+  return {'superseded'}
+end
+local scores, n = {}, #ARGV - 6
+for from = 7, #ARGV, 1000 do
+  local to = math.min(from + 999, #ARGV)
+  local found = redis.call('ZMSCORE', messages, unpack(ARGV, from, to))
+  for i = 1, to - from + 1 do
+    if not found[i] then
+      return {'superseded'}
+    end
+    scores[from + i - 7] = found[i]
+  end
+end
+redis.call('ZCARD', chunks)
+redis.call('ZCARD', threads)
+
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local last = 0
+for from = 1, n, 500 do
+  local pairs_, members = {}, {}
+  for i = from, math.min(from + 499, n) do
+    pairs_[#pairs_ + 1] = scores[i]
+    pairs_[#pairs_ + 1] = ARGV[6 + i]
+    members[#members + 1] = ARGV[6 + i]
+    last = math.max(last, tonumber(scores[i]))
+  end
+  redis.call('ZADD', sealed, unpack(pairs_))
+  redis.call('ZREM', messages, unpack(members))
+end
+if not in_force then
+  redis.call('SET', scope, word)
+end
+if epoch == '' then
+  redis.call('HSET', record, 'schema', 1, 'epoch', fresh, 'generation', 0, 'origin', 'initial', 'created_at', string.format('%d', now))
+end
+local seq = redis.call('HINCRBY', record, 'seq', 1)
+redis.call('HINCRBY', record, 'chunk_tokens', weight)
+redis.call('HSET', record, 'updated_at', string.format('%d', now))
+redis.call('ZADD', chunks, seq, id)
+redis.call('HSET', chunk, 'thread', thread, 'state', 'sealed', 'seq', seq, 'tokens', string.format('%d', weight), 'messages', n, 'attempts', 0, 'sealed_at', string.format('%d', now))
+if count == n then
+  redis.call('HDEL', tokens, thread, '#' .. thread)
+  weight = held
+else
+  redis.call('HSET', tokens, thread, string.format('%d', held - weight), '#' .. thread, count - n)
+end
+redis.call('HSET', tokens, '*', string.format('%d', math.max(total - weight, 0)))
+redis.call('ZADD', threads, 'GT', string.format('%d', math.min(last, now)), thread)
+return {'sealed', seq}

@@ -1,0 +1,40 @@
+"""Talking to Redis as steps: logic yields what it wants done and is sent the reply, so that it never touches a connection.
+
+The same generator is driven by a blocking client (`Connection`) or by an asyncio one; there is no twin to keep by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+T = TypeVar("T")
+
+
+class Verb(NamedTuple):
+    """Run one of our scripts."""
+
+    name: str
+    keys: Sequence[str]
+    args: Sequence[Any]
+
+
+class Batch(NamedTuple):
+    """Send commands in one round trip; `atomic` wraps them in MULTI/EXEC. Replies come as a list."""
+
+    commands: Sequence[tuple[Any, ...]]
+    atomic: bool = True
+    writes: bool = False
+
+
+class Wait(NamedTuple):
+    """Let time pass before the next look, in seconds."""
+
+    seconds: float
+
+
+Step: TypeAlias = Verb | Batch | Wait
+Steps: TypeAlias = Generator[Step, Any, T]

@@ -1,0 +1,89 @@
+"""Walking over everything: finding what no index names, in bounded slices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from om_api.store.reading import as_record, fields, unsealed_threads
+from om_api.store.steps import Batch, Steps
+from om_api.values import Record, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from om_api.store.keys import Keys
+
+_SLICE = 1_000  # keys of one SCAN
+_CURSOR_S = 3_600
+
+
+def waiting_for_adoption(keys: Keys, n: int) -> Steps[list[str]]:
+    """Take up to n hints of plain writers. Taken before their keys are read: a hint that comes later is a new one."""
+    (found,) = yield Batch([("ZPOPMIN", keys.adopt, n)], writes=True)
+    flat = [part for entry in found for part in (entry if isinstance(entry, list | tuple) else [entry])]
+    return [key.decode() for key in flat[::2]]
+
+
+def stray_keys(keys: Keys, slices: int) -> Steps[list[str]]:
+    """Messages keys that hold members nobody counted, from where the last survey stopped; `slices` of 1,000 keys at most."""
+    (cursor,) = yield Batch([("GET", keys.sweep_cursor)])
+    at, strays = int(cursor or 0), list[str]()
+    for _ in range(slices):
+        ((at_, found),) = yield Batch([("SCAN", at, "MATCH", f"{keys.prefix}:*messages:*", "COUNT", _SLICE, "TYPE", "zset")])
+        at = int(at_)
+        strays += yield from _uncounted(keys, sorted(key.decode() for key in found))
+        if not at:
+            break
+    yield Batch([("SET", keys.sweep_cursor, at, "EX", _CURSOR_S)], writes=True)
+    return strays
+
+
+def _uncounted(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:
+    parsed = [(name, key) for name in names if (key := keys.parse_messages(name))]
+    strays = [name for name, key in parsed if key.resource is None]
+    known = [(name, key.resource, key.thread) for name, key in parsed if key.resource is not None]
+    if known:
+        commands: list[tuple[str, ...]] = []
+        for name, resource, thread in known:
+            commands += [("ZCARD", name), ("HGET", keys.of(resource).tokens, "#" + thread)]
+        replies = yield Batch(commands, atomic=False)
+        pairs = zip(known, replies[::2], replies[1::2], strict=True)
+        strays += [name for (name, _, _), card, counted in pairs if int(card) != int(counted or 0)]
+    return strays
+
+
+def oldest_looked(keys: Keys, before: int, n: int) -> Steps[list[str]]:
+    """Up to n resources that no worker has looked at since Unix ms `before`, the longest neglected first."""
+    (found,) = yield Batch([("ZRANGE", keys.resources, "-inf", before, "BYSCORE", "LIMIT", 0, n)])
+    return [name.decode() for name in found]
+
+
+class Standing(NamedTuple):
+    """How a scope stands against the due indexes."""
+
+    scope: Scope
+    record: Record
+    unsealed: int
+    chunks: int
+    in_observe: bool
+    in_reflect: bool
+    forced: tuple[str, ...]
+
+
+def standings(keys: Keys, resource: str, scopes: Sequence[Scope]) -> Steps[list[Standing]]:
+    """A resource's scopes: what is unsealed and in chunks, and whether the due indexes know of it."""
+    of, found = keys.of(resource), list[Standing]()
+    (tokens,) = yield Batch([("HGETALL", of.tokens)])
+    unsealed = unsealed_threads(fields(tokens))
+    for scope in scopes:
+        record, chunks = yield Batch([("HGETALL", of.record(scope)), ("ZCARD", of.chunks(scope))])
+        observe, reflect = yield Batch(
+            [("ZSCORE", keys.due_observe, str(scope)), ("ZSCORE", keys.due_reflect, str(scope))], atomic=False
+        )
+        own = [count for thread, (_, count) in unsealed.items() if scope.thread in {None, thread}]
+        raw = fields(record)
+        forced = tuple(name.decode() for name in raw if name.startswith(b"force"))
+        found.append(
+            Standing(scope, as_record(raw), sum(own), int(chunks), observe is not None, reflect is not None, forced)
+        )
+    return found

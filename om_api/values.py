@@ -1,0 +1,355 @@
+"""What a memory is made of: plain values, their wire format and nothing that talks to anyone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import secrets
+import time
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from om_api.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+ROLES = ("user", "assistant", "system", "tool")
+PART_TYPES = ("text", "tool-call", "tool-result", "image", "file")
+MAX_TOKENS = 10_000_000
+ID_PATTERN = re.compile(r"[A-Za-z0-9._:@+-]{1,200}")
+_CAMEL = {
+    "threadId": "thread_id",
+    "resourceId": "resource_id",
+    "tokenCount": "tokens",
+    "token_count": "tokens",
+    "createdAt": "timestamp",
+    "toolCallId": "tool_call_id",
+    "isError": "is_error",
+    "mimeType": "mime",
+}
+_SECOND, _MILLI, _MICRO = 1e11, 1e14, 1e17  # below each bound a number of that unit is a date between 1973 and 5138
+_EARLIEST = 1e8
+
+
+class Outcome(StrEnum):
+    """The word a unit of work ends with."""
+
+    REST = "rest"
+    BUSY = "busy"
+    SEALED = "sealed"
+    BUFFERED = "buffered"
+    SPLIT = "split"
+    ACTIVATED = "activated"
+    REFLECTED = "reflected"
+    CLEARED = "cleared"
+    DUPLICATE = "duplicate"
+    REJECTED = "rejected"
+    SUPERSEDED = "superseded"
+    FAILED = "failed"
+
+
+def check_id(value: object, what: str) -> str:
+    """Return an id that may name a key, or raise InvalidInputError naming `what` it was meant for."""
+    if isinstance(value, str) and value not in {".", ".."} and ID_PATTERN.fullmatch(value):
+        return value
+    raise InvalidInputError(
+        f"{what} {str(value)[:80]!r} is not an id: use 1 to 200 of A-Z a-z 0-9 . _ : @ + - (and not '.' or '..')"
+    )
+
+
+def new_id(ms: int | None = None) -> str:
+    """Return a new id that sorts by time: 12 hex digits of Unix ms and 64 random bits."""
+    return f"{int(time.time() * 1000) if ms is None else ms:012x}{secrets.token_hex(8)}"
+
+
+def to_ms(value: object) -> int | None:
+    """Read a time as Unix ms: ISO 8601, or a number in s, ms, µs or ns told apart by its size; None if it is no time."""
+    if isinstance(value, str):
+        try:
+            return to_ms(float(value))
+        except ValueError:
+            return _iso_ms(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _EARLIEST <= value < float("inf"):
+        return None
+    if value < _SECOND:
+        return round(value * 1000)
+    if value < _MILLI:
+        return round(value)
+    return round(value / 1_000) if value < _MICRO else round(value / 1_000_000)
+
+
+def _iso_ms(text: str) -> int | None:
+    try:
+        at = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+class Scope(NamedTuple):
+    """What one memory record covers: a resource, or one thread of it."""
+
+    resource: str
+    thread: str | None = None
+
+    def __str__(self) -> str:
+        """Write the scope as the due indexes do: `harold`, or `harold|thread-1`."""
+        return self.resource if self.thread is None else f"{self.resource}|{self.thread}"
+
+    @classmethod
+    def parse(cls, text: str) -> Scope:
+        """Read what `str` wrote; raises InvalidInputError."""
+        resource, bar, thread = text.partition("|")
+        return cls(check_id(resource, "resource"), check_id(thread, "thread") if bar else None)
+
+
+class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """One turn as the agent wrote it.
+
+    `content` is text or a list of parts. `timestamp` (ISO 8601 or Unix) is for display; `at` is the Unix ms the message
+    is ordered by. `tokens` left out is counted when the message is added. Raises InvalidInputError.
+    """
+
+    role: str
+    content: str | list[dict[str, Any]]
+    id: str = ""
+    thread_id: str = ""
+    resource_id: str = ""
+    timestamp: str | int | float | None = None
+    tokens: int | None = None
+    metadata: dict[str, Any] | None = None
+    at: int = 0
+
+    def __post_init__(self) -> None:
+        """Check everything a reader will rely on."""
+        if isinstance(self.timestamp, datetime):
+            self.timestamp = self.timestamp.isoformat()
+        if problem := self._problem():
+            raise InvalidInputError(f"message {self.id or '(without id)'}: {problem}")
+
+    def _problem(self) -> str | None:
+        if self.role not in ROLES:
+            return f"role {str(self.role)[:40]!r} is none of {', '.join(ROLES)}"
+        if self.id and (self.id in {".", ".."} or not ID_PATTERN.fullmatch(self.id)):
+            return "its id must be 1 to 200 of A-Z a-z 0-9 . _ : @ + -"
+        if self.tokens is not None and not 0 <= self.tokens <= MAX_TOKENS:
+            return f"tokens must be between 0 and {MAX_TOKENS:,}"
+        if self.timestamp is not None and to_ms(self.timestamp) is None:
+            return f"timestamp {str(self.timestamp)[:40]!r} is neither ISO 8601 nor Unix time"
+        if isinstance(self.content, str):
+            return None
+        return next((problem for part in self.content if (problem := part_problem(part))), None)
+
+    @property
+    def parts(self) -> list[dict[str, Any]]:
+        """The content as a list of parts, text or not."""
+        return [{"type": "text", "text": self.content}] if isinstance(self.content, str) else self.content
+
+    def text(self) -> str:
+        """The visible text of the content; tool parts and attachments are left out."""
+        return "\n".join(str(part.get("text", "")) for part in self.parts if part["type"] == "text")
+
+    def call_ids(self, kind: str) -> set[str]:
+        """The tool_call_ids of this message's parts of `kind` (tool-call or tool-result)."""
+        return {str(part.get("tool_call_id", "")) for part in self.parts if part["type"] == kind} - {""}
+
+
+def part_problem(part: object) -> str | None:
+    """Say what is wrong with one part of a message's content, or None."""
+    kind = part.get("type") if isinstance(part, dict) else None
+    if kind not in PART_TYPES:
+        return f"a part's type {str(kind)[:40]!r} is none of {', '.join(PART_TYPES)}"
+    if kind == "text" and not isinstance(part.get("text"), str):  # type: ignore[attr-defined]
+        return "a text part needs a text"
+    return None
+
+
+def parse_member(member: bytes, thread: str, resource: str, at: float) -> Message:
+    """Read a message as any language wrote it (camelCase names are accepted); the key's thread and resource win.
+
+    `at` is the member's score. Raises InvalidInputError with the reason it is malformed.
+    """
+    try:
+        fields = msgspec.json.decode(member)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InvalidInputError(f"not JSON: {error}") from None
+    if not isinstance(fields, dict):
+        raise InvalidInputError("not a JSON object")
+    fields = _snake(fields)
+    if not isinstance(fields.get("content"), str | list):
+        raise InvalidInputError("content must be text or a list of parts")
+    parts = fields["content"]
+    if isinstance(parts, list):
+        fields["content"] = [_snake(part) if isinstance(part, dict) else part for part in parts]
+    name, tokens = fields.get("id"), fields.get("tokens")
+    metadata = fields.get("metadata")
+    return Message(
+        role=fields.get("role", ""),
+        content=fields["content"],
+        id=str(name)
+        if isinstance(name, str | int) and str(name) and not isinstance(name, bool)
+        else derived_id(member),
+        thread_id=thread,
+        resource_id=resource,
+        timestamp=fields["timestamp"] if to_ms(fields.get("timestamp")) is not None else None,
+        tokens=tokens if type(tokens) is int and 0 <= tokens <= MAX_TOKENS else None,
+        metadata=metadata if isinstance(metadata, dict) else None,
+        at=to_ms(at) or 0,
+    )
+
+
+def _snake(fields: Mapping[str, Any]) -> dict[str, Any]:
+    named = {_CAMEL.get(key, key): value for key, value in fields.items()}
+    return {**named, **{key: value for key, value in fields.items() if key not in _CAMEL}}
+
+
+def derived_id(member: bytes) -> str:
+    """The id of a message that was written without one: a hash of its bytes."""
+    return "h-" + hashlib.sha256(member).hexdigest()[:32]
+
+
+def fingerprint(member: bytes) -> str:
+    """A short mark of a member's bytes, kept beside its id in `seen`; `=` keeps it apart from every id."""
+    return "=" + base64.urlsafe_b64encode(hashlib.sha1(member, usedforsecurity=False).digest()[:9]).decode()
+
+
+def encode_message(message: Message) -> bytes:
+    """Write a message as the member that Redis keeps; `at` is not part of it."""
+    return msgspec.json.encode(message if not message.at else msgspec.structs.replace(message, at=0))
+
+
+def count_message(message: Message, count: Callable[[str], int]) -> int:
+    """Tokens of a message: what its writer said, else its text, tool parts as JSON, and 4 for the turn itself."""
+    if message.tokens is not None:
+        return message.tokens
+    if isinstance(message.content, str):
+        return count(message.content) + 4
+    return 4 + sum(_count_part(part, count) for part in message.content)
+
+
+def _count_part(part: Mapping[str, Any], count: Callable[[str], int]) -> int:
+    if part["type"] == "text":
+        return count(part["text"])
+    if part["type"] in {"image", "file"}:
+        return 765  # 85 + 4 tiles of 170: a middling image of an OpenAI-like model
+    return 4 + count(msgspec.json.encode(part).decode())
+
+
+class Chunk(msgspec.Struct, frozen=True, kw_only=True):
+    """Sealed messages and, once `ready`, the observation computed from them (its JSON in `observation`)."""
+
+    id: str
+    thread: str
+    seq: float
+    tokens: int
+    messages: int
+    ready: bool = False
+    attempts: int = 0
+    observation: bytes | None = None
+
+
+class Observation(msgspec.Struct, frozen=True, kw_only=True):
+    """One Observer result for one thread: dated lines, covering named messages."""
+
+    id: str
+    thread_id: str
+    text: str
+    activation: str = ""
+    priority: int = 3
+    task_state: str = ""
+    suggested_response: str = ""
+    message_ids: tuple[str, ...] = ()
+    source_range: tuple[str, ...] = ()
+    from_: int = msgspec.field(default=0, name="from")
+    to: int = 0
+    tokens: int = 0
+    message_tokens: int = 0
+    model: str = ""
+    cost: float | None = None
+    created_at: int = 0
+
+
+class Generation(msgspec.Struct, frozen=True, kw_only=True):
+    """A numbered version of the reflected memory; the highest number is in force."""
+
+    n: int
+    text: str
+    origin: str = "reflection"
+    created_at: int = 0
+    tokens: int = 0
+    input_tokens: int = 0
+    observation_ids: tuple[str, ...] = ()
+    dropped_ids: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    level: int = 0
+    loss: float | None = None
+    model: str = ""
+    cost: float | None = None
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """A scope's bookkeeping. `epoch` is '' while nothing was sealed; token totals are kept by tier."""
+
+    schema: int = 1
+    epoch: str = ""
+    generation: int = 0
+    seq: float = 0
+    origin: str = "initial"
+    chunk_tokens: int = 0
+    observation_tokens: int = 0
+    observation_count: int = 0
+    reflection_tokens: int = 0
+    observed_tokens: int = 0
+    observed_messages: int = 0
+    limits: str = ""
+    drain: float = 0
+    created_at: int = 0
+    observed_at: int = 0
+    reflected_at: int = 0
+
+
+class Stored(NamedTuple):
+    """An observation and its place: `seq` was drawn at activation, `member` is its JSON as Redis keeps it."""
+
+    seq: float
+    observation: Observation
+    member: bytes
+
+
+class ThreadState(msgspec.Struct, frozen=True, kw_only=True):
+    """One thread of a resource: what is unsealed of it and what the Observer last said of its task."""
+
+    id: str
+    tokens: int = 0
+    messages: int = 0
+    at: int = 0
+    current_task: str = ""
+    suggested_response: str = ""
+    title: str = ""
+
+
+class Snapshot(msgspec.Struct, kw_only=True):
+    """Everything a scope's context is made of, read at one instant.
+
+    `messages` are the own thread's raw messages, sealed ones included, by score; `others` the newest raw messages of
+    other threads (oldest first in each) with how many each holds in `other_counts`.
+    """
+
+    scope: Scope
+    thread: ThreadState
+    record: Record
+    messages: list[Message]
+    chunks: list[Chunk]
+    observations: list[Stored]
+    generation: Generation | None = None
+    others: dict[str, list[Message]] = {}
+    other_counts: dict[str, int] = {}
+    unsealed: dict[str, tuple[int, int]] = {}
+    unsealed_tokens: int = 0
+    paused: bool = False
+    now: int = 0

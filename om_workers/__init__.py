@@ -1,0 +1,1 @@
+"""The thinking: who observes and reflects, and when. Operations run this."""

@@ -1,0 +1,104 @@
+"""Keeping leases alive: one thread a process renews every lock and claim that is held while a model thinks."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import structlog
+
+from om_api.errors import StoreError
+from om_api.store import due
+from om_api.store.locks import Lease
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from om_api.store.connection import Connection
+    from om_api.store.due import Claim
+
+LEASE_S = due.LEASE_MS / 1000
+_BEATS_A_LEASE = 3
+_log = structlog.get_logger("om_workers")
+
+
+class Held:
+    """A claim on lease; `claim` is the one in force, None once it was lost."""
+
+    def __init__(self, index: str, claim: Claim) -> None:
+        self.index = index
+        self.claim: Claim | None = claim
+
+
+class Heartbeat:
+    """Renews leases until their work ends. A lease that is lost is not fought for: scripts keep truth without it."""
+
+    def __init__(self, connection: Connection, lease_s: float = LEASE_S) -> None:
+        self._connection = connection
+        self._lease_s = lease_s
+        self._locks: set[Lease] = set()
+        self._claims: set[Held] = set()
+        self._guard = threading.Lock()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def lock(self, name: str) -> Iterator[bool]:
+        """Try a lock and keep it while the block runs; False when someone else has it. Never waits."""
+        lock = Lease(self._connection, name, self._lease_s)
+        if not lock.acquire():
+            yield False
+            return
+        try:
+            with self._kept(self._locks, lock):
+                yield True
+        finally:
+            if not lock.release():
+                _log.info("lock_was_lost", lock=name)
+
+    @contextmanager
+    def lease(self, index: str, claim: Claim | None) -> Iterator[Held | None]:
+        """Keep a due scope on lease while the block runs."""
+        if claim is None:
+            yield None
+            return
+        held = Held(index, claim)
+        with self._kept(self._claims, held):
+            yield held
+
+    @contextmanager
+    def _kept(self, kept: set[Lease] | set[Held], what: Lease | Held) -> Iterator[None]:
+        with self._guard:
+            kept.add(what)  # type: ignore[arg-type]
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._beat, name="om-heartbeat", daemon=True)
+                self._thread.start()
+        try:
+            yield
+        finally:
+            with self._guard:
+                kept.discard(what)  # type: ignore[arg-type]
+
+    def stop(self) -> None:
+        """End the thread; leases run out by themselves."""
+        self._wake.set()
+
+    def _beat(self) -> None:
+        while not self._wake.wait(self._lease_s / _BEATS_A_LEASE):
+            with self._guard:
+                locks, claims = list(self._locks), list(self._claims)
+            for lock in locks:
+                if not lock.renew():
+                    _log.info("lock_not_renewed", lock=lock.name)
+            for held in claims:
+                self._renew_claim(held)
+
+    def _renew_claim(self, held: Held) -> None:
+        claim = held.claim
+        if claim is None:
+            return
+        try:
+            held.claim = self._connection.run(due.renew(held.index, claim, round(self._lease_s * 1000)))
+        except StoreError as error:
+            _log.info("lease_not_renewed", scope=claim.scope, error=str(error)[:200])

@@ -1,0 +1,59 @@
+"""What a model is to us: one call with a request, one reply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import msgspec
+
+if TYPE_CHECKING:
+    from om_api.values import Message
+
+Purpose = Literal["observe", "reflect"]
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """Tokens of one call as the vendor bills them; `input` includes `cached`."""
+
+    input: int = 0
+    cached: int = 0
+    output: int = 0
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """One question to a model.
+
+    `system` and `prompt` are the whole question in words, for models that read. `messages` (Observer), `observations`
+    and `previous` (texts, oldest first; for the Reflector the first is the generation in force) say the same in values, for models that do
+    not. `target_tokens` is the size wanted of the answer, `timeout` the seconds it may take, `timezone` an IANA name.
+    """
+
+    purpose: Purpose
+    system: str
+    prompt: str
+    messages: tuple[Message, ...] = ()
+    observations: tuple[str, ...] = ()
+    previous: str = ""
+    target_tokens: int = 0
+    level: int = 0
+    temperature: float = 0.0
+    timeout: float = 120.0
+    timezone: str = "UTC"
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model answered, in the tags that prompts/parse.py reads."""
+
+    text: str
+    model: str
+    usage: Usage = Usage()
+    cost: float | None = None
+
+
+class Model(Protocol):
+    """Anything that answers a Request. Raises ModelError, and nothing else, when it cannot."""
+
+    name: str
+
+    def complete(self, request: Request) -> Reply:
+        """Answer one request within its timeout."""

@@ -1,0 +1,168 @@
+"""Cues: the words that show what a sentence is good for, and what each is worth."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from om_workers.llm.extractive.words import CHATTER, STOP
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SELF = _set("i i'm i'd i'll i've my me mine i’m i’d i’ll i’ve")
+FIRST = _SELF | _set("we we're we'd we'll we've us our ours myself we’re we’d we’ll we’ve")
+PREFERENCE = _set(
+    """always never prefer prefers preferred preference hate hates love loves like dislike rather instead favourite
+    favorite allergic allergy avoid must only want ignore forget stop don't don’t unless vegetarian vegan"""
+)
+CHANGE = _set("changed change moved switched switch instead longer anymore replaced renamed became")
+DECISION = _set(
+    """decided decide decision agreed agree approved approve approval chose chosen choose confirmed settled picked use
+    let's we'll rule policy"""
+)
+DEADLINE = _set(
+    "deadline due until till by before after expires valid every daily weekly monthly schedule scheduled ends"
+)
+EVENT = _set(
+    """born married moved joined left quit hired started finished bought sold booked visited met graduated promoted broke
+    won lost died travelling traveling arrive arrives run runs work works live lives lead leads own owns called named"""
+)
+TIME = _set(
+    """today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday mondays tuesdays
+    wednesdays thursdays fridays saturdays sundays january february april june july august september october november
+    december week month year birthday anniversary minutes hours days weeks months years"""
+)
+ERROR = _set(
+    """error errors failed fails fail failure failures exception refused refuses timeout timed aborted abort crash crashed
+    crashes denied fatal traceback panic cannot conflict rejected invalid missing unreachable"""
+)
+DONE = _set(
+    """done fixed merged shipped deployed completed complete resolved finished released booked confirmed implemented
+    closed granted delivered installed migrated sent"""
+)
+_NOT_YET = _set(
+    """not isn't aren't wasn't haven't hasn't don't didn't never no will should once when if until must need needs can
+    could would let's please failed fails error errors unless before almost nearly after be every"""
+)
+NUMBERS = _set(
+    """two three four five six seven eight nine ten eleven twelve dozen hundred thousand million percent half third fourth
+    fifth twice double free"""
+)
+UNSURE = _set("maybe might perhaps probably possibly guess unsure wondering")
+ADVICE = _set("recommend recommended recommends suggest suggested suggestion advise advised")
+ASKING = _set(
+    """what when where which who why how whose is are was were do does did can could would should will has have any"""
+)
+ORDER = _set(
+    """add ask assign book build buy call cancel change check clean compare convert create delete deploy describe draft
+    explain export find fix generate get give help implement install investigate list look make merge migrate move open
+    order plan prepare print put refactor remind remove rename repeat replace reply report research reserve review run
+    schedule search send set show start stop summarise summarize take tell test translate try update upgrade use write
+    let's please need want"""
+)
+_ASKED = re.compile(
+    r"[?\uff1f]|\b(?:(?:can|could|would|will) you|i (?:need|want|would like|'d like) you to)\b", re.IGNORECASE
+)
+_SPECIFIC = re.compile(r"[\w-]*\d[\w.,:-]*|\w+[/_]\w[\w/.-]*|\w+\.[a-z]{2,4}\b")
+_CODE = re.compile(r"\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d)\w+(?:-\w+)+\b")
+_NAME = re.compile(r"(?<=[a-z0-9,;:'’)] )[A-ZÀ-Þ][\w'’-]+")
+_CONTRAST = re.compile(
+    r", not\b|\brather than\b|\binstead of\b|\bno longer\b|\bno more\b|\bfrom (?:\S+ ){1,3}to\b", re.IGNORECASE
+)
+_NONE_OF = re.compile(r"\W*no (?!wait|idea|problem|worries|one\b|hurry|rush)\w+", re.IGNORECASE)
+_NO_ERROR = re.compile(
+    r"\b(?:errors?|failed|failures?)\W{1,3}(?:0|none|null|false)\b|\b(?:0|no|without) (?:\w+ )?(?:errors?|failed|failures?)\b",
+    re.IGNORECASE,
+)
+_STATE = re.compile(
+    r"\b(?:an?|the|any|each|every) (?:fixed|closed|finished|completed?|merged|confirmed|released)\b", re.IGNORECASE
+)
+_TESTS_PASS = re.compile(r"\btests?\b.*\bpass|\b\d+ passed\b", re.IGNORECASE)
+
+
+class Cues(NamedTuple):
+    """What a sentence shows: yes or no for kinds of words, numbers for how many."""
+
+    own: bool
+    first: bool
+    preference: bool
+    change: bool
+    decision: bool
+    deadline: bool
+    event: bool
+    time: bool
+    error: bool
+    unsure: bool
+    advice: bool
+    quoted: bool
+    asks: bool
+    leads: bool
+    done: bool
+    codes: int
+    numbers: int
+    names: int
+
+    @property
+    def strong(self) -> bool:
+        """Whether this is a fact, preference, decision or deadline rather than talk."""
+        return self.preference or self.change or self.decision or self.deadline or self.event or self.names > 0
+
+
+def read(text: str, words: Collection[str]) -> Cues:
+    """The cues of one sentence, given its words in lower case."""
+    bag = frozenset(words)
+    return Cues(
+        own=not bag.isdisjoint(_SELF),
+        first=not bag.isdisjoint(FIRST),
+        preference=not bag.isdisjoint(PREFERENCE) or _NONE_OF.match(text) is not None,
+        change=not bag.isdisjoint(CHANGE) or _CONTRAST.search(text) is not None,
+        decision=not bag.isdisjoint(DECISION),
+        deadline=not bag.isdisjoint(DEADLINE),
+        event=not bag.isdisjoint(EVENT),
+        time=not bag.isdisjoint(TIME),
+        error=_wrong(text, bag),
+        unsure=not bag.isdisjoint(UNSURE) or "not sure" in text,
+        advice=not bag.isdisjoint(ADVICE),
+        quoted='"' in text or "“" in text,
+        asks="?" in text or "？" in text,
+        leads=text.endswith((":", "：")),
+        done=done(text, bag),
+        codes=len(_CODE.findall(text)),
+        numbers=len(specifics(text)) + len(bag & NUMBERS),
+        names=len(_NAME.findall(text)),
+    )
+
+
+def _wrong(text: str, bag: frozenset[str]) -> bool:
+    """Whether a text tells of an error; `errors 0` and `no failures` do not."""
+    if bag.isdisjoint(ERROR) and "Error" not in text and "Exception" not in text:
+        return False
+    return not _NO_ERROR.search(text)
+
+
+def specifics(text: str) -> list[str]:
+    """The numbers, identifiers, paths and file names of a text."""
+    return _SPECIFIC.findall(text)
+
+
+def asked(text: str, first: str) -> bool:
+    """Whether a text asks for something: a question, or an order by its first word."""
+    return first in ORDER or _ASKED.search(text) is not None
+
+
+def done(text: str, words: Collection[str]) -> bool:
+    """Whether a text says that something concrete has been completed."""
+    if "?" in text or not _NOT_YET.isdisjoint(words):
+        return False
+    return (not DONE.isdisjoint(words) and not _STATE.search(text)) or _TESTS_PASS.search(text) is not None
+
+
+def chatter(words: Collection[str]) -> bool:
+    """Whether words are small talk or a mere reaction."""
+    return all(word in CHATTER or word in STOP for word in words)

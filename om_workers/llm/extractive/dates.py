@@ -1,0 +1,191 @@
+"""Relative dates: what "next Friday" meant on the day it was said."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import tzinfo
+
+_LATEST = 253_402_214_400_000  # the last day that a datetime can be in every zone, in Unix ms
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+SHORT_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_COUNTS = {
+    word: number
+    for number, group in enumerate(("", "a an one", "two couple", "three", "four", "five", "six", "seven", "eight"))
+    for word in group.split()
+} | {"nine": 9, "ten": 10, "twelve": 12}
+_COUNT = r"(?:(?:a\s+)?couple\s+of|\d{1,3}|" + "|".join(_COUNTS) + ")"
+_UNIT = r"(?:day|week|month|year)s?"
+_MONTH = (
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)\b\.?"
+)
+_NO_YEAR = r"(?!,?\s+(?:19|20)\d\d)"
+_EXPRESSION = re.compile(
+    rf"""(?x)\b(?:
+    (?P<word>day\s+before\s+yesterday|day\s+after\s+tomorrow|yesterday|tomorrow|last\s+night)\b
+    |(?P<which>last|next|this|coming|past)\s+(?P<span>week|weekend|month|year)\b
+    |in\s+(?P<ahead>{_COUNT})\s+(?P<ahead_unit>{_UNIT})\b(?!\s+of)
+    |(?P<past>{_COUNT})\s+(?P<past_unit>{_UNIT})\s+ago\b
+    |(?:(?P<before>\w+)\s+)?(?P<day>{"|".join(_DAYS)})\b(?!['’]?s\b)
+    |(?P<number>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+(?P<of_month>{_MONTH}){_NO_YEAR}
+    |(?P<month>{_MONTH})\s+(?P<month_day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:){_NO_YEAR}
+    |(?P<near>in|by|until|till|since|last|next|this|early|mid|late|before|after)[\s-]+(?P<bare>{_MONTH})(?!\s+\d){_NO_YEAR}
+    |(?:the|until|to|till|by)\s+(?P<ordinal>\d{{1,2}})(?:st|nd|rd|th)\b(?!\s+(?:of\b|{_MONTH}))
+    )""",
+    re.IGNORECASE,
+)
+_PAST = re.compile(
+    r"\b(?:was|were|had|did|went|met|came|got|bought|saw|left|took|made|said|told|gave|sold|flew|ran|began"
+    r"|[a-z]{2,}(?<!ne)(?<!sp)ed)\b",
+    re.IGNORECASE,
+)
+
+
+class Clock:
+    """Tells the local date and time of Unix ms in an IANA zone; an unknown zone is UTC, a time out of range is clamped."""
+
+    def __init__(self, timezone: str) -> None:
+        self.zone = _zone(timezone)
+
+    def at(self, ms: int) -> datetime:
+        """The local date and time of Unix ms."""
+        return datetime.fromtimestamp(min(max(ms, 86_400_000), _LATEST) / 1000, self.zone)
+
+
+def _zone(name: str) -> tzinfo:
+    try:
+        return ZoneInfo(name)
+    except (OSError, ValueError, KeyError):  # ZoneInfoNotFoundError is a KeyError; a folder's name is an OSError
+        return UTC
+
+
+def show(day: date) -> str:
+    """A date as our lines write it: Mar 14, 2025."""
+    return f"{SHORT_MONTHS[day.month - 1]} {day.day}, {day.year}"
+
+
+def annotate(text: str, day: date) -> str:
+    """Append what the relative dates in a text said on `day` mean: `... (meaning Mar 14, 2025)`; at most two of them."""
+    notes = list(dict.fromkeys(meanings(text, day)))[:2]
+    return " ".join([text, *(f"(meaning {note})" for note in notes)])
+
+
+def meanings(text: str, day: date) -> Iterator[str]:
+    """The date or span that each relative expression of a text means, as text, seen from `day`.
+
+    A date with its own year is none, a day of a month only if its year is not the current one. Weekdays and months without `last` or `next` lie ahead, or behind if the text
+    is in the past tense. "Next Friday" is the Friday of the next calendar week.
+    """
+    for found in _EXPRESSION.finditer(text):
+        group = {name: " ".join(value.lower().split()) for name, value in found.groupdict().items() if value}
+        read = next(reader for name, reader in _READERS.items() if name in group)
+        try:
+            meaning = read(group, day, -1 if _PAST.search(text) else 1)
+        except (ValueError, OverflowError):  # February 30, or a day before the year 1
+            continue
+        if meaning:
+            yield meaning
+
+
+def _word(group: dict[str, str], day: date, _toward: int) -> str:
+    steps = {"yesterday": -1, "last night": -1, "tomorrow": 1, "day before yesterday": -2, "day after tomorrow": 2}
+    return show(day + timedelta(steps[group["word"]]))
+
+
+def _which(group: dict[str, str], day: date, _toward: int) -> str:
+    step = {"last": -1, "past": -1, "this": 0}.get(group["which"], 1)
+    monday = day - timedelta(day.weekday()) + timedelta(7 * step)
+    if group["span"] == "week":
+        return _span(monday, monday + timedelta(6))
+    if group["span"] == "weekend":
+        return _span(monday + timedelta(5), monday + timedelta(6))
+    return _month_of(day, step) if group["span"] == "month" else str(day.year + step)
+
+
+def _ahead(group: dict[str, str], day: date, _toward: int) -> str:
+    return _shift(day, _count(group["ahead"]), group["ahead_unit"])
+
+
+def _ago(group: dict[str, str], day: date, _toward: int) -> str:
+    return _shift(day, -_count(group["past"]), group["past_unit"])
+
+
+def _weekday(group: dict[str, str], day: date, toward: int) -> str | None:
+    before, wanted = group.get("before", ""), _DAYS.index(group["day"])
+    if before in {"every", "each", "happy", "good", "black", "any"}:
+        return None
+    monday = day - timedelta(day.weekday())
+    if before == "next":
+        return show(monday + timedelta(7 + wanted))
+    if before == "last" or (toward < 0 and before not in {"this", "by", "until", "till", "coming"}):
+        return show(day - timedelta((day.weekday() - wanted - 1) % 7 + 1))
+    return show(day + timedelta((wanted - day.weekday()) % 7))
+
+
+def _day_of_month(group: dict[str, str], day: date, _toward: int) -> str | None:
+    month = _MONTHS.index((group.get("of_month") or group["month"])[:3]) + 1
+    number = int(group.get("number") or group["month_day"])
+    near = (date(day.year + step, month, number) for step in (-1, 0, 1))
+    nearest = min(near, key=lambda candidate: abs((candidate - day).days))
+    return None if nearest.year == day.year else show(nearest)
+
+
+def _bare_month(group: dict[str, str], day: date, toward: int) -> str:
+    month = _MONTHS.index(group["bare"][:3]) + 1
+    back = group["near"] in {"last", "since"} or (toward < 0 and group["near"] not in {"by", "until", "till", "next"})
+    year = day.year - (month > day.month) if back else day.year + (month < day.month)
+    return f"{SHORT_MONTHS[month - 1]} {year}"
+
+
+def _ordinal(group: dict[str, str], day: date, toward: int) -> str:
+    number = int(group["ordinal"])
+    month = day.year * 12 + day.month - 1
+    if toward * number < toward * day.day:
+        month += toward
+    return show(date(month // 12, month % 12 + 1, number))
+
+
+_READERS: dict[str, Callable[[dict[str, str], date, int], str | None]] = {
+    "word": _word,
+    "which": _which,
+    "ahead": _ahead,
+    "past": _ago,
+    "day": _weekday,
+    "of_month": _day_of_month,
+    "month": _day_of_month,
+    "bare": _bare_month,
+    "ordinal": _ordinal,
+}
+
+
+def _count(word: str) -> int:
+    return int(word) if word.isdigit() else 2 if "couple" in word else _COUNTS[word]
+
+
+def _shift(day: date, count: int, unit: str) -> str:
+    if unit.startswith("month"):
+        return _month_of(day, count)
+    if unit.startswith("year"):
+        return str(day.year + count)
+    moved = day + timedelta(count * (7 if unit.startswith("week") else 1))
+    return show(moved)
+
+
+def _month_of(day: date, step: int) -> str:
+    month = day.year * 12 + day.month - 1 + step
+    return f"{SHORT_MONTHS[month % 12]} {month // 12}"
+
+
+def _span(first: date, last: date) -> str:
+    if first.year != last.year:
+        return f"{show(first)} - {show(last)}"
+    if first.month != last.month:
+        return f"{SHORT_MONTHS[first.month - 1]} {first.day} - {SHORT_MONTHS[last.month - 1]} {last.day}, {last.year}"
+    return f"{SHORT_MONTHS[first.month - 1]} {first.day}-{last.day}, {last.year}"

@@ -1,0 +1,85 @@
+"""Notes: the dated lines of our format, written and read."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from om_api.tags import escape
+from om_workers.llm.extractive.words import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+HIGH, MIDDLE, LOW, DONE = "🔴", "🟡", "🟢", "✅"
+_THREAD = re.compile(r'\s*<thread\s+id="([^"<>\n]{1,200})"[^<>\n]*>\s*', re.IGNORECASE)
+_DATE = re.compile(r"\s*Date:\s*(\S.{0,60}?)\s*", re.IGNORECASE)
+_BULLET = re.compile(r"(\s*)[*-]\s+(?:(🔴|🟡|🟢|✅)\s*)?(?:\((\d{1,2}:\d{2})\)\s*)?(.+)")
+_ARROW = re.compile(r"^(?:->|→)\s*")
+_OWN_TAG = re.compile(r"\s*</?(?:thread|observations|reflection)\b[^<>\n]{0,300}>\s*", re.IGNORECASE)
+
+
+class Note(msgspec.Struct):
+    """One dated line with its nested details. `day` is the text of its Date header; '' stands for what was not given."""
+
+    text: str
+    priority: str = ""
+    time: str = ""
+    day: str = ""
+    thread: str = ""
+    details: list[str] = []
+
+    def lines(self) -> list[str]:
+        """The note as we write it; a line that never had our format stays a plain one. No line can open or close a tag."""
+        mark = f"* {self.priority} " if self.priority else ""
+        time = f"({self.time}) " if self.time else ""
+        return [
+            f"{mark}{time}{escape(one_line(self.text))}",
+            *(f"  * -> {escape(one_line(it))}" for it in self.details),
+        ]
+
+
+def write(notes: Iterable[Note]) -> str:
+    """Notes as text, in their order: a Date header where the day changes, a section where the thread does."""
+    lines: list[str] = []
+    thread = day = ""
+    for note in notes:
+        if note.thread != thread:
+            lines += _turn(thread, note.thread)
+            thread, day = note.thread, ""
+        if note.day and note.day != day:
+            lines.append(f"Date: {note.day}")
+            day = note.day
+        lines += note.lines()
+    return "\n".join([*lines, *_turn(thread, "")])
+
+
+def _turn(left: str, entered: str) -> list[str]:
+    return ["</thread>"] * bool(left) + [f'<thread id="{entered}">'] * bool(entered)
+
+
+def read(text: str) -> Iterator[Note]:
+    """The notes of a text, ours or any other; lines of tags alone are no notes."""
+    thread = day = ""
+    last: Note | None = None
+    for line in text.splitlines():
+        if found := _THREAD.fullmatch(line):
+            thread, day, last = found[1], "", None
+        elif _OWN_TAG.fullmatch(line):
+            thread, day, last = "", "", None
+        elif found := _DATE.fullmatch(line):
+            day, last = found[1], None
+        elif (nested := _BULLET.fullmatch(line)) and nested[1] and last and not nested[2]:
+            last.details.append(_ARROW.sub("", nested[4]))
+        elif line.strip():
+            last = _note(line, day, thread)
+            yield last
+
+
+def _note(line: str, day: str, thread: str) -> Note:
+    if found := _BULLET.fullmatch(line):
+        text, priority, time = found[4], found[2] or MIDDLE, found[3] or ""
+        return Note(text.strip(), priority, time.zfill(5) if time else "", day, thread, [])
+    return Note(line.strip(), "", "", day, thread, [])

@@ -1,0 +1,89 @@
+"""Scores: how much a sentence is worth keeping."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from om_workers.llm.extractive.words import STOP
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from om_workers.llm.extractive.cues import Cues
+    from om_workers.llm.extractive.units import Unit
+
+LENGTH = 0.3
+DECAY = 0.7
+_OF_ANY = {
+    "error": 0.3,
+    "advice": 0.3,
+    "quoted": 0.1,
+    "done": 0.3,
+    "time": 0.3,
+    "deadline": 0.3,
+    "codes": 0.5,
+    "numbers": 0.3,
+    "names": 0.3,
+}
+_OF_USER = _OF_ANY | {"first": 0.3, "preference": 0.5, "change": 0.3, "decision": 0.6, "event": 0.3}
+_MOST = 3
+_THIN = 4  # a sentence of fewer words that carry something is worth accordingly less
+_NUMBER = 0.5  # a number is rare by nature
+_ROLE = {"user": 1.0, "tool": 0.6, "assistant": 0.3, "system": 0.1}
+_PASTED = 0.1
+_ASKED = 0.5  # so is what only introduces something: `here is the list:`
+_FAILED = 2.0
+_ANSWER = 0.3
+_PLAIN = {"user": 0.6, "tool": 1.0, "assistant": 0.3, "system": 0.3}  # neither a fact nor a result
+
+
+def weights(documents: Sequence[Collection[str]]) -> dict[str, float]:
+    """The inverse document frequency of every word that is no stop word: ln(1 + n / documents that hold it)."""
+    counts: Counter[str] = Counter()
+    for document in documents:
+        counts.update(set(document))
+    size = len(documents)
+    return {
+        word: math.log(1 + size / count) * (_NUMBER if word[0].isdigit() else 1.0)
+        for word, count in counts.items()
+        if word not in STOP
+    }
+
+
+def information(words: Collection[str], weight: Mapping[str, float]) -> float:
+    """The summed weight of the distinct words over length^0.3: rich sentences first, long ones only mildly."""
+    carried = [weight[word] for word in set(words) if word in weight]
+    return sum(carried) * min(1.0, len(carried) / _THIN) / max(len(words), 1) ** LENGTH
+
+
+def bonus(found: Cues, role: str = "user") -> float:
+    """The factor that a sentence's cues add to its information; only a user's words tell of the user."""
+    counted = _OF_USER if role == "user" else _OF_ANY
+    return 1 + sum(worth * min(int(getattr(found, name)), _MOST) for name, worth in counted.items())
+
+
+def standing(unit: Unit) -> float:
+    """The factor of who said it, and how: the user first, pasted text and generic explanations last."""
+    if unit.pasted and not (unit.role == "user" and unit.cues.own) and not unit.failed:
+        return _ROLE[unit.role] * _PASTED
+    factor = _ROLE[unit.role] * (_ASKED if unit.cues.asks or unit.cues.leads else 1.0)
+    if unit.failed:
+        return factor * _FAILED
+    if not _concrete(unit):
+        return factor * _PLAIN[unit.role]
+    return factor * (1 + _ANSWER * unit.answers)
+
+
+def _concrete(unit: Unit) -> bool:
+    found = unit.cues
+    if unit.role == "user":
+        return bool(found.numbers or found.error or found.done or found.strong or found.time)
+    return bool(found.numbers or found.done or found.advice)
+
+
+def rank(found: Iterable[Unit], weight: Mapping[str, float]) -> None:
+    """Set the score of every unit."""
+    for unit in found:
+        unit.score = information(unit.words, weight) * bonus(unit.cues, unit.role) * standing(unit)

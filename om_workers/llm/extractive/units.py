@@ -1,0 +1,142 @@
+"""Units: the sentences of a conversation, each with who said it and when."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from om_workers.llm.extractive import cues, tools
+from om_workers.llm.extractive.words import STOP, one_line, tokens, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from om_api.values import Message
+
+PASTED = 200  # tokens from which a text is taken for pasted
+_LECTURE = 100  # tokens from which an assistant explains at length
+_MOST = 40  # sentences looked at in one text; of a pasted one the first and the last tell most
+_SENTENCE = re.compile(r"(?<=[.!?;])[\"”)]?\s+(?=[^\W_]|[\"“(*-])|(?<=[。！？])|\s*[\n\r\u2028\u2029]+\s*")
+_ABBREVIATION = re.compile(r"\b(?:mr|mrs|ms|dr|prof|st|no|vs|e\.g|i\.e|etc|approx|max|min)\.$", re.IGNORECASE)
+_TELLING = re.compile(
+    r"\b(?:I|I'm|I've|my|we|our|error|failed|failure|exception|fatal|refused|aborted|total|passed)\b|\w+(?:Error|Exception)\b",
+    re.IGNORECASE,
+)
+_YES_NO = frozenset(
+    "yes yep yeah yup no nope sure agreed do go correct exactly ok okay fine please it that ahead thanks".split()
+)
+_BRIEF = 5
+_TOGETHER = 80  # characters
+
+
+class Unit(msgspec.Struct):
+    """One sentence: its message's place `order`, time `at` (Unix ms), `role`, tool name as `label`, and what it shows."""
+
+    order: int
+    at: int
+    role: str
+    text: str
+    words: list[str]
+    cues: cues.Cues
+    label: str = ""
+    answers: bool = False
+    pasted: bool = False
+    failed: bool = False
+    score: float = 0.0
+
+    @property
+    def content(self) -> set[str]:
+        """Its words without stop words."""
+        return set(self.words).difference(STOP)
+
+
+def units(messages: Sequence[Message]) -> list[Unit]:
+    """The units of messages, in their order; small talk, reactions and empty texts give none."""
+    found: list[Unit] = []
+    known: dict[str, str] = {}
+    question = ""
+    for order, message in enumerate(messages):
+        known |= tools.calls(message.parts)
+        found += _said(order, message, question if message.role == "user" else "")
+        found += _returned(order, message, known)
+        if text := message.text().strip():
+            question = _question(text) if message.role == "assistant" else ""
+    return found
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences and lines of a text, each on one line; an abbreviation's point ends none."""
+    whole: list[str] = []
+    for piece in _SENTENCE.split(text):
+        if whole and _ABBREVIATION.search(whole[-1]):
+            whole[-1] = f"{whole[-1]} {piece}"
+        elif piece.strip():
+            whole.append(one_line(piece))
+    return whole
+
+
+def _said(order: int, message: Message, question: str) -> Iterator[Unit]:
+    text = message.text()
+    pasted = tokens(text) > (_LECTURE if message.role == "assistant" else PASTED)
+    said = _telling(sentences(text))
+    for place, sentence in enumerate(_merged(said) if message.role == "user" and not pasted else said):
+        told = f'{sentence} (to "{question}")' if question and not place and _brief(sentence) else sentence
+        unit = _unit(order, message, told, pasted=pasted)
+        if not cues.chatter(unit.words):
+            unit.answers = bool(question) and not place
+            yield unit
+
+
+def _merged(said: list[str]) -> list[str]:
+    """A user's short sentences belong together (`It rounds up. We do the same.`); questions stand alone."""
+    merged: list[str] = []
+    for sentence in said:
+        if cues.chatter(words(sentence)) and (merged or len(said) > 1):
+            continue
+        if merged and len(merged[-1]) + len(sentence) < _TOGETHER and not {merged[-1][-1], sentence[-1]} & {"?", "？"}:
+            merged[-1] = f"{merged[-1]} {sentence}"
+        else:
+            merged.append(sentence)
+    return merged
+
+
+def _returned(order: int, message: Message, known: dict[str, str]) -> Iterator[Unit]:
+    for part in message.parts:
+        if part["type"] == "tool-result":
+            yield from _results(order, message, part, known.get(str(part.get("tool_call_id", "")), ""))
+
+
+def _results(order: int, message: Message, part: dict[str, Any], args: str) -> Iterator[Unit]:
+    lines = [one_line(line) for line in tools.outcome(part, args)]
+    pasted = sum(map(len, lines)) > PASTED * 4
+    for line in _telling(lines):
+        unit = _unit(order, message, line, pasted=pasted)
+        unit.role, unit.label = "tool", one_line(str(part.get("name") or "tool"))[:60]
+        unit.failed = bool(part.get("is_error")) or (unit.cues.error and not line.startswith("("))
+        yield unit
+
+
+def _unit(order: int, message: Message, text: str, *, pasted: bool) -> Unit:
+    found = words(text)
+    return Unit(order, message.at, message.role, text, found, cues.read(text, found), pasted=pasted)
+
+
+def _telling(lines: list[str]) -> list[str]:
+    """All lines, or of very many the first, the last and those that tell of persons, errors and results."""
+    if len(lines) <= _MOST:
+        return lines
+    half = _MOST // 4
+    middle = [line for line in lines[half:-half] if _TELLING.search(line)]
+    return [*lines[:half], *middle[: _MOST // 4], *middle[_MOST // 4 :][-_MOST // 4 :], *lines[-half:]]
+
+
+def _question(text: str) -> str:
+    last = sentences(text)[-1:]
+    return last[0] if last and last[0].endswith(("?", "？")) else ""
+
+
+def _brief(sentence: str) -> bool:
+    found = words(sentence)
+    return 0 < len(found) <= _BRIEF and all(word in _YES_NO for word in found)

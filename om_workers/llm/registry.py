@@ -1,0 +1,71 @@
+"""Which model answers for a name: providers by their word, and the model-free one where none of them can answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import structlog
+
+from om_api.settings import ModelSettings
+from om_workers.llm.extractive import Extractive
+from om_workers.llm.scripted import Scripted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from om_api.settings import Settings
+    from om_workers.llm.base import Model
+
+_log = structlog.get_logger("om_workers")
+
+
+def _extractive(_name: str, _settings: ModelSettings) -> Model:
+    return Extractive()
+
+
+def _scripted(name: str, settings: ModelSettings) -> Model:
+    return Scripted.echo(name=name, delay=float(settings.options.get("delay", 0)))
+
+
+_PROVIDERS: dict[str, Callable[[str, ModelSettings], Model]] = {"extractive": _extractive, "scripted": _scripted}
+
+
+def provider_of(name: str, settings: ModelSettings) -> str:
+    """The provider that serves a model: what its settings say, else guessed from its name."""
+    if settings.provider:
+        return settings.provider
+    return name if name in _PROVIDERS else "gemini" if name.startswith("gemini") else "openai"
+
+
+class Registry:
+    """Makes models by name, once each; says once which names nobody here can answer for, and why."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._made: dict[tuple[str, str], Model | None] = {}
+        self._extractive = Extractive()
+
+    def model(self, names: Sequence[str]) -> Model:
+        """The first of the named models that can answer; the extractive one when none can."""
+        return next((model for name in names if (model := self._known(name))), self._extractive)
+
+    def _known(self, name: str) -> Model | None:
+        settings = self._settings.models.get(name) or ModelSettings()
+        key = (name, settings.model_dump_json())
+        if key not in self._made:
+            self._made[key] = self._make(name, settings)
+        return self._made[key]
+
+    def _make(self, name: str, settings: ModelSettings) -> Model | None:
+        provider = provider_of(name, settings)
+        factory = _PROVIDERS.get(provider)
+        if factory:
+            return factory(name, settings)
+        _log.warning(
+            "model_not_available",
+            model=name,
+            provider=provider,
+            available=sorted(_PROVIDERS),
+            instead="the next model of the list, at last the extractive observer and reflector, which need no key",
+        )
+        return None

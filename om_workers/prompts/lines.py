@@ -1,0 +1,54 @@
+"""The lines that observations are written in: list items, each led by a mark of how much it matters."""
+
+from __future__ import annotations
+
+import re
+
+MARKS = {"🔴": 5, "✅": 4, "🟡": 3, "🟢": 1}
+USUAL = 3  # the priority of what carries no mark
+LONGEST = 10_000
+_CUT = " ... [truncated]"
+_BULLET = r"[ \t]*(?:[-*•]|\d{1,4}[.)])"
+_MARK = "|".join(MARKS)
+_ITEM = re.compile(rf"{_BULLET}(?:[ \t]+\S|(?:{_MARK}))")
+_MARKED = re.compile(rf"(?:{_BULLET})?[ \t]*(?:\([^()\n]{{1,20}}\)[ \t]*)?({_MARK})")
+_PATTERN = re.compile(
+    rf"{_BULLET}[ \t]*(?:(?:{_MARK})\ufe0f?[ \t]*)?(?:\([^()\n]{{1,40}}\)[ \t]*)?\**Pattern:\**[ \t]*(\S.*)"
+)
+
+
+def shorten_lines(text: str) -> str:
+    """Return the text with bare newlines, and a note of the cut for what a line has beyond 10,000 characters."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "\n".join(line if len(line) <= LONGEST else line[:LONGEST] + _CUT for line in lines)
+
+
+def is_item(line: str) -> bool:
+    """Whether a line looks like an item of a list: `-`, `*` or `1.`, indented or not."""
+    return _ITEM.match(line) is not None
+
+
+def items(text: str) -> str:
+    """Return only the lines that look like items of a list, as they are indented."""
+    return "\n".join(line for line in text.split("\n") if is_item(line))
+
+
+def priority_of(line: str) -> int | None:
+    """The priority a line's own mark stands for, from 5 to 1; None if it is not led by one."""
+    marked = _MARKED.match(line)
+    return MARKS[marked[1]] if marked else None
+
+
+def highest_priority(text: str) -> int:
+    """The highest priority among the lines of a text; 3 if none is marked."""
+    return max((found for line in text.split("\n") if (found := priority_of(line))), default=USUAL)
+
+
+def is_important(line: str) -> bool:
+    """Whether a line must rather be kept than others: it is marked 🔴 or ✅."""
+    return (priority_of(line) or 0) >= MARKS["✅"]
+
+
+def patterns(text: str) -> tuple[str, ...]:
+    """What the `Pattern:` items of a text say, in their order."""
+    return tuple(found[1].strip() for line in text.split("\n") if (found := _PATTERN.match(line)))

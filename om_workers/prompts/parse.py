@@ -1,0 +1,107 @@
+"""Reading what the models answered: nothing here raises, whatever a model wrote."""
+
+from __future__ import annotations
+
+import re
+from textwrap import dedent
+
+import msgspec
+
+from om_workers.prompts import sections
+from om_workers.prompts.lines import USUAL, highest_priority, is_item, items, patterns, shorten_lines
+from om_workers.prompts.order import sort_by_time
+from om_workers.prompts.repetition import is_degenerate
+from om_workers.prompts.threads import is_thread_tag, with_threads, without_threads
+
+__all__ = ["Observed", "Reflected", "is_degenerate", "parse_observer", "parse_reflector"]
+_ANCHOR = re.compile(r"(?<!\w)\[O\d{1,6}(?:-N\d{1,6})?(?:, ?O\d{1,6}(?:-N\d{1,6})?)*\][ \t]?")
+
+
+class Observed(msgspec.Struct, frozen=True, kw_only=True):
+    """What an Observer noted: `text` in dated lines, escaped; "" with `readable` means nothing was worth noting.
+
+    `readable` is False when the reply held neither a block nor a list item, as a refusal does; `degenerate` when it was
+    caught in a loop, and then everything in it is discarded. `priority` is the highest of the lines, 1-5.
+    """
+
+    text: str = ""
+    current_task: str = ""
+    suggested_response: str = ""
+    priority: int = USUAL
+    degenerate: bool = False
+    readable: bool = True
+
+
+class Reflected(msgspec.Struct, frozen=True, kw_only=True):
+    """What a Reflector condensed: `text` escaped but for its thread sections, and what its `Pattern:` lines say.
+
+    `degenerate`: the reply was caught in a loop, and everything in it is discarded.
+    """
+
+    text: str = ""
+    patterns: tuple[str, ...] = ()
+    current_task: str = ""
+    suggested_response: str = ""
+    degenerate: bool = False
+
+
+def parse_observer(text: str) -> Observed:
+    """Read an Observer's reply: all its `observations` blocks in one, or its list items where no block is closed.
+
+    Bullets are sorted by time within their dates; thread tags are taken out.
+    """
+    text = shorten_lines(text)
+    if is_degenerate(text):
+        return Observed(degenerate=True, readable=False)
+    task, text = sections.take(text, "current-task")
+    response, text = sections.take(text, "suggested-response")
+    blocks = sections.observations(text)
+    noted = sort_by_time(_trimmed(without_threads(_joined(blocks) if blocks else items(text))))
+    return Observed(
+        text=noted,
+        current_task=without_threads(task),
+        suggested_response=without_threads(response),
+        priority=highest_priority(noted),
+        readable=blocks is not None or bool(noted),
+    )
+
+
+def parse_reflector(text: str) -> Reflected:
+    """Read a Reflector's reply: its `observations` blocks in one, or its list items, or all of it.
+
+    Well-formed thread sections stay; anchors such as [O1] or [O1-N2] are taken out.
+    """
+    text = shorten_lines(text)
+    if is_degenerate(text):
+        return Reflected(degenerate=True)
+    task, text = sections.take(text, "current-task")
+    response, text = sections.take(text, "suggested-response")
+    blocks = sections.observations(text)
+    kept = with_threads(_without_anchors(_joined(blocks) if blocks else _items_or_all(text)))
+    return Reflected(
+        text=_trimmed(kept),
+        patterns=patterns(kept),
+        current_task=without_threads(task),
+        suggested_response=without_threads(response),
+    )
+
+
+def _joined(blocks: list[str]) -> str:
+    """The blocks in one, each without the indentation that all of its lines share."""
+    return "\n".join(filter(None, (_trimmed(dedent(block)) for block in blocks)))
+
+
+def _items_or_all(text: str) -> str:
+    lines = text.split("\n")
+    if not any(map(is_item, lines)):
+        return text.strip()
+    return "\n".join(line for line in lines if is_item(line) or is_thread_tag(line))
+
+
+def _without_anchors(text: str) -> str:
+    return "\n".join(_ANCHOR.sub("", line).rstrip() if "[O" in line else line for line in text.split("\n"))
+
+
+def _trimmed(text: str) -> str:
+    """The text without empty lines around it; the first line keeps its indentation."""
+    return re.sub(r"\A(?:[ \t]*\n)+", "", text).rstrip()

@@ -1,0 +1,118 @@
+"""What the parts of a message say, and who says it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from om_workers.prompts.attachments import Attachments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+_LABELS = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool"}
+_MOST_TOKENS = 10_000  # of one tool result
+_LONGEST_TOKEN = 16  # characters; what is longer than that many a token cannot fit, and is not searched
+_LONGEST_NAME = 100
+_REMINDER = re.compile(
+    r"^[ \t]*<system-reminder\b(?:[^<>\n]*>)?(.*?)(?:</system-reminder[ \t]*>|\Z)",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
+_SHOWN = {"text", "image", "file"}
+
+
+class Line(NamedTuple):
+    """Who says something, and what; the text may run over several lines."""
+
+    label: str
+    text: str
+
+
+class Parts:
+    """The parts of one transcript: attachments are numbered and tool calls remembered across its messages."""
+
+    def __init__(self, count: Callable[[str], int]) -> None:
+        self._count = count
+        self._attachments = Attachments()
+        self._seen: set[tuple[str, str]] = set()
+
+    def said(self, role: str, part: Mapping[str, Any]) -> Iterator[Line]:
+        """Yield what a part says; nothing for an empty text, or for a call or outcome that was there before."""
+        kind = part["type"]
+        if kind == "text":
+            yield from self._text(role, str(part.get("text", "")))
+        elif kind in _SHOWN:
+            yield Line(_LABELS[role], self._attachments.placeholder(part))
+        elif self._is_new(kind, part):
+            yield self._call(part) if kind == "tool-call" else self._outcome(part)
+
+    def _text(self, role: str, text: str) -> Iterator[Line]:
+        """A reminder may lead or follow a user's words and is never theirs; one that a tool brings is the tool's."""
+        pieces = [self._capped(text)] if role == "tool" else _REMINDER.split(text)
+        for index, piece in enumerate(pieces):
+            if piece.strip():
+                yield Line("System reminder" if index % 2 else _LABELS[role], piece.strip())
+
+    def _is_new(self, kind: str, part: Mapping[str, Any]) -> bool:
+        key = (kind, str(part.get("tool_call_id") or ""))
+        if key in self._seen:
+            return False
+        if key[1]:
+            self._seen.add(key)
+        return True
+
+    def _call(self, part: Mapping[str, Any]) -> Line:
+        args = part.get("args")
+        shown = "" if args is None else _written(args)
+        return Line(f"Tool Call {_name(part)}", shown.strip() or "[arguments unavailable]")
+
+    def _outcome(self, part: Mapping[str, Any]) -> Line:
+        failed, result = part.get("is_error") is True, part.get("result")
+        shown = "" if result is None else self._capped(self._result(result).strip())
+        empty = "Tool execution failed" if failed else "[empty result]"
+        return Line(f"Tool {'Error' if failed else 'Result'} {_name(part)}", shown or empty)
+
+    def _result(self, result: Any) -> str:
+        """A result made of text and media shows its text and names its media; any other is written as JSON."""
+        if not isinstance(result, list) or not result or not all(map(_is_shown, result)):
+            return _written(result)
+        return "\n".join(
+            str(part.get("text", "")) if part["type"] == "text" else self._attachments.placeholder(part)
+            for part in result
+        )
+
+    def _capped(self, text: str) -> str:
+        """The beginning of a text, of at most 10,000 tokens, and how many are missing."""
+        total = self._count(text)
+        if total <= _MOST_TOKENS:
+            return text
+        room = _MOST_TOKENS - self._count(_cut(total))
+        low, high = 0, min(len(text), _MOST_TOKENS * _LONGEST_TOKEN)
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self._count(text[:middle]) <= room else (low, middle - 1)
+        return text[:low] + _cut(total - self._count(text[:low]))
+
+
+def _cut(tokens: int) -> str:
+    return f"... [truncated ~{tokens} tokens]"
+
+
+def _name(part: Mapping[str, Any]) -> str:
+    return " ".join(str(part.get("name") or "unnamed").split())[:_LONGEST_NAME]
+
+
+def _is_shown(part: Any) -> bool:
+    return isinstance(part, dict) and isinstance(part.get("type"), str) and part["type"] in _SHOWN
+
+
+def _written(value: Any) -> str:
+    """Text as it is, anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    try:
+        return msgspec.json.encode(value, enc_hook=str).decode()
+    except (RecursionError, TypeError, ValueError):  # a part that cannot be written hurts only itself
+        return "[cannot be shown]"

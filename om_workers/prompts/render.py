@@ -1,0 +1,120 @@
+"""What we ask the models: requests made of prompts, prior notes and messages."""
+
+from __future__ import annotations
+
+from string import Template
+from typing import TYPE_CHECKING
+
+from om_api.tags import escape
+from om_workers.llm.base import Request
+from om_workers.prompts.library import DEFAULT, guidance, prompt
+from om_workers.prompts.previous import trim_previous
+from om_workers.prompts.threads import with_threads
+from om_workers.prompts.transcript import format_messages, zone_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from om_api.values import Message
+
+__all__ = ["format_messages", "observer_request", "reflector_request", "trim_previous"]
+_SHORTENED = (
+    "The previous observations were shortened for you; the agent still has all of them. Something that you do not find"
+    " above may have been noted already."
+)
+
+
+def observer_request(
+    messages: Sequence[Message],
+    previous: Sequence[str],
+    *,
+    previous_tokens: int,
+    instruction: str | None,
+    timezone: str,
+    temperature: float,
+    timeout: float,
+    count: Callable[[str], int],
+    variant: str = DEFAULT,
+    prior_task: str = "",
+    target_tokens: int = 0,
+) -> Request:
+    """Ask an Observer for notes of `messages`, oldest first: prior memory, history, and the task last.
+
+    `previous` are observations' texts, oldest first, of which `previous_tokens` are shown. `instruction` is the
+    operator's own addition to the prompt. Raises SettingsError for an unknown variant.
+    """
+    noted = _without_empty_lines(previous)
+    shown = trim_previous(noted, previous_tokens, count)
+    said = [
+        _tagged("previous-observations", with_threads(shown)),
+        _SHORTENED if shown != noted else "",
+        _tagged("current-task", escape(prior_task.strip())),
+        _tagged("messages", format_messages(messages, timezone, count)),
+        _tagged("task", _task("observer_task", variant, timezone, _size(target_tokens))),
+    ]
+    return Request(
+        purpose="observe",
+        system=_system("observer", variant, instruction),
+        prompt=_joined(said),
+        messages=tuple(messages),
+        previous=shown,
+        target_tokens=target_tokens,
+        temperature=temperature,
+        timeout=timeout,
+        timezone=timezone,
+    )
+
+
+def reflector_request(
+    texts: Sequence[str],
+    *,
+    target_tokens: int,
+    level: int,
+    instruction: str | None,
+    temperature: float,
+    timeout: float,
+    timezone: str,
+    variant: str = DEFAULT,
+) -> Request:
+    """Ask a Reflector to condense `texts`, oldest first, the generation in force before all; the task comes last.
+
+    `level` says how hard to press: 0 not at all, 4 the hardest. Raises SettingsError for an unknown variant.
+    """
+    memory = "\n\n".join(filter(None, map(with_threads, texts)))
+    extra = _joined([guidance(level, variant), _size(target_tokens)])
+    return Request(
+        purpose="reflect",
+        system=_system("reflector", variant, instruction),
+        prompt=_joined([_tagged("memory", memory), _tagged("task", _task("reflector_task", variant, timezone, extra))]),
+        observations=tuple(texts),
+        target_tokens=target_tokens,
+        level=level,
+        temperature=temperature,
+        timeout=timeout,
+        timezone=timezone,
+    )
+
+
+def _system(name: str, variant: str, instruction: str | None) -> str:
+    own = (instruction or "").strip()
+    return _joined([prompt(name, variant), own and f"# Instructions for this agent\n\n{own}"])
+
+
+def _task(name: str, variant: str, timezone: str, extra: str) -> str:
+    return _joined([Template(prompt(name, variant)).substitute(timezone=zone_of(timezone).key), extra])
+
+
+def _size(tokens: int) -> str:
+    return f"The whole answer must be shorter than {tokens:,} tokens." if tokens > 0 else ""
+
+
+def _tagged(name: str, text: str) -> str:
+    return f"<{name}>\n{text}\n</{name}>" if text else ""
+
+
+def _without_empty_lines(texts: Sequence[str]) -> str:
+    return "\n".join(line for text in texts for line in text.split("\n") if line.strip())
+
+
+def _joined(texts: Sequence[str]) -> str:
+    return "\n\n".join(filter(None, texts))

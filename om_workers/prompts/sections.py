@@ -1,0 +1,79 @@
+"""The tagged sections of a model's reply: a tag counts only where it begins a line."""
+
+from __future__ import annotations
+
+import re
+
+from om_workers.prompts.lines import items
+
+_OWN = re.compile(r"[ \t]*</?(?:observations|current-task|suggested-response)[ \t]*/?>", re.IGNORECASE)
+_OPEN = re.compile(r"[ \t]*<observations[ \t]*>", re.IGNORECASE)
+_CLOSE = re.compile(r"[ \t]*</observations[ \t]*>", re.IGNORECASE)
+_EMPTY = re.compile(r"[ \t]*<observations[ \t]*(?:/>|>[ \t]*</observations[ \t]*>)[ \t]*", re.IGNORECASE)
+
+
+def take(text: str, name: str) -> tuple[str, str]:
+    """Return what the first section `name` says ("" if there is none), and the text without any such section.
+
+    The closing tag begins a line, or ends the line of the opening tag, or else ends a line before the next section.
+    """
+    lines, said, rest, at = text.split("\n"), [], [], 0
+    opening = re.compile(rf"[ \t]*<{name}[ \t]*>", re.IGNORECASE)
+    while at < len(lines):
+        found = opening.match(lines[at])
+        end = _end(lines, at, name) if found else None
+        if found and end is not None:
+            said.append(_inside("\n".join(lines[at : end + 1])[found.end() :], name))
+            at = end
+        else:
+            rest.append(lines[at])
+        at += 1
+    return said[0] if said else "", "\n".join(rest)
+
+
+def _end(lines: list[str], start: int, name: str) -> int | None:
+    """The line on which the section that opens at `start` closes."""
+    close = re.compile(rf"</{name}[ \t]*>", re.IGNORECASE)
+    ends_line = re.compile(rf"</{name}[ \t]*>[ \t]*$", re.IGNORECASE)
+    if ends_line.search(lines[start]):
+        return start
+    late = None
+    for at in range(start + 1, len(lines)):
+        if close.match(lines[at].lstrip(" \t")):
+            return at
+        if _OWN.match(lines[at]):
+            break
+        if late is None and ends_line.search(lines[at]):
+            late = at
+    return late
+
+
+def _inside(text: str, name: str) -> str:
+    *_, closing = re.finditer(rf"</{name}[ \t]*>", text, re.IGNORECASE)
+    return text[: closing.start()].strip()
+
+
+def observations(text: str) -> list[str] | None:
+    """Return what stands in each `observations` block; None if no block was opened and closed.
+
+    Of a further block that was never closed only the list items count: nobody knows where it ends.
+    """
+    found: list[str] = []
+    inside: list[str] | None = None
+    for line in text.split("\n"):
+        if inside is None:
+            inside = _opened(line, found)
+        elif _CLOSE.match(line):
+            found.append("\n".join(inside))
+            inside = None
+        else:
+            inside.append(line)
+    return [*found, items("\n".join(inside or []))] if found else None
+
+
+def _opened(line: str, found: list[str]) -> list[str] | None:
+    if _EMPTY.fullmatch(line):
+        found.append("")
+        return None
+    opening = _OPEN.match(line)
+    return [line[opening.end() :]] if opening else None

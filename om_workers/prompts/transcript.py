@@ -1,0 +1,79 @@
+"""Messages as an Observer reads them: one line for each thing said, called, answered or attached."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from om_api.tags import escape
+from om_api.values import to_ms
+from om_workers.prompts.parts import Parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from om_api.values import Message
+    from om_workers.prompts.parts import Line
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_LAST_MS = 250_000_000_000_000  # in the year 9892: a broken clock must not stop an Observer
+_NOON = 12
+_LIKE_OURS = re.compile(
+    r"(?<=[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])(?=[ \t]*(?:"
+    r"(?:User|Assistant|System(?: reminder)?|Tool(?: (?:Call|Result|Error)\b[^\n:(]{0,200})?)(?: ?\([^()\n]{1,20}\))?:"
+    rf"|(?:{'|'.join(_MONTHS)}) \d{{1,2}} \d{{4}}:))"
+)
+
+
+def zone_of(timezone: str) -> ZoneInfo:
+    """The zone of an IANA name; UTC for a name that is unknown."""
+    try:
+        return ZoneInfo(timezone)
+    except (KeyError, ValueError, OSError):  # no such zone, no such name, the name of a folder
+        return ZoneInfo("UTC")
+
+
+def format_messages(messages: Sequence[Message], timezone: str, count: Callable[[str], int]) -> str:
+    """Return the messages as text, in their order, escaped; "" if nothing of them can be seen.
+
+    `Dec 4 2025:` where the date changes, then `Label (9:15 AM): text`, the time only where it differs from the line
+    before or a tool speaks. A call and its outcome stand once for each tool_call_id; a result of more than 10,000
+    tokens is cut. Lines inside a text that look like one of ours begin with `> `. A message without a time shows none.
+    """
+    transcript, parts = _Transcript(zone_of(timezone)), Parts(count)
+    for message in messages:
+        for part in message.parts:
+            for line in parts.said(message.role, part):
+                transcript.write(line, _at(message, part))
+    return escape("\n".join(transcript.lines))
+
+
+def _at(message: Message, part: Mapping[str, object]) -> int:
+    at = to_ms(part.get("timestamp")) or message.at or to_ms(message.timestamp) or 0
+    return min(max(0, at), _LAST_MS)
+
+
+class _Transcript:
+    """Lines under their dates, each with its time where that is news."""
+
+    def __init__(self, zone: ZoneInfo) -> None:
+        self.lines: list[str] = []
+        self._zone = zone
+        self._date = self._time = ""
+
+    def write(self, line: Line, at: int) -> None:
+        """Add a line that was said at `at`, Unix ms; 0 is a time nobody knows."""
+        time = self._time_of(datetime.fromtimestamp(at / 1000, self._zone)) if at else ""
+        shown = time and (time != self._time or line.label.startswith("Tool"))
+        self._time = time or self._time
+        label = f"{line.label} ({time})" if shown else line.label
+        self.lines.append(f"{label}: {_LIKE_OURS.sub('> ', line.text)}")
+
+    def _time_of(self, at: datetime) -> str:
+        date = f"{_MONTHS[at.month - 1]} {at.day} {at.year}:"
+        if date != self._date:
+            self.lines.append(date)
+            self._date, self._time = date, ""
+        return f"{at.hour % _NOON or _NOON}:{at.minute:02} {'PM' if at.hour >= _NOON else 'AM'}"

@@ -1,0 +1,209 @@
+"""The Reflector: condenses observations into the next generation, ahead of need where it can."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from om_api import policy
+from om_api.errors import ModelError
+from om_api.policy import Move
+from om_api.store import commits, due, reading
+from om_api.store.commits import Note
+from om_api.store.due import Claim
+from om_api.values import Generation, Outcome, Scope
+from om_workers.observer import pressure_of
+from om_workers.prompts.parse import parse_reflector
+from om_workers.prompts.render import reflector_request
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from om_api.store.reading import Look
+    from om_api.values import Stored
+    from om_workers.observer import Observer
+    from om_workers.workshop import Workshop
+
+_LEVELS = 4  # of compression, tried one after the other until the result is small enough
+_LEAST_TARGET = 100
+_NOTHING = "* Nothing worth noting so far."
+
+
+class Reflector:
+    """One scope's way from observations to the next generation."""
+
+    def __init__(self, workshop: Workshop, observer: Observer) -> None:
+        self._shop = workshop
+        self._run = workshop.run
+        self._observer = observer
+
+    def reflect(self, name: str, lease: str = "") -> Outcome:
+        """Make the one move a scope's observations are due; its lease is kept while the model thinks."""
+        scope, claim = Scope.parse(name), Claim(name, lease) if lease else None
+        index = self._shop.keys.due_reflect
+        locks = self._shop.heartbeat
+        with locks.lock(self._shop.lock_name(scope, "reflect")) as mine, locks.lease(index, claim) as held:
+            if not mine:
+                return Outcome.BUSY
+            outcome = self._move(scope)
+            claim = held.claim if held else None
+        if claim and outcome in {Outcome.REST, Outcome.REFLECTED, Outcome.BUFFERED}:
+            self._run(due.done(index, claim))
+        return outcome
+
+    def _move(self, scope: Scope) -> Outcome:
+        read = self._read(scope)
+        limits = self._shop.in_force(scope).limits
+        forced = read.look.forced.get("force-reflect", "")
+        drafted = _draft(read)
+        kind = policy.reflection(pressure_of(read.look), limits, drafted=drafted is not None, forced=bool(forced))
+        if kind == "drain":
+            return self._drain(read)
+        if kind == "rest":
+            outcome = Outcome.REST
+        elif kind == "draft":
+            n = policy.oldest_prefix([stored.observation.tokens for stored in read.stored], limits.reflect_from)
+            outcome = self._keep_draft(read, self._think(read, read.stored[:n]))
+        else:
+            draft = drafted if drafted and not forced else self._think(read, read.stored)
+            outcome = self._commit(read, draft)
+        if forced and outcome is not Outcome.SUPERSEDED:
+            self._answer(read.look, forced)
+        return outcome
+
+    def _read(self, scope: Scope) -> Reading:
+        keys = self._shop.keys
+        look = self._run(reading.look(keys, scope))
+        generations = self._run(reading.generations(keys, scope))
+        return Reading(look, self._run(reading.observations(keys, scope)), generations[-1] if generations else None)
+
+    def _drain(self, read: Reading) -> Outcome:
+        """Have what is raw by now observed and activated first, so that each thread's current task is known."""
+        look, keys = read.look, self._shop.keys
+        now = self._shop.in_force(look.scope)
+        if not look.record.drain:
+            threads = tuple(sorted(look.unsealed))
+            move = Move("seal", threads=threads, keep=now.limits.min_recent_messages)
+            outcome = self._observer.seal(look, move) if threads else Outcome.REST
+            if outcome is Outcome.SUPERSEDED:
+                return outcome
+            look = self._run(reading.look(keys, look.scope))
+            wake = policy.wake(pressure_of(look), now.limits)
+            what = Note(look.record.limits, reading.wake_field(look.scope), wake, drain=look.record.seq)
+            self._run(commits.note(keys, look.scope, look.record.epoch, what))
+        self._run(due.mark(keys.due_observe, [look.scope]))
+        return Outcome.SEALED
+
+    def _think(self, read: Reading, replaced: Sequence[Stored]) -> Draft:
+        """Condense the generation in force and these observations; the smallest usable answer of up to four levels."""
+        agent, scope = self._shop.agent(read.look.scope), read.look.scope
+        texts = [read.generation.text] if read.generation else []
+        texts += [_attributed(stored, scope) for stored in replaced if stored.observation.text]
+        texts = texts or [_NOTHING]
+        size = sum(self._shop.count(text) for text in texts)
+        target = max(_LEAST_TARGET, min(size * 3 // 4, self._shop.in_force(scope).limits.observation_threshold // 2))
+        model = self._shop.registry.model(agent.reflector_models)
+        best: Draft | None = None
+        for level in range(_LEVELS):
+            request = reflector_request(
+                texts,
+                target_tokens=target,
+                level=level,
+                instruction=agent.reflection.instruction,
+                temperature=agent.reflection.temperature,
+                timeout=agent.reflection.timeout,
+                timezone=agent.timezone,
+            )
+            reply = model.complete(request)
+            found = parse_reflector(reply.text)
+            tokens = self._shop.count(found.text)
+            usable = bool(found.text.strip()) and not found.degenerate
+            if usable and (best is None or tokens < best.generation.tokens):
+                best = _drafted(
+                    read, replaced, found.text, found.patterns, tokens, size, level, reply.model, reply.cost
+                )
+            if best and best.generation.tokens <= target:
+                break
+        if best is None:
+            raise ModelError(f"{model.name} gave no usable reflection in {_LEVELS} tries; the memory stays as it is")
+        return best
+
+    def _keep_draft(self, read: Reading, draft: Draft) -> Outcome:
+        record, scope = read.look.record, read.look.scope
+        ttl = self._shop.in_force(scope).retention_s
+        return self._run(
+            commits.draft(self._shop.keys, scope, record.epoch, record.generation, msgspec.json.encode(draft), ttl)
+        )
+
+    def _commit(self, read: Reading, draft: Draft) -> Outcome:
+        scope, agent = read.look.scope, self._shop.agent(read.look.scope)
+        replaced = [stored for stored in read.stored if stored.seq in draft.seqs]
+        ttl = self._shop.in_force(scope).retention_s
+        return self._run(
+            commits.reflect(
+                self._shop.keys, scope, read.look.record.epoch, draft.generation, replaced, agent.max_reflections, ttl
+            )
+        )
+
+    def _answer(self, look: Look, request: str) -> None:
+        wake = policy.wake(pressure_of(look), self._shop.in_force(look.scope).limits)
+        what = Note(look.record.limits, reading.wake_field(look.scope), wake, forced=[("force-reflect", request, "")])
+        self._run(commits.note(self._shop.keys, look.scope, look.record.epoch, what))
+
+
+class Reading(NamedTuple):
+    """What was read before a reflection is thought about."""
+
+    look: Look
+    stored: list[Stored]
+    generation: Generation | None
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """A reflection that was thought of: the generation it makes, and the seqs of the observations it replaces."""
+
+    generation: Generation
+    seqs: tuple[float, ...]
+
+
+def _draft(read: Reading) -> Draft | None:
+    if not read.look.draft:
+        return None
+    draft = msgspec.json.decode(read.look.draft, type=Draft)
+    known = {stored.seq for stored in read.stored}
+    fits = draft.generation.n == read.look.record.generation + 1 and known.issuperset(draft.seqs)
+    return draft if fits else None
+
+
+def _drafted(
+    read: Reading,
+    replaced: Sequence[Stored],
+    text: str,
+    patterns: tuple[str, ...],
+    tokens: int,
+    size: int,
+    level: int,
+    model: str,
+    cost: float | None,
+) -> Draft:
+    generation = Generation(
+        n=read.look.record.generation + 1,
+        text=text,
+        created_at=int(time.time() * 1000),
+        tokens=tokens,
+        input_tokens=size,
+        observation_ids=tuple(stored.observation.id for stored in replaced),
+        patterns=patterns,
+        level=level,
+        model=model,
+        cost=cost,
+    )
+    return Draft(generation, tuple(stored.seq for stored in replaced))
+
+
+def _attributed(stored: Stored, scope: Scope) -> str:
+    if scope.thread is not None:
+        return stored.observation.text
+    return f'<thread id="{stored.observation.thread_id}">\n{stored.observation.text}\n</thread>'

@@ -1,0 +1,147 @@
+"""The Celery tasks: thin shells that guard, call one method, log one line, and return its outcome word.
+
+A tick finds what is due and dispatches it; it thinks nothing. Messages carry scope and chunk ids, never text.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import structlog
+from celery import shared_task
+from structlog.contextvars import bound_contextvars
+
+from om_api.errors import OMError
+from om_api.store import due, survey
+from om_api.store.steps import Batch
+from om_api.values import Outcome
+from om_workers import wiring
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from om_api.store.steps import Steps
+
+_CLAIMS = 500
+_HINTS = 500
+_log = structlog.get_logger("om_workers")
+
+
+def unit(event: str) -> Callable[[Callable[..., Outcome]], Callable[..., str]]:
+    """Make a task of a unit of work: one line of log with its seconds and outcome; an error is the outcome `failed`.
+
+    The only place where a broad except is right: whatever goes wrong, the due index brings the scope back.
+    """
+
+    def decorate(work: Callable[..., Outcome]) -> Callable[..., str]:
+        @wraps(work)
+        def run(*ids: str) -> str:
+            begun = time.perf_counter()
+            with bound_contextvars(scope=ids[0] if ids else ""):
+                try:
+                    outcome = str(work(*ids))
+                    _log.info(event, outcome=outcome, ids=ids[1:], seconds=round(time.perf_counter() - begun, 3))
+                except OMError as error:
+                    outcome = str(Outcome.FAILED)
+                    _log.warning(event, outcome=outcome, ids=ids[1:], error=str(error)[:500])
+                except Exception:
+                    outcome = str(Outcome.FAILED)
+                    _log.exception(event, outcome=outcome, ids=ids[1:])
+            return outcome
+
+        return run
+
+    return decorate
+
+
+def _first_of_slot(name: str, interval: float) -> Steps[bool]:
+    # Several beats are one: whose tick comes first in a slot runs, the others' end at once.
+    guard = wiring.workshop().keys.tick(name)
+    (won,) = yield Batch([("SET", guard, 1, "NX", "PX", max(1, round(interval * 900)))], writes=True)
+    return bool(won)
+
+
+def _tick(name: str, interval: float, work: Callable[[], Any]) -> str:
+    shop = wiring.workshop()
+    try:
+        shop.settings.refresh()
+        if not shop.run(_first_of_slot(name, interval)):
+            return str(Outcome.BUSY)
+        did = work()
+    except OMError as error:
+        _log.warning(f"{name}_failed", error=str(error)[:500])
+        return str(Outcome.FAILED)
+    if did:
+        _log.info(f"{name}_ticked", **did)
+    return str(Outcome.REST)
+
+
+@shared_task(name="om.observer_tick", send_events=False, ignore_result=True)
+def observer_tick() -> str:
+    """Dispatch what is due to be observed, and what plain writers left to be adopted."""
+    return _tick("observer_tick", wiring.workshop().settings.memory.observer_interval, _dispatch_observers)
+
+
+def _dispatch_observers() -> dict[str, int]:
+    shop = wiring.workshop()
+    hints = shop.run(survey.waiting_for_adoption(shop.keys, _HINTS))
+    for key in hints:
+        shop.dispatch.adopt(key)
+    claims = shop.run(due.claim(shop.keys.due_observe, _CLAIMS))
+    for claim in claims:
+        shop.dispatch.observe(claim.scope, claim.lease)
+    return {"due": len(claims), "hints": len(hints)} if claims or hints else {}
+
+
+@shared_task(name="om.reflector_tick", send_events=False, ignore_result=True)
+def reflector_tick() -> str:
+    """Dispatch what is due to be reflected."""
+    return _tick("reflector_tick", wiring.workshop().settings.memory.reflector_interval, _dispatch_reflectors)
+
+
+def _dispatch_reflectors() -> dict[str, int]:
+    shop = wiring.workshop()
+    claims = shop.run(due.claim(shop.keys.due_reflect, _CLAIMS))
+    for claim in claims:
+        shop.dispatch.reflect(claim.scope, claim.lease)
+    return {"due": len(claims)} if claims else {}
+
+
+@shared_task(name="om.sweep", send_events=False, ignore_result=True)
+def sweep() -> str:
+    """Make good what pushes, tasks and dead workers left undone."""
+    return _tick("sweep", wiring.SWEEP_S, lambda: _numbers(wiring.sweeper().sweep()._asdict()))
+
+
+def _numbers(counts: dict[str, int]) -> dict[str, int]:
+    return counts if any(counts.values()) else {}
+
+
+@shared_task(name="om.adopt", ignore_result=True)
+@unit("key_adopted")
+def adopt(key: str) -> Outcome:
+    """Count what a plain ZADD left under a messages key."""
+    return wiring.sweeper().adopt(key)
+
+
+@shared_task(name="om.observe", ignore_result=True)
+@unit("scope_observed")
+def observe(scope: str, lease: str = "") -> Outcome:
+    """Make the moves a scope is due."""
+    return wiring.observer().observe(scope, lease)
+
+
+@shared_task(name="om.observe_chunk", ignore_result=True)
+@unit("chunk_observed")
+def observe_chunk(scope: str, chunk: str) -> Outcome:
+    """Have a sealed chunk observed."""
+    return wiring.observer().observe_chunk(scope, chunk)
+
+
+@shared_task(name="om.reflect", ignore_result=True)
+@unit("scope_reflected")
+def reflect(scope: str, lease: str = "") -> Outcome:
+    """Make the move a scope's observations are due."""
+    return wiring.reflector().reflect(scope, lease)

@@ -1,0 +1,102 @@
+"""The composition root: the only place where real things are made, once a process."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from om_api import tokens
+from om_api.settings import load_settings
+from om_api.store.connection import Connection, open_client
+from om_api.store.keys import Keys
+from om_api.store.writing import Clock
+from om_workers.heartbeat import Heartbeat
+from om_workers.llm.registry import Registry
+from om_workers.observer import Observer
+from om_workers.reflector import Reflector
+from om_workers.sweep import Sweep
+from om_workers.workshop import Workshop
+
+if TYPE_CHECKING:
+    from om_api.settings import Settings
+    from om_workers.workshop import Dispatch
+
+SWEEP_S = 60.0
+_STORE_TIMEOUT_S = 10.0
+_once = threading.RLock()
+_dispatch: list[Dispatch] = []
+
+
+def build(settings: Settings, dispatch: Dispatch, client: Any = None) -> Workshop:
+    """Make everything a unit of work is handed."""
+    connection = Connection(client if client is not None else open_client(settings.redis_url, _STORE_TIMEOUT_S))
+    return Workshop(
+        settings=settings,
+        connection=connection,
+        keys=Keys(settings.prefix),
+        clock=Clock(),
+        count=tokens.counter(settings.memory.tokenizer),
+        heartbeat=Heartbeat(connection),
+        registry=Registry(settings),
+        dispatch=dispatch,
+    )
+
+
+def use(dispatch: Dispatch) -> None:
+    """Say how this process passes work on; app.py does, before anything is made."""
+    _dispatch[:] = [dispatch]
+
+
+@cache
+def settings() -> Settings:
+    """This process' settings."""
+    return load_settings()
+
+
+def workshop() -> Workshop:
+    """This process' workshop, made at first use: a forked worker must not share its parent's connections."""
+    with _once:
+        return _workshop()
+
+
+@cache
+def _workshop() -> Workshop:
+    return build(settings(), _dispatch[0])
+
+
+def observer() -> Observer:
+    """The Observer of this process."""
+    return Observer(workshop())
+
+
+def reflector() -> Reflector:
+    """The Reflector of this process."""
+    return Reflector(workshop(), observer())
+
+
+def sweeper() -> Sweep:
+    """The sweep of this process."""
+    return Sweep(workshop())
+
+
+def log_to_stderr(*, level: str = "INFO", json: bool | None = None) -> None:
+    """One line of log per unit of work: JSON unless stderr is a terminal."""
+    as_json = not sys.stderr.isatty() if json is None else json
+    renderer: Any = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer()
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info if as_json else structlog.processors.CallsiteParameterAdder([]),
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping().get(level.upper(), 20)),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )

@@ -1,0 +1,142 @@
+"""A whole house in one process: a client, workers and a model that can be asked what it saw, driven step by step."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from om_api import Message, ObservationalMemory, load_settings
+from om_api.store import due
+from om_api.values import Outcome, Scope
+from om_workers import wiring
+from om_workers.llm.scripted import Scripted
+from om_workers.observer import Observer
+from om_workers.reflector import Reflector
+from om_workers.sweep import Sweep
+
+if TYPE_CHECKING:
+    from om_workers.llm.base import Model
+
+SMALL = {
+    "OM_MESSAGE_THRESHOLD": "1000",
+    "OM_OBSERVATION_THRESHOLD": "4000",
+    "OM_MIN_RECENT_MESSAGES": "0",
+    "OM_TOKENIZER": "estimate",
+}
+
+
+class Inline:
+    """Passes work on to a queue in this process; tests run it, lose it or double it."""
+
+    def __init__(self) -> None:
+        self.queue: deque[tuple[str, tuple[str, ...]]] = deque()
+
+    def observe(self, scope: str, lease: str) -> None:
+        self.queue.append(("observe", (scope, lease)))
+
+    def observe_chunk(self, scope: str, chunk: str) -> None:
+        self.queue.append(("observe_chunk", (scope, chunk)))
+
+    def reflect(self, scope: str, lease: str) -> None:
+        self.queue.append(("reflect", (scope, lease)))
+
+    def adopt(self, key: str) -> None:
+        self.queue.append(("adopt", (key,)))
+
+
+class World:
+    """`om` is the client, `tick` what beat and workers do; nothing happens by itself."""
+
+    def __init__(
+        self, client: Any, prefix: str, model: Model | None = None, config_dir: Any = None, **changed: str
+    ) -> None:
+        named = {f"OM_{name.upper()}": value for name, value in changed.items()}
+        self.settings = load_settings(config_dir, {**SMALL, **named, "OM_PREFIX": prefix})
+        self.client, self.prefix = client, prefix
+        self.model = model or Scripted.echo()
+        self.om = ObservationalMemory(self.settings, client=client)
+        self.dispatch = Inline()
+        self.shop = self.new_shop()
+
+    def new_shop(self) -> wiring.Workshop:
+        shop = wiring.build(self.settings, self.dispatch, self.client)
+        shop.registry.model = lambda names: self.model  # type: ignore[method-assign]
+        return shop
+
+    # -- what agents do
+
+    def say(
+        self, *texts: str, thread: str = "t-1", resource: str = "harold", tokens: int = 100, **fields: Any
+    ) -> list[str]:
+        messages = [
+            Message(role="user", content=text, thread_id=thread, resource_id=resource, tokens=tokens, **fields)
+            for text in texts
+        ]
+        return list(self.om.add_messages(messages).ids)
+
+    def context(self, thread: str = "t-1", resource: str = "harold", **options: Any) -> Any:
+        return self.om.get_context(thread, resource, **options)
+
+    # -- what workers do
+
+    def observer(self) -> Observer:
+        return Observer(self.shop)
+
+    def reflector(self) -> Reflector:
+        return Reflector(self.shop, self.observer())
+
+    def sweep(self) -> Any:
+        return Sweep(self.shop).sweep()
+
+    def claim(self) -> None:
+        run, keys = self.shop.run, self.shop.keys
+        for claim in run(due.claim(keys.due_observe, 100)):
+            self.dispatch.observe(claim.scope, claim.lease)
+        for claim in run(due.claim(keys.due_reflect, 100)):
+            self.dispatch.reflect(claim.scope, claim.lease)
+
+    def work(self) -> list[Outcome]:
+        """Run what is queued until the queue is empty; the outcomes in order."""
+        outcomes = []
+        while self.dispatch.queue:
+            verb, ids = self.dispatch.queue.popleft()
+            outcomes.append(self.perform(verb, *ids))
+        return outcomes
+
+    def perform(self, verb: str, *ids: str) -> Outcome:
+        if verb == "reflect":
+            return self.reflector().reflect(*ids)
+        if verb == "adopt":
+            return Sweep(self.shop).adopt(*ids)
+        return getattr(self.observer(), verb)(*ids)
+
+    def tick(self) -> list[Outcome]:
+        """One tick of both kinds, and everything that follows from it."""
+        self.claim()
+        return self.work()
+
+    def settle(self) -> None:
+        """Tick until nothing is due at once."""
+        for _ in range(30):
+            if not self.tick():
+                return
+        raise AssertionError("the workers never come to rest")
+
+    # -- where each message is
+
+    def covering(self, resource: str = "harold") -> list[str]:
+        """The id of every message, once for each place that covers it, read from outside with plain commands."""
+        base, found = f"{self.prefix}:{{{resource}}}", []
+        for key in self.client.scan_iter(f"{base}:*", count=1000):
+            kind = key.decode()[len(base) + 1 :].split(":")[0]
+            if kind in {"messages", "sealed"}:
+                found += [json.loads(member)["id"] for member in self.client.zrange(key, 0, -1)]
+            elif kind in {"observations", "reflected"}:
+                for member in self.client.zrange(key, 0, -1):
+                    found += json.loads(member)["message_ids"]
+        return sorted(found)
+
+
+def scope(resource: str = "harold", thread: str | None = None) -> Scope:
+    return Scope(resource, thread)
