@@ -12,6 +12,7 @@ from om_api.core import Core, Era, Receipt, Stats
 from om_api.errors import StoreError
 from om_api.settings import load_settings
 from om_api.store.connection import Connection, open_client
+from om_api.store.verify import verify
 from om_api.values import Message, Outcome, Record, ThreadState
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from om_api.settings import Settings
     from om_api.store.clearing import Cleared
     from om_api.store.steps import Steps
+    from om_api.store.verify import Breach
     from om_api.values import Generation, Observation
 
 T = TypeVar("T")
@@ -146,6 +148,10 @@ class ObservationalMemory:
         if resource_id is not None:
             return self._run(self._core.stats(resource_id))
         return [self._run(self._core.stats(name)) for name in self._run(self._core.resources())]
+
+    def verify(self) -> list[Breach]:
+        """Every breach of the promises in the whole store, which may be in use; [] when all is well. Writes nothing."""
+        return self._run(verify(self._core.keys))
 
     # -- asking the workers -------------------------------------------------------------------------------------------
 

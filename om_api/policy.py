@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _KEEP = 1_000  # tokens that a selection leaves raw when it may choose
 _OVERSHOOT = 0.95
+_EVEN = 0.1  # how far from b a chunk may be
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,32 +135,39 @@ def buffer_due(u: int, b: int, limits: Limits, t: int) -> bool:
 def buffer_size(u: int, b: int, limits: Limits, t: int) -> int:
     """How many unsealed tokens to seal now; 0 for none.
 
-    Below T nothing is sealed that would bring the window further from the floor than what is sealed already: with the
-    defaults a fifth chunk of 3,000 would leave 3,600 raw at T where four chunks leave 6,600 and the floor is 6,000
-    (docs/decisions/0004). A backlog is sealed whole where even chunks of about b come out of it, else in whole b's.
+    A backlog is sealed whole where even chunks of about b come out of it, else in whole b's. Below T it must also be
+    worth it, see `worthwhile`.
     """
-    if not buffer_due(u, b, limits, t):
+    size = limits.buffer_tokens
+    if not buffer_due(u, b, limits, t) or (u + b < t and not worthwhile(min(u, size), b, limits, t)):
         return 0
-    size = min(u, limits.buffer_tokens)
-    if u + b < t and b + size / 2 >= t - limits.floor:
-        return 0
-    each = u / max(1, round(u / limits.buffer_tokens))
-    if u <= limits.buffer_tokens or abs(each - limits.buffer_tokens) <= 0.1 * limits.buffer_tokens:
+    each = u / max(1, round(u / size))
+    if u <= size or abs(each - size) <= _EVEN * size:
         return u
-    return u // limits.buffer_tokens * limits.buffer_tokens
+    return u // size * size
+
+
+def worthwhile(size: float, b: int, limits: Limits, t: int) -> bool:
+    """Whether a chunk of `size` tokens serves the next activation.
+
+    It must bring the window at T nearer to the floor than what is sealed already does: with the defaults a fifth chunk of
+    3,000 would leave 3,600 raw where four chunks leave 6,600 and the floor is 6,000. And it must not be smaller than
+    0.9 b while one of that size still fits (docs/decisions/0004).
+    """
+    reach, least = t - limits.floor, (1 - _EVEN) * limits.buffer_tokens
+    return b + size / 2 < reach and (size >= least or b + least > reach)
 
 
 def wake(pressure: Pressure, limits: Limits) -> int:
     """The unsealed tokens from which a push is due: min(b, max(b / 2, T - 1.1 b - B)), at most max(1, T - B).
 
-    Where sealing would wait for T anyway (see buffer_size), it is T - B.
+    Later where a chunk of that size would not be sealed yet, see `worthwhile`.
     """
-    t, b, sealed = threshold(limits, pressure.observation_tokens), limits.buffer_tokens, pressure.b
+    t, size, sealed = threshold(limits, pressure.observation_tokens), limits.buffer_tokens, pressure.b
     crossing = max(1, t - sealed)
-    from_size = min(b, max(b / 2, t - 1.1 * b - sealed))
-    if sealed + from_size < t and sealed + from_size / 2 >= t - limits.floor:
-        return crossing
-    return int(min(max(1, from_size), crossing))
+    usual = min(size, max(size / 2, t - 1.1 * size - sealed))
+    fitting = (tokens for tokens in (usual, (1 - _EVEN) * size) if tokens >= usual and worthwhile(tokens, sealed, limits, t))
+    return int(min(max(1, next(fitting, crossing)), crossing))
 
 
 def idle_at(pressure: Pressure, limits: Limits, thread: str) -> int | None:

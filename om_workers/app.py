@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from celery import Celery
 from celery.signals import setup_logging
-from kombu import Queue
+from kombu import Exchange, Queue
 
 from om_workers import ticks, wiring  # noqa: F401 -- importing ticks registers the tasks
 
@@ -53,7 +53,7 @@ def make_app(settings: Settings) -> Celery:
     """A Celery application on the settings' broker, with our tasks, queues and schedule."""
     app = Celery("om_workers", broker=settings.broker_url, set_as_current=True)
     app.conf.update(
-        task_queues=[Queue(name) for name in _QUEUES],
+        task_queues=[Queue(name, Exchange(name), routing_key=name) for name in _QUEUES],
         task_default_queue="observe",
         task_routes={name: {"queue": queue} for name, queue in _ROUTES.items()},
         beat_schedule=_schedule(settings),

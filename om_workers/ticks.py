@@ -22,6 +22,7 @@ from om_workers import wiring
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from om_api.settings import Settings
     from om_api.store.steps import Steps
 
 _CLAIMS = 500
@@ -66,7 +67,8 @@ def _first_of_slot(name: str, interval: float) -> Steps[bool]:
 def _tick(name: str, interval: float, work: Callable[[], Any]) -> str:
     shop = wiring.workshop()
     try:
-        shop.settings.refresh()
+        if shop.settings.refresh():
+            _report_settings(shop.settings)
         if not shop.run(_first_of_slot(name, interval)):
             return str(Outcome.BUSY)
         did = work()
@@ -76,6 +78,12 @@ def _tick(name: str, interval: float, work: Callable[[], Any]) -> str:
     if did:
         _log.info(f"{name}_ticked", **did)
     return str(Outcome.REST)
+
+
+def _report_settings(settings: Settings) -> None:
+    _log.info("settings_changed", problems=len(settings.problems))
+    for problem in settings.problems:
+        _log.warning("settings_problem", file=str(problem.file), problem=problem.text)
 
 
 @shared_task(name="om.observer_tick", send_events=False, ignore_result=True)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from om_workers.workshop import Dispatch
 
 SWEEP_S = 60.0
+_NOISY = ("celery.app.trace", "celery.worker.strategy", "celery.beat")  # our tasks say it themselves, in one line each
 _STORE_TIMEOUT_S = 10.0
 _once = threading.RLock()
 _dispatch: list[Dispatch] = []
@@ -85,18 +86,26 @@ def sweeper() -> Sweep:
 
 
 def log_to_stderr(*, level: str = "INFO", json: bool | None = None) -> None:
-    """One line of log per unit of work: JSON unless stderr is a terminal."""
+    """One line of log per unit of work: JSON unless stderr is a terminal. Celery's own lines take the same form."""
     as_json = not sys.stderr.isatty() if json is None else json
-    renderer: Any = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer()
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    last: list[Any] = [structlog.dev.ConsoleRenderer()]
+    if as_json:
+        last = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
+    number = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info if as_json else structlog.processors.CallsiteParameterAdder([]),
-            renderer,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping().get(level.upper(), 20)),
+        processors=[*shared, *last],
+        wrapper_class=structlog.make_filtering_bound_logger(number),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
+    handler = logging.StreamHandler(sys.stderr)
+    remove_meta = structlog.stdlib.ProcessorFormatter.remove_processors_meta
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=[remove_meta, *last]))
+    logging.basicConfig(level=number, handlers=[handler], force=True)
+    for noisy in _NOISY:
+        logging.getLogger(noisy).setLevel(logging.WARNING)

@@ -48,6 +48,8 @@ class Embedded:
     use, or whatever its log says.
     """
 
+    name = "store"
+
     def __init__(self, data_dir: Path | None = None, port: int | None = None) -> None:
         self.data_dir = data_dir
         self.port = port or 0

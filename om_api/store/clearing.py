@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from om_api.errors import StoreError
+from om_api.store import due
 from om_api.store.keys import WINDOW_MS
 from om_api.store.reading import as_generation, as_record, as_stored, fields, unsealed_threads
 from om_api.store.steps import Batch, Steps, Verb
 from om_api.store.writing import scored
-from om_api.values import Outcome, Record, Scope
+from om_api.values import Outcome, Record, Scope, new_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -114,14 +115,17 @@ def clear(keys: Keys, resource: str, now_ms: int, *, retention: bool = False) ->
         for scope in scopes:
             memories.append((yield from _read(keys, scope)))
         yield from _forget_marks(keys, resource, threads)
-        names = [of.tokens, *(of.record(memory.scope) for memory in memories)]
-        names += _names(of, sorted({*threads, *unsealed}), memories, now_ms)
+        known = sorted({*threads, *unsealed})
+        names = [of.tokens, *(of.record(memory.scope) for memory in memories), *(of.messages(thread) for thread in known)]
+        names += _names(of, known, memories, now_ms)
         args: list[Any] = [int(retention), len(memories), *(word for memory in memories for word in memory.version)]
-        args += [word for thread, (_, count) in unsealed.items() for word in (thread, count)]
+        args += [word for thread in known for word in (thread, unsealed.get(thread, (0, 0))[1])]
         reply = yield Verb("clear", names, args)
         if reply == b"cleared":
             found = sum(len(memory.observations) for memory in memories)
             return Cleared(Outcome.CLEARED, sum(n for _, n in unsealed.values()), found)
+        # What stays needs its marks again: those that were removed may have been of the push that came between.
+        yield from due.mark(keys.due_observe, scopes)
         if reply == b"superseded":
             return Cleared(Outcome.SUPERSEDED, 0, 0)
     raise StoreError(f"{resource} changes faster than it can be cleared: stop its writers, then repeat.", stored=False)
@@ -169,7 +173,8 @@ def clear_thread(
         memory = yield from _read(keys, scope)
         (counts,) = yield Batch([("HGET", of.tokens, "#" + thread)])
         plan = _plan_thread(of, memory, thread, now_ms, count)
-        reply = yield Verb("clear_thread", plan.names, [*memory.version, thread, *plan.args])
+        epoch, *version = memory.version
+        reply = yield Verb("clear_thread", plan.names, [epoch, new_id(), *version, thread, *plan.args])
         if reply == b"cleared":
             yield Batch([("ZREM", keys.adopt, of.messages(thread))], writes=True)
             return Cleared(Outcome.CLEARED, int(counts or 0), plan.observations, plan.merged)
@@ -195,6 +200,8 @@ def _plan_thread(
     names += [of.reflections(scope), of.threads, *histories, of.draft(scope), *_thread_names(of, thread, now_ms)]
     names += [name for chunk, _ in chunks for name in (of.chunk(chunk), of.sealed(chunk))]
     names += [of.source(stored.observation.id) for stored in (*own, *past)]
+    if scope.thread is not None:  # nothing of the memory is another thread's
+        names += [of.record(scope), of.reflections(scope), *histories]
     args: list[Any] = [len(histories), len(chunks), len(own) + len(past)]
     args += [word for chunk in chunks for word in chunk]
     args += [word for stored in (*own, *past) for word in (format(stored.seq, ".17g"), stored.observation.tokens)]

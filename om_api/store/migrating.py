@@ -96,13 +96,15 @@ class _New(NamedTuple):
 def _to_threads(part: _Part, threads: Sequence[str]) -> list[_New]:
     # A reflection is of all threads. Each gets its own section; what stands outside of sections is common and goes to all.
     text = part.generation.text if part.generation else ""
-    sections = {name: body for name, body in _SECTION.findall(text)}
+    sections: dict[str, list[str]] = {}
+    for name, body in _SECTION.findall(text):
+        sections.setdefault(name, []).append(body.strip())
     common = _SECTION.sub("", text).strip()
     names = sorted({*threads, *sections, *(stored.observation.thread_id for stored in part.observations)})
     news = []
     for name in names:
         own = [stored for stored in part.observations if stored.observation.thread_id == name]
-        lead = "\n".join(piece for piece in (common, sections.get(name, "").strip()) if piece)
+        lead = "\n".join(piece for piece in (common, *sections.get(name, [])) if piece)
         if own or lead:
             weight = sum(stored.observation.tokens for stored in own)
             news.append(_New(Scope(part.scope.resource, name), [s.member for s in own], weight, lead, part.generation))

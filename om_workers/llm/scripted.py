@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from om_api.errors import ModelError
 from om_api.tags import escape
 from om_workers.llm.base import Reply, Request
-
-if TYPE_CHECKING:
-    from om_api.values import Message
+from om_workers.llm.extractive.dates import Clock, show
 
 Answer: TypeAlias = str | Reply | Exception | Callable[[Request], str]
 _LONGEST = 60
@@ -34,10 +32,13 @@ class Scripted:
         self._lock = threading.Lock()
 
     @classmethod
-    def echo(cls, *, name: str = "scripted") -> Scripted:
-        """A model that never runs out: it notes every message with its id, and reflects every line it was given."""
+    def echo(cls, *, name: str = "scripted", delay: float = 0.0) -> Scripted:
+        """A model that never runs out: it notes every message with its id, and reflects every line it was given.
+
+        `delay` (s) is how long it thinks.
+        """
         model = cls(name=name)
-        model._always = _echo
+        model._always = lambda request: _echo(request, delay)
         return model
 
     def complete(self, request: Request) -> Reply:
@@ -63,19 +64,21 @@ class Scripted:
             )
 
 
-def _echo(request: Request) -> str:
-    lines = _noted(request.messages) if request.purpose == "observe" else _given(request)
+def _echo(request: Request, delay: float) -> str:
+    time.sleep(delay)
+    lines = _noted(request) if request.purpose == "observe" else _given(request)
     return "\n".join(["<observations>", *lines, "</observations>"])
 
 
-def _noted(messages: tuple[Message, ...]) -> list[str]:
+def _noted(request: Request) -> list[str]:
+    clock = Clock(request.timezone)
     lines: list[str] = []
     day = ""
-    for message in messages:
-        at = datetime.fromtimestamp(message.at / 1000, UTC)
-        if (now := f"Date: {at:%b} {at.day}, {at.year}") != day:
-            lines.append(now)
-            day = now
+    for message in request.messages:
+        at = clock.at(message.at)
+        if show(at) != day:
+            day = show(at)
+            lines.append(f"Date: {day}")
         lines.append(f"* 🟡 ({at:%H:%M}) [{message.id}] {escape(' '.join(message.text().split())[:_LONGEST])}".rstrip())
     return lines
 

@@ -1,6 +1,7 @@
--- clear(tokens, [record]..., [key]...; retention, records, [epoch, seq, generation]..., [thread, count]...)
+-- clear(tokens, [record]..., [messages]..., [key]...; retention, records, [epoch, seq, generation]..., [thread, count]...)
 -- Unlinks every key it was given, seen and records included, in one step. The first `records` keys after tokens are records with
--- the version the keys were planned from; the threads are those that the plan knew to be unsealed, with their counts.
+-- the version the keys were planned from, the next ones the raw sets of the threads that the plan knew, with their counts (0 =
+-- nothing unsealed).
 -- Returns 'cleared'; 'refetch' when an index names more than the plan knew; 'superseded' (retention only) when anything came.
 local tokens, retention, records = KEYS[1], ARGV[1], tonumber(ARGV[2])
 
@@ -14,6 +15,10 @@ for i = 1, records do
 end
 for i = slot, #ARGV, 2 do
   known[ARGV[i]] = ARGV[i + 1]
+  local raw = redis.call('ZCARD', KEYS[2 + records + (i - slot) / 2])
+  if retention == '1' and raw ~= tonumber(ARGV[i + 1]) then
+    return 'superseded'
+  end
 end
 local fields = redis.call('HGETALL', tokens)
 for i = 1, #fields, 2 do

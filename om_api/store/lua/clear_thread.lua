@@ -1,9 +1,11 @@
--- clear_thread(tokens, record, messages, chunks, observations, reflections, threads, [reflected]..., [key]...; epoch, seq, generation, thread, histories, chunks_n, observations_n, [chunk, tokens]..., [observation_seq, tokens]..., [generation_n, text, tokens]...)
+-- clear_thread(tokens, record, messages, chunks, observations, reflections, threads, [reflected]..., [key]...; epoch, fresh_epoch, seq, generation, thread, histories, chunks_n, observations_n, [chunk, tokens]..., [observation_seq, tokens]..., [generation_n, text, tokens]...)
 -- Removes one thread from a memory that covers more: its raw messages, chunks, observations and history, and writes the
--- generations again without its sections. What the memory holds of other threads is not touched.
+-- generations again without its sections. What the memory holds of other threads is not touched. The record gets a new epoch:
+-- Time 0: a Reflector reads the generation in force. Time 5: the thread is cleared. Time 9: the reflection, thought from what
+-- was cleared, must not be committed.
 -- Returns 'cleared', or 'superseded' when anything was sealed, activated or reflected since the plan was made.
 local tokens, record, messages, chunks, observations, reflections, threads = unpack(KEYS, 1, 7)
-local epoch, seq, generation, thread, histories, chunks_n, observations_n = unpack(ARGV, 1, 7)
+local epoch, fresh, seq, generation, thread, histories, chunks_n, observations_n = unpack(ARGV, 1, 8)
 
 local version = redis.call('HMGET', record, 'epoch', 'seq', 'generation')
 if (version[1] or '') ~= epoch or (version[2] or '0') ~= seq or (version[3] or '0') ~= generation then
@@ -16,7 +18,7 @@ redis.call('ZCARD', reflections)
 redis.call('ZCARD', threads)
 
 local counts = redis.call('HMGET', tokens, thread, '*')
-local slot, chunk_tokens, observation_tokens, removed = 8, 0, 0, 0
+local slot, chunk_tokens, observation_tokens, removed = 9, 0, 0, 0
 for _ = 1, tonumber(chunks_n) do
   redis.call('ZREM', chunks, ARGV[slot])
   chunk_tokens, slot = chunk_tokens + tonumber(ARGV[slot + 1]), slot + 2
@@ -53,5 +55,6 @@ if epoch ~= '' and redis.call('EXISTS', record) == 1 then
   redis.call('HINCRBY', record, 'observation_tokens', -observation_tokens)
   redis.call('HINCRBY', record, 'observation_count', -removed)
   redis.call('HINCRBY', record, 'seq', 1)
+  redis.call('HSET', record, 'epoch', fresh)
 end
 return 'cleared'

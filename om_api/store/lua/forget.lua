@@ -1,5 +1,6 @@
 -- forget(record, observations, source, draft; epoch, seq, tokens)
--- Removes one observation and the messages behind it because its owner says so.
+-- Removes one observation and the messages behind it because its owner says so. The record's seq moves on: a migration that
+-- read the observation must not bring it back.
 -- Returns 'cleared', or 'superseded' when it is not (or no longer) among the observations.
 local record, observations, source, draft, epoch, seq, tokens = KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1], ARGV[2], ARGV[3]
 
@@ -10,4 +11,5 @@ redis.call('ZREMRANGEBYSCORE', observations, seq, seq)
 redis.call('UNLINK', source, draft)
 redis.call('HINCRBY', record, 'observation_tokens', -tonumber(tokens))
 redis.call('HINCRBY', record, 'observation_count', -1)
+redis.call('HINCRBY', record, 'seq', 1)
 return 'cleared'

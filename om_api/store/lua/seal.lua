@@ -14,7 +14,7 @@ local in_force = redis.call('GET', scope)
 local counts = redis.call('HMGET', tokens, '#' .. thread, thread, '*')
 local count, held, total = tonumber(counts[1]) or 0, tonumber(counts[2]) or 0, tonumber(counts[3]) or 0
 if (in_force and in_force ~= word) or (redis.call('HGET', record, 'epoch') or '') ~= epoch
-    or #ARGV == 6 or redis.call('ZCARD', messages) ~= count or held < weight then
+    or #ARGV == 6 or redis.call('ZCARD', messages) ~= count then
   return {'superseded'}
 end
 local scores, n = {}, #ARGV - 6
@@ -56,12 +56,13 @@ redis.call('HINCRBY', record, 'chunk_tokens', weight)
 redis.call('HSET', record, 'updated_at', string.format('%d', now))
 redis.call('ZADD', chunks, seq, id)
 redis.call('HSET', chunk, 'thread', thread, 'state', 'sealed', 'seq', seq, 'tokens', string.format('%d', weight), 'messages', n, 'attempts', 0, 'sealed_at', string.format('%d', now))
+-- the caller may count by another tokenizer than who accepted the messages: the counters never go below nothing
+local taken = count == n and held or math.min(weight, held)
 if count == n then
   redis.call('HDEL', tokens, thread, '#' .. thread)
-  weight = held
 else
-  redis.call('HSET', tokens, thread, string.format('%d', held - weight), '#' .. thread, count - n)
+  redis.call('HSET', tokens, thread, string.format('%d', held - taken), '#' .. thread, count - n)
 end
-redis.call('HSET', tokens, '*', string.format('%d', math.max(total - weight, 0)))
+redis.call('HSET', tokens, '*', string.format('%d', math.max(total - taken, 0)))
 redis.call('ZADD', threads, 'GT', string.format('%d', math.min(last, now)), thread)
 return {'sealed', seq}

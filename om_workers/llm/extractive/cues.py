@@ -5,66 +5,64 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from om_workers.llm.extractive.words import CHATTER, STOP
+from om_workers.llm.extractive.words import CHATTER, STOP, word_set
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
 
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_SELF = _set("i i'm i'd i'll i've my me mine i’m i’d i’ll i’ve")
-FIRST = _SELF | _set("we we're we'd we'll we've us our ours myself we’re we’d we’ll we’ve")
-PREFERENCE = _set(
+_SELF = word_set("i i'm i'd i'll i've my me mine i’m i’d i’ll i’ve")
+FIRST = _SELF | word_set("we we're we'd we'll we've us our ours myself we’re we’d we’ll we’ve")
+PREFERENCE = word_set(
     """always never prefer prefers preferred preference hate hates love loves like dislike rather instead favourite
     favorite allergic allergy avoid must only want ignore forget stop don't don’t unless vegetarian vegan"""
 )
-CHANGE = _set("changed change moved switched switch instead longer anymore replaced renamed became")
-DECISION = _set(
-    """decided decide decision agreed agree approved approve approval chose chosen choose confirmed settled picked use
-    let's we'll rule policy"""
+CHANGE = word_set("changed change moved switched switch instead longer anymore replaced renamed became")
+DECISION = word_set(
+    """decided decide decision agreed agree approved approve approval chose chosen choose confirmed settled picked
+    use let's we'll rule policy"""
 )
-DEADLINE = _set(
+DEADLINE = word_set(
     "deadline due until till by before after expires valid every daily weekly monthly schedule scheduled ends"
 )
-EVENT = _set(
-    """born married moved joined left quit hired started finished bought sold booked visited met graduated promoted broke
-    won lost died travelling traveling arrive arrives run runs work works live lives lead leads own owns called named"""
+EVENT = word_set(
+    """born married moved joined left quit hired started finished bought sold booked visited met graduated promoted
+    broke won lost died travelling traveling arrive arrives run runs work works live lives lead leads own owns
+    called named"""
 )
-TIME = _set(
+TIME = word_set(
     """today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday mondays tuesdays
-    wednesdays thursdays fridays saturdays sundays january february april june july august september october november
-    december week month year birthday anniversary minutes hours days weeks months years"""
+    wednesdays thursdays fridays saturdays sundays january february april june july august september october
+    november december week month year birthday anniversary minutes hours days weeks months years"""
 )
-ERROR = _set(
-    """error errors failed fails fail failure failures exception refused refuses timeout timed aborted abort crash crashed
-    crashes denied fatal traceback panic cannot conflict rejected invalid missing unreachable"""
+ERROR = word_set(
+    """error errors failed fails fail failure failures exception refused refuses timeout timed aborted abort crash
+    crashed crashes denied fatal traceback panic cannot conflict rejected invalid missing unreachable"""
 )
-DONE = _set(
-    """done fixed merged shipped deployed completed complete resolved finished released booked confirmed implemented
-    closed granted delivered installed migrated sent"""
+DONE = word_set(
+    """done fixed merged shipped deployed completed complete resolved finished released booked confirmed
+    implemented closed granted delivered installed migrated sent"""
 )
-_NOT_YET = _set(
-    """not isn't aren't wasn't haven't hasn't don't didn't never no will should once when if until must need needs can
-    could would let's please failed fails error errors unless before almost nearly after be every"""
+_NOT_YET = word_set(
+    """not isn't aren't wasn't haven't hasn't don't didn't never no will should once when if until must need needs
+    can could would let's please failed fails error errors unless before almost nearly after be every"""
 )
-NUMBERS = _set(
-    """two three four five six seven eight nine ten eleven twelve dozen hundred thousand million percent half third fourth
-    fifth twice double free"""
+NUMBERS = word_set(
+    """two three four five six seven eight nine ten eleven twelve dozen hundred thousand million percent half third
+    fourth fifth twice double free"""
 )
-UNSURE = _set("maybe might perhaps probably possibly guess unsure wondering")
-ADVICE = _set("recommend recommended recommends suggest suggested suggestion advise advised")
-ASKING = _set(
+_FORE = word_set("next now then first finally also and so ok okay please pls just yes great good cool right")
+UNSURE = word_set("maybe might perhaps probably possibly guess unsure wondering")
+ADVICE = word_set("recommend recommended recommends suggest suggested suggestion advise advised")
+ASKING = word_set(
     """what when where which who why how whose is are was were do does did can could would should will has have any"""
 )
-ORDER = _set(
-    """add ask assign book build buy call cancel change check clean compare convert create delete deploy describe draft
-    explain export find fix generate get give help implement install investigate list look make merge migrate move open
-    order plan prepare print put refactor remind remove rename repeat replace reply report research reserve review run
-    schedule search send set show start stop summarise summarize take tell test translate try update upgrade use write
-    let's please need want"""
+ORDER = word_set(
+    """add ask assign book build buy call cancel change check clean compare convert create delete deploy describe
+    draft explain export find fix generate get give help implement install investigate list look make merge
+    migrate move open order plan prepare print put refactor remind remove rename repeat replace reply report
+    research reserve review run schedule search send set show start stop summarise summarize take tell test
+    translate try update upgrade use write let's please need want"""
 )
 _ASKED = re.compile(
     r"[?\uff1f]|\b(?:(?:can|could|would|will) you|i (?:need|want|would like|'d like) you to)\b", re.IGNORECASE
@@ -77,7 +75,8 @@ _CONTRAST = re.compile(
 )
 _NONE_OF = re.compile(r"\W*no (?!wait|idea|problem|worries|one\b|hurry|rush)\w+", re.IGNORECASE)
 _NO_ERROR = re.compile(
-    r"\b(?:errors?|failed|failures?)\W{1,3}(?:0|none|null|false)\b|\b(?:0|no|without) (?:\w+ )?(?:errors?|failed|failures?)\b",
+    r"\b(?:errors?|failed|failures?)\W{1,3}(?:0|none|null|false)\b"
+    r"|\b(?:0|no|without) (?:\w+ )?(?:errors?|failed|failures?)\b",
     re.IGNORECASE,
 )
 _STATE = re.compile(
@@ -151,8 +150,9 @@ def specifics(text: str) -> list[str]:
     return _SPECIFIC.findall(text)
 
 
-def asked(text: str, first: str) -> bool:
-    """Whether a text asks for something: a question, or an order by its first word."""
+def asked(text: str, words: Sequence[str]) -> bool:
+    """Whether a text asks for something: a question, or an order by its first word after `next`, `ok` and the like."""
+    first = next((word for word in words if word not in _FORE), "")
     return first in ORDER or _ASKED.search(text) is not None
 
 

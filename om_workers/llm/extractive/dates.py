@@ -34,13 +34,14 @@ _EXPRESSION = re.compile(
     |in\s+(?P<ahead>{_COUNT})\s+(?P<ahead_unit>{_UNIT})\b(?!\s+of)
     |(?P<past>{_COUNT})\s+(?P<past_unit>{_UNIT})\s+ago\b
     |(?:(?P<before>\w+)\s+)?(?P<day>{"|".join(_DAYS)})\b(?!['’]?s\b)
-    |(?P<number>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+(?P<of_month>{_MONTH}){_NO_YEAR}
-    |(?P<month>{_MONTH})\s+(?P<month_day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:){_NO_YEAR}
+    |(?:(?P<until>until|till|by|before|through)\s+(?:the\s+)?)?(?P<number>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+(?P<of_month>{_MONTH}){_NO_YEAR}
+    |(?:(?P<through>until|till|by|before|through)\s+)?(?P<month>{_MONTH})\s+(?P<month_day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:){_NO_YEAR}
     |(?P<near>in|by|until|till|since|last|next|this|early|mid|late|before|after)[\s-]+(?P<bare>{_MONTH})(?!\s+\d){_NO_YEAR}
     |(?:the|until|to|till|by)\s+(?P<ordinal>\d{{1,2}})(?:st|nd|rd|th)\b(?!\s+(?:of\b|{_MONTH}))
     )""",
     re.IGNORECASE,
 )
+_SURE = timedelta(120)
 _PAST = re.compile(
     r"\b(?:was|were|had|did|went|met|came|got|bought|saw|left|took|made|said|told|gave|sold|flew|ran|began"
     r"|[a-z]{2,}(?<!ne)(?<!sp)ed)\b",
@@ -49,7 +50,7 @@ _PAST = re.compile(
 
 
 class Clock:
-    """Tells the local date and time of Unix ms in an IANA zone; an unknown zone is UTC, a time out of range is clamped."""
+    """Local dates and times of an IANA zone; an unknown zone is UTC, a time out of range is clamped."""
 
     def __init__(self, timezone: str) -> None:
         self.zone = _zone(timezone)
@@ -72,7 +73,7 @@ def show(day: date) -> str:
 
 
 def annotate(text: str, day: date) -> str:
-    """Append what the relative dates in a text said on `day` mean: `... (meaning Mar 14, 2025)`; at most two of them."""
+    """Append what relative dates in a text said on `day` mean, two at most: `... (meaning Mar 14, 2025)`."""
     notes = list(dict.fromkeys(meanings(text, day)))[:2]
     return " ".join([text, *(f"(meaning {note})" for note in notes)])
 
@@ -80,8 +81,9 @@ def annotate(text: str, day: date) -> str:
 def meanings(text: str, day: date) -> Iterator[str]:
     """The date or span that each relative expression of a text means, as text, seen from `day`.
 
-    A date with its own year is none, a day of a month only if its year is not the current one. Weekdays and months without `last` or `next` lie ahead, or behind if the text
-    is in the past tense. "Next Friday" is the Friday of the next calendar week.
+    A date with its own year is none, a day of a month only if its year is not the current one. Weekdays and months
+    without `last` or `next` lie ahead, or behind if the text is in the past tense. "Next Friday" is the Friday of the
+    next calendar week.
     """
     for found in _EXPRESSION.finditer(text):
         group = {name: " ".join(value.lower().split()) for name, value in found.groupdict().items() if value}
@@ -130,11 +132,17 @@ def _weekday(group: dict[str, str], day: date, toward: int) -> str | None:
 
 
 def _day_of_month(group: dict[str, str], day: date, _toward: int) -> str | None:
+    """The nearest such day, or the next one after a word like `until`; none when it is too far off to be sure of."""
     month = _MONTHS.index((group.get("of_month") or group["month"])[:3]) + 1
     number = int(group.get("number") or group["month_day"])
-    near = (date(day.year + step, month, number) for step in (-1, 0, 1))
-    nearest = min(near, key=lambda candidate: abs((candidate - day).days))
-    return None if nearest.year == day.year else show(nearest)
+    near = [date(day.year + step, month, number) for step in (-1, 0, 1)]
+    if "until" in group or "through" in group:
+        meant = next(candidate for candidate in near if candidate >= day)
+    else:
+        meant = min(near, key=lambda candidate: abs(candidate - day))
+        if abs(meant - day) > _SURE:
+            return None
+    return None if meant.year == day.year else show(meant)
 
 
 def _bare_month(group: dict[str, str], day: date, toward: int) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from om_workers.llm.extractive import scoring
 from om_workers.llm.extractive.cues import specifics
-from om_workers.llm.extractive.words import STOP, words
+from om_workers.llm.extractive.words import STOP, word_set, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _ALIKE = 0.8  # words two lines share, of all the words of both
 _RAREST = 3  # words under which a line is found again
 _LOOKED_AT = 8  # newest lines compared under each of them, so that no pass is quadratic
-_NOT = frozenset("not no never don't won't can't cannot isn't doesn't without stop".split())
+_NOT = word_set("not no never don't won't can't cannot isn't doesn't without stop")
 
 
 def without(lines: Sequence[Note]) -> list[Note]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 HIGH, MIDDLE, LOW, DONE = "🔴", "🟡", "🟢", "✅"
+LONGEST = 1_000  # characters read of one line
 _THREAD = re.compile(r'\s*<thread\s+id="([^"<>\n]{1,200})"[^<>\n]*>\s*', re.IGNORECASE)
 _DATE = re.compile(r"\s*Date:\s*(\S.{0,60}?)\s*", re.IGNORECASE)
 _BULLET = re.compile(r"(\s*)[*-]\s+(?:(🔴|🟡|🟢|✅)\s*)?(?:\((\d{1,2}:\d{2})\)\s*)?(.+)")
@@ -22,7 +23,7 @@ _OWN_TAG = re.compile(r"\s*</?(?:thread|observations|reflection)\b[^<>\n]{0,300}
 
 
 class Note(msgspec.Struct):
-    """One dated line with its nested details. `day` is the text of its Date header; '' stands for what was not given."""
+    """One dated line and its nested details. `day` is the text of its Date header; '' is what was not given."""
 
     text: str
     priority: str = ""
@@ -32,7 +33,7 @@ class Note(msgspec.Struct):
     details: list[str] = []
 
     def lines(self) -> list[str]:
-        """The note as we write it; a line that never had our format stays a plain one. No line can open or close a tag."""
+        """The note as we write it, a foreign line as it was; no line can open or close a tag."""
         mark = f"* {self.priority} " if self.priority else ""
         time = f"({self.time}) " if self.time else ""
         return [
@@ -64,7 +65,7 @@ def read(text: str) -> Iterator[Note]:
     """The notes of a text, ours or any other; lines of tags alone are no notes."""
     thread = day = ""
     last: Note | None = None
-    for line in text.splitlines():
+    for line in (line[:LONGEST] for line in text.splitlines()):
         if found := _THREAD.fullmatch(line):
             thread, day, last = found[1], "", None
         elif _OWN_TAG.fullmatch(line):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,6 +29,7 @@ _LONGEST = 220  # characters of one sentence
 _LINE = 300  # characters of the sentences of one message joined into one line
 _COST = 0.5  # how much a line's length counts against it, beside the length penalty of its score
 _MISSES = 60  # sentences too long for what is left before we stop looking
+_LEAST_WORTH = 0.05  # of the best sentence's score: below it nothing is noted, whatever room is left
 _TOGETHER = 600_000  # ms within which the results of one tool stand under one line
 
 
@@ -69,11 +71,13 @@ class Chooser:
         heap = [(-self._gain(unit), place) for place, unit in enumerate(self.found)]
         heapq.heapify(heap)
         picks: list[Pick] = []
-        misses = 0
+        misses, least = 0, max((unit.score for unit in self.found), default=0.0) * _LEAST_WORTH
         while heap and misses < _MISSES:
             gain, place = heapq.heappop(heap)
             if (now := -self._gain(self.found[place])) > gain and heap and now > heap[0][0]:
                 heapq.heappush(heap, (now, place))
+            elif self.found[place].score < least:
+                continue
             elif (pick := self._fit(self.found[place], must=not picks)) is not None:
                 picks.append(pick)
             else:
@@ -81,9 +85,11 @@ class Chooser:
         return picks
 
     def _gain(self, unit: Unit) -> float:
-        fresh = sum(self.weight.get(word, 0.0) * scoring.DECAY ** self.seen[word] for word in set(unit.words))
-        whole = sum(self.weight.get(word, 0.0) for word in set(unit.words)) or 1.0
-        return unit.score * fresh / whole / (_PREFIX + min(len(unit.text), _LONGEST)) ** _COST
+        fresh = math.fsum(
+            self.weight.get(word, 0.0) * math.pow(scoring.DECAY, self.seen[word]) for word in set(unit.words)
+        )
+        whole = math.fsum(self.weight.get(word, 0.0) for word in set(unit.words)) or 1.0
+        return unit.score * fresh / whole / math.pow(_PREFIX + min(len(unit.text), _LONGEST), _COST)
 
     def _fit(self, unit: Unit, *, must: bool) -> Pick | None:
         """Make the line if it fits, and take its room; `must` makes it fit."""
@@ -112,30 +118,35 @@ def priority(unit: Unit) -> str:
         return notes.HIGH
     if unit.cues.done:
         return notes.DONE
-    if unit.role != "user" or unit.cues.asks:
+    return _of_user(unit) if unit.role == "user" else notes.MIDDLE
+
+
+def _of_user(unit: Unit) -> str:
+    found = unit.cues
+    if found.asks:
         return notes.MIDDLE
-    if unit.cues.unsure:
+    if found.unsure or (unit.pasted and not found.own):
         return notes.LOW
-    if unit.cues.strong or unit.cues.first and (unit.cues.numbers or unit.cues.time):
+    if found.strong or (found.first and (found.numbers or found.time)):
         return notes.HIGH
-    return notes.MIDDLE if unit.cues.first or cues.asked(unit.text, unit.words[0] if unit.words else "") else notes.LOW
+    return notes.MIDDLE if found.first or cues.asked(unit.text, unit.words) else notes.LOW
 
 
-def _notes(picks: Iterable[Pick], clock: Clock) -> Iterator[Note]:
-    """One note for the sentences of a message with the same priority; results of one tool are nested under the first."""
-    last: Note | None = None
+def _notes(picks: Iterable[Pick], clock: Clock) -> list[Note]:
+    """One note for the sentences of a message of one priority; results of one tool are nested under the first."""
+    made: list[Note] = []
     before: Unit | None = None
     for (_, mark), group in groupby(picks, key=lambda pick: (pick.unit.order, pick.priority)):
         members = list(group)
         unit = members[0].unit
         texts = list(_joined([pick.text for pick in members]))
-        if last and before and mark == last.priority and _together(before, unit):
-            last.details += texts
+        if before and mark == made[-1].priority and _together(before, unit):
+            made[-1].details += texts
             continue
         at = clock.at(unit.at)
-        last = Note(f"{_label(unit)}: {texts[0]}", mark, f"{at:%H:%M}", show(at), details=texts[1:])
+        made.append(Note(f"{_label(unit)}: {texts[0]}", mark, f"{at:%H:%M}", show(at), details=texts[1:]))
         before = unit
-        yield last
+    return made
 
 
 def _together(before: Unit, unit: Unit) -> bool:

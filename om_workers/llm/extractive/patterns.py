@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 DATES = 3  # different dates from which on a recurrence is a pattern
 _MOST = 3
 _MARK = "Pattern:"
+_MEANING = re.compile(r"\((?:meaning|estimated) [^)]*\)")
 _SPEAKERS = frozenset({"user", "assistant", "asked", "stated", "says", "said"})
 _SAYS = {
     "error": "{words} fails again and again",
@@ -49,8 +51,9 @@ def find(lines: Sequence[Note], known: Sequence[str] = ()) -> list[str]:
 
 def _keys(note: Note) -> Iterator[Key]:
     """The pairs of neighbouring words that carry something, each with the kind of line it stands in."""
-    said = words(note.text)
-    if kind := _kind(note.text, said):
+    text = _MEANING.sub("", note.text)
+    said = words(text)
+    if kind := _kind(text, said):
         telling = [
             word for word in said if not (word in STOP or word in CHATTER or word in _SPEAKERS or word[0].isdigit())
         ]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from om_workers.llm.base import Request
 
 DETAIL = (0.95, 0.8, 0.6, 0.4, 0.2)  # the share of the target that each level of compression fills
-_LONGEST = (600, 400, 250, 160, 100)  # characters of a line at each level; of an old one, half of it
+_LONGEST = (notes.LONGEST, 400, 250, 160, 100)  # characters of a line at each level; of an old one, half of it
 _DETAILS = (8, 6, 3, 1, 0)  # nested lines at each level; of an old one, half of them
 _MARK = 12  # a bullet's emoji and time are about three tokens more than their characters tell
 _FRAME = len("<observations>\n\n</observations>\n")
@@ -34,7 +34,7 @@ class Ranked(NamedTuple):
 
     worth: float
     place: float
-    index: int
+    order: int
     note: Note
 
 
@@ -43,14 +43,17 @@ def reflect(request: Request) -> str:
     texts = [text for text in (request.previous, *request.observations) if text.strip()]
     if len(texts) > 1 and request.previous in request.observations:
         del texts[0]
-    found = [note for text in texts for note in notes.read(text)] or [Note(one_line(text)) for text in texts]
+    found = [note for text in texts for note in notes.read(text)] or [
+        Note(one_line(text)[: notes.LONGEST]) for text in texts
+    ]
     lines, known = patterns.apart(found)
     repeated = patterns.find(lines, known)
     level = min(max(request.level, 0), len(DETAIL) - 1)
     room = _room(request, found, level) - sum(len(text) + _MARK for text in repeated)
     kept = _kept(_ranked(without(lines)), level, room) if lines else []
     closing = [Note(text, MIDDLE) for text in repeated]
-    return f"<observations>\n{notes.write([*_ordered(kept), *closing])}\n</observations>"
+    block = notes.write([*_ordered(kept), *closing])
+    return "\n".join(filter(None, ["<observations>", block, "</observations>"]))
 
 
 def _room(request: Request, found: Sequence[Note], level: int) -> int:
@@ -83,13 +86,13 @@ def _kept(ranked: Sequence[Ranked], level: int, room: int) -> list[Note]:
     """The notes that fit, in their old order: high and done ones first, then the rest by worth; at least one."""
     chosen: dict[int, Note] = {}
     seen: set[tuple[str, str]] = set()
-    best = sorted(ranked, key=lambda one: (-one.worth, one.index))
+    best = sorted(ranked, key=lambda one: (-one.worth, one.order))
     first = [one for one in best if one.note.priority in {HIGH, DONE}]
     left = _fill(first, chosen, seen, level, int(room * _FIRST)) + room - int(room * _FIRST)
-    _fill([one for one in best if one.index not in chosen], chosen, seen, level, left)
+    _fill([one for one in best if one.order not in chosen], chosen, seen, level, left)
     if not chosen:
         top = (first or best)[0]
-        chosen[top.index] = _condensed(top, 4, max(room, 40))
+        chosen[top.order] = _condensed(top, 4, max(room, 40))
     return [chosen[index] for index in sorted(chosen)]
 
 
@@ -100,7 +103,7 @@ def _fill(best: list[Ranked], chosen: dict[int, Note], seen: set[tuple[str, str]
         cost = _cost(note) + _HEADER * ((note.thread, note.day) not in seen)
         if cost <= room:
             room -= cost
-            chosen[one.index] = note
+            chosen[one.order] = note
             seen.add((note.thread, note.day))
     return room
 
@@ -120,7 +123,7 @@ def _condensed(one: Ranked, level: int, longest: int) -> Note:
 
 
 def _ordered(kept: Sequence[Note]) -> Iterator[Note]:
-    """Notes without a thread first, then thread by thread as they came up; in each by date and time, undated ones first."""
+    """Notes of no thread first, then thread by thread as they came up; each by date and time, undated ones first."""
     threads = {"": -1}
     for note in kept:
         threads.setdefault(note.thread, len(threads))

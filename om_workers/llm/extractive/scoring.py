@@ -53,9 +53,12 @@ def weights(documents: Sequence[Collection[str]]) -> dict[str, float]:
 
 
 def information(words: Collection[str], weight: Mapping[str, float]) -> float:
-    """The summed weight of the distinct words over length^0.3: rich sentences first, long ones only mildly."""
+    """The summed weight of the distinct words over length^0.3: rich sentences first, long ones only mildly.
+
+    `fsum` is exact, so the order of a set changes nothing.
+    """
     carried = [weight[word] for word in set(words) if word in weight]
-    return sum(carried) * min(1.0, len(carried) / _THIN) / max(len(words), 1) ** LENGTH
+    return math.fsum(carried) * min(1.0, len(carried) / _THIN) / math.pow(max(len(words), 1), LENGTH)
 
 
 def bonus(found: Cues, role: str = "user") -> float:

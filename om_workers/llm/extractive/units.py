@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from om_workers.llm.extractive import cues, tools
-from om_workers.llm.extractive.words import STOP, one_line, tokens, words
+from om_workers.llm.extractive.words import STOP, one_line, tokens, word_set, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,23 +16,24 @@ if TYPE_CHECKING:
     from om_api.values import Message
 
 PASTED = 200  # tokens from which a text is taken for pasted
+LONGEST = 600  # characters looked at of one sentence or line: a blob has no more to tell, and takes time squared
 _LECTURE = 100  # tokens from which an assistant explains at length
 _MOST = 40  # sentences looked at in one text; of a pasted one the first and the last tell most
-_SENTENCE = re.compile(r"(?<=[.!?;])[\"”)]?\s+(?=[^\W_]|[\"“(*-])|(?<=[。！？])|\s*[\n\r\u2028\u2029]+\s*")
+_SENTENCE = re.compile(r"(?<=[.!?;])[\"”)]?\s+(?=[^\W_]|[\"“(*-])|(?<=[。！？])|[\n\r\u2028\u2029]+")
 _ABBREVIATION = re.compile(r"\b(?:mr|mrs|ms|dr|prof|st|no|vs|e\.g|i\.e|etc|approx|max|min)\.$", re.IGNORECASE)
 _TELLING = re.compile(
     r"\b(?:I|I'm|I've|my|we|our|error|failed|failure|exception|fatal|refused|aborted|total|passed)\b|\w+(?:Error|Exception)\b",
     re.IGNORECASE,
 )
-_YES_NO = frozenset(
-    "yes yep yeah yup no nope sure agreed do go correct exactly ok okay fine please it that ahead thanks".split()
+_YES_NO = word_set(
+    "yes yep yeah yup no nope sure agreed do go correct exactly ok okay fine please it that ahead thanks"
 )
 _BRIEF = 5
 _TOGETHER = 80  # characters
 
 
 class Unit(msgspec.Struct):
-    """One sentence: its message's place `order`, time `at` (Unix ms), `role`, tool name as `label`, and what it shows."""
+    """One sentence: place and time (`order`, `at` in Unix ms) of its message, who said it, and what it shows."""
 
     order: int
     at: int
@@ -67,13 +68,13 @@ def units(messages: Sequence[Message]) -> list[Unit]:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences and lines of a text, each on one line; an abbreviation's point ends none."""
+    """The sentences and lines of a text, each on one line and cut where it is endless; an abbreviation ends none."""
     whole: list[str] = []
-    for piece in _SENTENCE.split(text):
-        if whole and _ABBREVIATION.search(whole[-1]):
-            whole[-1] = f"{whole[-1]} {piece}"
-        elif piece.strip():
-            whole.append(one_line(piece))
+    for piece in map(one_line, _SENTENCE.split(text)):
+        if whole and len(whole[-1]) < LONGEST and _ABBREVIATION.search(whole[-1][-8:]):
+            whole[-1] = f"{whole[-1]} {piece[:LONGEST]}"
+        elif piece:
+            whole.append(piece[:LONGEST])
     return whole
 
 
@@ -109,7 +110,7 @@ def _returned(order: int, message: Message, known: dict[str, str]) -> Iterator[U
 
 
 def _results(order: int, message: Message, part: dict[str, Any], args: str) -> Iterator[Unit]:
-    lines = [one_line(line) for line in tools.outcome(part, args)]
+    lines = [one_line(line[: 4 * LONGEST])[:LONGEST] for line in tools.outcome(part, args)]
     pasted = sum(map(len, lines)) > PASTED * 4
     for line in _telling(lines):
         unit = _unit(order, message, line, pasted=pasted)

@@ -16,29 +16,37 @@ _FILLERS = (
 )
 _FILLER = re.compile(rf"\s*{_FILLERS}(?=[,;.!?]|$)|{_FILLERS}\s+", re.IGNORECASE)
 _STOP_WORD = re.compile(
-    r"\b(?:an?|the|is|are|was|were|be|been|being|am|of|that|there|it|its|has|have|had|do|does|did|would|which|who|also"
-    r"|just|some|such|our|your|their|his|her|as|then|so|these|those)\b(?![-./:@'’])\s*",
+    r"\b(?:an?|the|is|are|was|were|be|been|being|am|of|that|there|it|its|also|just|some|such|as"
+    r"|these|those)\b(?![-./:@'’])\s*",
     re.IGNORECASE,
 )
-STOP = frozenset(
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text, parted by white space, as a set: how our word lists are written."""
+    return frozenset(text.split())
+
+
+STOP = word_set(
     """a about above after again all also am an and any are aren't around as at be because been before being below
-    between both but by can can't come could couldn't did didn't do does doesn't doing don't down during each even every
-    few for from get getting go going good got had has have haven't he her here hers him his how i i'd i'll i'm i've if
-    in into is isn't it it's its itself know let let's like ll look made make many may me might more most much must my
-    near no nor not now of off on one only or other our out over own please put re really right s said same say see
-    seems she should so some still such sure take than that that's the their them then there there's these they thing
-    things think this those though through to too under until up us use used using ve very want was wasn't way we we'd
-    we'll we're we've well were what what's when where which while who why will with without won't would yes yet you
-    you'd you'll you're you've your""".split()
+    between both but by can can't come could couldn't did didn't do does doesn't doing don't down during each
+    even every few for from get getting go going good got had has have haven't he her here hers him his how i
+    i'd i'll i'm i've if in into is isn't it it's its itself know let let's like ll look made make many may me
+    might more most much must my near no nor not now of off on one only or other our out over own please put re
+    really right s said same say see seems she should so some still such sure take than that that's the their
+    them then there there's these they thing things think this those though through to too under until up us use
+    used using ve very want was wasn't way we we'd we'll we're we've well were what what's when where which
+    while who why will with without won't would yes yet you you'd you'll you're you've your"""
 )
-CHATTER = frozenset(
-    """agreed ah aha alright amazing awesome back bet big bless brb brilliant bye bye-bye cheers ciao cool cute danke day
-    deal enjoy evening exactly excellent fair fantastic fine friday friend fun funny glad gladly gotcha goodbye gracias
-    great guess haha hahaha happy heh hehe hello help hey hi hm hmm hmmm hope hooray huh later lol lovely luck lunch mate
-    merci monday morning nah neat nice night noted ok okay oh oops ouch ooh perfect phew pleasure point points problem
-    quick right safe saturday see sigh sorry soon stuff sunday super sweet talk thank thanks thursday thx till time today
-    tomorrow travels tuesday true tuesday ty ugh uh understood understandable wednesday weekend welcome welp wonderful
-    work worries wow xd yay yeah yep yes yess yesss yikes yo yup""".split()
+CHATTER = word_set(
+    """agreed ah aha alright amazing awesome back bet big bless brb brilliant bye bye-bye cheers ciao cool cute
+    danke day deal enjoy evening exactly excellent fair fantastic fine friday friend fun funny glad gladly
+    goodbye gotcha gracias great guess haha hahaha happy heh hehe hello help hey hi hm hmm hmmm hooray hope huh
+    later lol lovely luck lunch mate merci monday morning nah neat nice night noted oh ok okay ooh oops ouch
+    perfect phew pleasure point points problem quick right safe saturday see sigh soon sounds sorry stuff sunday super
+    sweet talk thank thanks thursday thx till time today tomorrow travels true tuesday ty ugh uh understandable
+    understood wednesday weekend welcome welp wonderful work worries wow xd yay yeah yep yes yess yesss yikes yo
+    yup"""
 )
 
 

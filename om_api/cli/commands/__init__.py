@@ -1,0 +1,1 @@
+"""The commands of `om`, a module for each noun; `group.py` finds them by name."""

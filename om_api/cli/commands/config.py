@@ -1,0 +1,119 @@
+"""`om config`: which settings are in force, why, and whether they can be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from om_api.cli.effective import Row, rows
+from om_api.cli.help import examples
+from om_api.cli.output import json_option, note, print_json, print_table
+from om_api.cli.target import Target, optional_resource, pass_target
+from om_api.errors import SettingsError
+from om_api.settings import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+_COLUMNS = ("key", "value", "where from")
+
+
+@click.group(
+    invoke_without_command=True, epilog=examples("om config", "om config show harold", "om config check ./config")
+)
+@click.pass_context
+def config(ctx: click.Context) -> None:
+    """Show or check the configuration; alone, it shows it."""
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(show)
+
+
+@config.command(
+    epilog=examples(
+        "om config show", "om config show harold", "om config show harold --json | jq '.settings.message_threshold'"
+    )
+)
+@optional_resource
+@json_option
+@pass_target
+def show(target: Target, resource: str | None = None, as_json: bool = False) -> None:
+    """Show the settings in force, and where each value comes from.
+
+    With a RESOURCE: those of this agent. Without: those of every agent without an override, then what each override
+    changes. With --json a list of agents, each with all its settings; durations are seconds.
+    """
+    settings = target.settings()
+    agents = [resource] if resource else [None, *settings.agents()]
+    found = {agent: [_renamed(target, row) for row in rows(settings, agent)] for agent in agents}
+    if as_json:
+        everyone = [_as_json(agent, own) for agent, own in found.items()]
+        print_json(everyone[0] if resource else everyone)
+    else:
+        _print(found)
+    for problem in settings.problems:
+        note(f"not in force: {_line(problem)}")
+
+
+def _renamed(target: Target, row: Row) -> Row:
+    return row._replace(origin=target.origin(row.origin))
+
+
+def _as_json(agent: str | None, own: Sequence[Row]) -> dict[str, Any]:
+    return {"agent": agent, "settings": {row.key: {"value": row.value, "from": row.origin} for row in own}}
+
+
+def _print(found: dict[str | None, list[Row]]) -> None:
+    base = set(map(repr, found.get(None, [])))
+    for agent, own in found.items():
+        changed = own if agent is None else [row for row in own if repr(row) not in base]
+        title = f"{agent} (what it changes)" if agent and base else agent or "every agent without an override"
+        print_table(_COLUMNS, [(row.key, row.shown(), row.origin) for row in changed], title)
+
+
+@config.command(
+    epilog=examples("om config check", "om config check ./config", "om config check ./config --json | jq '.[].file'")
+)
+@click.argument(
+    "folder", metavar="[DIR]", type=click.Path(exists=True, file_okay=False, path_type=Path), required=False
+)
+@json_option
+@click.pass_context
+@pass_target
+def check(target: Target, ctx: click.Context, folder: Path | None, as_json: bool) -> None:
+    """Check the configuration, agents' files and environment included; for CI.
+
+    Prints every problem. Exit code 1 if there is one, else 0.
+    """
+    problems = _problems(target, folder)
+    if as_json:
+        print_json([problem._asdict() for problem in problems])
+    for problem in () if as_json else problems:
+        click.echo(_line(problem))
+    if problems:
+        ctx.exit(1)
+    note("no problems")
+
+
+def _problems(target: Target, folder: Path | None) -> list[Problem]:
+    """What is wrong with a folder; where nothing can be in force, that alone."""
+    try:
+        settings = target.settings(folder)
+    except SettingsError as error:
+        return [Problem("", line) for line in str(error).splitlines()]
+    return [*settings.problems, *_not_looked_at(folder or target.folder)]
+
+
+def _not_looked_at(folder: Path | None) -> list[Problem]:
+    """YAML files where an override should be, under a name that nobody reads."""
+    if folder is None:
+        return []
+    others = [file for suffix in ("yml", "yaml") for file in folder.glob(f"agents/*/*.{suffix}")]
+    text = "nobody reads this file; permitted: memory.yaml"
+    return [Problem(str(file), text) for file in sorted(others) if file.name != "memory.yaml"]
+
+
+def _line(problem: Problem) -> str:
+    return f"{problem.file}: {problem.text}" if problem.file else problem.text

@@ -1,0 +1,136 @@
+"""`om observations`, `om history` and `om sources`: what became of messages, tier by tier."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from om_api.cli.help import examples
+from om_api.cli.output import as_time, json_option, note, print_json, print_table, print_text
+from om_api.cli.target import Target, observation_argument, optional_thread, pass_target, resource_argument
+from om_api.values import encode_message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from om_api.core import Era
+    from om_api.values import Message, Observation
+
+_text_option = click.option("--text", "with_text", is_flag=True, help="Print the texts instead of a table.")
+
+
+@click.command(
+    epilog=examples(
+        "om observations harold",
+        "om observations harold thread-1 --text",
+        "om observations harold --json | jq -r '.[].id'",
+    )
+)
+@resource_argument
+@optional_thread
+@_text_option
+@json_option
+@pass_target
+def observations(target: Target, resource: str, thread: str | None, with_text: bool, as_json: bool) -> None:
+    """List the observations in force, oldest first: of every thread, or of one."""
+    with target.memory() as om:
+        found = om.observations(resource, thread)
+    if as_json:
+        print_json(found)
+    elif with_text:
+        _print_texts([(f"observation {each.id} of {each.thread_id}", each.text) for each in found])
+    else:
+        _print_observations(found)
+
+
+def _print_observations(found: Sequence[Observation]) -> None:
+    columns = ["observation", "thread", "priority", "from", "to", "messages", "tokens in", "tokens out"]
+    rows = [
+        (
+            each.id,
+            each.thread_id,
+            each.priority,
+            as_time(each.from_),
+            as_time(each.to),
+            len(each.message_ids),
+            each.message_tokens,
+            each.tokens,
+        )
+        for each in found
+    ]
+    print_table(columns, rows)
+
+
+@click.command(
+    epilog=examples(
+        "om history harold", "om history harold thread-1 --text", "om history harold --json | jq '.[-1].text'"
+    )
+)
+@resource_argument
+@optional_thread
+@_text_option
+@json_option
+@pass_target
+def history(target: Target, resource: str, thread: str | None, with_text: bool, as_json: bool) -> None:
+    """List the generations, oldest first, and what each of them replaced.
+
+    Name the THREAD where each thread keeps a memory of its own. With --json every generation carries the observations
+    it replaced, as long as they are kept.
+    """
+    with target.memory() as om:
+        eras = om.history(resource, thread)
+    if as_json:
+        print_json([{**msgspec.to_builtins(era.generation), "replaced": era.replaced} for era in eras])
+    elif with_text:
+        _print_texts([(f"generation {era.generation.n}", era.generation.text) for era in eras])
+    else:
+        _print_eras(eras)
+
+
+def _print_eras(eras: Sequence[Era]) -> None:
+    columns = ["generation", "origin", "time", "tokens in", "tokens out", "observations replaced"]
+    rows = [
+        (
+            era.generation.n,
+            era.generation.origin,
+            as_time(era.generation.created_at),
+            era.generation.input_tokens,
+            era.generation.tokens,
+            len(era.generation.observation_ids) or len(era.replaced),
+        )
+        for era in eras
+    ]
+    print_table(columns, rows)
+
+
+def _print_texts(texts: Sequence[tuple[str, str]]) -> None:
+    print_text("\n\n".join(f"== {title} ==\n{text}" for title, text in texts))
+
+
+@click.command(
+    epilog=examples(
+        "om sources harold 019a9c6f0a6b5f0c2d1e3a4b5c6d",
+        "om sources harold 019a9c6f0a6b5f0c2d1e3a4b5c6d --json | jq '.[].content'",
+    )
+)
+@resource_argument
+@observation_argument
+@json_option
+@pass_target
+def sources(target: Target, resource: str, observation: str, as_json: bool) -> None:
+    """Print the messages behind an observation, oldest first, as long as they are kept."""
+    with target.memory() as om:
+        found = om.sources(observation, resource)
+    if as_json:
+        print_json([msgspec.Raw(encode_message(message)) for message in found])
+    else:
+        print_table(["message", "thread", "time", "role", "text"], map(_row, found))
+    if not found:
+        note(f"no messages: those of {observation} have expired, or {resource} never had this observation")
+
+
+def _row(message: Message) -> tuple[object, ...]:
+    text = message.text() or ", ".join(sorted({str(part["type"]) for part in message.parts}))
+    return message.id, message.thread_id, as_time(message.at), message.role, text

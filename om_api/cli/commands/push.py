@@ -1,0 +1,63 @@
+"""`om push`: keep one message."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from om_api.cli.help import examples
+from om_api.cli.output import json_option, print_json
+from om_api.cli.target import Target, checked, pass_target, resource_argument, thread_argument
+from om_api.errors import InvalidInputError
+from om_api.values import ROLES, Message
+
+
+@click.command(
+    epilog=examples(
+        'om push harold thread-1 "My flight is on Friday."',
+        'om push harold thread-1 --role assistant --id m-2 "Which airport?"',
+        "git log -1 | om push harold thread-1 -",
+    )
+)
+@resource_argument
+@thread_argument
+@click.argument("text", required=False)
+@click.option("--role", type=click.Choice(ROLES), default="user", show_default=True, help="Who says it.")
+@click.option("--id", "name", metavar="ID", callback=checked, help="The message's id; one is made if you name none.")
+@click.option("--timestamp", help="When it was said: ISO 8601 or Unix; now if you do not say.")
+@json_option
+@pass_target
+def push(
+    target: Target,
+    resource: str,
+    thread: str,
+    text: str | None,
+    role: str,
+    name: str | None,
+    timestamp: str | None,
+    as_json: bool,
+) -> None:
+    """Keep a message, and print its id and `added` or `duplicate`.
+
+    TEXT is read from stdin when it is missing or `-`. An id accepted in the last ten minutes is a duplicate, whatever
+    its text: the first one stays.
+    """
+    content = _stdin() if text in {None, "-"} else text
+    message = Message(
+        role=role, content=content or "", id=name or "", thread_id=thread, resource_id=resource, timestamp=timestamp
+    )
+    with target.memory() as om:
+        receipt = om.add_message(message)
+    word = "added" if receipt.added else "duplicate"
+    if as_json:
+        print_json({"id": receipt.ids[0], "outcome": word})
+    else:
+        click.echo(f"{receipt.ids[0]} {word}")
+
+
+def _stdin() -> str:
+    text = sys.stdin.buffer.read().decode()
+    if not text.strip():
+        raise InvalidInputError("there is no text: write it after the thread, or pipe it in")
+    return text.removesuffix("\n")

@@ -1,0 +1,63 @@
+"""`om clear` and `om forget`: removing what an owner no longer wants kept."""
+
+from __future__ import annotations
+
+import click
+
+from om_api.cli.help import examples
+from om_api.cli.output import json_option, note, print_json
+from om_api.cli.target import Target, observation_argument, optional_thread, pass_target, resource_argument
+from om_api.errors import InvalidInputError
+
+_yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+
+
+def _be_sure(question: str, yes: bool) -> None:
+    """Ask unless the answer is known; raises InvalidInputError for anything but yes."""
+    try:
+        sure = yes or click.confirm(f"{question} This cannot be undone.", err=True)
+    except click.Abort:  # nobody is there to answer
+        sure = False
+    if not sure:
+        raise InvalidInputError("nothing was removed: answer y, or pass --yes")
+
+
+@click.command(epilog=examples("om clear harold thread-1", "om clear harold --yes"))
+@resource_argument
+@optional_thread
+@_yes_option
+@json_option
+@pass_target
+def clear(target: Target, resource: str, thread: str | None, yes: bool, as_json: bool) -> None:
+    """Remove a resource's whole memory, or one thread of it.
+
+    What a reflection has merged beyond recognition stays in it and is named.
+    """
+    _be_sure(f"Remove {f'thread {thread}' if thread else 'the whole memory'} of {resource}?", yes)
+    with target.memory() as om:
+        done = om.clear(resource, thread)
+    if as_json:
+        print_json(done._asdict())
+    else:
+        click.echo(f"{done.outcome}: {done.messages:,} unobserved messages, {done.observations:,} observations")
+    if done.merged:
+        note(f"a reflection still holds what it made of: {', '.join(done.merged)}")
+
+
+@click.command(
+    epilog=examples(
+        "om forget harold 019a9c6f0a6b5f0c2d1e3a4b5c6d", "om forget harold 019a9c6f0a6b5f0c2d1e3a4b5c6d --yes"
+    )
+)
+@resource_argument
+@observation_argument
+@_yes_option
+@pass_target
+def forget(target: Target, resource: str, observation: str, yes: bool) -> None:
+    """Remove one observation and the messages behind it, and print the outcome.
+
+    `om observations` lists them with their ids.
+    """
+    _be_sure(f"Remove observation {observation} of {resource} and its messages?", yes)
+    with target.memory() as om:
+        click.echo(om.forget(observation, resource))

@@ -1,0 +1,89 @@
+"""`om stats` and `om threads`: how full a memory is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from om_api.cli.help import examples
+from om_api.cli.output import as_time, json_option, note, print_json, print_table
+from om_api.cli.target import Target, optional_resource, pass_target, resource_argument
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from om_api.core import Stats
+
+_OVERVIEW = (
+    "resource",
+    "scope",
+    "threads",
+    "message_tokens",
+    "chunk_tokens",
+    "observation_tokens",
+    "reflection_tokens",
+    "generation",
+    "compression",
+    "due",
+    "rejected",
+)
+
+
+@click.command(epilog=examples("om stats", "om stats harold", "om stats harold --json | jq .observation_tokens"))
+@optional_resource
+@json_option
+@pass_target
+def stats(target: Target, resource: str | None, as_json: bool) -> None:
+    """Show how full a resource's memory is, or every resource's.
+
+    Tokens are counted by tier; compression is the tokens observed over the tokens they take now.
+    """
+    with target.memory() as om:
+        found = om.stats(resource)
+    if as_json:
+        print_json(found)
+    elif isinstance(found, list):
+        _print_overview(found)
+    else:
+        _print_one(found)
+
+
+def _print_overview(found: Sequence[Stats]) -> None:
+    if not found:
+        note("no worker has met a resource yet: name one to look at it")
+        return
+    fields = [msgspec.structs.asdict(each) for each in found]
+    print_table([_words(name) for name in _OVERVIEW], [[each[name] for name in _OVERVIEW] for each in fields])
+
+
+def _print_one(found: Stats) -> None:
+    fields = msgspec.structs.asdict(found)
+    problems = fields.pop("problems")
+    print_table(["", found.resource], [(_words(name), value) for name, value in fields.items() if name != "resource"])
+    for problem in problems:
+        note(f"problem: {problem}")
+    if found.scope != found.configured_scope:
+        note(f"configured is {found.configured_scope}: om migrate-scope {found.resource} --to {found.configured_scope}")
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+@click.command(
+    epilog=examples("om threads harold", "om threads harold --json | jq '.[] | select(.tokens > 1000) | .id'")
+)
+@resource_argument
+@json_option
+@pass_target
+def threads(target: Target, resource: str, as_json: bool) -> None:
+    """List a resource's threads: what is not yet observed of each, and its task."""
+    with target.memory() as om:
+        found = om.threads(resource)
+    if as_json:
+        print_json(found)
+        return
+    rows = [(each.id, each.messages, each.tokens, as_time(each.at), each.title, each.current_task) for each in found]
+    print_table(["thread", "messages", "tokens", "last message", "title", "current task"], rows)

@@ -1,0 +1,137 @@
+"""`om` itself: finds its commands by name, loads only the one that is asked for, and says in a line what failed."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import click
+
+from om_api.cli.help import examples, listing
+from om_api.cli.target import Target
+from om_api.errors import OMError, StoreError
+from om_api.settings import Settings
+
+_COMMANDS = "om_api.cli.commands"
+SECTIONS: dict[str, dict[str, str]] = {
+    "Start": {"up": "om_api.cli.up:up", "demo": "om_api.cli.demo:demo"},
+    "Write and read": {
+        "push": f"{_COMMANDS}.push:push",
+        "context": f"{_COMMANDS}.context:context",
+        "replay": f"{_COMMANDS}.replay:replay",
+    },
+    "Look inside": {
+        "stats": f"{_COMMANDS}.stats:stats",
+        "threads": f"{_COMMANDS}.stats:threads",
+        "observations": f"{_COMMANDS}.history:observations",
+        "history": f"{_COMMANDS}.history:history",
+        "sources": f"{_COMMANDS}.history:sources",
+    },
+    "Ask the workers": {
+        "observe": f"{_COMMANDS}.asking:observe",
+        "reflect": f"{_COMMANDS}.asking:reflect",
+        "pause": f"{_COMMANDS}.asking:pause",
+        "resume": f"{_COMMANDS}.asking:resume",
+    },
+    "Remove and move": {
+        "clear": f"{_COMMANDS}.removing:clear",
+        "forget": f"{_COMMANDS}.removing:forget",
+        "migrate-scope": f"{_COMMANDS}.moving:migrate_scope",
+    },
+    "Check": {"config": f"{_COMMANDS}.config:config", "verify": f"{_COMMANDS}.verify:verify"},
+}
+PLACES: dict[str, str] = {name: place for section in SECTIONS.values() for name, place in section.items()}
+INTERRUPTED = 130
+
+
+class Failure(click.ClickException):
+    """The end of a command that was asked for something it cannot do: one line on stderr, without passwords."""
+
+    exit_code = 2
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Settings.safe_url(message))
+
+
+class StoreFailure(Failure):
+    """The same, where the store is at fault."""
+
+    exit_code = 3
+
+
+class Commands(click.Group):
+    """A group that imports a command's module when the command is asked for; one that is not there is not listed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every command's name, in the order of the sections."""
+        return [name for name in PLACES if self.get_command(ctx, name)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  click's signature
+        """Load a command; None when there is none of that name, or its module is not installed."""
+        module, _, attribute = PLACES.get(cmd_name, "").partition(":")
+        try:
+            found = vars(importlib.import_module(module)).get(attribute) if module else None
+        except ModuleNotFoundError as error:
+            if error.name != module:
+                raise
+            return None
+        return found if isinstance(found, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands under their sections."""
+        for title, places in SECTIONS.items():
+            commands = [(name, self.get_command(ctx, name)) for name in places]
+            rows = [(name, command.get_short_help_str(120)) for name, command in commands if command]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what it raises on purpose becomes one line on stderr and an exit code."""
+        try:
+            return super().invoke(ctx)
+        except StoreError as error:
+            raise StoreFailure(str(error)) from None
+        except OMError as error:
+            raise Failure(str(error)) from None
+        except UnicodeError:
+            raise Failure("text that is not UTF-8: convert it, then repeat") from None
+        except KeyboardInterrupt:
+            raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+_EXAMPLES = examples(
+    'om push harold thread-1 "My flight is on Friday."',
+    "om context harold thread-1",
+    "om --url redis://127.0.0.1:6379/0 stats",
+    "om --config ./config config check",
+)
+_EXIT_CODES = listing(
+    "Exit codes:",
+    "0    done; an outcome such as busy or duplicate is a word on stdout",
+    "1    a check found something (config check, verify)",
+    "2    wrong input or settings; the line on stderr says what to correct",
+    "3    the store could not be reached, or refused",
+    "130  interrupted",
+)
+
+
+@click.group(
+    "om",
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=f"{_EXAMPLES}\n\n{_EXIT_CODES}",
+)
+@click.option("--url", metavar="URL", help="The store's address; else OM_REDIS_URL, else what the configuration says.")
+@click.option(
+    "--config",
+    "folder",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The configuration's folder; else OM_CONFIG_DIR, else ./config.",
+)
+@click.pass_context
+def main(ctx: click.Context, url: str | None, folder: Path | None) -> None:
+    """Observational memory: write to it, read it, look inside, keep it in order."""
+    ctx.obj = Target(url, folder)

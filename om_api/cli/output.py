@@ -1,0 +1,68 @@
+"""What a command prints: tables for people, JSON for programs, and no control character of anyone's text."""
+
+from __future__ import annotations
+
+import re
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_WIDE = 10_000  # nothing is folded where no terminal is: a program or a file reads it
+
+
+def visible(text: str) -> str:
+    """A text whose control characters are spelled out, so that no message can steer the terminal it is shown on."""
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def cell(value: object) -> str:
+    """A value as a table shows it: yes and no, thousands apart, `-` for nothing."""
+    if value is None or value == "":
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else visible(str(value))
+
+
+def as_time(ms: int) -> str | None:
+    """Unix ms as a date and a time of UTC; None for 0."""
+    return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%SZ}" if ms else None
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None) -> None:
+    """Print rows under their columns; folded to a terminal's width, never cut off."""
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*map(cell, row))
+    width = None if sys.stdout.isatty() else _WIDE
+    Console(markup=False, highlight=False, emoji=False, width=width).print(table)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as indented JSON; our own values are written as in the wire format."""
+    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))
+
+
+def print_text(text: str) -> None:
+    """Print a text: as it is for a program, made visible for a terminal."""
+    click.echo(visible(text) if sys.stdout.isatty() else text)
+
+
+def note(text: str) -> None:
+    """Say something beside the result, on stderr."""
+    click.echo(visible(text), err=True)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for a program.")

@@ -1,0 +1,72 @@
+"""Which store and which configuration a command is about."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from om_api.errors import OMError, SettingsError
+from om_api.memory import ObservationalMemory
+from om_api.settings import load_settings
+from om_api.values import check_id
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from om_api.settings import Settings
+
+_URL = "OM_REDIS_URL"
+_FROM_URL = f"environment {_URL}"
+_OTHER_SERVER = "OM_STORAGE__REDIS__"
+_KEPT = f"{_OTHER_SERVER}PREFIX"
+
+
+class Target:
+    """What `--url` and `--config` say; settings and memory are made of it when a command needs them."""
+
+    def __init__(self, url: str | None = None, folder: Path | None = None) -> None:
+        self.url = url
+        self.folder = folder
+
+    def settings(self, folder: Path | None = None) -> Settings:
+        """The settings in force here, or those of another folder; raises SettingsError."""
+        try:
+            return load_settings(folder or self.folder, self._environ())
+        except SettingsError as error:
+            raise SettingsError(self.origin(str(error))) from None
+
+    def memory(self) -> ObservationalMemory:
+        """The store's client; connects at first use. Raises SettingsError, which shows no password."""
+        settings = self.settings()
+        try:
+            return ObservationalMemory(settings)
+        except OMError:
+            raise
+        except ValueError:  # its text may hold a part of the password
+            raise SettingsError(f"{settings.safe_url(settings.redis_url)} is no address of a Redis server") from None
+
+    def origin(self, text: str) -> str:
+        """Where a value comes from, in the words of whoever typed the command."""
+        return text.replace(_FROM_URL, "--url") if self.url else text
+
+    def _environ(self) -> dict[str, str]:
+        """The environment, with `--url` above whatever names another server there."""
+        if not self.url:
+            return dict(os.environ)
+        others = {name for name in os.environ if name.startswith(_OTHER_SERVER) and name != _KEPT}
+        return {name: text for name, text in os.environ.items() if name not in others} | {_URL: self.url}
+
+
+def checked(_: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Return an id that may name a key; raises InvalidInputError for any other, such as a shell's empty variable."""
+    return value if value is None else check_id(value, param.name or "id")
+
+
+pass_target = click.make_pass_decorator(Target)
+resource_argument = click.argument("resource", callback=checked)
+optional_resource = click.argument("resource", callback=checked, required=False)
+thread_argument = click.argument("thread", callback=checked)
+optional_thread = click.argument("thread", callback=checked, required=False)
+observation_argument = click.argument("observation", callback=checked)

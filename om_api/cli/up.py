@@ -1,0 +1,318 @@
+"""`om up`: everything that observes, on this machine, until told to stop."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import click
+
+from om_api.cli.embedded import HOST, Embedded, end, free_port, hold, is_free, launch, make_folder
+from om_api.cli.target import Target, pass_target
+from om_api.errors import OMError, SettingsError
+from om_api.settings.storage import DEFAULT_URL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from om_api.settings import Settings
+
+WORKER = ("worker", "--without-gossip", "--without-mingle")  # ours have nothing to tell each other but events
+BEAT = ("beat",)
+FLOWER = ("flower",)
+NEXT = (
+    'om push harold thread-1 "My flight is on Friday."',
+    "om context harold thread-1",
+    "om stats",
+)
+_SERVER, _PREFIX = "OM_STORAGE__REDIS__", "OM_STORAGE__REDIS__PREFIX"
+_FIRST_PORT = 6379
+_FLOWER_PORT = "5555"
+_LOOK_S = 0.2
+_GRACE_S = 30.0  # a model call in flight may end and be kept; what is cut off is done again after its lease
+_LONGEST_PAUSE_S = 30.0
+_NOW = 2  # times asked to stop
+_COLORS = {"worker": "green", "beat": "blue", "flower": "magenta", "om": "yellow"}
+
+
+class Runs(Protocol):
+    """What can be kept running."""
+
+    name: str
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs."""
+
+    def start(self) -> None:
+        """Start it, or start it again."""
+
+
+class Child:
+    """A Celery process of ours: `worker`, `beat` or `flower`; every line it writes goes to `show` with its name."""
+
+    def __init__(self, words: Sequence[str], environ: Mapping[str, str], show: Callable[[str, str], None]) -> None:
+        self.name = words[0]
+        self._command = [sys.executable, "-m", "celery", "--quiet", "-A", "om_workers.app", *words]
+        self._environ = {**environ, "PYTHONUNBUFFERED": "1"}
+        self._show = show
+        self._process: subprocess.Popen[bytes] | None = None
+        self._reader: threading.Thread | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the process, the last one if it has ended; None before the first."""
+        return self._process.pid if self._process else None
+
+    def start(self) -> None:
+        """Start the process, or the next one after it ended."""
+        self.stop(0)
+        self._process = launch(self._command, output=subprocess.PIPE, environ=self._environ)
+        self._reader = threading.Thread(target=self._read, args=[self._process], daemon=True)
+        self._reader.start()
+
+    def ask_to_end(self) -> None:
+        """Let it finish what it is doing and end."""
+        if self._process is not None:
+            self._process.terminate()
+
+    def stop(self, seconds: float) -> None:
+        """End it, by force after `seconds`, and show what it said last."""
+        if self._process is not None and self._reader is not None:
+            end(self._process, seconds)
+            self._reader.join(1)
+
+    def _read(self, process: subprocess.Popen[bytes]) -> None:
+        with process:
+            for line in process.stdout or ():
+                self._show(self.name, line.decode(errors="replace").rstrip())
+
+
+class Keeper:
+    """Starts again what has died: after 1, 2, 4 … 30 s, and after 1 s anew when it had held for 30 s."""
+
+    def __init__(self, child: Runs, tell: Callable[[str], None]) -> None:
+        self._child = child
+        self._tell = tell
+        self._pause = 0.0
+        self._began = 0.0
+        self._due: float | None = None
+
+    def tend(self, now: float) -> None:
+        """Look once; `now` in seconds of any steady clock."""
+        if self._child.alive:
+            return
+        if self._due is None:
+            held = now - self._began >= _LONGEST_PAUSE_S
+            self._pause = 1.0 if held else min(_LONGEST_PAUSE_S, self._pause * 2 or 1.0)
+            self._due = now + self._pause
+            self._tell(f"{self._child.name} has ended: starting it again in {self._pause:g} s")
+        elif now >= self._due:
+            self._start(now)
+
+    def _start(self, now: float) -> None:
+        self._due, self._began = None, now
+        try:
+            self._child.start()
+        except OMError as error:
+            self._tell(f"{self._child.name} does not start: {error}")
+
+
+class Asked:
+    """How often we were asked to stop: once is gently, twice is now."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Count SIGINT and SIGTERM instead of obeying them at once."""
+        before = {number: signal.signal(number, self._count) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _count(self, *_: object) -> None:
+        self.times += 1
+
+
+class Flower(NamedTuple):
+    """Where Flower listens and who may open it; `made` when nobody chose the password."""
+
+    port: int
+    user: str
+    password: str
+    made: bool
+
+    @classmethod
+    def of(cls, settings: Settings) -> Flower:
+        """What the environment says, else port 5555, user om and a random password; raises SettingsError."""
+        stated = settings.variable("OM_FLOWER_PASSWORD")
+        user, password = settings.variable("OM_FLOWER_USER") or "om", stated or secrets.token_urlsafe(12)
+        for name, value, banned in (("OM_FLOWER_USER", user, ",:"), ("OM_FLOWER_PASSWORD", password, ",")):
+            if not value.isascii() or not value.isprintable() or any(sign in value for sign in banned):
+                raise SettingsError(f"environment {name}: permitted: printable ASCII without {' and '.join(banned)}")
+        return cls(_port(settings.variable("OM_FLOWER_PORT") or _FLOWER_PORT), user, password, not stated)
+
+    def environ(self, folder: Path) -> dict[str, str]:
+        """What Flower reads: the password stays out of its command line, which every user of the machine can see."""
+        return {
+            "FLOWER_ADDRESS": HOST,
+            "FLOWER_PORT": str(self.port),
+            "FLOWER_BASIC_AUTH": f"{self.user}:{self.password}",
+            "FLOWER_PERSISTENT": "true",
+            "FLOWER_DB": str(folder / "flower"),
+            "FLOWER_STATE_SAVE_INTERVAL": "60000",
+        }
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 65_535:  # noqa: PLR2004 - what TCP has
+        raise SettingsError(f"environment OM_FLOWER_PORT: {text[:40]!r} is no port; permitted: 1 to 65,535")
+    if not is_free(int(text)):
+        raise SettingsError(f"port {text} is taken: set OM_FLOWER_PORT to a free one, or run `om up --no-flower`")
+    return int(text)
+
+
+def wants_store(settings: Settings) -> bool:
+    """Whether nobody named a server: neither the environment nor, other than the default one, a file."""
+    stated = settings.origin().get("storage.redis.url", "default")
+    return settings.redis_url == DEFAULT_URL and not stated.startswith("environment")
+
+
+def store_port(asked: int | None) -> int:
+    """The port asked for, else the first free one from 6379 on: clients without settings look there."""
+    usual = range(_FIRST_PORT, _FIRST_PORT + 20)
+    return asked or next((port for port in usual if is_free(port)), None) or free_port()
+
+
+def child_environ(url: str, folder: Path | None) -> dict[str, str]:
+    """This process's environment with the store at `url`, above whatever else names one, and the configuration."""
+    own = {name: text for name, text in os.environ.items() if not name.startswith(_SERVER) or name == _PREFIX}
+    return own | {"OM_REDIS_URL": url} | ({"OM_CONFIG_DIR": str(folder.resolve())} if folder else {})
+
+
+def show_line(name: str, line: str) -> None:
+    """Print what a child said; when nobody reads any more it goes on unheard."""
+    with suppress(OSError):
+        click.echo(f"{click.style(f'{name:<6}', fg=_COLORS.get(name, 'yellow'))} | {line}")
+
+
+@click.command()
+@click.option("--no-flower", is_flag=True, help="Run no Flower.")
+@click.option("--no-beat", is_flag=True, help="Run no beat: one of another machine finds what is due.")
+@click.option(
+    "--concurrency", type=click.IntRange(1, 1000), envvar="OM_CONCURRENCY", show_envvar=True, help="Tasks at a time."
+)
+@click.option("--port", type=click.IntRange(1, 65_535), help="Of the embedded store; else the first free from 6379 on.")
+@pass_target
+def up(target: Target, no_flower: bool, no_beat: bool, concurrency: int | None, port: int | None) -> None:
+    r"""Run the workers on this machine until Ctrl-C: store, worker, beat and Flower.
+
+    Where OM_REDIS_URL (or --url, or the configuration) names no server, an embedded one keeps its data in ./.om, or
+    where OM_DATA_DIR says. What dies is started again. The first Ctrl-C lets running work end, for 30 s at most; a
+    second one does not. Flower's port, user and password: OM_FLOWER_PORT, OM_FLOWER_USER, OM_FLOWER_PASSWORD.
+
+    \b
+    Examples:
+      om up
+      om up --no-flower --concurrency 8
+      OM_DATA_DIR=/srv/om om up --port 6400
+    """
+    settings, asked = target.settings(), Asked()
+    with asked.listening(), ExitStack() as held:
+        place = _place(settings, port, held)
+        flower = None if no_flower else Flower.of(settings)
+        environ = child_environ(place.url, target.folder)
+        words = [[*WORKER, *(["-c", str(concurrency)] if concurrency else [])], *([] if no_beat else [BEAT])]
+        children = [Child(each, environ, show_line) for each in words]
+        if flower:
+            children.append(Child(FLOWER, environ | flower.environ(place.folder), show_line))
+        click.echo("\n".join(_announcement(place, flower, settings)))
+        _run(children, place.store, asked)
+    click.echo("om: everything has stopped")
+
+
+class _Place(NamedTuple):
+    """Where the memories are; `store` when it is ours."""
+
+    url: str
+    folder: Path
+    store: Embedded | None
+
+
+def _place(settings: Settings, port: int | None, held: ExitStack) -> _Place:
+    """Find the store or start one, and take the data folder: nobody else may use it meanwhile."""
+    folder = make_folder(Path(settings.variable("OM_DATA_DIR") or ".om"))
+    if wants_store(settings):
+        store = held.enter_context(Embedded(folder, store_port(port)))
+        return _Place(store.url, folder, store)
+    if port:
+        raise click.UsageError(f"--port is for the embedded store; this is {settings.safe_url(settings.redis_url)}")
+    held.enter_context(hold(folder))
+    return _Place(settings.redis_url, folder, None)
+
+
+def _announcement(place: _Place, flower: Flower | None, settings: Settings) -> Iterator[str]:
+    kept = f"embedded, data in {place.folder}" if place.store else "yours"
+    yield "om up: Ctrl-C stops everything"
+    yield ""
+    yield f"  store   {settings.safe_url(place.url)}   {kept}"
+    yield f"  model   {', '.join(_model(settings, name) for name in settings.memory.observer_models)}"
+    if flower:
+        password = f", password {flower.password} (this time; OM_FLOWER_PASSWORD sets one)" if flower.made else ""
+        yield f"  Flower  http://{HOST}:{flower.port}   user {flower.user}{password}"
+    yield ""
+    yield "Next, in another terminal:"
+    if place.store and place.url != DEFAULT_URL:
+        yield f"  export OM_REDIS_URL={place.url}"
+    yield from (f"  {line}" for line in NEXT)
+    yield ""
+
+
+def _model(settings: Settings, name: str) -> str:
+    model = settings.models.get(name)
+    key = model.api_key_env if model else None
+    return f"{name} ({key} is not set)" if key and not settings.variable(key) else name
+
+
+def _run(children: Sequence[Child], store: Embedded | None, asked: Asked) -> None:
+    """Keep everything running until asked to stop, then stop the children, the store's work still needed, first."""
+    kept: list[Runs] = [*([store] if store else []), *children]
+    keepers = [Keeper(each, lambda text: show_line("om", text)) for each in kept]
+    try:
+        for child in children:
+            child.start()
+        while not asked.times:
+            time.sleep(_LOOK_S)
+            for keeper in keepers:
+                keeper.tend(time.monotonic())
+    finally:
+        _end(children, asked)
+
+
+def _end(children: Sequence[Child], asked: Asked) -> None:
+    """Let the children finish together, for 30 s or until asked again."""
+    show_line("om", "stopping; Ctrl-C again does not wait for work in flight")
+    for child in children:
+        child.ask_to_end()
+    until = time.monotonic() + _GRACE_S
+    while asked.times < _NOW and time.monotonic() < until and any(child.alive for child in children):
+        time.sleep(_LOOK_S / 2)
+    for child in children:
+        child.stop(0)

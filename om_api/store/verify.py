@@ -1,0 +1,192 @@
+"""Walking a live store for broken promises: coverage, discarded work, and the bookkeeping that both rest on."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from om_api.store import holding, rules
+from om_api.store.rules import Breach
+from om_api.store.steps import Batch, Steps, Wait
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from om_api.store.holding import Holding, Part
+    from om_api.store.keys import Keys
+    from om_api.values import Message
+
+__all__ = ["Breach", "verify"]
+
+_SLICE = 1_000  # keys of one SCAN
+_LOOKS = 3
+_PAUSE_S = 0.05
+_FOR_EVER = -1  # as PTTL says it; -2 is a key that is gone
+_GLOB = re.compile(r"([*?\[\]\\^])")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+
+
+def verify(keys: Keys, count: Callable[[Message], int] | None = None) -> Steps[list[Breach]]:
+    """Every breach of P1, P2 and the bookkeeping in a store that may be in use; [] when all is well.
+
+    Writes nothing. The key space is walked by SCAN, each resource is then read in one MULTI. What looks broken is read
+    again, three times in all, and named only if it stays. `count` weighs messages that carry no tokens. Members that
+    wait for adoption are no breach. The same bytes accepted twice, which is permitted ten minutes apart, look like a
+    message in two sets and are named.
+    """
+    walked = yield from _walk(keys)
+    found = list(walked.breaches)
+    for resource in sorted(walked.resources):
+        found += yield from _resource(keys, resource, walked.resources[resource], walked.unreadable, count)
+    return sorted(set(found))
+
+
+class _Walked(NamedTuple):
+    """What a walk over the key space met: breaches of single keys, each resource's keys, those that cannot be read."""
+
+    breaches: list[Breach]
+    resources: dict[str, set[str]]
+    unreadable: set[str]
+
+
+def _walk(keys: Keys) -> Steps[_Walked]:
+    walked, cursor = _Walked([], {}, set()), 0
+    pattern = _GLOB.sub(r"\\\1", keys.prefix) + ":*"
+    while True:
+        ((at, some),) = yield Batch([("SCAN", cursor, "MATCH", pattern, "COUNT", _SLICE)])
+        cursor, names = int(at), sorted({key.decode("utf-8", "backslashreplace") for key in some})
+        found = yield from _keys(keys, names)
+        walked.breaches.extend(Breach(name, what) for name, what in found)
+        walked.unreadable.update(name for name, what in found if what.startswith("is a "))
+        for name in names:
+            if (what := holding.named(keys, name)) and what.resource:
+                walked.resources.setdefault(what.resource, set()).add(name)
+        if not cursor:
+            return walked
+
+
+# -- keys --------------------------------------------------------------------------------------------------------------
+
+
+def _keys(keys: Keys, names: Sequence[str]) -> Steps[list[tuple[str, str]]]:
+    """What is wrong with keys whatever they hold: name, type, lifetime."""
+    suspects, found = list(names), list[tuple[str, str]]()
+    for look in range(_LOOKS):
+        if look and suspects:
+            yield Wait(_PAUSE_S)
+        found = yield from _suspicious(keys, suspects)
+        suspects = [name for name, _ in found]
+    return found
+
+
+def _suspicious(keys: Keys, names: Sequence[str]) -> Steps[list[tuple[str, str]]]:
+    if not names:
+        return []
+    replies = yield Batch([command for name in names for command in (("TYPE", name), ("PTTL", name))], atomic=False)
+    looked = zip(names, replies[::2], replies[1::2], strict=True)
+    judged = [(name, _wrong(keys, name, type_.decode(), int(ttl))) for name, type_, ttl in looked]
+    return [(name, wrong) for name, wrong in judged if wrong]
+
+
+def _wrong(keys: Keys, name: str, type_: str, ttl: int) -> str:
+    """What is wrong with a key, or ''; a key that is gone is never wrong."""
+    what = holding.named(keys, name)
+    if type_ == "none" or ttl < _FOR_EVER:
+        return ""
+    if what is None:
+        return "is no name of ours"
+    if type_ != what.kind.type:
+        return f"is a {type_}, it must be a {what.kind.type}"
+    if what.kind.expires and ttl == _FOR_EVER:
+        return "has no TTL and would stay for ever"
+    return "" if what.kind.expires or ttl == _FOR_EVER else "is living memory and must have no TTL"
+
+
+# -- resources ---------------------------------------------------------------------------------------------------------
+
+
+def _resource(
+    keys: Keys, resource: str, names: Iterable[str], odd: Iterable[str], count: Callable[[Message], int] | None
+) -> Steps[list[Breach]]:
+    """A resource's breaches: those that three looks agree on, but for the numbers in them."""
+    agreed: set[tuple[str, str]] | None = None
+    found: list[Breach] = []
+    for look in range(_LOOKS):
+        if look:
+            yield Wait(_PAUSE_S)
+        held = yield from holding.read(keys, resource, names, without=odd)
+        found = [*rules.breaches(held, count), *(yield from _unmarked(keys, held))]
+        agreed = {_gist(breach) for breach in found if agreed is None or _gist(breach) in agreed}
+        if not agreed:
+            return []
+    return [breach for breach in found if agreed and _gist(breach) in agreed]
+
+
+def _gist(breach: Breach) -> tuple[str, str]:
+    return breach.where, _NUMBER.sub("n", breach.what)
+
+
+# -- the due index -----------------------------------------------------------------------------------------------------
+
+
+class _Unit(NamedTuple):
+    """What is due as one: a scope, its part if it has one, its unsealed threads, where its wake stands."""
+
+    name: str
+    part: Part | None
+    threads: list[str]
+    wake: str
+
+
+def _unmarked(keys: Keys, held: Holding) -> Steps[list[Breach]]:
+    """Scopes with work that a push or a worker must have marked, but that are not in the observe index."""
+    units = [unit for unit in _units(held) if _works(held, unit)]
+    if not units:
+        return []
+    # a client may believe in the other scope; a worker passes its mark on
+    names = [[unit.name, held.resource, *(f"{held.resource}|{thread}" for thread in unit.threads)] for unit in units]
+    commands = [("ZMSCORE", keys.due_observe, *alternatives) for alternatives in names]
+    replies = yield Batch(commands, atomic=False)
+    unmarked = [unit for unit, scores in zip(units, replies, strict=True) if all(score is None for score in scores)]
+    return [Breach(unit.name, f"has work to do, but is not in {keys.due_observe}") for unit in unmarked]
+
+
+def _units(held: Holding) -> list[_Unit]:
+    threads = sorted(field[1:] for field in held.tokens if field.startswith("#"))
+    apart = held.scope == "thread" or (held.scope is None and any(f.startswith("*wake:") for f in held.tokens))
+    if not apart:
+        return [_Unit(held.resource, held.parts.get(None), threads, "*wake")]
+    names = sorted({*threads, *(thread for thread in held.parts if thread is not None)})
+    return [
+        _Unit(f"{held.resource}|{name}", held.parts.get(name), [name] if name in threads else [], f"*wake:{name}")
+        for name in names
+    ]
+
+
+def _works(held: Holding, unit: _Unit) -> bool:
+    """Whether the index must know of a scope. One that rests below its wake may be in it or not."""
+    limits = _limits(unit.part)
+    if "*paused" in held.tokens or not limits.get("enabled", True) or limits.get("read_only", False):
+        return False
+    if unit.part and (_sealed(held, unit.part) or _forced(unit.part)):
+        return True
+    tokens = sum(rules.whole(held.tokens.get(thread, "0")) or 0 for thread in unit.threads)
+    return bool(unit.threads) and tokens >= (rules.whole(held.tokens.get(unit.wake, "0")) or 0)
+
+
+def _sealed(held: Holding, part: Part) -> bool:
+    return any(held.chunks.get(name.decode(), {}).get(b"state") == b"sealed" for name, _ in part.chunks)
+
+
+def _forced(part: Part) -> bool:
+    return any(field.startswith(b"force") and field != b"force-reflect" for field in part.record)
+
+
+def _limits(part: Part | None) -> dict[str, Any]:
+    try:
+        limits = msgspec.json.decode(part.record.get(b"limits", b"{}")).get("limits", {}) if part else {}
+    except (msgspec.DecodeError, AttributeError):
+        return {}
+    return limits if isinstance(limits, dict) else {}

@@ -1,0 +1,92 @@
+"""`om` as a user types it, against a real server under a prefix of the test's own."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import redis
+from click.testing import CliRunner
+from world import SMALL, World
+
+from om_api.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from click.testing import Result
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder without configuration, and an environment without settings."""
+    for name in [name for name in os.environ if name.startswith("OM_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def bare(here: Path) -> Callable[..., Result]:
+    """Run `om` without naming a store."""
+
+    def run(*args: str, stdin: str | bytes | None = None) -> Result:
+        return CliRunner().invoke(main, args, input=stdin)
+
+    return run
+
+
+@pytest.fixture
+def client(server_url: str, prefix: str) -> Iterator[Any]:
+    """A client of the real server; the test's keys are gone afterwards."""
+    with redis.Redis.from_url(server_url) as real:
+        yield real
+        if left := list(real.scan_iter(f"{prefix}*", count=1000)):
+            real.unlink(*left)
+
+
+@pytest.fixture
+def om(
+    bare: Callable[..., Result], client: Any, server_url: str, prefix: str, monkeypatch: Any
+) -> Callable[..., Result]:
+    """Run `om` against the test's own store, with the small thresholds of the test's workers."""
+    for name, value in {**SMALL, "OM_PREFIX": prefix}.items():
+        monkeypatch.setenv(name, value)
+    return lambda *args, **options: bare("--url", server_url, *args, **options)
+
+
+@pytest.fixture
+def om_json(om: Callable[..., Result]) -> Callable[..., Any]:
+    """Run `om … --json` and read what it printed."""
+
+    def run(*args: str, **options: Any) -> Any:
+        result = om(*args, "--json", **options)
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    return run
+
+
+@pytest.fixture
+def world(client: Any, prefix: str) -> World:
+    """A client and workers of the same store, which work when a test says so."""
+    return World(client, prefix)
+
+
+@pytest.fixture
+def observed(world: World) -> World:
+    """Harold's memory with observations in it."""
+    world.say(*[f"message {n}" for n in range(12)])
+    world.settle()
+    return world
+
+
+@pytest.fixture
+def reflected(observed: World) -> World:
+    """Harold's memory with a generation in it."""
+    observed.om.force_reflect("harold")
+    observed.settle()
+    return observed

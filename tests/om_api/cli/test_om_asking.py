@@ -1,0 +1,75 @@
+"""`om observe`, `reflect`, `pause`, `resume`: the workers are asked, and their answer is a word."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+
+@contextmanager
+def working(world):
+    """Workers that work until the block ends."""
+    over = threading.Event()
+
+    def work():
+        while not over.wait(0.02):
+            world.tick()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("command", ["observe", "reflect"])
+def test_where_there_is_nothing_to_do_the_answer_is_rest(om, command):
+    assert om(command, "harold").stdout == "rest\n"
+
+
+def test_a_request_nobody_answers_in_time_is_busy_and_stands(om, world):
+    world.say("hello")
+    result = om("observe", "harold", "--wait", "0")
+
+    assert (result.exit_code, result.stdout) == (0, "busy\n")
+    assert "not done after 0 s" in result.stderr
+    world.settle()
+    assert len(world.om.observations("harold")) == 1
+
+
+def test_what_is_raw_is_observed_when_asked_for(om, world):
+    world.say("hello")
+    with working(world):
+        result = om("observe", "harold", "t-1", "--wait", "20")
+
+    assert result.stdout == "activated\n"
+    assert len(world.om.observations("harold")) == 1
+
+
+def test_observations_are_condensed_when_asked_for(om, observed):
+    with working(observed):
+        result = om("reflect", "harold", "--wait", "20")
+
+    assert result.stdout == "reflected\n"
+    assert len(observed.om.generations("harold")) == 1
+
+
+def test_where_threads_keep_their_own_memory_every_one_is_asked(om, world, monkeypatch):
+    monkeypatch.setenv("OM_SCOPE", "thread")
+    world.say("hello", thread="t-1")
+    world.say("hello", thread="t-2")
+
+    assert om("observe", "harold", "--wait", "0").stdout == "t-1 busy\nt-2 busy\n"
+    assert om("observe", "harold", "t-2", "--wait", "0").stdout == "busy\n"
+
+
+def test_a_paused_resource_says_so_until_it_is_resumed(om, om_json):
+    assert om("pause", "harold").stdout == "paused\n"
+    assert om_json("stats", "harold")["paused"] is True
+
+    assert om("resume", "harold").stdout == "resumed\n"
+    assert om_json("stats", "harold")["paused"] is False

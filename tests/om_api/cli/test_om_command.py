@@ -1,0 +1,148 @@
+"""`om` as a whole: help, exit codes, one line for what went wrong, and no password anywhere."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from om_api.cli import main
+from om_api.cli.group import PLACES
+
+COMMANDS = [(name,) for name in PLACES if name not in {"up", "demo"}] + [("config", "show"), ("config", "check")]
+NOWHERE = "redis://:s3cret@127.0.0.1:1/0"
+
+
+@pytest.mark.parametrize("command", [(), *COMMANDS], ids=" ".join)
+def test_every_help_text_has_examples_to_copy(bare, command):
+    result = bare(*command, "--help")
+
+    assert result.exit_code == 0
+    assert "\n  Examples:\n    om " in result.stdout
+    assert f"    om {' '.join(command)}" in result.stdout
+
+
+def test_the_help_of_om_lists_every_command_and_every_exit_code(bare):
+    text = bare("--help").stdout
+
+    assert [name for name in main.list_commands(None) if f"  {name} " not in text] == []
+    assert all(f"\n    {code} " in text for code in (0, 1, 2, 3, 130))
+
+
+def test_a_command_whose_module_is_missing_takes_nothing_else_with_it(bare, monkeypatch):
+    monkeypatch.setitem(PLACES, "demo", "om_api.cli.not_there:demo")
+
+    assert bare("demo").exit_code == 2
+    assert "demo" not in main.list_commands(None)
+    assert bare("config").exit_code == 0
+
+
+def test_a_module_that_misses_something_else_says_so(bare, monkeypatch, tmp_path):
+    (tmp_path / "om_broken_command.py").write_text("import not_there_either")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(PLACES, "demo", "om_broken_command:demo")
+
+    assert bare("demo").exception.name == "not_there_either"
+
+
+def test_only_the_command_that_is_asked_for_is_loaded():
+    code = (
+        "import sys; from om_api.cli import main\n"
+        "try: main(['pause', '--help'])\n"
+        "except SystemExit: print(sorted(name for name in sys.modules if name.startswith('om_api.cli.commands.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines()[-1] == "['om_api.cli.commands.asking']"
+
+
+def test_an_unreachable_store_is_one_line_and_exit_code_3(bare):
+    result = bare("--url", NOWHERE, "stats", "harold")
+
+    assert result.exit_code == 3
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: the store did not answer")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("stats", "ha{rold"),
+        ("push", "harold", "thread 1", "hi"),
+        ("push", "harold", "", "hi"),
+        ("push", "harold", "t-1", "hi", "--id", "a b"),
+        ("clear", "harold", "", "--yes"),
+        ("threads", ".."),
+        ("push", "harold", "t-1", "hi", "--timestamp", "soon"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2_before_the_store_is_asked(bare, args):
+    result = bare("--url", NOWHERE, *args)
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "args",
+    [("nonsense",), ("stats", "--nonsense"), ("push",), ("--config", "not-there", "stats"), ("replay", "not-there")],
+)
+def test_wrong_usage_is_exit_code_2(bare, args):
+    assert bare(*args).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://user:s3cret@example.org",
+        "redis://user:s3cret@example.org:port/0",
+        "redis://:s3/cret#s3cret@example.org",
+        "rediss+sentinel://:s3cret@example.org/0",
+        NOWHERE,
+    ],
+)
+@pytest.mark.parametrize("command", ["stats", "config", "verify"])
+def test_no_password_of_an_address_is_ever_printed(bare, url, command):
+    assert "cret" not in bare("--url", url, command).output
+
+
+def test_settings_that_cannot_be_in_force_are_exit_code_2(bare, monkeypatch):
+    monkeypatch.setenv("OM_MESSAGE_THRESHOLD", "many")
+    result = bare("stats")
+
+    assert result.exit_code == 2
+    assert "environment OM_MESSAGE_THRESHOLD: message_threshold" in result.stderr
+
+
+def test_a_url_stands_above_every_server_the_environment_names(om, monkeypatch):
+    monkeypatch.setenv("OM_REDIS_URL", NOWHERE)
+    monkeypatch.setenv("OM_STORAGE__REDIS__URL", NOWHERE)
+    monkeypatch.setenv("OM_STORAGE__REDIS__PASSWORD_ENV", "NOT_SET")
+
+    assert om("stats", "harold").exit_code == 0
+
+
+def test_the_environment_names_the_store_where_no_url_does(bare, om, server_url, monkeypatch):
+    om("push", "harold", "t-1", "hello", "--id", "m-1")
+    monkeypatch.setenv("OM_REDIS_URL", server_url)
+
+    assert bare("push", "harold", "t-1", "hello", "--id", "m-1").stdout == "m-1 duplicate\n"
+
+
+def test_a_wrong_url_is_said_to_come_from_where_it_was_typed(bare):
+    result = bare("--url", "nowhere", "stats")
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: --url: storage.redis.url is not usable")
+
+
+def test_an_interruption_is_exit_code_130(bare, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("om_api.cli.target.ObservationalMemory", interrupted)
+
+    assert bare("stats").exit_code == 130

@@ -1,0 +1,104 @@
+"""`om stats`, `threads`, `observations`, `history`, `sources`: looking changes nothing and shows every tier."""
+
+from __future__ import annotations
+
+import pytest
+
+LOOKS = [("stats",), ("stats", "harold"), ("threads", "harold"), ("observations", "harold"), ("history", "harold")]
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=" ".join)
+def test_looking_at_nothing_is_no_error(om, look):
+    assert om(*look).exit_code == 0
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=" ".join)
+def test_looking_changes_nothing(om, reflected, client, prefix, look):
+    before = {key: client.dump(key) for key in client.scan_iter(f"{prefix}*")}
+    om(*look)
+
+    assert {key: client.dump(key) for key in client.scan_iter(f"{prefix}*")} == before
+
+
+def test_the_stats_of_a_resource_are_its_tiers(om_json, om, observed):
+    stats = om_json("stats", "harold")
+
+    assert stats["resource"] == "harold"
+    assert stats["observations"] == len(observed.om.observations("harold")) > 0
+    assert stats["message_tokens"] + stats["chunk_tokens"] + stats["observed_tokens"] == 1200
+    assert "observation tokens" in om("stats", "harold").stdout
+
+
+def test_the_stats_of_all_are_a_list(om_json, om, observed):
+    observed.om.pause("someone-else")
+
+    assert [stats["resource"] for stats in om_json("stats")] == ["harold"]
+    assert "harold" in om("stats").stdout
+
+
+def test_a_scope_that_is_not_the_configured_one_is_said(om, observed, monkeypatch):
+    monkeypatch.setenv("OM_SCOPE", "thread")
+
+    assert "om migrate-scope harold --to thread" in om("stats", "harold").stderr
+
+
+def test_threads_say_what_is_not_yet_observed(om_json, om, world):
+    world.say("one", "two", thread="t-1")
+    world.say("three", thread="t-2")
+
+    assert [(each["id"], each["messages"]) for each in om_json("threads", "harold")] == [("t-1", 2), ("t-2", 1)]
+    assert "t-2" in om("threads", "harold").stdout
+
+
+def test_observations_are_listed_with_their_threads(om_json, om, observed):
+    found = om_json("observations", "harold")
+
+    assert [each["id"] for each in found] == [each.id for each in observed.om.observations("harold")]
+    assert om_json("observations", "harold", "t-2") == []
+    assert found[0]["id"] in om("observations", "harold").stdout
+
+
+def test_the_texts_of_observations_can_be_read(om, observed):
+    text = om("observations", "harold", "t-1", "--text").stdout
+
+    assert text.startswith("== observation ")
+    assert observed.om.observations("harold")[0].text in text
+
+
+def test_the_history_says_what_each_generation_replaced(om_json, om, reflected):
+    [generation] = om_json("history", "harold")
+
+    assert (generation["n"], generation["origin"]) == (1, "reflection")
+    assert [each["id"] for each in generation["replaced"]] == generation["observation_ids"] != []
+    assert f" {len(generation['replaced'])} " in om("history", "harold").stdout.splitlines()[-2] + " "
+
+
+def test_the_texts_of_generations_can_be_read(om, reflected):
+    text = om("history", "harold", "--text").stdout
+
+    assert text == f"== generation 1 ==\n{reflected.om.generations('harold')[0].text}\n"
+
+
+def test_sources_are_the_messages_behind_an_observation(om_json, om, observed):
+    first = observed.om.observations("harold")[0]
+    found = om_json("sources", "harold", first.id)
+
+    assert [message["id"] for message in found] == list(first.message_ids)
+    assert "at" not in found[0]
+    assert "message 0" in om("sources", "harold", first.id).stdout
+
+
+def test_sources_that_are_gone_are_said_to_be(om):
+    result = om("sources", "harold", "o-1")
+
+    assert result.exit_code == 0
+    assert "have expired, or harold never had" in result.stderr
+
+
+def test_no_control_character_of_a_message_reaches_a_table(om, world):
+    world.say("\x1b[2Jgone\x07", *[f"message {n}" for n in range(12)])
+    world.settle()
+    output = om("sources", "harold", world.om.observations("harold")[0].id).stdout
+
+    assert "\\x1b[2Jgone\\x07" in output
+    assert "\x1b" not in output

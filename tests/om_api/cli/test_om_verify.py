@@ -1,0 +1,48 @@
+"""`om verify`: silent on a sound store, and exit code 1 with a place and a reason on a broken one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def broken(reflected, client, prefix):
+    """The key of raw messages that a store lost behind our back."""
+    reflected.say(*[f"message {n}" for n in range(12, 16)])
+    key = f"{prefix}:{{harold}}:messages:t-1"
+    assert client.unlink(key) == 1
+    return key
+
+
+def test_a_sound_store_is_exit_code_0(om, om_json, reflected):
+    result = om("verify")
+
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "no breach\n")
+    assert om_json("verify") == []
+
+
+def test_an_empty_store_is_sound(om):
+    assert om("verify").exit_code == 0
+
+
+def test_a_broken_store_is_exit_code_1_and_the_place_is_named(om, broken):
+    result = om("verify")
+
+    assert result.exit_code == 1
+    assert broken in result.stdout
+    assert "breaches: " in result.stderr
+
+
+def test_breaches_as_json_are_a_place_and_a_reason(om, broken):
+    result = om("verify", "--json")
+    breaches = json.loads(result.stdout)
+
+    assert result.exit_code == 1
+    assert breaches[0].keys() == {"where", "what"}
+    assert broken in {breach["where"] for breach in breaches}
+
+
+def test_a_store_that_cannot_be_reached_is_not_called_sound(bare):
+    assert bare("--url", "redis://127.0.0.1:1/0", "verify").exit_code == 3

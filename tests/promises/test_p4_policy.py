@@ -1,0 +1,82 @@
+"""P4: thresholds, limits and changed configuration decide when; a wrong policy wastes money, never messages."""
+
+from __future__ import annotations
+
+import pytest
+from world import World
+
+_STRANGE = [
+    {"message_threshold": "100", "observation_threshold": "100", "buffer_tokens": "1"},
+    {"message_threshold": "100", "buffer_tokens": "99"},
+    {"message_threshold": "5000", "buffer_activation": "1.0"},
+    {"message_threshold": "1000", "block_after": "1.0", "min_recent_messages": "50"},
+    {"message_threshold": "1000", "share_token_budget": "true"},
+    {"max_observations": "1"},
+    {"max_reflections": "1", "observation_threshold": "100", "reflection__drain": "true"},
+]
+
+
+@pytest.mark.parametrize("changed", _STRANGE, ids=lambda changed: " ".join(changed))
+def test_no_setting_loses_or_doubles_a_message(client, prefix, changed):
+    world = World(client, prefix, **changed)
+    said = []
+    for n in range(50):
+        said += world.say(f"message {n}", tokens=97, thread=f"t-{n % 3}")
+        world.tick()
+        world.context(f"t-{n % 3}")
+    world.settle()
+
+    assert world.covering() == sorted(said)
+
+
+def test_a_changed_scope_waits_until_it_is_migrated(client, prefix):
+    world = World(client, prefix)
+    said = world.say(*[f"message {n}" for n in range(12)]) + world.say("other", thread="t-2")
+    world.settle()
+    changed = World(client, prefix, scope="thread")
+
+    assert changed.om.stats("harold").scope == "resource"
+    assert changed.om.stats("harold").configured_scope == "thread"
+    assert changed.om.migrate_scope("harold", "thread") == "activated"
+    assert changed.om.stats("harold").scope == "thread"
+    assert changed.covering() == sorted(said)
+
+
+def test_a_scope_changed_with_chunks_in_flight_covers_everything_once(client, prefix):
+    world = World(client, prefix)
+    said = world.say(*[f"message {n}" for n in range(4)])
+    world.claim()
+    world.perform(*_next(world))  # sealed, not observed yet
+    changed = World(client, prefix, scope="thread")
+
+    assert changed.om.migrate_scope("harold", "thread") == "busy"
+
+    said += changed.say(*[f"later {n}" for n in range(20)])
+    changed.settle()
+    assert changed.covering() == sorted(said)
+    assert changed.om.stats("harold").scope == "resource"
+
+
+def _next(world):
+    verb, ids = world.dispatch.queue.popleft()
+    return verb, *ids
+
+
+def test_a_migrated_memory_reads_the_same_facts_in_every_thread(client, prefix):
+    world = World(client, prefix, observation_threshold="300", reflection__drain="false")
+    said = [name for n in range(60) for name in world.say(f"fact {n}", thread=f"t-{n % 2}")]
+    world.settle()
+    for to in ("thread", "resource"):
+        world.settle()
+        assert _until_moved(world, to) == "activated"
+        text = "".join(world.context(f"t-{n}").text for n in range(2))
+        assert all(name in text or name in _raw(world) for name in said)
+
+
+def _until_moved(world, to):
+    outcome = world.om.migrate_scope("harold", to)
+    return outcome if outcome == "activated" else world.settle() or world.om.migrate_scope("harold", to)
+
+
+def _raw(world):
+    return {message.id for n in range(2) for message in world.context(f"t-{n}").messages}

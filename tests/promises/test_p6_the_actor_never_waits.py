@@ -1,0 +1,92 @@
+"""P6: get_context is one atomic round trip when warm, and a few more when it activates. No model is involved."""
+
+from __future__ import annotations
+
+import pytest
+
+from om_api.errors import StoreError
+
+
+@pytest.fixture
+def trips(world, monkeypatch):
+    """Every round trip of the client, in order."""
+    connection, seen = world.om._connection, []
+    perform = connection._perform
+
+    def counted(step):
+        seen.append(step)
+        return perform(step)
+
+    monkeypatch.setattr(connection, "_perform", counted)
+    return seen
+
+
+def test_a_warm_context_is_one_round_trip(world, trips):
+    for n in range(12):
+        world.say(f"message {n}", thread=f"t-{n % 3}")
+        world.tick()
+    world.context()
+    trips.clear()
+
+    world.context()
+
+    assert len(trips) == 1
+    assert trips[0].atomic
+
+
+def test_the_push_that_reaches_the_threshold_shortens_the_next_context_and_no_model_is_asked(world, trips):
+    while len(world.context().messages) < 9:
+        world.say("another message")
+        world.tick()
+    asked = len(world.model.requests)
+    world.say("the one that reaches it")
+    trips.clear()
+
+    after = world.context()
+
+    assert len(after.messages) < 9
+    assert after.observations
+    assert len(world.model.requests) == asked
+    assert len(trips) <= 6
+
+
+def test_a_full_window_with_nothing_ready_is_served_as_it_is_and_goes_to_the_front(world):
+    world.say(*[f"message {n}" for n in range(15)])
+
+    assert len(world.context().messages) == 15
+    urgent, others = world.client.zscore(f"{world.prefix}:due:observe", "harold"), world.client.time()[0] * 1000
+    assert urgent < others
+
+
+def test_a_context_can_be_capped_and_the_memory_keeps_what_the_view_leaves_out(world):
+    said = world.say(*[f"message {n}" for n in range(15)])
+
+    capped = world.context(max_tokens=500)
+
+    assert capped.omitted == 15 - len(capped.messages) > 0
+    assert [message.id for message in capped.messages] == said[-len(capped.messages) :]
+    assert len(world.context().messages) == 15
+
+
+def test_an_agent_that_fails_open_goes_on_without_the_store(world, monkeypatch):
+    from om_api import Message, ObservationalMemory
+
+    om = ObservationalMemory(world.settings, client=world.client, fail_open=True)
+    first = Message(role="user", content="before", thread_id="t-1", resource_id="harold")
+    om.add_message(first)
+    assert not om.get_context("t-1", "harold").unavailable
+    perform = om._connection._perform
+
+    def away(step):
+        raise StoreError("away", stored=False)
+
+    monkeypatch.setattr(om._connection, "run", lambda steps: away(steps))
+    om.add_message(Message(role="user", content="meanwhile", thread_id="t-1", resource_id="harold"))
+    context = om.get_context("t-1", "harold")
+    assert context.unavailable
+    assert [message.content for message in context.messages] == ["before", "meanwhile"]
+
+    monkeypatch.undo()
+    assert perform
+    assert [message.content for message in om.get_context("t-1", "harold").messages] == ["before", "meanwhile"]
+    assert len(world.covering()) == 2

@@ -1,0 +1,62 @@
+"""P8: cost is proportional to work due. Activation costs O(chunks), not O(messages)."""
+
+from __future__ import annotations
+
+import pytest
+import redis
+from world import World
+
+from om_api.values import Scope
+
+
+def _commands(world):
+    """Every command the server runs, scripts' own included."""
+    return {name: stat["calls"] for name, stat in world.client.info("commandstats").items()}
+
+
+def _spent(before, after):
+    return sum(calls - before.get(name, 0) for name, calls in after.items() if "info" not in name)
+
+
+@pytest.fixture
+def world(server_url, prefix):
+    with redis.Redis.from_url(server_url) as client:
+        yield World(client, prefix, message_threshold="30000", observation_threshold="10000000")
+        if left := list(client.scan_iter(f"{prefix}*", count=1000)):
+            client.unlink(*left)
+
+
+@pytest.mark.xdist_group("commandstats")
+def test_a_tick_with_nothing_due_runs_the_same_commands_for_one_agent_and_for_two_hundred(world):
+    spent = []
+    for agents in (1, 200):
+        for n in range(agents):
+            world.say("hello", resource=f"agent-{agents}-{n}")
+        world.settle()
+        before = _commands(world)
+        world.claim()
+        spent.append(_spent(before, _commands(world)))
+
+    assert spent[0] == spent[1]
+
+
+@pytest.mark.xdist_group("commandstats")
+def test_activation_runs_as_many_commands_for_a_thousand_messages_as_for_ten(world):
+    spent = []
+    for resource, messages in (("few", 10), ("many", 1000)):
+        world.say(*["x"] * messages, resource=resource, tokens=1)
+        world.om.force_observe("t-1", resource)
+        world.claim()
+        world.perform(*_next(world))
+        world.observer()._observe_locked(Scope(resource), _next(world)[2])
+        before = _commands(world)
+        world.observer().observe(resource)
+        spent.append(_spent(before, _commands(world)))
+        assert len(world.om.observations(resource)) == 1
+
+    assert spent[0] == spent[1]
+
+
+def _next(world):
+    verb, ids = world.dispatch.queue.popleft()
+    return verb, *ids
