@@ -91,6 +91,7 @@ class Core:
         self.snapshots: OrderedDict[tuple[str, str], Snapshot] | None = None  # kept for those who fail open
         self._names: OrderedDict[tuple[str, str], Names] = OrderedDict()
         self._urgent: OrderedDict[str, float] = OrderedDict()
+        self._last_ms: OrderedDict[tuple[str, str], int] = OrderedDict()
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -98,11 +99,18 @@ class Core:
         """A message as it will be kept: with id, tokens and the ms it is ordered by; raises InvalidInputError."""
         check_id(message.thread_id, f"thread_id of message {message.id or '(without id)'}")
         check_id(message.resource_id, f"resource_id of message {message.id or '(without id)'}")
-        at = to_ms(message.timestamp) or int(time.time() * 1000)
+        at = to_ms(message.timestamp) or self._next_ms(message)
         stamp = at if message.timestamp is None else message.timestamp
         tokens = count_message(message, self.count)
         name = message.id or new_id(at)
         return msgspec.structs.replace(message, id=name, timestamp=stamp, tokens=tokens, at=at)
+
+    def _next_ms(self, message: Message) -> int:
+        # Turns added together come in one millisecond; without this they would be ordered by their ids.
+        key = (message.resource_id, message.thread_id)
+        at = max(int(time.time() * 1000), self._last_ms.get(key, 0) + 1)
+        _remember(self._last_ms, key, at)
+        return at
 
     def add(self, messages: Iterable[Message]) -> Steps[Receipt]:
         """Add messages of any threads and resources. All are checked before the first is sent: a bad one adds none."""
@@ -111,6 +119,9 @@ class Core:
         for message in ready:
             resources.setdefault(message.resource_id, []).append(message)
         added, duplicates = 0, []
+        for resource in resources:
+            if self.settings.for_agent(resource).read_only:
+                raise InvalidInputError(f"{resource} is read_only: its contexts can be read, no message is kept")
         for resource, own in resources.items():
             thread_scope = self.settings.for_agent(resource).scope == "thread"
             for start in range(0, len(own), writing.BATCH):
@@ -128,7 +139,7 @@ class Core:
     # -- the context --------------------------------------------------------------------------------------------------
 
     def context(self, resource: str, thread: str, max_tokens: int | None = None) -> Steps[Context]:
-        """What the Actor reads: one round trip when warm, a few more when the threshold is reached and chunks are ready."""
+        """What the Actor reads: one round trip when warm, a few more when it activates."""
         check_id(resource, "resource_id")
         check_id(thread, "thread_id")
         for _ in range(_ACTIVATIONS):
@@ -197,36 +208,42 @@ class Core:
 
     def force_observe(self, resource: str, thread: str | None, wait: float | None) -> Steps[Outcome]:
         """Have everything raw observed and activated, whatever the thresholds; `busy` while it is not done yet."""
-        scope = yield from self._scope(resource, thread)
-        look = yield from reading.look(self.keys, scope)
-        field = "force" if thread is None or scope.thread is not None else f"force:{thread}"
-        if not (yield from self._has_raw(look, thread)):
-            return Outcome.REST
-        return (yield from self._ask(scope, field, self.keys.due_observe, wait, Outcome.ACTIVATED))
+        asked: list[tuple[Scope, str]] = []
+        for scope in (yield from self._some(resource, thread)):
+            look = yield from reading.look(self.keys, scope)
+            if (yield from self._has_raw(look, thread)):
+                asked.append((scope, "force" if thread is None or scope.thread is not None else f"force:{thread}"))
+        return (yield from self._ask(asked, self.keys.due_observe, wait, Outcome.ACTIVATED))
 
     def force_reflect(self, resource: str, thread: str | None, wait: float | None) -> Steps[Outcome]:
         """Have a scope's observations condensed now, whatever the thresholds; `busy` while it is not done yet."""
-        scope = yield from self._scope(resource, thread)
-        look = yield from reading.look(self.keys, scope)
-        if not look.record.observation_count:
-            return Outcome.REST
-        return (yield from self._ask(scope, "force-reflect", self.keys.due_reflect, wait, Outcome.REFLECTED))
+        asked: list[tuple[Scope, str]] = []
+        for scope in (yield from self._some(resource, thread)):
+            look = yield from reading.look(self.keys, scope)
+            if look.record.observation_count:
+                asked.append((scope, "force-reflect"))
+        return (yield from self._ask(asked, self.keys.due_reflect, wait, Outcome.REFLECTED))
 
     def _has_raw(self, look: Look, thread: str | None) -> Steps[bool]:
-        if any(thread in {None, chunk.thread} for chunk in look.chunks):
+        own = {thread, look.scope.thread} - {None}
+        if any(not own or chunk.thread in own for chunk in look.chunks):
             return True
-        if any(thread in {None, name} for name in look.unsealed):
+        if any(not own or name in own for name in look.unsealed):
             return True
-        heads = yield from reading.heads(self.keys, look.scope.resource, [thread] if thread else [])
+        heads = yield from reading.heads(self.keys, look.scope.resource, sorted(name for name in own if name))
         return any(head.members for head in heads.values())
 
-    def _ask(self, scope: Scope, field: str, index: str, wait: float | None, good: Outcome) -> Steps[Outcome]:
-        yield from commits.force(self.keys, scope, field)
-        yield from due.mark(index, [scope], urgent=True)
+    def _ask(self, asked: Sequence[tuple[Scope, str]], index: str, wait: float | None, good: Outcome) -> Steps[Outcome]:
+        if not asked:
+            return Outcome.REST
+        for scope, field in asked:
+            yield from commits.force(self.keys, scope, field)
+        yield from due.mark(index, [scope for scope, _ in asked], urgent=True)
         waited = 0.0
         while True:
-            (value,) = yield Batch([("HGET", self.keys.of(scope.resource).record(scope), field)])
-            if value is None:
+            of = self.keys.of(asked[0][0].resource)
+            values = yield Batch([("HGET", of.record(scope), field) for scope, field in asked])
+            if not any(values):
                 return good
             if wait is None or waited >= wait:
                 return Outcome.BUSY
@@ -319,9 +336,10 @@ class Core:
     def stats(self, resource: str) -> Steps[Stats]:
         """How full a resource's memory is, summed over its scopes."""
         scopes = yield from self.scopes(resource)
-        looks = []
+        looks: list[Look] = []
         for scope in scopes or [Scope(resource)]:
-            looks.append((yield from reading.look(self.keys, scope)))
+            look = yield from reading.look(self.keys, scope)
+            looks.append(look)
         side = yield from reading.side_view(self.keys, resource, [look.scope for look in looks])
         return self._stats(resource, looks, side)
 

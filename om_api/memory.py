@@ -13,7 +13,6 @@ from om_api.errors import StoreError
 from om_api.settings import load_settings
 from om_api.store.connection import Connection, open_client
 from om_api.store.verify import verify
-from om_api.values import Message, Outcome, Record, ThreadState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from om_api.store.clearing import Cleared
     from om_api.store.steps import Steps
     from om_api.store.verify import Breach
-    from om_api.values import Generation, Observation
+    from om_api.values import Generation, Message, Observation, Outcome, Record, ThreadState
 
 T = TypeVar("T")
 _KEPT_UNSENT = 1_000
@@ -159,7 +158,7 @@ class ObservationalMemory:
         """Have what is raw (of one thread, or of all) observed and activated now, whatever the thresholds.
 
         Marks the scope due and urgent and, with `wait`, looks up to that many seconds for the answer: `activated`,
-        `rest` when there is nothing to observe, `busy` when it is not done yet, `failed` when it was tried in vain.
+        `rest` when there is nothing to observe, `busy` when it is not done yet.
         """
         return self._run(self._core.force_observe(resource_id, thread_id, wait))
 

@@ -166,7 +166,9 @@ def wake(pressure: Pressure, limits: Limits) -> int:
     t, size, sealed = threshold(limits, pressure.observation_tokens), limits.buffer_tokens, pressure.b
     crossing = max(1, t - sealed)
     usual = min(size, max(size / 2, t - 1.1 * size - sealed))
-    fitting = (tokens for tokens in (usual, (1 - _EVEN) * size) if tokens >= usual and worthwhile(tokens, sealed, limits, t))
+    fitting = (
+        tokens for tokens in (usual, (1 - _EVEN) * size) if tokens >= usual and worthwhile(tokens, sealed, limits, t)
+    )
     return int(min(max(1, next(fitting, crossing)), crossing))
 
 
@@ -268,7 +270,8 @@ def sealable(turns: Sequence[Turn], limits: Limits, now: int) -> list[int]:
     after = [0] * (len(turns) + 1)
     for i in range(len(turns) - 1, -1, -1):
         after[i] = after[i + 1] + turns[i].tokens
-    cuts, reach = [], 0
+    cuts: list[int] = []
+    reach = 0
     for i, turn in enumerate(turns):
         for call in turn.calls:
             if answered.get(call, -1) >= i:

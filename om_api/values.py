@@ -128,7 +128,7 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
     content: str | list[dict[str, Any]]
     thread_id: str = ""
     resource_id: str = ""
-    timestamp: str | int | float | None = None
+    timestamp: str | int | float | datetime | None = None
     tokens: int | None = None
     metadata: dict[str, Any] | None = None
     at: int = 0

@@ -91,9 +91,11 @@ def _schedule(settings: Settings) -> dict[str, Any]:
     }
 
 
-@setup_logging.connect  # type: ignore[untyped-decorator]
+@setup_logging.connect
 def _log(**_: Any) -> None:
-    wiring.log_to_stderr()
+    wiring.log_to_stderr(
+        level=wiring.settings().variable("OM_LOG_LEVEL") or "INFO", form=wiring.settings().variable("OM_LOG_FORMAT")
+    )
 
 
 app = make_app(wiring.settings())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from om_api.store.connection import Connection
     from om_api.store.due import Claim
 
+T = TypeVar("T")
 LEASE_S = due.LEASE_MS / 1000
 _BEATS_A_LEASE = 3
 _log = structlog.get_logger("om_workers")
@@ -68,9 +69,9 @@ class Heartbeat:
             yield held
 
     @contextmanager
-    def _kept(self, kept: set[Lease] | set[Held], what: Lease | Held) -> Iterator[None]:
+    def _kept(self, kept: set[T], what: T) -> Iterator[None]:
         with self._guard:
-            kept.add(what)  # type: ignore[arg-type]
+            kept.add(what)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._beat, name="om-heartbeat", daemon=True)
                 self._thread.start()
@@ -78,7 +79,7 @@ class Heartbeat:
             yield
         finally:
             with self._guard:
-                kept.discard(what)  # type: ignore[arg-type]
+                kept.discard(what)
 
     def stop(self) -> None:
         """End the thread; leases run out by themselves."""

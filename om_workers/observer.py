@@ -46,6 +46,10 @@ class Observer:
         scope = self._in_force(Scope.parse(name), lease)
         if scope is None:
             return Outcome.REST
+        if self._shop.agent(scope).read_only:
+            if lease:
+                self._run(due.done(self._shop.keys.due_observe, Claim(name, lease)))
+            return Outcome.REST
         with self._shop.heartbeat.lock(self._shop.lock_name(scope, "observe")) as mine:
             if not mine:
                 return Outcome.BUSY
@@ -75,10 +79,11 @@ class Observer:
             # what activation brings about is seen first, before a model is asked again
             late = move.kind == "seal" and outcome is Outcome.ACTIVATED and not move.threads
             did = Outcome.REST if late else self._make(look, move)
-            handled.update(look.forced)
-            if did is Outcome.REST:
+            asked = set(look.forced) - handled
+            handled |= asked
+            if did is Outcome.REST and not (asked and move.kind == "seal"):
                 return self._pass_on(look, pressure, claim, outcome, again=late or move.urgent)
-            outcome = did
+            outcome = outcome if did is Outcome.REST else did
         self._run(due.mark(self._shop.keys.due_observe, [scope]))
         return outcome
 
@@ -91,8 +96,6 @@ class Observer:
         """Look at a scope; adopt first what nobody counted, and note when its threads were last heard of."""
         keys, shop = self._shop.keys, self._shop
         look = self._run(reading.look(keys, scope))
-        if shop.agent(scope).read_only:
-            return look
         threads = [scope.thread] if scope.thread else sorted(look.unsealed)
         heads = self._run(reading.heads(keys, scope.resource, threads))
         last = {thread: min(head.last, look.now) for thread, head in heads.items() if head.last}
@@ -183,10 +186,13 @@ class Observer:
         read = self._read(scope, chunk_id)
         if read is None:
             return Outcome.SUPERSEDED
+        agent = self._shop.agent(scope)
+        if read.look.paused or not agent.enabled or agent.read_only:
+            return Outcome.REST
         attempts = self._run(commits.begin(self._shop.keys, scope.resource, chunk_id))
         if attempts is None:
             return Outcome.SUPERSEDED
-        limit = self._shop.agent(scope).observer.max_attempts
+        limit = agent.observer.max_attempts
         if attempts > limit:  # whoever tried before did not live to say why
             return self._isolate(read, "observing it ended the worker")
         try:

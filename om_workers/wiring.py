@@ -85,9 +85,9 @@ def sweeper() -> Sweep:
     return Sweep(workshop())
 
 
-def log_to_stderr(*, level: str = "INFO", json: bool | None = None) -> None:
-    """One line of log per unit of work: JSON unless stderr is a terminal. Celery's own lines take the same form."""
-    as_json = not sys.stderr.isatty() if json is None else json
+def log_to_stderr(*, level: str = "INFO", form: str | None = None) -> None:
+    """One line of log per unit of work: JSON unless stderr is a terminal or `form` is text. Celery's own lines take the same form."""
+    as_json = form == "json" or (form != "text" and not sys.stderr.isatty())
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,

@@ -63,9 +63,9 @@ class StoreFailure(Failure):
 class Commands(click.Group):
     """A group that imports a command's module when the command is asked for; one that is not there is not listed."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Every command's name, in the order of the sections."""
-        return [name for name in PLACES if self.get_command(ctx, name)]
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
+        """Every command's name, in the order of the sections; none is loaded for it."""
+        return list(PLACES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  click's signature
         """Load a command; None when there is none of that name, or its module is not installed."""
@@ -81,11 +81,18 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands under their sections."""
         for title, places in SECTIONS.items():
-            commands = [(name, self.get_command(ctx, name)) for name in places]
-            rows = [(name, command.get_short_help_str(120)) for name, command in commands if command]
+            rows = [(name, text) for name in places if (text := self._in_short(ctx, name))]
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
+
+    def _in_short(self, ctx: click.Context, name: str) -> str:
+        """What a command does, in one line; "" where there is none. One that is broken must not cost us the others."""
+        try:
+            command = self.get_command(ctx, name)
+        except ImportError as error:
+            return f"(cannot be loaded: {error})"
+        return command.get_short_help_str(120) if command else ""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what it raises on purpose becomes one line on stderr and an exit code."""

@@ -63,9 +63,7 @@ _COMMON = (
 )
 _RESOURCE = re.compile(r"\{(" + _ID + r")\}:(.*)", re.DOTALL)
 _READ = {"hash": ("HGETALL",), "zset": ("ZRANGE", 0, -1, "WITHSCORES"), "string": ("GET",)}
-_KINDS_READ = {"scope", "tokens", "messages", "sources", "chunk", "sealed", "source"} | {
-    *("record", "chunks", "observations", "reflections", "reflected")
-}
+_UNREAD = frozenset(("threads", "rejected", "seen", "thread", "draft", "lock"))
 
 
 class Named(NamedTuple):
@@ -134,7 +132,7 @@ def read(keys: Keys, resource: str, names: Iterable[str], *, without: Iterable[s
 
 def _is_read(keys: Keys, key: str, resource: str) -> bool:
     what = named(keys, key)
-    return what is not None and what.resource == resource and what.kind.name in _KINDS_READ
+    return what is not None and what.resource == resource and what.kind.name not in _UNREAD
 
 
 def _command(keys: Keys, key: str) -> tuple[Any, ...]:

@@ -211,7 +211,7 @@ def as_record(value: Mapping[bytes, bytes]) -> Record:
     """A scope's record from its hash."""
     text = {key.decode(): raw.decode() for key, raw in value.items()}
     return Record(
-        **{name: int(text[name]) for name in _INTEGERS if name in text},  # type: ignore[arg-type]
+        **{name: int(text[name]) for name in _INTEGERS if name in text},
         epoch=text.get("epoch", ""),
         seq=float(text.get("seq", 0)),
         origin=text.get("origin", "initial"),
@@ -222,9 +222,13 @@ def as_record(value: Mapping[bytes, bytes]) -> Record:
 
 def as_thread(thread: str, value: Mapping[bytes, bytes], unsealed: Mapping[str, tuple[int, int]]) -> ThreadState:
     """A thread's state from its hash and what is unsealed of it."""
-    text = {name: value.get(name.encode(), b"").decode("utf-8", "replace") for name in ("current_task", "suggested_response", "title")}
     tokens, messages = unsealed.get(thread, (0, 0))
-    return ThreadState(id=thread, tokens=tokens, messages=messages, **text)
+    task, suggested, title = (
+        value.get(name, b"").decode("utf-8", "replace") for name in (b"current_task", b"suggested_response", b"title")
+    )
+    return ThreadState(
+        id=thread, tokens=tokens, messages=messages, current_task=task, suggested_response=suggested, title=title
+    )
 
 
 def as_stored(reply: Sequence[Any]) -> list[Stored]:
@@ -369,7 +373,8 @@ def heads(keys: Keys, resource: str, names: Sequence[str]) -> Steps[dict[str, He
     """What tells whether threads hold members that nobody counted, and when they were last heard of."""
     if not names:
         return {}
-    of, commands = keys.of(resource), []
+    of = keys.of(resource)
+    commands: list[tuple[Any, ...]] = []
     for name in names:
         commands.append(("ZCARD", of.messages(name)))
         commands.append(("HGET", of.tokens, "#" + name))

@@ -62,7 +62,9 @@ def run(server_url: str, prefix: str, tmp_path: Path) -> Iterator[Callable[..., 
         log = tmp_path / "workers.log"
         for words in (["worker", "-c", "8", "--without-gossip", "--without-mingle"], ["beat"]):
             processes.append(_spawn(words, environment, log, tmp_path))
-        om = ObservationalMemory(load_settings(environ={k: v for k, v in environment.items() if k in {**fixed, **named}}))
+        om = ObservationalMemory(
+            load_settings(environ={k: v for k, v in environment.items() if k in {**fixed, **named}})
+        )
         clients.append(om)
         wait_until(lambda: b"ready" in log.read_bytes(), f"the worker; its log: {log}", 30)
         return Running(tmp_path / "config", om, client, prefix, environment, log)

@@ -27,7 +27,10 @@ def _zadd(url, key, member, score):
     """What a writer in any language does, on a bare socket."""
     parts = urlsplit(url)
     with socket.create_connection((parts.hostname, parts.port)) as server:
-        for words in ((b"ZADD", key.encode(), str(score).encode(), member), (b"ZADD", key.split(":{")[0].encode() + b":adopt", b"0", key.encode())):
+        for words in (
+            (b"ZADD", key.encode(), str(score).encode(), member),
+            (b"ZADD", key.split(":{")[0].encode() + b":adopt", b"0", key.encode()),
+        ):
             server.sendall(b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words))
             assert server.recv(100).startswith(b":")
 
@@ -102,13 +105,17 @@ def _chunk_sizes(house):
 
 @pytest.mark.xdist_group("processes")
 def test_an_edited_override_changes_the_next_chunk_within_a_tick_and_a_broken_one_is_reported(run):
-    house = run({"agents/harold/memory.yaml": "observational_memory: {message_threshold: 1000, min_recent_messages: 0}"})
+    house = run(
+        {"agents/harold/memory.yaml": "observational_memory: {message_threshold: 1000, min_recent_messages: 0}"}
+    )
     for n in range(2):
         _say(house.om, n)
     wait_until(lambda: _chunk_sizes(house), "the first chunk")
     override = house.config / "agents" / "harold" / "memory.yaml"
 
-    override.write_text("observational_memory: {message_threshold: 5000, observer_model: echo-slow, min_recent_messages: 0}")
+    override.write_text(
+        "observational_memory: {message_threshold: 5000, observer_model: echo-slow, min_recent_messages: 0}"
+    )
     time.sleep(0.6)
     for n in range(9):
         _say(house.om, n)
@@ -125,10 +132,19 @@ def test_an_edited_override_changes_the_next_chunk_within_a_tick_and_a_broken_on
 def test_a_writer_of_the_older_key_form_is_served_and_who_names_nobody_is_told(run):
     house = run(message_threshold="1000")
     key = f"{house.prefix}:messages:old-thread"
-    house.client.zadd(key, {b'{"id":"o-1","role":"user","content":"hi","resourceId":"harold","timestamp":1763600000000}': 1763600000000})
+    house.client.zadd(
+        key,
+        {b'{"id":"o-1","role":"user","content":"hi","resourceId":"harold","timestamp":1763600000000}': 1763600000000},
+    )
     house.client.zadd(key, {b'{"id":"o-2","role":"user","content":"hi"}': 1763600000000})
     house.client.zadd(f"{house.prefix}:adopt", {key: 0})
 
-    wait_until(lambda: [m.id for m in house.om.get_context("old-thread", "harold").messages] == ["o-1"] or "[o-1]" in house.om.get_context("old-thread", "harold").text, "the old writer's message")
+    wait_until(
+        lambda: (
+            [m.id for m in house.om.get_context("old-thread", "harold").messages] == ["o-1"]
+            or "[o-1]" in house.om.get_context("old-thread", "harold").text
+        ),
+        "the old writer's message",
+    )
     wait_until(lambda: house.client.llen(f"{house.prefix}:{{unknown}}:rejected") == 1, "the other one's rejection")
     assert house.client.zcard(key) == 0

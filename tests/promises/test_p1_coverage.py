@@ -30,7 +30,9 @@ def test_the_context_holds_each_message_exactly_once_while_it_is_condensed(world
 @pytest.mark.parametrize("scope", ["resource", "thread"])
 def test_coverage_holds_through_generations_in_both_scopes(client, prefix, scope):
     world = World(client, prefix, scope=scope, observation_threshold="400", reflection__drain="false")
-    said = [name for n in range(120) for name in world.say(f"message {n}", thread=f"t-{n % 2}") if not world.tick() or True]
+    said = [
+        name for n in range(120) for name in world.say(f"message {n}", thread=f"t-{n % 2}") if not world.tick() or True
+    ]
     world.settle()
 
     assert world.covering() == sorted(said)
@@ -69,7 +71,9 @@ def test_a_message_of_a_plain_writer_is_covered_like_any_other(world):
 def test_a_plain_copy_is_dropped_wherever_the_first_one_is_by_now(world, state):
     """Catches coverage decided by time: the copy is newer than everything observed, and yet covered already."""
     world.say(*[f"message {n}" for n in range(2)], tokens=100)
-    world.client.zadd(f"{world.prefix}:{{harold}}:messages:t-1", {b'{"id":"p","role":"user","content":"plain"}': 1763600000000})
+    world.client.zadd(
+        f"{world.prefix}:{{harold}}:messages:t-1", {b'{"id":"p","role":"user","content":"plain"}': 1763600000000}
+    )
     world.sweep()
     if state != "raw":
         world.om.force_observe("t-1", "harold")
@@ -79,7 +83,9 @@ def test_a_plain_copy_is_dropped_wherever_the_first_one_is_by_now(world, state):
     elif state == "sealed":
         world.perform(*_first(world))
 
-    world.client.zadd(f"{world.prefix}:{{harold}}:messages:t-1", {b'{"id":"p","role":"user","content":"plain"}': 1763600000000})
+    world.client.zadd(
+        f"{world.prefix}:{{harold}}:messages:t-1", {b'{"id":"p","role":"user","content":"plain"}': 1763600000000}
+    )
     world.sweep()
     world.settle()
 
@@ -111,3 +117,27 @@ def test_an_id_is_new_again_once_it_was_forgotten(world):
 
     assert [message.content for message in world.context().messages] == ["tomorrow"]
     assert world.covering() == ["m-1", "m-1"]
+
+
+def test_turns_added_together_stay_in_order_whatever_their_ids(world):
+    texts = [f"turn {n}" for n in range(20)]
+    from om_api import Message
+
+    world.om.add_messages(
+        Message(role="user", content=text, id=f"id-{99 - n}", thread_id="t-1", resource_id="harold")
+        for n, text in enumerate(texts)
+    )
+
+    assert [message.content for message in world.context().messages] == texts
+
+
+@pytest.mark.parametrize("scope", ["resource", "thread"])
+def test_a_forced_observation_of_all_threads_is_answered_in_both_scopes(client, prefix, scope):
+    world = World(client, prefix, scope=scope)
+    said = [name for n in range(3) for name in world.say(f"message {n}", thread=f"t-{n}")]
+
+    assert world.om.force_observe(resource_id="harold") == "busy"
+    world.settle()
+
+    assert world.om.force_observe(resource_id="harold") == "rest"
+    assert sorted(o.message_ids[0] for o in world.om.observations("harold")) == sorted(said)

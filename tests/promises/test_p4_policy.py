@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from world import World
 
+from om_api import InvalidInputError, Message
+
 _STRANGE = [
     {"message_threshold": "100", "observation_threshold": "100", "buffer_tokens": "1"},
     {"message_threshold": "100", "buffer_tokens": "99"},
@@ -80,3 +82,65 @@ def _until_moved(world, to):
 
 def _raw(world):
     return {message.id for n in range(2) for message in world.context(f"t-{n}").messages}
+
+
+def test_a_read_only_memory_serves_contexts_and_nothing_is_written(client, prefix):
+    world = World(client, prefix)
+    world.say(*[f"message {n}" for n in range(12)])
+    world.client.zadd(
+        f"{prefix}:{{harold}}:messages:t-2", {b'{"id":"p","role":"user","content":"plain"}': 1763600000000}
+    )
+    reader = World(client, prefix, read_only="true")
+    before = {key: client.dump(key) for key in client.scan_iter(f"{prefix}:{{*") if b"lock" not in key}
+
+    assert reader.context().messages
+    reader.tick()
+    reader.sweep()
+    with pytest.raises(InvalidInputError, match="read_only"):
+        reader.say("no")
+
+    assert {key: client.dump(key) for key in client.scan_iter(f"{prefix}:{{*") if b"lock" not in key} == before
+
+
+@pytest.mark.parametrize("how", ["enabled", "paused"])
+def test_a_disabled_or_paused_memory_keeps_messages_and_asks_no_model(client, prefix, how):
+    world = World(client, prefix, **({"enabled": "false"} if how == "enabled" else {}))
+    if how == "paused":
+        world.om.pause("harold")
+    said = world.say(*[f"message {n}" for n in range(30)])
+    world.settle()
+
+    assert [message.id for message in world.context().messages] == said
+    assert world.model.requests == []
+
+
+def test_a_resumed_memory_goes_on_where_it_was(world_paused):
+    world_paused.om.resume("harold")
+    world_paused.settle()
+
+    assert world_paused.om.observations("harold")
+
+
+@pytest.fixture
+def world_paused(client, prefix):
+    world = World(client, prefix)
+    world.om.pause("harold")
+    world.say(*[f"message {n}" for n in range(30)])
+    world.settle()
+    return world
+
+
+def test_a_forced_observation_of_an_unanswered_call_is_answered_and_leaves_it_raw(client, prefix):
+    world = World(client, prefix)
+    call = Message(
+        role="assistant",
+        content=[{"type": "tool-call", "tool_call_id": "c-1", "name": "search", "args": {}}],
+        thread_id="t-1",
+        resource_id="harold",
+    )
+    world.om.add_message(call)
+    assert world.om.force_observe("t-1", "harold") == "busy"
+    world.settle()
+
+    assert client.hkeys(f"{prefix}:{{harold}}:record") == []
+    assert len(world.context().messages) == 1

@@ -7,7 +7,9 @@ from world import World
 
 
 def _memory(context):
-    return [block for block in context.blocks if block.kind in {"preamble", "reflection", "observations", "continuation"}]
+    return [
+        block for block in context.blocks if block.kind in {"preamble", "reflection", "observations", "continuation"}
+    ]
 
 
 @pytest.mark.parametrize("scope", ["resource", "thread"])

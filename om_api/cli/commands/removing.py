@@ -17,6 +17,7 @@ def _be_sure(question: str, yes: bool) -> None:
     try:
         sure = yes or click.confirm(f"{question} This cannot be undone.", err=True)
     except click.Abort:  # nobody is there to answer
+        click.echo(err=True)
         sure = False
     if not sure:
         raise InvalidInputError("nothing was removed: answer y, or pass --yes")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from om_api.values import Message
 
 _STDIN = "-"
+_SHOWN = 5  # names of resources in the last line
 
 
 class Player:
@@ -35,6 +36,7 @@ class Player:
         self.size = batch if rate is None else max(1, min(batch, int(rate)))
         self.rate = rate
         self.messages = self.added = self.duplicates = 0
+        self.threads: set[tuple[str, str]] = set()
 
     def play(self, messages: Iterable[Message], progress: Callable[[int], None]) -> None:
         """Send everything; raises InvalidInputError or StoreError that says what was added before, and stays."""
@@ -52,6 +54,7 @@ class Player:
 
     def _send(self, batch: list[Message]) -> None:
         receipt = self.om.add_messages(batch)
+        self.threads |= {(message.resource_id, message.thread_id) for message in batch}
         self.messages += len(batch)
         self.added += receipt.added
         self.duplicates += len(receipt.duplicates)
@@ -136,6 +139,7 @@ def replay(
 ) -> None:
     """Push a recorded conversation: JSON lines of messages, or chats as OpenAI has them.
 
+    What a message says of its own thread and resource stands above --thread and --resource.
     A bad line ends the replay and is named; what was added before stays. FILE may be `-` for stdin.
     """
     recording = Recording(file)
@@ -155,8 +159,11 @@ def _play(player: Player, recording: Recording, messages: Iterable[Message]) -> 
 
 
 def _print_totals(player: Player, seconds: float, as_json: bool) -> None:
+    names = sorted({resource for resource, _ in player.threads})
     if as_json:
         counts = {"messages": player.messages, "added": player.added, "duplicates": player.duplicates}
-        print_json({**counts, "seconds": round(seconds, 3)})
-    else:
-        click.echo(f"{player.added:,} added, {player.duplicates:,} duplicates, {seconds:.1f} s")
+        print_json({**counts, "resources": names, "threads": len(player.threads), "seconds": round(seconds, 3)})
+        return
+    shown = ", ".join(names[:_SHOWN]) + (" and more" if names[_SHOWN:] else "")
+    places = f", threads: {len(player.threads):,} of {shown}" if names else ""
+    click.echo(f"added: {player.added:,}, duplicates: {player.duplicates:,}{places}, seconds: {seconds:.1f}")

@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-from om_api.cli import main
 from om_api.cli.group import PLACES
 
 COMMANDS = [(name,) for name in PLACES if name not in {"up", "demo"}] + [("config", "show"), ("config", "check")]
@@ -26,7 +25,7 @@ def test_every_help_text_has_examples_to_copy(bare, command):
 def test_the_help_of_om_lists_every_command_and_every_exit_code(bare):
     text = bare("--help").stdout
 
-    assert [name for name in main.list_commands(None) if f"  {name} " not in text] == []
+    assert [name for (name, *_) in COMMANDS if f"  {name} " not in text] == []
     assert all(f"\n    {code} " in text for code in (0, 1, 2, 3, 130))
 
 
@@ -34,7 +33,7 @@ def test_a_command_whose_module_is_missing_takes_nothing_else_with_it(bare, monk
     monkeypatch.setitem(PLACES, "demo", "om_api.cli.not_there:demo")
 
     assert bare("demo").exit_code == 2
-    assert "demo" not in main.list_commands(None)
+    assert "  demo " not in bare("--help").stdout
     assert bare("config").exit_code == 0
 
 
@@ -44,6 +43,7 @@ def test_a_module_that_misses_something_else_says_so(bare, monkeypatch, tmp_path
     monkeypatch.setitem(PLACES, "demo", "om_broken_command:demo")
 
     assert bare("demo").exception.name == "not_there_either"
+    assert "(cannot be loaded: No module named 'not_there_either')" in " ".join(bare("--help").stdout.split())
 
 
 def test_only_the_command_that_is_asked_for_is_loaded():

@@ -1,0 +1,176 @@
+"""push: accepted once, counted exactly, due when somebody must look."""
+
+from __future__ import annotations
+
+import pytest
+from scene import HAROLD, adopt, call, interrupted, member, message, nothing_changes, push, seal, window, write_plainly
+
+from om_api.store import commits, due, writing
+from om_api.values import Scope
+
+
+def counts(store):
+    return {name.decode(): int(n) for name, n in store.client.hgetall(store.keys.of("harold").tokens).items()}
+
+
+def is_due(store, scope="harold"):
+    return store.client.zscore(store.keys.due_observe, scope) is not None
+
+
+def rest(store):
+    """As after a look that found nothing to do: due from 100 tokens on."""
+    store.run(commits.note(store.keys, HAROLD, "", commits.Note("", "*wake", 100)))
+    store.client.delete(store.keys.due_observe)
+
+
+def test_a_push_counts_what_it_added(store):
+    pushed = push(store, 1, 2)
+
+    assert (pushed.added, pushed.duplicates) == (2, ())
+    assert counts(store) == {"t1": 20, "#t1": 2, "*": 20}
+    assert store.client.zrange(store.keys.of("harold").messages("t1"), 0, -1) == [member(1), member(2)]
+
+
+def test_a_repeated_push_changes_nothing_and_says_which_were_there(store):
+    push(store, 1, 2)
+    with nothing_changes(store):
+        repeated = push(store, 1, 2)
+
+    assert (repeated.added, repeated.duplicates) == (0, (0, 1))
+
+
+def test_a_repeated_push_says_due_again(store):
+    """Breaks when only a push that adds says due: time 0 it adds, time 1 its reply and mark are lost, time 2 it is repeated."""
+    push(store, 1)
+    store.client.delete(store.keys.due_observe)
+
+    assert push(store, 1).due == ("harold",)
+    assert is_due(store)
+
+
+def test_an_id_accepted_before_is_a_duplicate_whatever_it_says(store):
+    push(store, 1)
+
+    assert push(store, 1, tokens=99).duplicates == (0,)
+    assert counts(store)["*"] == 10
+
+
+def test_an_id_twice_in_one_push_is_added_once(store):
+    twice = [message(1), message(1, tokens=7), message(2)]
+    pushed = store.run(writing.push(store.keys, store.clock, "harold", twice))
+
+    assert (pushed.added, pushed.duplicates) == (2, (1,))
+    assert counts(store) == {"t1": 20, "#t1": 2, "*": 20}
+
+
+def test_an_id_is_remembered_after_its_message_was_sealed(store):
+    seal(store, "c1", 1)
+
+    assert push(store, 1).duplicates == (0,)
+
+
+def test_an_id_of_the_window_before_is_a_duplicate(store):
+    store.client.sadd(before := store.keys.of("harold").seen("t1", window() - 1), "m1")
+    store.client.expire(before, 60)
+
+    assert push(store, 1).duplicates == (0,)
+
+
+def test_one_id_in_two_threads_is_two_messages(store):
+    push(store, 1)
+
+    assert push(store, 1, thread="t2").added == 1
+    assert counts(store) == {"t1": 10, "#t1": 1, "t2": 10, "#t2": 1, "*": 20}
+
+
+def test_a_push_of_more_than_a_slice_is_added_whole(store):
+    assert push(store, *range(2_500)).added == 2_500
+    assert counts(store) == {"t1": 25_000, "#t1": 2_500, "*": 25_000}
+
+
+def test_positions_of_duplicates_count_over_all_threads(store):
+    push(store, 2, thread="t2")
+    mixed = [message(1), message(3, "t2"), message(2, "t2")]
+
+    assert store.run(writing.push(store.keys, store.clock, "harold", mixed)).duplicates == (2,)
+
+
+def test_a_push_into_a_window_that_is_not_the_servers_changes_nothing(store):
+    of, late = store.keys.of("harold"), window() - 7
+    names = [of.tokens, store.keys.due_observe, of.messages("t1"), of.seen("t1", late), of.seen("t1", late - 1)]
+    with nothing_changes(store):
+        reply = call(store, "push", names, [late, 600_000, 1, "resource", "harold", "t1", "harold|t1", 1, 1, b"{}", "m", "=f", 1])
+
+    assert reply[1] == b"clock"
+    assert abs(reply[0] // 600_000 - window()) <= 1
+
+
+def test_a_writer_with_a_wrong_clock_learns_the_servers(store):
+    store.clock.offset_ms = -86_400_000
+
+    assert push(store, 1).added == 1
+    assert abs(store.clock.offset_ms) < 5_000
+
+
+def test_the_first_push_is_due_and_marks_its_scope(store):
+    assert push(store, 1).due == ("harold",)
+    assert is_due(store)
+
+
+@pytest.mark.parametrize(("tokens", "due_now"), [(89, False), (90, True), (500, True)])
+def test_a_push_is_due_from_the_noted_wake_on(store, tokens, due_now):
+    push(store, 1)
+    rest(store)
+
+    assert bool(push(store, 2, tokens=tokens).due) is due_now
+    assert is_due(store) is due_now
+
+
+def test_a_push_after_everything_was_sealed_is_due(store):
+    push(store, 1)
+    rest(store)
+    seal(store, "c1", 1)
+    store.client.delete(store.keys.due_observe)
+
+    assert push(store, 2).due == ("harold",)
+
+
+def test_in_thread_scope_each_thread_is_due_by_itself(store):
+    push(store, 1, thread_scope=True)
+    store.run(commits.note(store.keys, Scope("harold", "t1"), "", commits.Note("", "*wake:t1", 100)))
+
+    assert push(store, 2, thread_scope=True).due == ()
+    assert push(store, 3, thread="t2", thread_scope=True).due == ("harold|t2",)
+
+
+def test_a_mark_never_postpones(store):
+    store.run(due.mark(store.keys.due_observe, [HAROLD], urgent=True))
+    before = store.client.zscore(store.keys.due_observe, "harold")
+    push(store, 1)
+
+    assert store.client.zscore(store.keys.due_observe, "harold") == before
+
+
+def test_without_marking_the_index_is_left_alone(store):
+    pushed = store.run(writing.push(store.keys, store.clock, "harold", [message(1)], mark=False))
+
+    assert pushed.due == ("harold",)
+    assert not is_due(store)
+
+
+def test_a_plain_member_pushed_again_is_counted_once(store):
+    """Breaks when push counts by `seen` alone: time 0 a plain ZADD, time 1 the same bytes are pushed, time 2 both are adopted."""
+    write_plainly(store, member(1))
+
+    assert push(store, 1).added == 0
+    assert store.run(adopt(store)).kept == 1
+    assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
+
+
+def test_two_pushes_of_one_id_at_once_add_one(store):
+    """Breaks when ids are checked before the script: time 0 both find the id new, time 1 and 2 both add it."""
+    steps = writing.push(store.keys, store.clock, "harold", [message(1, tokens=7)])
+    pushed = store.run(interrupted(steps, "push", lambda: push(store, 1)))
+
+    assert pushed.duplicates == (0,)
+    assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
