@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from celery import Celery
 from celery.signals import setup_logging
@@ -51,7 +52,8 @@ class CeleryDispatch:
 
 def make_app(settings: Settings) -> Celery:
     """A Celery application on the settings' broker, with our tasks, queues and schedule."""
-    app = Celery("om_workers", broker=settings.broker_url, set_as_current=True)
+    broker, options = broker_of(settings.broker_url)
+    app = Celery("om_workers", broker=broker, set_as_current=True)
     app.conf.update(
         task_queues=[Queue(name, Exchange(name), routing_key=name) for name in _QUEUES],
         task_default_queue="observe",
@@ -73,10 +75,26 @@ def make_app(settings: Settings) -> Celery:
         timezone="UTC",
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,  # a worker outlives any outage of its broker
-        broker_transport_options={"visibility_timeout": 3600, "socket_timeout": 30, "socket_keepalive": True},
+        broker_transport_options={
+            "visibility_timeout": 3600,
+            "socket_timeout": 30,
+            "socket_keepalive": True,
+            **options,
+        },
     )
     app.set_default()
     return app
+
+
+def broker_of(url: str) -> tuple[str, dict[str, Any]]:
+    """A broker's URL as kombu takes it, and the transport options that go with it: Sentinel is written another way."""
+    parts = urlsplit(url)
+    if not parts.scheme.endswith("+sentinel"):
+        return url, {}
+    account, at, addresses = parts.netloc.rpartition("@")
+    service, _, db = parts.path.strip("/").partition("/")
+    hosts = ";".join(f"sentinel://{account}{at}{address}/{db or 0}" for address in addresses.split(","))
+    return hosts, {"master_name": service}
 
 
 def _schedule(settings: Settings) -> dict[str, Any]:

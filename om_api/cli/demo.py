@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from om_api.context import Context
+    from om_api.store.rules import Breach
     from om_api.values import Message
 
 RECORDING = Path(__file__).with_name("demo.jsonl")
@@ -343,16 +344,16 @@ def _report(om: ObservationalMemory, board: Board, replay: Replay, messages: Seq
     board.look_back()
     _show_context(om, max(board.stats, key=lambda agent: board.stats[agent].generation))
     ids = {agent: {each.id for each in messages if each.resource_id == agent} for agent in board.stats}
-    covered, total = coverage(om, ids), sum(map(len, ids.values()))
+    covered, total, breaches = coverage(om, ids), sum(map(len, ids.values())), om.verify()
     board.look()
     print_table(
         ("agent", "messages", "tokens observed", "tokens they take now", "compression", "activations", "generations"),
         [_row(agent, len(ids[agent]), board) for agent in board.stats],
         f"What became of {total} messages in {seconds:.0f} s ({replay.duplicates} came twice and were kept once)",
     )
-    for line in (*_prefix_lines(replay), *_coverage_lines(covered, total)):
+    for line in (*_prefix_lines(replay), *_coverage_lines(covered, total), *_verify_lines(breaches)):
         click.echo(line)
-    return not covered.wrong
+    return not covered.wrong and not breaches
 
 
 def _row(agent: str, messages: int, board: Board) -> Sequence[object]:
@@ -374,6 +375,12 @@ def _coverage_lines(covered: Coverage, total: int) -> Iterator[str]:
         yield f"coverage       BROKEN for {len(covered.wrong)} of {total} messages: {', '.join(covered.wrong[:20])}"
     else:
         yield f"coverage       all {total} messages are covered exactly once: {places}"
+
+
+def _verify_lines(breaches: Sequence[Breach]) -> Iterator[str]:
+    yield f"om verify      {len(breaches) or 'no'} breaches of what the store promises"
+    for breach in breaches[:10]:
+        yield f"               {visible(' '.join(map(str, breach)))}"
 
 
 def _show_context(om: ObservationalMemory, agent: str) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import click
 
 from om_api.cli.embedded import HOST, Embedded, end, free_port, hold, is_free, launch, make_folder
+from om_api.cli.help import examples
 from om_api.cli.target import Target, pass_target
 from om_api.errors import OMError, SettingsError
 from om_api.settings.storage import DEFAULT_URL
@@ -213,7 +214,7 @@ def show_line(name: str, line: str) -> None:
         click.echo(f"{click.style(f'{name:<6}', fg=_COLORS.get(name, 'yellow'))} | {line}")
 
 
-@click.command()
+@click.command(epilog=examples("om up", "om up --no-flower --concurrency 8", "OM_DATA_DIR=/srv/om om up --port 6400"))
 @click.option("--no-flower", is_flag=True, help="Run no Flower.")
 @click.option("--no-beat", is_flag=True, help="Run no beat: one of another machine finds what is due.")
 @click.option(
@@ -222,17 +223,12 @@ def show_line(name: str, line: str) -> None:
 @click.option("--port", type=click.IntRange(1, 65_535), help="Of the embedded store; else the first free from 6379 on.")
 @pass_target
 def up(target: Target, no_flower: bool, no_beat: bool, concurrency: int | None, port: int | None) -> None:
-    r"""Run the workers on this machine until Ctrl-C: store, worker, beat and Flower.
+    """Run the workers on this machine until Ctrl-C: store, worker, beat and Flower.
 
     Where OM_REDIS_URL (or --url, or the configuration) names no server, an embedded one keeps its data in ./.om, or
     where OM_DATA_DIR says. What dies is started again. The first Ctrl-C lets running work end, for 30 s at most; a
-    second one does not. Flower's port, user and password: OM_FLOWER_PORT, OM_FLOWER_USER, OM_FLOWER_PASSWORD.
-
-    \b
-    Examples:
-      om up
-      om up --no-flower --concurrency 8
-      OM_DATA_DIR=/srv/om om up --port 6400
+    second one does not, and the exit code is 1. Flower listens on this machine only; its port, user and password are
+    OM_FLOWER_PORT, OM_FLOWER_USER and OM_FLOWER_PASSWORD.
     """
     settings, asked = target.settings(), Asked()
     with asked.listening(), ExitStack() as held:
@@ -245,7 +241,9 @@ def up(target: Target, no_flower: bool, no_beat: bool, concurrency: int | None, 
             children.append(Child(FLOWER, environ | flower.environ(place.folder), show_line))
         click.echo("\n".join(_announcement(place, flower, settings)))
         _run(children, place.store, asked)
-    click.echo("om: everything has stopped")
+    click.echo("om up: everything has stopped")
+    if asked.times >= _NOW:
+        sys.exit(1)
 
 
 class _Place(NamedTuple):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import socket
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 import redis
 from redis.backoff import ExponentialWithJitterBackoff
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.retry import Retry
+from redis.sentinel import Sentinel
 
 from om_api.errors import SettingsError, StoreError
 from om_api.store.scripts import load_all
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 POOL = 512  # connections; a worker's threads and a server's handlers each hold one for the length of a call
+_SENTINEL_PORT = 26_379
 _ADVICE = {
-    "OOM": "the server is out of memory (noeviction): give it more, or clear idle memories",
+    "maxmemory": "the server is out of memory (noeviction): give it more, or clear idle memories",
     "READONLY": "the server is a read-only replica: point OM_REDIS_URL at the primary",
     "MISCONF": "the server cannot write to its disk and refuses writes: look at its log",
     "NOAUTH": "the server wants a password: put it into OM_REDIS_URL",
@@ -34,17 +36,39 @@ _ADVICE = {
 
 
 def open_client(url: str, timeout: float = 5.0) -> redis.Redis:
-    """A client for a URL (redis://, rediss://, unix://); connects at first use. `timeout` in seconds bounds each call."""
-    if urlsplit(url).scheme not in {"redis", "rediss", "unix"}:
-        raise SettingsError("the store's URL must begin with redis://, rediss:// or unix://")
-    return redis.Redis.from_url(
-        url,
-        socket_timeout=timeout,
-        socket_connect_timeout=timeout,
-        socket_keepalive=True,
-        max_connections=POOL,
-        retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=timeout / 5), 1),
+    """A client for a URL; connects at first use. `timeout` in seconds bounds each call.
+
+    redis://, rediss:// (TLS), unix://, and redis+sentinel://host:port,host:port/primary/db for Sentinel's primary.
+    """
+    options: dict[str, Any] = {
+        "socket_timeout": timeout,
+        "socket_connect_timeout": timeout,
+        "max_connections": POOL,
+        "retry": Retry(ExponentialWithJitterBackoff(base=0.05, cap=timeout / 5), 1),
+    }
+    parts = urlsplit(url)
+    if parts.scheme in {"redis+sentinel", "rediss+sentinel"}:
+        return _primary(parts, options)
+    if parts.scheme not in {"redis", "rediss", "unix"}:
+        raise SettingsError("the store's URL must begin with redis://, rediss://, unix:// or redis+sentinel://")
+    return redis.Redis.from_url(url, **options)
+
+
+def _primary(parts: SplitResult, options: dict[str, Any]) -> redis.Redis:
+    service, _, db = parts.path.strip("/").partition("/")
+    if not service:
+        raise SettingsError("a sentinel URL names its primary: redis+sentinel://host:26379,host2:26379/mymaster/0")
+    account, _, addresses = parts.netloc.rpartition("@")
+    user, _, password = account.partition(":")
+    hosts = [address.rpartition(":") for address in addresses.split(",")]
+    secure = {"ssl": True} if parts.scheme.startswith("rediss") else {}
+    sentinel = Sentinel(
+        [(host or port, int(port) if host else _SENTINEL_PORT) for host, _, port in hosts],
+        socket_timeout=options["socket_timeout"],
     )
+    known = {"username": unquote(user) or None, "password": unquote(password) or None}
+    found: redis.Redis = sentinel.master_for(service, db=int(db or 0), **known, **options, **secure)
+    return found
 
 
 class Connection:
@@ -73,12 +97,25 @@ class Connection:
             return self._call(step)
         if isinstance(step, Wait):
             return time.sleep(step.seconds)
+        if self.cluster:
+            return self._perform_on_slots(step)
         if len(step.commands) == 1:
             return [self.client.execute_command(*step.commands[0])]
         pipe = self.client.pipeline(transaction=step.atomic)
         for command in step.commands:
             pipe.execute_command(*command)
         return pipe.execute()
+
+    def _perform_on_slots(self, step: Batch) -> Any:
+        # A Cluster's transaction lives in one slot, and TIME in none: it is asked before the rest.
+        timed = [command == ("TIME",) for command in step.commands]
+        time_ = self.client.time(target_nodes="random") if any(timed) else None
+        pipe = self.client.pipeline(transaction=step.atomic and len(step.commands) - sum(timed) > 1)
+        for command in step.commands:
+            if command != ("TIME",):
+                pipe.execute_command(*command)
+        replies = iter(pipe.execute())
+        return [time_ if is_time else next(replies) for is_time in timed]
 
     def _call(self, verb: Verb) -> Any:
         script = load_all()[verb.name]
@@ -99,7 +136,9 @@ def explain(error: RedisError, step: Step) -> StoreError:
     text = str(error)
     word = next((word for word in _ADVICE if word in text), "")
     if word or isinstance(error, ResponseError):
-        return StoreError(f"the store refused: {text[:200]}. {_ADVICE.get(word, 'See docs/operations.md.')}", stored=False)
+        return StoreError(
+            f"the store refused: {text[:200]}. {_ADVICE.get(word, 'See docs/operations.md.')}", stored=False
+        )
     never_sent = isinstance(error.__cause__, ConnectionRefusedError | socket.gaierror) or "connecting to" in text
     where = step.name if isinstance(step, Verb) else "read"
     return StoreError(

@@ -3,14 +3,14 @@
 -- Time 0: a worker's last look finds nothing to do. Time 1: a push marks the scope due. Time 2: the worker says done; the score
 -- is no longer its lease, so the mark stays.
 -- Returns 'rest' or 'superseded'.
-local due, name, lease, later = KEYS[1], ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local due, scope, lease, later = KEYS[1], ARGV[1], tonumber(ARGV[2]), ARGV[3]
 
-if tonumber(redis.call('ZSCORE', due, name) or '') ~= lease then
+if tonumber(redis.call('ZSCORE', due, scope) or '') ~= lease then
   return 'superseded'
 end
 if later == '' then
-  redis.call('ZREM', due, name)
+  redis.call('ZREM', due, scope)
 else
-  redis.call('ZADD', due, 'XX', later, name)
+  redis.call('ZADD', due, 'XX', later, scope)
 end
 return 'rest'

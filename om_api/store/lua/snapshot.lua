@@ -1,4 +1,4 @@
--- snapshot(scope, tokens, record, chunks, observations, reflections, thread, messages, threads, chunk_stem, sealed_stem, messages_stem; thread, excerpt, others)
+-- snapshot(scope, tokens, record, chunks, observations, reflections, state, messages, threads, chunk_stem, sealed_stem, messages_stem; thread, excerpt, others)
 -- Reads everything a context is made of, whatever it is named at this instant: the way out when three MULTIs in a row met a chunk
 -- or a thread that they had not named. Costs the server more than a MULTI does, so it is not the first way. The only script that
 -- makes names: it cannot know them before it runs, and it writes nothing.

@@ -24,7 +24,14 @@ SETTINGS = in_force.of(load_settings(None, {}).memory)
 def message(n: int, thread: str = "t1", tokens: int = 10) -> Message:
     at = AT + n * 1000
     return Message(
-        role="user", content=f"turn {n}", id=f"m{n}", thread_id=thread, resource_id="harold", timestamp=at, tokens=tokens, at=at
+        role="user",
+        content=f"turn {n}",
+        id=f"m{n}",
+        thread_id=thread,
+        resource_id="harold",
+        timestamp=at,
+        tokens=tokens,
+        at=at,
     )
 
 

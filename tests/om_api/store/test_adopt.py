@@ -126,8 +126,26 @@ def test_a_thousand_members_are_adopted_in_one_go(store):
 def _verb(store, **changed):
     """The verb as a caller would name it who saw one plain member."""
     of, now = store.keys.of("harold"), window()
-    names = [of.messages("t1"), of.tokens, of.record(HAROLD), of.seen("t1", now), of.seen("t1", now - 1), of.rejected, of.threads]
-    told = {"window": now, "ms": 600_000, "thread": "t1", "card": 1, "count": 0, "weight": 0, "epoch": "", "seq": 0, **changed}
+    names = [
+        of.messages("t1"),
+        of.tokens,
+        of.record(HAROLD),
+        of.seen("t1", now),
+        of.seen("t1", now - 1),
+        of.rejected,
+        of.threads,
+    ]
+    told = {
+        "window": now,
+        "ms": 600_000,
+        "thread": "t1",
+        "card": 1,
+        "count": 0,
+        "weight": 0,
+        "epoch": "",
+        "seq": 0,
+        **changed,
+    }
     return names, [*told.values(), member(1), "m1", "=f", 10, "", "", b"surplus"]
 
 

@@ -99,7 +99,9 @@ def test_a_push_into_a_window_that_is_not_the_servers_changes_nothing(store):
     of, late = store.keys.of("harold"), window() - 7
     names = [of.tokens, store.keys.due_observe, of.messages("t1"), of.seen("t1", late), of.seen("t1", late - 1)]
     with nothing_changes(store):
-        reply = call(store, "push", names, [late, 600_000, 1, "resource", "harold", "t1", "harold|t1", 1, 1, b"{}", "m", "=f", 1])
+        reply = call(
+            store, "push", names, [late, 600_000, 1, "resource", "harold", "t1", "harold|t1", 1, 1, b"{}", "m", "=f", 1]
+        )
 
     assert reply[1] == b"clock"
     assert abs(reply[0] // 600_000 - window()) <= 1

@@ -55,7 +55,9 @@ def test_a_call_with_too_few_keys_is_refused(name):
         script.check(script.fixed - 1)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if load_all()[name].groups != (1,) and len(load_all()[name].groups) < 2])
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if load_all()[name].groups != (1,) and len(load_all()[name].groups) < 2]
+)
 def test_a_call_with_a_key_too_many_is_refused(name):
     script = load_all()[name]
 

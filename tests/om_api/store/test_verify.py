@@ -138,7 +138,10 @@ BREAKS = {
     ),
     "a chunk that no index names": (lambda s: s.client.zrem(key(s, "chunks", HAROLD), "c5"), "chunk:c5", "in no scope"),
     "a message raw and sealed": (
-        lambda s: (s.client.zadd(key(s, "messages", "t1"), {member(7): AT}), s.client.hincrby(key(s, "tokens"), "#t1", 1)),
+        lambda s: (
+            s.client.zadd(key(s, "messages", "t1"), {member(7): AT}),
+            s.client.hincrby(key(s, "tokens"), "#t1", 1),
+        ),
         "messages:t1",
         "holds too",
     ),
@@ -162,7 +165,11 @@ BREAKS = {
         "source:o1",
         "holds too",
     ),
-    "a message counter off by one": (lambda s: s.client.hincrby(key(s, "tokens"), "#t1", 1), "messages:t1", "3 are counted"),
+    "a message counter off by one": (
+        lambda s: s.client.hincrby(key(s, "tokens"), "#t1", 1),
+        "messages:t1",
+        "3 are counted",
+    ),
     "a message counter short by one": (lambda s: s.client.hincrby(key(s, "tokens"), "#t1", -1), "tokens", "t1 is 20"),
     "a token counter off by one": (lambda s: s.client.hincrby(key(s, "tokens"), "t1", 1), "tokens", "t1 is 21"),
     "a total off by one": (lambda s: s.client.hincrby(key(s, "tokens"), "*", -1), "tokens", "* is 29"),
@@ -192,8 +199,16 @@ BREAKS = {
         "chunk:c5",
         "says 4 messages",
     ),
-    "a chunk's tokens off": (lambda s: s.client.hset(key(s, "chunk", "c5"), "tokens", 31), "chunk:c5", "says 31 tokens"),
-    "a chunk in no known state": (lambda s: s.client.hset(key(s, "chunk", "c5"), "state", "lost"), "chunk:c5", "neither"),
+    "a chunk's tokens off": (
+        lambda s: s.client.hset(key(s, "chunk", "c5"), "tokens", 31),
+        "chunk:c5",
+        "says 31 tokens",
+    ),
+    "a chunk in no known state": (
+        lambda s: s.client.hset(key(s, "chunk", "c5"), "state", "lost"),
+        "chunk:c5",
+        "neither",
+    ),
     "an observation deleted": (
         lambda s: s.client.zremrangebyrank(key(s, "observations", HAROLD), 0, 0),
         "source:o2",
@@ -224,7 +239,11 @@ BREAKS = {
         "chunks",
         "two chunks have the seq",
     ),
-    "a generation missing": (lambda s: s.client.delete(key(s, "reflections", HAROLD)), "reflections", "the record says 1"),
+    "a generation missing": (
+        lambda s: s.client.delete(key(s, "reflections", HAROLD)),
+        "reflections",
+        "the record says 1",
+    ),
     "a gap in the generations": (
         lambda s: (
             s.client.zadd(key(s, "reflections", HAROLD), {msgspec.json.encode({"n": 3, "text": "", "tokens": 3}): 3}),
@@ -239,7 +258,11 @@ BREAKS = {
         "the scope in force is thread",
     ),
     "a memory without scope": (lambda s: s.client.delete(key(s, "scope")), "scope", "is missing"),
-    "an unknown key": (lambda s: s.client.set(key(s, "lock", "x").replace("lock", "luck"), 1, ex=9), "luck:x", "no name"),
+    "an unknown key": (
+        lambda s: s.client.set(key(s, "lock", "x").replace("lock", "luck"), 1, ex=9),
+        "luck:x",
+        "no name",
+    ),
     "a living key with a TTL": (lambda s: s.client.expire(key(s, "messages", "t1"), 900), "messages:t1", "no TTL"),
     "a key of the wrong type": (
         lambda s: (s.client.delete(key(s, "threads")), s.client.set(key(s, "threads"), 1)),

@@ -1,0 +1,208 @@
+"""What the documents say of the code is true of the code: links, commands, variables, tasks, events, words, numbers."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import redis
+
+from om_api import Message, ObservationalMemory, load_settings
+from om_api.cli import main
+from om_api.cli.up import _GRACE_S
+from om_api.errors import SettingsError
+from om_api.settings.environment import environment_layer
+from om_api.settings.models import DEFAULT_MODELS
+from om_api.store import due
+from om_api.store.keys import WINDOW_MS
+from om_api.values import Outcome
+from om_workers import heartbeat, wiring
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("config/**/*.md")])
+OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+_ABSOLUTE = re.compile(r"(?<![\w.:/<*)}])/[a-z]\w*/[\w./-]*")
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def blocks(text: str, *languages: str) -> list[str]:
+    """The fenced blocks in one of these languages."""
+    return [body for language, body in _FENCE.findall(text) if language in languages]
+
+
+def spans(text: str) -> list[str]:
+    """What stands in backticks, outside of fenced blocks."""
+    return re.findall(r"`([^`\n]+)`", _FENCE.sub("", text))
+
+
+def section(text: str, title: str) -> str:
+    """What stands under a heading of the second level."""
+    return re.split(r"^## ", text.split(f"\n## {title}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def table(text: str) -> dict[str, str]:
+    """The second cells of a section's tables by their first ones, without backticks."""
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return {row[0].strip("`"): row[1].strip("`") for row in rows}
+
+
+def commands(text: str) -> list[list[str]]:
+    """Every `om …` that a page shows, as words."""
+    lines = [line.strip() for block in blocks(text, "sh") for line in block.splitlines()]
+    shown = [line for line in [*lines, *spans(text)] if line.startswith("om ") and "COMMAND" not in line]
+    return [shlex.split(line, comments=True)[1:] for line in shown]
+
+
+def trees() -> list[ast.Module]:
+    files = [*ROOT.glob("om_api/**/*.py"), *ROOT.glob("om_workers/**/*.py")]
+    return [ast.parse(file.read_text()) for file in files]
+
+
+def assigned(file: str, name: str) -> Any:
+    """The literal value of a name that a module of the workers assigns; importing app.py would read this shell's settings."""
+    body = ast.parse((ROOT / "om_workers" / file).read_text()).body
+    return next(
+        ast.literal_eval(node.value) for node in body if isinstance(node, ast.Assign) and node.targets[0].id == name
+    )
+
+
+# -- every page --------------------------------------------------------------------------------------------------------
+
+
+@every_page
+def test_every_relative_link_leads_to_a_file_and_every_anchor_to_a_heading(page):
+    for link in _LINK.findall(_FENCE.sub("", page.read_text())):
+        if link.startswith(("http:", "https:")):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), f"{link} leads nowhere"
+        assert not anchor or anchor in _anchors(target.read_text()), f"there is no heading for {link}"
+
+
+def _anchors(text: str) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@every_page
+def test_every_om_command_exists_and_has_the_options_shown(page):
+    for words in commands(page.read_text()):
+        command, context = main, click.Context(main)
+        for word in words:
+            found = command.get_command(context, word) if isinstance(command, click.Group) else None
+            command = found or command
+        options = {name for option in command.params for name in option.opts} | {"--help"}
+
+        assert command is not main, f"om {' '.join(words)}: there is no such command"
+        assert {word for word in words if word.startswith("--")} <= options, f"om {' '.join(words)}"
+
+
+@every_page
+def test_every_variable_is_known_to_the_settings(page):
+    for name in sorted(set(re.findall(r"\bOM_[A-Z0-9][A-Z0-9_<>]*", page.read_text()))):
+        try:
+            environment_layer({name.replace("<NAME>", "ANY"): "x"}, DEFAULT_MODELS)
+        except SettingsError as error:
+            pytest.fail(str(error))
+
+
+@every_page
+def test_no_page_names_a_path_of_somebodys_machine(page):
+    assert _ABSOLUTE.findall(page.read_text()) == []
+
+
+# -- operations --------------------------------------------------------------------------------------------------------
+
+
+def test_every_task_is_in_the_table_with_its_queue_and_no_page_names_another_one():
+    tasks = set(re.findall(r'shared_task\(name="([\w.]+)"', (ROOT / "om_workers" / "ticks.py").read_text()))
+    told = {name: queue for name, queue in table(OPERATIONS).items() if name in tasks}
+    named = {span for page in PAGES for span in spans(page.read_text()) if re.fullmatch(r"om\.[a-z_]+", span)}
+
+    assert told == assigned("app.py", "_ROUTES")
+    assert tasks == named
+
+
+def test_command_lines_of_workers_name_queues_that_exist():
+    lines = [line for page in PAGES for block in blocks(page.read_text(), "sh") for line in block.splitlines()]
+    named = [queue for line in lines for found in re.findall(r" -Q (\S+)", line) for queue in found.split(",")]
+
+    assert sorted(set(named)) == sorted(assigned("app.py", "_QUEUES"))
+
+
+def test_every_event_of_the_log_is_in_the_table_and_every_one_in_the_table_is_in_the_code():
+    ticks = {node.args[0].value for node in _calls("_tick")}
+    logged = [node.args[0] for level in ("debug", "info", "warning", "error", "exception") for node in _calls(level)]
+    events = {
+        arg.value for arg in (*logged, *(node.args[0] for node in _calls("unit"))) if isinstance(arg, ast.Constant)
+    }
+    made = [arg for arg in logged if isinstance(arg, ast.JoinedStr)]
+    events |= {tick + arg.values[-1].value for arg in made for tick in ticks}
+
+    assert set(table(section(OPERATIONS, "Logs"))) - {"event", "---"} == events
+
+
+def _calls(name: str) -> list[ast.Call]:
+    """Every call of a function, or of a logger's method, of this name that has a first argument."""
+    calls = [node for tree in trees() for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
+    plain = [node for node in calls if isinstance(node.func, ast.Name) and node.func.id == name]
+    methods = [node for node in calls if isinstance(node.func, ast.Attribute) and node.func.attr == name]
+    return plain + [node for node in methods if isinstance(node.func.value, ast.Name) and node.func.value.id == "_log"]
+
+
+def test_every_outcome_is_explained():
+    assert list(table(section(OPERATIONS, "Outcomes")))[2:] == [str(outcome) for outcome in Outcome]
+
+
+def test_the_fixed_times_and_numbers_are_those_of_the_code():
+    told = table(OPERATIONS)
+    minutes = WINDOW_MS // 60_000
+
+    assert told["lease of a scope, and of a lock"] == f"{due.LEASE_MS // 1000} s"
+    assert told["interval of the heartbeat"] == f"{heartbeat.LEASE_S / heartbeat._BEATS_A_LEASE:g} s"
+    assert told["interval of the sweep"] == f"{wiring.SWEEP_S:g} s"
+    assert told["ids of accepted messages are remembered"] == f"{minutes} to {2 * minutes} min"
+    assert told["tasks at a time in one worker, unless `-c` says otherwise"] == str(assigned("app.py", "_CONCURRENCY"))
+    assert told["a client's round trip, unless its `timeout` says otherwise"] == f"{_client_timeout():g} s"
+    assert told["a worker's round trip"] == f"{wiring._STORE_TIMEOUT_S:g} s"
+    assert told["what `om up` grants running tasks when it stops"] == f"{_GRACE_S:g} s"
+
+
+def _client_timeout() -> float:
+    return (ObservationalMemory.__init__.__kwdefaults__ or {})["timeout"]
+
+
+def test_the_acl_of_an_agent_is_enough_for_an_agent_and_for_nothing_else(server_url, prefix):
+    line = re.search(r"^ACL SETUSER (.+)$", OPERATIONS, re.MULTILINE)[1].replace("cortex:om", prefix).split()
+    user, password = line[0], next(word[1:] for word in line if word.startswith(">"))
+    url = server_url.replace("://", f"://{user}:{password}@", 1)
+    with redis.Redis.from_url(server_url) as owner, redis.Redis.from_url(url) as agent:
+        owner.execute_command("ACL", "SETUSER", *line)
+        try:
+            _live(url, prefix)
+            for refused in (("SET", "elsewhere", "1"), ("FLUSHALL",), ("CONFIG", "GET", "*")):
+                with pytest.raises(redis.exceptions.NoPermissionError):
+                    agent.execute_command(*refused)
+        finally:
+            owner.execute_command("ACL", "DELUSER", user)
+
+
+def _live(url: str, prefix: str) -> None:
+    """Everything an agent and the `om` command ask for, once."""
+    with ObservationalMemory(load_settings(environ={"OM_REDIS_URL": url, "OM_PREFIX": prefix})) as memory:
+        memory.add_message(Message(role="user", content="hello", thread_id="t-1", resource_id="harold"))
+        assert memory.get_context("t-1", "harold").messages[0].content == "hello"
+        memory.force_observe(resource_id="harold")
+        memory.pause("harold")
+        assert memory.stats("harold").message_tokens
+        assert memory.threads("harold")
+        assert memory.verify() == []
+        assert memory.clear("harold").messages == 1

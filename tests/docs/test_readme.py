@@ -1,0 +1,104 @@
+"""What the README shows runs: its agent, its two commands for any language, its YAML; and it lists every command."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import redis
+from click.testing import CliRunner
+from test_docs import ROOT, blocks, section, table
+from world import World
+
+from om_api import ObservationalMemory, load_settings
+from om_api.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+README = (ROOT / "README.md").read_text()
+PYTHON = blocks(README, "python")
+
+
+@pytest.fixture
+def client(server_url: str, prefix: str) -> Iterator[Any]:
+    """A client of the real server; the test's keys are gone afterwards."""
+    with redis.Redis.from_url(server_url) as real:
+        yield real
+        if left := list(real.scan_iter(f"{prefix}*", count=1000)):
+            real.unlink(*left)
+
+
+@pytest.fixture
+def shell(client: Any, server_url: str, prefix: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    """An empty folder, and an environment that names the test's own store and nothing else."""
+    for name in [name for name in os.environ if name.startswith("OM_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("OM_REDIS_URL", server_url)
+    monkeypatch.setenv("OM_PREFIX", prefix)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("code", PYTHON)
+def test_every_block_of_python_runs_as_it_stands(shell, code):
+    exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})  # noqa: S102 - that is the promise
+
+
+def test_the_agent_remembers_what_was_said_and_what_it_answered(shell, capsys):
+    exec(compile(PYTHON[0], "README.md", "exec"), {"__name__": "__main__"})  # noqa: S102 - that is the promise
+
+    answers = capsys.readouterr().out.splitlines()
+    with ObservationalMemory() as memory:
+        said = [message.content for message in memory.get_context("thread-1", "harold").messages]
+    assert answers == ["I have read 1 messages.", "I have read 3 messages."]
+    assert said == ["My flight to Oslo is on Friday.", answers[0], "When do I fly?", answers[1]]
+
+
+def test_the_agent_is_about_twenty_lines():
+    assert len(PYTHON[0].splitlines()) <= 24
+
+
+def test_two_plain_commands_are_enough_for_a_message_to_be_observed(client, prefix):
+    lines = [line for block in blocks(README, "sh") for line in block.splitlines() if line.startswith("redis-cli ZADD")]
+    for line in lines:
+        client.execute_command(*shlex.split(line.replace("cortex:om", prefix))[1:])
+    world = World(client, prefix)
+    world.sweep()
+    world.om.force_observe(resource_id="harold")
+    world.settle()
+
+    assert len(lines) == 2
+    assert world.covering() == ["m-1"]
+    assert "[m-1]" in world.context("thread-1").text
+
+
+def test_the_yaml_of_an_agent_is_in_force_for_that_agent(tmp_path):
+    (text,) = blocks(README, "yaml")
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    file = tmp_path / re.search(r"^# (config/\S+)$", text, re.MULTILINE)[1]
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    settings = load_settings(tmp_path / "config", {})
+
+    assert settings.problems == ()
+    assert settings.for_agent("harold").message_threshold == 50_000
+    assert settings.for_agent("harold").observer.instruction == "Keep every ticket number and who owns it."
+    assert settings.for_agent("albert") == settings.memory
+
+
+def test_the_list_of_commands_is_that_of_om_help():
+    told = [name.removeprefix("om ") for name in table(section(README, "The `om` command")) if name.startswith("om ")]
+    help_text = CliRunner().invoke(main, ["--help"]).stdout
+
+    assert told == [name for name in re.findall(r"^  ([a-z-]+)  ", help_text, re.MULTILINE) if not name.startswith("-")]
+
+
+def test_make_knows_the_targets_that_the_readme_names():
+    named = set(re.findall(r"\bmake ([a-z]+)", "\n".join(blocks(README, "sh"))))
+
+    assert named == {"demo", "test"}
+    assert named <= set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))

@@ -1,0 +1,352 @@
+"""`om up` runs everything, starts again what dies, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import base64
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from om_api import Message, ObservationalMemory, Outcome, load_settings
+from om_api.cli import main
+from om_api.cli.embedded import Embedded, free_port
+from om_api.cli.group import PLACES
+from om_api.cli.up import NEXT, Flower, Keeper, child_environ, store_port, wants_store
+from om_api.errors import SettingsError, StoreError
+
+OM = [sys.executable, "-c", "from om_api.cli import main; main()"]
+SLOW = {"OM_MODEL": "slow", "OM_MODELS__SLOW__PROVIDER": "scripted", "OM_MODELS__SLOW__OPTIONS": "{delay: 60}"}
+linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+
+class Running:
+    """An `om up` of a test's own: its lines as they come, and the processes it has."""
+
+    def __init__(self, folder, *options, **environ):
+        self.mark = f"MARK={secrets.token_hex(8)}"
+        self.url = f"redis://127.0.0.1:{(port := free_port())}/0"
+        self.lines = []
+        own = {name: text for name, text in os.environ.items() if not name.startswith(("OM_", "FLOWER_"))}
+        self.environ = own | {"OM_CONFIG_DIR": str(folder), "OM_MODEL": "extractive", "OM_OBSERVER_INTERVAL": "0.2s"}
+        self.environ |= dict([self.mark.split("=")]) | environ
+        self.process = subprocess.Popen(
+            [*OM, "up", "--port", str(port), *options],
+            cwd=folder,
+            env=self.environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        threading.Thread(target=lambda: self.lines.extend(self.process.stdout), daemon=True).start()
+
+    @property
+    def text(self):
+        return "".join(self.lines)
+
+    def pids(self, word=""):
+        """The processes it has brought about, itself included, whose command line holds a word."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*"):
+            try:
+                if self.mark.encode() in (path / "environ").read_bytes() and word in (path / "cmdline").read_text():
+                    found.append(int(path.name))
+            except OSError:
+                continue
+        return found
+
+    def memory(self):
+        return ObservationalMemory(load_settings(environ=self.environ | {"OM_REDIS_URL": self.url}))
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        code = self.process.wait(40)
+        self.process.stdout.close()
+        return code
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("up")
+
+
+@pytest.fixture(scope="module")
+def running(folder):
+    everything = Running(folder, OM_FLOWER_PORT=str(free_port()), OM_FLOWER_USER="ops")
+    yield everything
+    everything.stop()
+
+
+@pytest.fixture
+def alone(tmp_path):
+    """Starts one more, which is stopped whatever the test does."""
+    started = []
+
+    def start(*options, **environ):
+        started.append(Running(tmp_path, *options, **environ))
+        return started[-1]
+
+    yield start
+    for each in started:
+        if each.process.poll() is None:
+            each.stop(signal.SIGKILL)
+
+
+def password(running):
+    [line] = [line for line in running.lines if "password" in line]
+    return line.split("password ")[1].split()[0]
+
+
+def fetch(running, path, credentials=""):
+    encoded = base64.b64encode(credentials.encode()).decode()
+    url = f"http://127.0.0.1:{running.environ['OM_FLOWER_PORT']}{path}"
+    request = urllib.request.Request(url, headers={"Authorization": f"Basic {encoded}"} if credentials else {})
+    try:
+        with urllib.request.urlopen(request, timeout=5) as response:
+            return response.status
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+    except OSError:
+        return None
+
+
+def test_it_says_what_runs_where_and_what_to_try_next(running, folder, wait_until):
+    wait_until(lambda: NEXT[-1] in running.text, "the announcement")
+
+    assert f"{running.url}   embedded, data in {folder / '.om'}" in running.text
+    assert f"http://127.0.0.1:{running.environ['OM_FLOWER_PORT']}   user ops, password" in running.text
+    assert f"export OM_REDIS_URL={running.url}" in running.text
+
+
+def test_what_to_try_next_exists():
+    assert {line.split()[1] for line in NEXT} <= set(PLACES)
+
+
+def test_a_pushed_conversation_is_observed(running, wait_until):
+    wait_until(lambda: NEXT[-1] in running.text, "the announcement")
+    with running.memory() as om:
+        om.add_messages(
+            Message(role="user", content=f"The flight to Oslo is on {day} May.", thread_id="t-1", resource_id="harold")
+            for day in range(1, 9)
+        )
+        outcome = om.force_observe("t-1", "harold", wait=20)
+
+        assert outcome == Outcome.ACTIVATED
+        assert "Oslo" in om.observations("harold")[0].text
+
+
+def test_lines_of_children_carry_their_names(running, wait_until):
+    wait_until(lambda: "worker | " in running.text, "a line of the worker")
+
+
+def test_flower_opens_for_the_printed_password_only(running, wait_until):
+    wait_until(lambda: fetch(running, "/healthcheck") == 200, "flower", 20)
+
+    assert fetch(running, "/workers", f"ops:{password(running)}") == 200
+    assert (fetch(running, "/workers"), fetch(running, "/workers", "ops:guess")) == (401, 401)
+
+
+@linux
+def test_the_password_is_on_no_command_line(running, wait_until):
+    wait_until(lambda: running.pids("flower"), "flower")
+
+    assert running.pids(password(running)) == []
+
+
+def test_a_second_one_on_the_same_folder_is_refused(running, folder, wait_until):
+    wait_until(lambda: NEXT[-1] in running.text, "the announcement")
+    second = subprocess.run([*OM, "up"], cwd=folder, env=running.environ, capture_output=True, text=True, timeout=20)
+
+    assert second.returncode == 3
+    assert f"in use by process {running.process.pid}" in second.stderr
+
+
+@linux
+@pytest.mark.parametrize("word", ["beat", "valkey-server"])
+def test_what_dies_is_started_again(running, wait_until, word):
+    wait_until(lambda: running.pids(word), word)
+    [pid] = running.pids(word)
+    os.kill(pid, signal.SIGKILL)
+
+    wait_until(lambda: running.pids(word) not in ([], [pid]), f"another {word}")
+    assert "has ended: starting it again in 1 s" in running.text
+
+
+@linux
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_everything_cleanly(alone, wait_until, number):
+    one = alone(OM_FLOWER_PORT=str(free_port()))
+    wait_until(lambda: fetch(one, "/healthcheck") == 200, "flower", 20)
+    with one.memory() as om:
+        om.add_message(Message(role="user", content="hello", thread_id="t-1", resource_id="harold"))
+    pids = one.pids()
+
+    assert len(pids) == 5
+    assert one.stop(number) == 0
+    assert one.pids() == []
+
+
+def test_the_data_is_there_again_next_time(alone, wait_until, tmp_path):
+    one = alone("--no-flower", "--no-beat")
+    wait_until(lambda: NEXT[-1] in one.text, "the announcement")
+    with one.memory() as om:
+        om.add_message(Message(role="user", content="hello", thread_id="t-1", resource_id="harold"))
+    one.stop()
+
+    with Embedded(tmp_path / ".om") as store:
+        with ObservationalMemory(load_settings(environ={"OM_REDIS_URL": store.url})) as om:
+            assert [message.content for message in om.get_context("t-1", "harold").messages] == ["hello"]
+
+
+@linux
+def test_a_second_ctrl_c_does_not_wait_for_work_in_flight(alone, wait_until):
+    one = alone("--no-flower", **SLOW)
+    wait_until(lambda: NEXT[-1] in one.text, "the announcement")
+    with one.memory() as om:
+        om.add_message(Message(role="user", content="hello", thread_id="t-1", resource_id="harold"))
+        om.force_observe("t-1", "harold")
+        wait_until(lambda: om.stats("harold").observing, "a slow model at work", 20)
+    one.process.send_signal(signal.SIGINT)
+    wait_until(lambda: "stopping" in one.text and not one.pids("beat"), "the gentle stop")
+
+    assert one.pids("worker")
+    assert one.stop(signal.SIGINT) == 1
+    assert one.pids() == []
+
+
+@linux
+def test_a_killed_one_takes_everything_with_it(alone, wait_until):
+    one = alone("--no-flower")
+    wait_until(lambda: one.pids("beat") and one.pids("worker"), "the children")
+    one.stop(signal.SIGKILL)
+
+    wait_until(lambda: not one.pids(), "the end of the children")
+
+
+# -- its parts ----------------------------------------------------------------------------------------------------------
+
+
+class Failing:
+    """A child that never lives, or lives when it is told to."""
+
+    name = "worker"
+
+    def __init__(self, error=None):
+        self.alive = False
+        self.starts = 0
+        self.error = error
+
+    def start(self):
+        self.starts += 1
+        if self.error:
+            raise self.error
+
+
+def starts(child, seconds):
+    """At which seconds a keeper starts a child."""
+    keeper, found, before = Keeper(child, lambda _: None), [], 0
+    for second in range(seconds):
+        keeper.tend(second)
+        if child.starts > before:
+            before = child.starts
+            found.append(second)
+    return found
+
+
+@pytest.mark.parametrize("error", [None, StoreError("no")])
+def test_what_dies_at_once_is_started_after_ever_longer_pauses(error):
+    at = starts(Failing(error), 200)
+    pauses = [after - before - 1 for before, after in zip(at, at[1:], strict=False)]
+
+    assert pauses == [2, 4, 8, 16, 30, 30, 30]
+
+
+def test_what_held_for_a_while_is_started_after_a_second_again():
+    child, told = Failing(), []
+    keeper = Keeper(child, told.append)
+    for now, child.alive in ((0, False), (1, False), (2, False), (4, False), (10, True), (40, True), (50, False)):
+        keeper.tend(now)
+
+    assert [line.rpartition(" in ")[2] for line in told] == ["1 s", "2 s", "1 s"]
+
+
+@pytest.mark.parametrize(
+    ("environ", "wanted"),
+    [
+        ({}, True),
+        ({"OM_REDIS_URL": "redis://127.0.0.1:6379/0"}, False),
+        ({"OM_REDIS_URL": "redis://10.0.0.1:6379/0"}, False),
+        ({"OM_STORAGE__REDIS__HOST": "db"}, False),
+        ({"OM_REDIS_URL": ""}, True),
+    ],
+)
+def test_the_embedded_store_is_for_those_who_name_no_server(environ, wanted):
+    assert wants_store(load_settings(environ=environ)) is wanted
+
+
+def test_a_server_that_a_file_names_is_used(tmp_path):
+    text = "observational_memory: {storage: {redis: {url: 'redis://db:6379/0'}}}"
+    (tmp_path / "observational-memory.yaml").write_text(text)
+
+    assert not wants_store(load_settings(tmp_path, {}))
+
+
+def test_children_get_the_one_store_that_was_decided_on(monkeypatch, tmp_path):
+    monkeypatch.setenv("OM_STORAGE__REDIS__HOST", "elsewhere")
+    monkeypatch.setenv("OM_STORAGE__REDIS__PREFIX", "mine")
+    environ = child_environ("redis://here:1/0", tmp_path)
+
+    assert load_settings(environ=environ | {"OM_CONFIG_DIR": str(tmp_path)}).redis_url == "redis://here:1/0"
+    assert (environ["OM_STORAGE__REDIS__PREFIX"], environ["OM_CONFIG_DIR"]) == ("mine", str(tmp_path))
+
+
+def test_a_port_that_was_asked_for_is_taken():
+    assert store_port(7) == 7
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("OM_FLOWER_PORT", "http"),
+        ("OM_FLOWER_PORT", "0"),
+        ("OM_FLOWER_PORT", "65536"),
+        ("OM_FLOWER_USER", "a:b"),
+        ("OM_FLOWER_PASSWORD", "a,b"),
+        ("OM_FLOWER_PASSWORD", "ä"),
+    ],
+)
+def test_what_flower_cannot_take_is_named_and_not_shown(name, value):
+    with pytest.raises(SettingsError, match=f"environment {name}: ") as caught:
+        Flower.of(load_settings(environ={name: value}))
+    assert name == "OM_FLOWER_PORT" or value not in str(caught.value)
+
+
+def test_a_password_that_was_chosen_is_not_made():
+    flower = Flower.of(load_settings(environ={"OM_FLOWER_PASSWORD": "secret", "OM_FLOWER_PORT": str(free_port())}))
+
+    assert (flower.user, flower.password, flower.made) == ("om", "secret", False)
+    assert flower.environ(Path("data"))["FLOWER_BASIC_AUTH"] == "om:secret"
+
+
+def test_without_a_password_each_start_makes_its_own():
+    settings = load_settings(environ={"OM_FLOWER_PORT": str(free_port())})
+
+    assert Flower.of(settings).made
+    assert Flower.of(settings).password != Flower.of(settings).password
+
+
+def test_a_port_for_a_store_that_is_not_ours_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setenv("OM_DATA_DIR", str(tmp_path))
+    result = CliRunner().invoke(main, ["--url", "redis://127.0.0.1:1/0", "up", "--port", "6400"])
+
+    assert result.exit_code == 2
+    assert "--port is for the embedded store" in result.output

@@ -1,0 +1,189 @@
+"""activate: ready chunks become observations at the end; the server renames, nothing is copied."""
+
+from __future__ import annotations
+
+import pytest
+from scene import (
+    HAROLD,
+    TTL,
+    activate,
+    activating,
+    buffer,
+    interrupted,
+    member,
+    nothing_changes,
+    observed,
+    push,
+    ready,
+    record,
+    seal,
+)
+
+from om_api.store import commits, reading
+from om_api.store.verify import verify
+from om_api.values import Outcome, Scope
+
+
+def stored(store, scope=HAROLD):
+    return store.run(reading.observations(store.keys, scope))
+
+
+def test_a_ready_chunk_becomes_an_observation(store):
+    ready(store, "c1", 1, 2)
+
+    assert activate(store, "c1") is Outcome.ACTIVATED
+    (found,) = stored(store)
+    assert (found.observation.id, found.observation.activation) == ("c1", "a1")
+    assert store.run(reading.look(store.keys, HAROLD)).chunks == []
+
+
+def test_its_messages_stay_behind_it_until_they_expire(store):
+    ready(store, "c1", 1, 2)
+    activate(store, "c1")
+    of = store.keys.of("harold")
+
+    assert store.client.zrange(of.source("c1"), 0, -1) == [member(1), member(2)]
+    assert store.client.exists(of.sealed("c1"), of.chunk("c1")) == 0
+    assert {store.client.ttl(of.source("c1")), store.client.ttl(of.sources("t1"))} <= {TTL, TTL - 1}
+
+
+def test_totals_follow(store):
+    ready(store, "c1", 1, 2)
+    ready(store, "c2", 3)
+    activate(store, "c1", "c2")
+    now = record(store)
+
+    assert (now.chunk_tokens, now.observation_tokens, now.observation_count) == (0, 10, 2)
+    assert (now.observed_tokens, now.observed_messages) == (30, 3)
+
+
+def test_activation_only_appends(store):
+    observed(store, "c1", 1)
+    before = [(s.seq, s.member) for s in stored(store)]
+    ready(store, "c2", 2)
+    activate(store, "c2", by="a2")
+
+    assert [(s.seq, s.member) for s in stored(store)][:1] == before
+    assert stored(store)[1].seq > before[0][0]
+
+
+def test_chunks_of_one_activation_keep_their_order_however_they_are_named(store):
+    for n in (1, 2, 3):
+        ready(store, f"c{n}", n)
+    activate(store, "c3", "c1", "c2")
+
+    assert [s.observation.id for s in stored(store)] == ["c1", "c2", "c3"]
+
+
+def test_the_thread_learns_its_task(store):
+    ready(store, "c1", 1, task="mend the roof")
+    activate(store, "c1")
+
+    assert store.client.hget(store.keys.of("harold").thread("t1"), "current_task") == b"mend the roof"
+
+
+def test_fields_of_a_thread_that_are_not_ours_are_kept(store):
+    store.client.hset(store.keys.of("harold").thread("t1"), "colour", "blue")
+    ready(store, "c1", 1, task="mend the roof")
+    activate(store, "c1")
+
+    assert store.client.hget(store.keys.of("harold").thread("t1"), "colour") == b"blue"
+
+
+def test_an_activation_repeated_with_its_id_answers_as_before(store):
+    ready(store, "c1", 1)
+    lost = activating(store, "c1")
+    activate(store, "c1")
+    with nothing_changes(store):
+        assert store.run(lost) is Outcome.ACTIVATED
+
+
+def test_of_two_activations_of_one_chunk_the_second_changes_nothing(store):
+    """Breaks without the check of the state: time 0 a client and a worker see c1 ready, time 1 and 2 both activate it."""
+    ready(store, "c1", 1)
+    late = activating(store, "c1", by="a2")
+    activate(store, "c1")
+    with nothing_changes(store):
+        assert store.run(late) is Outcome.SUPERSEDED
+
+
+def _after_one_sealed(store):
+    seal(store, "c1", 1)
+    ready(store, "c2", 2)
+
+
+REFUSED = {
+    "another memory": (lambda s: ready(s, "c2", 2), lambda s: activating(s, "c2", epoch="other")),
+    "not ready": (lambda s: seal(s, "c2", 2), lambda s: activating(s, "c2")),
+    "an earlier one of its thread waits": (_after_one_sealed, lambda s: activating(s, "c2")),
+    "nothing is chosen": (lambda s: ready(s, "c2", 2), lambda s: activating(s)),
+    "its messages are gone": (
+        lambda s: (ready(s, "c2", 2), s.client.delete(s.keys.of("harold").sealed("c2"))),
+        lambda s: activating(s, "c2"),
+    ),
+    "no index names it": (
+        lambda s: (ready(s, "c2", 2), ready(s, "c3", 3)),
+        lambda s: _unlisted(s, "c2"),
+    ),
+}
+
+
+def _unlisted(store, chunk):
+    steps = activating(store, chunk)
+    store.client.zrem(store.keys.of("harold").chunks(HAROLD), chunk)
+    return steps
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_a_refused_activation_changes_nothing(store, why):
+    prepare, refused = REFUSED[why]
+    prepare(store)
+    steps = refused(store)
+    with nothing_changes(store):
+        assert store.run(steps) is Outcome.SUPERSEDED
+
+
+def test_a_waiting_chunk_of_another_thread_holds_nothing_up(store):
+    seal(store, "c1", 1)
+    ready(store, "c2", 31, thread="t2")
+
+    assert activate(store, "c2") is Outcome.ACTIVATED
+
+
+def test_an_earlier_chunk_that_nobody_named_holds_activation_up(store):
+    """Breaks when only named chunks are checked: time 0 a look misses c1, time 1 c2 is activated, time 2 c1 comes after it."""
+    seal(store, "c1", 1)
+    ready(store, "c2", 2)
+    look = store.run(reading.look(store.keys, HAROLD))
+    blind = commits.activate(store.keys, HAROLD, look.record.epoch, look.chunks[1:], ["c2"], TTL, "a1")
+    with nothing_changes(store):
+        assert store.run(blind) is Outcome.SUPERSEDED
+
+
+def test_a_chunk_that_became_ready_meanwhile_is_left_for_the_next_time(store):
+    ready(store, "c1", 1)
+    seal(store, "c2", 2)
+    done = store.run(interrupted(activating(store, "c1"), "activate", lambda: buffer(store, "c2")))
+
+    assert done is Outcome.ACTIVATED
+    assert [s.observation.id for s in stored(store)] == ["c1"]
+
+
+def test_a_chunk_sealed_meanwhile_does_not_hold_activation_up(store):
+    ready(store, "c1", 1)
+    push(store, 2)
+
+    def meanwhile():
+        assert seal(store, "c2", 2) is Outcome.SEALED
+
+    assert store.run(interrupted(activating(store, "c1"), "activate", meanwhile)) is Outcome.ACTIVATED
+    assert store.run(verify(store.keys)) == []
+
+
+def test_a_memory_of_one_thread_is_activated_by_itself(store):
+    scope = Scope("harold", "t1")
+    ready(store, "c1", 1, scope=scope)
+
+    assert activate(store, "c1", scope=scope) is Outcome.ACTIVATED
+    assert [s.observation.id for s in stored(store, scope)] == ["c1"]
+    assert stored(store) == []

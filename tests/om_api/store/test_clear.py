@@ -1,0 +1,282 @@
+"""clear, clear_thread, forget: what is ended is gone in one step, and nothing that came since is taken along."""
+
+from __future__ import annotations
+
+import pytest
+from scene import (
+    AT,
+    HAROLD,
+    contents,
+    filled,
+    interrupted,
+    member,
+    nothing_changes,
+    observed,
+    push,
+    ready,
+    record,
+    reflect,
+    reflecting,
+    seal,
+    words,
+    write_plainly,
+)
+
+from om_api.errors import StoreError
+from om_api.store import clearing, commits, reading
+from om_api.store.verify import verify
+from om_api.values import Outcome, Scope
+
+FOLDED = '* of both\n<thread id="t1">\n* of one\n</thread>\n<thread id="t2">\n* of two\n</thread>'
+
+
+def clearing_all(store, *, retention=False):
+    now = store.run(reading.look(store.keys, HAROLD)).now
+    return clearing.clear(store.keys, "harold", now, retention=retention)
+
+
+def clear_thread(store, thread, scope=HAROLD):
+    now = store.run(reading.look(store.keys, HAROLD)).now
+    return clearing.clear_thread(store.keys, scope, thread, now, words)
+
+
+def ids(store, scope=HAROLD):
+    return [s.observation.id for s in store.run(reading.observations(store.keys, scope))]
+
+
+# -- clear --------------------------------------------------------------------------------------------------------------
+
+
+def test_clear_leaves_no_key_of_a_resource(store):
+    filled(store)
+    cleared = store.run(clearing_all(store))
+
+    assert (cleared.outcome, cleared.messages, cleared.observations) == (Outcome.CLEARED, 3, 2)
+    assert contents(store) == {}
+
+
+def test_clear_leaves_other_resources_alone(store):
+    store.run(commits.pause(store.keys, "harold-2", on=True))
+    filled(store)
+    store.run(clearing_all(store))
+
+    assert list(contents(store)) == [store.keys.of("harold-2").tokens.encode()]
+
+
+def test_clear_of_nothing_is_cleared(store):
+    assert store.run(clearing_all(store)).outcome is Outcome.CLEARED
+
+
+def test_clear_again_is_cleared_again(store):
+    filled(store)
+    store.run(clearing_all(store))
+    with nothing_changes(store):
+        assert store.run(clearing_all(store)).outcome is Outcome.CLEARED
+
+
+def test_clear_takes_what_waits_for_adoption_and_its_hint(store):
+    write_plainly(store, member(1))
+    store.run(clearing_all(store))
+
+    assert contents(store) == {}
+
+
+@pytest.mark.parametrize("came", ["a thread", "a chunk", "an observation", "a generation"])
+def test_clear_is_planned_again_when_something_came(store, came):
+    """Breaks when clear trusts its plan: time 0 it lists the keys, time 1 a key comes, time 2 that key would be left over."""
+    ready(store, "c1", 1)
+    observed(store, "o2", 31, thread="t2")
+    meanwhile = {
+        "a thread": lambda: push(store, 41, thread="t4"),
+        "a chunk": lambda: seal(store, "c9", 2),
+        "an observation": lambda: observed(store, "o9", 32, thread="t2"),
+        "a generation": lambda: reflect(store, "o2"),
+    }
+    cleared = store.run(interrupted(clearing_all(store), "clear", meanwhile[came]))
+
+    assert cleared.outcome is Outcome.CLEARED
+    left = {key for key, (_, expires) in contents(store).items() if not expires}
+    assert left <= {store.keys.due_observe.encode()}
+
+
+def test_a_memory_in_thread_scope_is_cleared_whole(store):
+    observed(store, "o1", 1, scope=Scope("harold", "t1"))
+    ready(store, "c2", 31, thread="t2", scope=Scope("harold", "t2"))
+    store.run(clearing_all(store))
+
+    assert contents(store) == {}
+
+
+@pytest.mark.parametrize("came", ["a push", "a plain member", "a seal"])
+def test_retention_clears_nothing_that_anything_came_to(store, came):
+    """Breaks without the counts: time 0 a memory is idle for 90 days, time 1 its agent is back, time 2 it would be cleared."""
+    filled(store)
+    push(store, 20)
+    meanwhile = {
+        "a push": lambda: push(store, 21),
+        "a plain member": lambda: write_plainly(store, member(21)),
+        "a seal": lambda: seal(store, "c9", 21),
+    }
+    before = len(contents(store))
+    cleared = store.run(interrupted(clearing_all(store, retention=True), "clear", meanwhile[came]))
+
+    assert cleared.outcome is Outcome.SUPERSEDED
+    assert len(contents(store)) >= before
+    assert store.run(verify(store.keys)) == []
+
+
+def test_retention_that_is_refused_leaves_the_scope_due(store):
+    """Breaks when marks go first and stay away: time 0 the marks are removed, time 1 a push came, time 2 clear is refused."""
+    filled(store)
+    store.run(interrupted(clearing_all(store, retention=True), "clear", lambda: push(store, 21)))
+
+    assert store.client.zscore(store.keys.due_observe, "harold") is not None
+
+
+def test_retention_clears_what_is_idle(store):
+    filled(store)
+
+    assert store.run(clearing_all(store, retention=True)).outcome is Outcome.CLEARED
+    assert contents(store) == {}
+
+
+def test_a_memory_that_never_holds_still_is_said_so(store):
+    push(store, 1)
+    steps, n = clearing_all(store), 100
+    step = next(steps)
+    with pytest.raises(StoreError, match="changes faster than it can be cleared"):
+        while True:
+            if type(step).__name__ == "Verb":
+                n += 1
+                push(store, n, thread=f"t{n}")
+            step = steps.send(_perform(store, step))
+
+    assert store.client.zscore(store.keys.due_observe, "harold") is not None
+
+
+def _perform(store, step):
+    def one():
+        return (yield step)
+
+    return store.run(one())
+
+
+# -- clear_thread -------------------------------------------------------------------------------------------------------
+
+
+def test_a_cleared_thread_is_gone_and_the_others_stay(store):
+    filled(store)
+    cleared = store.run(clear_thread(store, "t1"))
+
+    assert (cleared.outcome, cleared.messages, cleared.observations, cleared.merged) == (Outcome.CLEARED, 2, 1, ("o1",))
+    assert ids(store) == ["o3"]
+    assert store.run(reading.look(store.keys, HAROLD)).unsealed == {"t2": (10, 1)}
+    assert not [key for key in contents(store) if key.endswith(b":t1") or b":t1:" in key]
+
+
+def test_the_sections_of_a_cleared_thread_leave_every_generation(store):
+    observed(store, "o1", 1)
+    reflect(store, "o1", text=FOLDED)
+    store.run(clear_thread(store, "t1"))
+    (generation,) = store.run(reading.generations(store.keys, HAROLD))
+
+    assert "of one" not in generation.text
+    assert "of two" in generation.text
+    assert record(store).reflection_tokens == generation.tokens == words(generation.text)
+
+
+def test_a_thread_cleared_twice_changes_nothing_the_second_time(store):
+    filled(store)
+    store.run(clear_thread(store, "t1"))
+    before = set(contents(store))
+    store.run(clear_thread(store, "t1"))
+
+    assert set(contents(store)) == before
+    assert store.run(verify(store.keys)) == []
+
+
+def test_clearing_a_thread_that_never_was_breaks_nothing(store):
+    filled(store)
+
+    assert store.run(clear_thread(store, "t7")).outcome is Outcome.CLEARED
+    assert store.run(verify(store.keys)) == []
+
+
+def test_a_thread_is_cleared_with_what_was_sealed_meanwhile(store):
+    """Breaks without the version: time 0 the plan names c1, time 1 c2 is sealed, time 2 c2 would stay behind."""
+    ready(store, "c1", 1)
+    push(store, 31, thread="t2")
+    store.run(interrupted(clear_thread(store, "t1"), "clear_thread", lambda: seal(store, "c2", 2)))
+
+    assert store.run(reading.look(store.keys, HAROLD)).chunks == []
+    assert store.run(verify(store.keys)) == []
+
+
+def test_a_reflection_thought_from_a_cleared_thread_is_not_committed(store):
+    """Breaks when the epoch stays: time 0 a Reflector reads generation 1, time 5 t1 is cleared, time 9 generation 2 says it all."""
+    observed(store, "o1", 1)
+    reflect(store, "o1", text=FOLDED)
+    observed(store, "o2", 31, thread="t2")
+    done = store.run(interrupted(reflecting(store, "o2"), "reflect", lambda: store.run(clear_thread(store, "t1"))))
+
+    assert done is Outcome.SUPERSEDED
+    assert ids(store) == ["o2"]
+
+
+def test_in_thread_scope_a_cleared_thread_takes_its_generations_along(store):
+    scope, other = Scope("harold", "t1"), Scope("harold", "t2")
+    observed(store, "o1", 1, scope=scope)
+    reflect(store, "o1", scope=scope)
+    observed(store, "o2", 31, thread="t2", scope=other)
+    store.run(clear_thread(store, "t1", scope))
+
+    assert store.run(reading.generations(store.keys, scope)) == []
+    assert not [key for key in contents(store) if key.endswith(b":t1")]
+    assert ids(store, other) == ["o2"]
+    assert store.run(verify(store.keys)) == []
+
+
+@pytest.mark.parametrize(
+    ("thread", "left"),
+    [("t1", '* of both\n<thread id="t2">\n* of two\n</thread>'), ("t7", FOLDED)],
+)
+def test_a_text_loses_the_sections_of_one_thread(thread, left):
+    assert clearing.without_thread(FOLDED, thread) == left
+
+
+# -- forget -------------------------------------------------------------------------------------------------------------
+
+
+def forgetting(store, chunk, epoch=None):
+    stored = next(s for s in store.run(reading.observations(store.keys, HAROLD)) if s.observation.id == chunk)
+    return commits.forget(store.keys, HAROLD, record(store).epoch if epoch is None else epoch, stored)
+
+
+def test_a_forgotten_observation_takes_its_messages_along(store):
+    observed(store, "o1", 1)
+    observed(store, "o2", 2)
+
+    assert store.run(forgetting(store, "o1")) is Outcome.CLEARED
+    assert ids(store) == ["o2"]
+    assert store.client.exists(store.keys.of("harold").source("o1")) == 0
+    assert (record(store).observation_count, record(store).observation_tokens) == (1, 5)
+
+
+@pytest.mark.parametrize("why", ["another memory", "forgotten before", "reflected meanwhile"])
+def test_a_refused_forget_changes_nothing(store, why):
+    observed(store, "o1", 1)
+    late = forgetting(store, "o1", "other" if why == "another memory" else None)
+    if why == "forgotten before":
+        store.run(forgetting(store, "o1"))
+    if why == "reflected meanwhile":
+        reflect(store, "o1")
+    with nothing_changes(store):
+        assert store.run(late) is Outcome.SUPERSEDED
+
+
+def test_a_thread_of_a_scope_unknown_so_far_is_among_the_threads(store):
+    push(store, 1)
+    seal(store, "c2", 31, thread="t2")
+    write_plainly(store, member(1, "t3"), thread="t3", score=AT)
+
+    assert store.run(clearing.threads_of(store.keys, "harold")) == ["t1", "t2", "t3"]

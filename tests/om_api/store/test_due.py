@@ -1,0 +1,206 @@
+"""claim, renew, done, mark, note: who looks next, and that a mark is never lost to somebody who has looked."""
+
+from __future__ import annotations
+
+import pytest
+from scene import HAROLD, nothing_changes, push, record, seal
+
+from om_api.store import commits, due, reading
+from om_api.store.commits import Note
+from om_api.store.due import Claim
+from om_api.values import Outcome, Scope
+
+
+@pytest.fixture
+def index(store):
+    return store.keys.due_observe
+
+
+def mark(store, *names, urgent=False):
+    store.run(due.mark(store.keys.due_observe, [Scope(name) for name in names], urgent=urgent))
+
+
+def claim(store, n=10):
+    return store.run(due.claim(store.keys.due_observe, n))
+
+
+def names(claims):
+    return [held.scope for held in claims]
+
+
+def test_due_scopes_are_claimed_lowest_first_and_no_more_than_asked(store, index):
+    store.client.zadd(index, {"c": 3, "a": 1, "b": 2})
+
+    assert names(claim(store, 2)) == ["a", "b"]
+    assert names(claim(store)) == ["c"]
+
+
+def test_a_claimed_scope_is_not_claimed_again(store, index):
+    mark(store, "harold")
+
+    assert names(claim(store)) == ["harold"]
+    with nothing_changes(store):
+        assert claim(store) == []
+
+
+def test_a_scope_comes_back_when_its_lease_ran_out(store, index):
+    mark(store, "harold")
+    store.run(due.claim(index, 1, lease_ms=-1_000))
+
+    assert names(claim(store)) == ["harold"]
+
+
+def test_what_is_due_later_is_not_claimed(store, index):
+    store.client.zadd(index, {"harold": 9e12})
+    with nothing_changes(store):
+        assert claim(store) == []
+
+
+def test_the_urgent_come_first(store):
+    mark(store, "first")
+    mark(store, "urgent", urgent=True)
+
+    assert names(claim(store, 1)) == ["urgent"]
+
+
+def test_a_mark_makes_a_leased_scope_due_at_once(store):
+    mark(store, "harold")
+    claim(store)
+    mark(store, "harold")
+
+    assert names(claim(store)) == ["harold"]
+
+
+def test_marking_nothing_asks_nothing(store):
+    with nothing_changes(store):
+        store.run(due.mark(store.keys.due_observe, []))
+
+
+def test_a_lease_is_renewed_by_its_holder_alone(store, index):
+    mark(store, "harold")
+    (held,) = claim(store)
+    renewed = store.run(due.renew(index, held, 90_000))
+
+    assert float(renewed.lease) > float(held.lease)
+    with nothing_changes(store):
+        assert store.run(due.renew(index, held)) is None
+
+
+def test_a_lease_is_lost_to_a_mark(store, index):
+    mark(store, "harold")
+    (held,) = claim(store)
+    mark(store, "harold")
+    with nothing_changes(store):
+        assert store.run(due.renew(index, held)) is None
+
+
+def test_done_takes_a_scope_off_the_index_once(store, index):
+    mark(store, "harold")
+    (held,) = claim(store)
+
+    assert store.run(due.done(index, held)) is True
+    assert store.client.exists(index) == 0
+    with nothing_changes(store):
+        assert store.run(due.done(index, held)) is False
+
+
+def test_done_may_leave_a_scope_for_later(store, index):
+    mark(store, "harold")
+    (held,) = claim(store)
+
+    assert store.run(due.done(index, held, 9_000_000_000_000)) is True
+    assert store.client.zscore(index, "harold") == 9_000_000_000_000
+
+
+@pytest.mark.parametrize("later", [None, 9_000_000_000_000])
+def test_done_does_not_undo_a_mark(store, index, later):
+    """Breaks when done trusts its look: time 0 nothing is left to do, time 1 a push marks, time 2 done takes the mark away."""
+    mark(store, "harold")
+    (held,) = claim(store)
+    push(store, 1)
+    with nothing_changes(store):
+        assert store.run(due.done(index, held, later)) is False
+
+
+def test_a_stolen_lease_is_not_done_by_the_loser(store, index):
+    """Breaks when leases can be equal: time 0 A claims, time 1 its lease runs out, time 2 B claims, time 3 A says done."""
+    mark(store, "harold")
+    (lost,) = store.run(due.claim(index, 1, lease_ms=-5))
+    (held,) = claim(store)
+
+    assert lost.lease != held.lease
+    assert store.run(due.done(index, lost)) is False
+    assert store.run(due.done(index, held)) is True
+
+
+def test_a_lease_survives_the_way_through_text(store, index):
+    mark(store, "harold")
+    (held,) = claim(store)
+
+    assert store.client.zscore(index, "harold") == float(held.lease)
+    assert float(held.lease) != int(float(held.lease))
+
+
+def test_only_a_due_scope_is_postponed(store, index):
+    store.run(due.postpone(index, HAROLD, 5))
+    assert store.client.exists(index) == 0
+
+    mark(store, "harold")
+    store.run(due.postpone(index, HAROLD, 9_000_000_000_000))
+    assert claim(store) == []
+
+
+def test_missing_names_the_scopes_that_no_mark_knows(store):
+    mark(store, "harold")
+
+    assert store.run(due.missing(store.keys, [HAROLD, Scope("maude")])) == [Scope("maude")]
+
+
+def test_a_claim_of_a_scope_never_due_is_never_done(store, index):
+    with nothing_changes(store):
+        assert store.run(due.done(index, Claim("harold", "1.5"))) is False
+
+
+# -- note ---------------------------------------------------------------------------------------------------------------
+
+
+def noting(store, epoch=None, **what):
+    note = Note(what.pop("limits", "{}"), "*wake", what.pop("wake", 50), **what)
+    return commits.note(store.keys, HAROLD, record(store).epoch if epoch is None else epoch, note)
+
+
+def test_a_note_says_from_where_on_a_push_is_due(store):
+    push(store, 1)
+
+    assert store.run(noting(store)) is Outcome.REST
+    assert store.run(reading.look(store.keys, HAROLD)).wake == 50
+
+
+def test_a_note_creates_neither_record_nor_counters(store):
+    with nothing_changes(store):
+        assert store.run(noting(store)) is Outcome.REST
+
+
+def test_a_note_of_another_memory_changes_nothing(store):
+    seal(store, "c1", 1)
+    with nothing_changes(store):
+        assert store.run(noting(store, epoch="other")) is Outcome.SUPERSEDED
+
+
+def test_a_repeated_note_changes_nothing(store):
+    seal(store, "c1", 1)
+    store.run(noting(store, drain=1.0))
+    with nothing_changes(store):
+        assert store.run(noting(store, drain=1.0)) is Outcome.REST
+
+
+def test_a_forced_request_is_answered_only_while_it_is_the_one_that_was_read(store):
+    """Breaks when the field is simply removed: time 0 request A is read, time 1 B is asked, time 2 A's answer removes B."""
+    seal(store, "c1", 1)
+    first = store.run(commits.force(store.keys, HAROLD, "force"))
+    second = store.run(commits.force(store.keys, HAROLD, "force"))
+    store.run(noting(store, forced=[("force", first, "")]))
+    assert store.run(reading.look(store.keys, HAROLD)).forced == {"force": second}
+
+    store.run(noting(store, forced=[("force", second, f"{second}@1")]))
+    assert store.run(reading.look(store.keys, HAROLD)).forced == {"force": f"{second}@1"}

@@ -1,0 +1,173 @@
+"""migrate: a memory moves to the other scope whole, or stays where it is."""
+
+from __future__ import annotations
+
+import pytest
+from scene import (
+    HAROLD,
+    SETTINGS,
+    activate,
+    interrupted,
+    member,
+    nothing_changes,
+    observed,
+    push,
+    ready,
+    record,
+    reflect,
+    seal,
+    words,
+)
+
+from om_api.errors import InvalidInputError
+from om_api.store import commits, migrating, reading
+from om_api.store.verify import verify
+from om_api.values import Outcome, Scope
+
+T1, T2 = Scope("harold", "t1"), Scope("harold", "t2")
+FOLDED = '* of both\n<thread id="t1">\n* of one\n</thread>'
+
+
+def moving(store, to="thread"):
+    return migrating.migrate(store.keys, "harold", to, words, SETTINGS)
+
+
+def ids(store, scope):
+    return [s.observation.id for s in store.run(reading.observations(store.keys, scope))]
+
+
+def text(store, scope):
+    return [generation.text for generation in store.run(reading.generations(store.keys, scope))]
+
+
+def pooled(store):
+    observed(store, "o1", 1)
+    reflect(store, "o1", text=FOLDED)
+    observed(store, "o2", 2)
+    observed(store, "o3", 31, thread="t2")
+
+
+def test_observations_go_to_their_threads(store):
+    pooled(store)
+
+    assert store.run(moving(store)) is Outcome.ACTIVATED
+    assert (ids(store, T1), ids(store, T2), ids(store, HAROLD)) == (["o2"], ["o3"], [])
+    assert store.client.get(store.keys.of("harold").scope) == b"thread"
+
+
+def test_the_last_reflection_leads_each_thread(store):
+    pooled(store)
+    store.run(moving(store))
+
+    assert text(store, T1) == ["* of both\n* of one"]
+    assert text(store, T2) == ["* of both"]
+    assert (record(store, T1).generation, record(store, T1).origin) == (1, "restore")
+    assert record(store, T1).reflection_tokens == words(text(store, T1)[0])
+
+
+def test_threads_go_into_one_pool_and_keep_their_words_apart(store):
+    observed(store, "o1", 1, scope=T1)
+    reflect(store, "o1", scope=T1, text="* of one")
+    observed(store, "o2", 31, thread="t2", scope=T2)
+
+    assert store.run(moving(store, "resource")) is Outcome.ACTIVATED
+    assert ids(store, HAROLD) == ["o2"]
+    assert text(store, HAROLD) == ['<thread id="t1">\n* of one\n</thread>']
+
+
+def test_raw_messages_and_sources_stay_where_they_are(store):
+    pooled(store)
+    push(store, 5)
+    store.run(moving(store))
+    of = store.keys.of("harold")
+
+    assert store.client.zrange(of.messages("t1"), 0, -1) == [member(5)]
+    assert store.client.zrange(of.source("o2"), 0, -1) == [member(2)]
+    assert store.run(verify(store.keys)) == []
+
+
+def test_ready_chunks_are_activated_first(store):
+    ready(store, "c1", 1)
+
+    assert store.run(moving(store)) is Outcome.ACTIVATED
+    assert ids(store, T1) == ["c1"]
+
+
+def test_a_memory_with_an_unready_chunk_is_busy(store):
+    pooled(store)
+    seal(store, "c9", 9)
+    with nothing_changes(store):
+        assert store.run(moving(store)) is Outcome.BUSY
+
+
+@pytest.mark.parametrize("to", ["thread", "resource"])
+def test_a_memory_that_is_there_already_rests(store, to):
+    observed(store, "o1", 1, scope=T1 if to == "thread" else HAROLD)
+    with nothing_changes(store):
+        assert store.run(moving(store, to)) is Outcome.REST
+
+
+def test_a_move_repeated_after_a_lost_reply_answers_as_before(store):
+    pooled(store)
+    asked = []
+
+    def overheard(steps):
+        reply = None
+        try:
+            step = next(steps)
+            while True:
+                asked.append(step)
+                reply = yield step
+                step = steps.send(reply)
+        except StopIteration as end:
+            return end.value
+
+    def again():
+        return (yield next(step for step in asked if getattr(step, "name", "") == "migrate"))
+
+    store.run(overheard(moving(store)))
+    with nothing_changes(store):
+        assert store.run(again()) == b"migrated"
+
+
+def test_to_nowhere_is_refused(store):
+    with pytest.raises(InvalidInputError, match="'resource' or 'thread', not 'galaxy'"):
+        store.run(moving(store, "galaxy"))
+
+
+@pytest.mark.parametrize("came", ["a seal", "an activation", "a reflection", "a forgotten observation"])
+def test_a_move_planned_before_something_came_changes_nothing(store, came):
+    """Breaks without the versions: time 0 the move reads, time 1 something comes, time 2 what was read is written anew."""
+    pooled(store)
+    push(store, 8)
+    first = store.run(reading.observations(store.keys, HAROLD))[0]
+    done = {
+        "a seal": lambda: seal(store, "c9", 9),
+        "an activation": lambda: observed(store, "o9", 9),
+        "a reflection": lambda: reflect(store, "o2"),
+        "a forgotten observation": lambda: store.run(commits.forget(store.keys, HAROLD, record(store).epoch, first)),
+    }
+
+    assert store.run(interrupted(moving(store), "migrate", done[came])) is Outcome.SUPERSEDED
+    assert store.client.get(store.keys.of("harold").scope) == b"resource"
+    assert store.run(verify(store.keys)) == []
+
+
+def test_a_worker_of_the_old_scope_changes_nothing_afterwards(store):
+    """Breaks when the epoch stays: time 0 a worker reads the pool, time 1 it moves, time 2 the worker activates into the pool."""
+    ready(store, "c1", 1)
+    look = store.run(reading.look(store.keys, HAROLD))
+    store.run(moving(store))
+    late = commits.activate(store.keys, HAROLD, look.record.epoch, look.chunks, ["c1"], 60)
+    with nothing_changes(store):
+        assert store.run(late) is Outcome.SUPERSEDED
+
+
+def test_a_moved_memory_goes_on(store):
+    pooled(store)
+    store.run(moving(store))
+    ready(store, "c5", 5, scope=T1)
+
+    assert activate(store, "c5", scope=T1, by="a5") is Outcome.ACTIVATED
+    assert ids(store, T1) == ["o2", "c5"]
+    assert store.run(verify(store.keys)) == []

@@ -1,0 +1,38 @@
+"""The Celery application as any Celery user expects it."""
+
+from __future__ import annotations
+
+from om_api import load_settings
+from om_workers import wiring
+from om_workers.app import app, broker_of, make_app
+
+
+def test_every_task_is_routed_to_a_queue_of_its_own_that_the_worker_consumes():
+    tasks = {name for name in app.tasks if name.startswith("om.")}
+
+    assert tasks == set(app.conf.task_routes)
+    queues = {queue.name: queue for queue in app.conf.task_queues}
+    assert {route["queue"] for route in app.conf.task_routes.values()} == set(queues)
+    assert all(queue.exchange.name == queue.routing_key == name for name, queue in queues.items())
+
+
+def test_the_schedule_follows_the_settings():
+    made = make_app(load_settings(environ={"OM_OBSERVER_INTERVAL": "3s", "OM_REFLECTOR_INTERVAL": "1m"}))
+    app.set_default()
+
+    schedule = {name: entry["schedule"] for name, entry in made.conf.beat_schedule.items()}
+    assert schedule == {"om.observer_tick": 3.0, "om.reflector_tick": 60.0, "om.sweep": wiring.SWEEP_S}
+    assert all(entry["options"]["expires"] == entry["schedule"] for entry in made.conf.beat_schedule.values())
+
+
+def test_ticks_do_not_drown_flowers_history():
+    assert not any(app.tasks[name].send_events for name in ("om.observer_tick", "om.reflector_tick", "om.sweep"))
+    assert app.conf.worker_send_task_events
+
+
+def test_sentinels_are_written_as_the_broker_wants_them():
+    assert broker_of("redis://h:1/0") == ("redis://h:1/0", {})
+    assert broker_of("redis+sentinel://u:p@a:1,b:2/shop/3") == (
+        "sentinel://u:p@a:1/3;sentinel://u:p@b:2/3",
+        {"master_name": "shop"},
+    )

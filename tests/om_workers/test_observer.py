@@ -1,0 +1,130 @@
+"""What one look does: in which order chunks are passed on, how many at a time, and what the record says afterwards."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from world import World
+
+from om_api.errors import ModelError
+from om_api.values import Outcome
+
+
+def _queued(world):
+    return [ids for verb, ids in world.dispatch.queue if verb == "observe_chunk"]
+
+
+def _thread(world, chunk):
+    return world.client.hget(f"{world.prefix}:{{harold}}:chunk:{chunk}", "thread").decode()
+
+
+def _look(world):
+    world.claim()
+    return world.perform("observe", *world.dispatch.queue.popleft()[1])
+
+
+def test_chunks_of_different_threads_are_observed_side_by_side_and_those_of_one_in_order(world):
+    for thread in ("a", "b", "c"):
+        world.say(*[f"message {n}" for n in range(4)], thread=thread)
+
+    assert _look(world) is Outcome.SEALED
+    assert sorted(_thread(world, chunk) for _, chunk in _queued(world)) == ["a", "b", "c"]
+    assert world.om.stats("harold").chunks > 3
+
+
+def test_no_more_chunks_are_passed_on_than_may_be_observed_at_once(client, prefix):
+    world = World(client, prefix, observer__max_parallel_chunks="2")
+    for thread in ("a", "b", "c"):
+        world.say(*[f"message {n}" for n in range(4)], thread=thread)
+    _look(world)
+
+    assert len(_queued(world)) == 2
+
+
+def test_a_chunk_that_is_being_observed_is_not_passed_on_again(world):
+    world.say(*[f"message {n}" for n in range(2)])
+    _look(world)
+    ((_, chunk),) = _queued(world)
+    world.dispatch.queue.clear()
+    world.client.set(f"{world.prefix}:{{harold}}:lock:chunk:{chunk}", "someone", px=30_000)
+
+    world.perform("observe", "harold", "")
+
+    assert _queued(world) == []
+
+
+def test_the_observer_is_shown_what_came_before(world):
+    world.say(*[f"message {n}" for n in range(6)])
+    world.settle()
+
+    asked = [request for request in world.model.requests if request.purpose == "observe"]
+    assert "message 0" in asked[-1].prompt.split("<messages>")[0]
+    assert asked[-1].prompt.rstrip().endswith("</task>")
+
+
+def test_the_record_carries_the_limits_in_force_for_clients_without_the_yaml(client, prefix):
+    world = World(client, prefix, message_threshold="2000")
+    world.say(*[f"message {n}" for n in range(25)])
+    world.settle()
+    stranger = World(client, prefix, message_threshold="90000")
+
+    limits = json.loads(client.hget(f"{prefix}:{{harold}}:record", "limits"))["limits"]
+    assert limits["message_threshold"] == 2000
+    assert stranger.om.stats("harold").message_threshold == 2000
+
+
+def test_a_client_without_the_yaml_activates_as_a_worker_would(client, prefix):
+    world = World(client, prefix)
+    world.say(*[f"message {n}" for n in range(9)])
+    world.settle()
+    stranger = World(client, prefix, message_threshold="90000")
+    stranger.say("the tenth")
+
+    assert stranger.context().observations
+
+
+def test_a_429_postpones_the_scope_and_burns_no_attempt(world):
+    world.say(*[f"message {n}" for n in range(2)])
+    _look(world)
+    world.model.complete = _raises(ModelError("429", retryable=True, retry_after=60))
+    ((_, chunk),) = _queued(world)
+    now = world.client.time()[0] * 1000
+
+    with pytest.raises(ModelError):
+        world.perform("observe_chunk", "harold", chunk)
+
+    assert world.client.hget(f"{world.prefix}:{{harold}}:chunk:{chunk}", "attempts") == b"0"
+    assert world.client.zscore(f"{world.prefix}:due:observe", "harold") >= now + 55_000
+
+
+def _raises(error):
+    def complete(request):
+        raise error
+
+    return complete
+
+
+def test_a_wake_is_written_so_that_pushes_below_it_mark_nothing(world):
+    world.say("hello")
+    world.settle()
+    world.client.delete(f"{world.prefix}:due:observe")
+    world.say("again", tokens=10)
+
+    assert world.client.zcard(f"{world.prefix}:due:observe") == 0
+
+    world.say("now it is due", tokens=100)
+    assert world.client.zcard(f"{world.prefix}:due:observe") == 1
+
+
+@pytest.mark.parametrize("scope", ["resource", "thread"])
+def test_a_mark_for_the_other_scope_reaches_who_is_meant(client, prefix, scope):
+    world = World(client, prefix, scope=scope)
+    world.say(*[f"message {n}" for n in range(9)])
+    wrong = "harold|t-1" if scope == "resource" else "harold"
+    client.delete(f"{prefix}:due:observe")
+    client.zadd(f"{prefix}:due:observe", {wrong: 1})
+    world.settle()
+
+    assert world.om.stats("harold").ready_chunks
+    assert client.zscore(f"{prefix}:due:observe", wrong) is None

@@ -1,0 +1,127 @@
+"""The sweep finds what pushes, tasks and dead workers left undone."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from world import World
+
+_DAY_MS = 86_400_000
+
+
+def _due(world):
+    return {name.decode() for name in world.client.zrange(f"{world.prefix}:due:observe", 0, -1)}
+
+
+def _plain(world, *names, thread="t-1", resource="harold", score=None):
+    key = f"{world.prefix}:{{{resource}}}:messages:{thread}"
+    at = score or int(time.time() * 1000)
+    world.client.zadd(key, {json.dumps({"id": name, "role": "user", "content": name}): at for name in names})
+
+
+def _looked_long_ago(world, resource="harold"):
+    world.client.zadd(f"{world.prefix}:resources", {resource: 1})
+
+
+def test_a_plain_writer_who_gives_no_hint_is_found_by_looking_at_the_keys(world):
+    _plain(world, "p-1", "p-2")
+
+    assert world.sweep().adopted == 1
+    assert _due(world) == {"harold"}
+    assert world.om.stats("harold").message_tokens > 0
+
+
+def test_scores_in_seconds_micro_and_nanoseconds_are_repaired(world):
+    at = 1_763_600_000_000
+    for name, score in (("s", at / 1000), ("ms", at), ("us", at * 1000), ("ns", at * 1_000_000)):
+        _plain(world, name, score=score)
+    world.sweep()
+
+    members = world.client.zrange(f"{world.prefix}:{{harold}}:messages:t-1", 0, -1, withscores=True)
+    assert {score for _, score in members} == {at}
+
+
+def test_a_scope_that_fell_off_the_due_index_is_marked_again(world):
+    world.say("hello")
+    world.settle()
+    world.client.delete(f"{world.prefix}:due:observe")
+    _looked_long_ago(world)
+
+    assert world.sweep().marked == 1
+    assert _due(world) == {"harold"}
+
+
+def test_a_chunk_whose_task_was_lost_is_observed_when_the_lease_runs_out(world):
+    world.say(*[f"message {n}" for n in range(4)])
+    world.claim()
+    world.perform("observe", *world.dispatch.queue.popleft()[1])
+    world.dispatch.queue.clear()  # the broker lost it
+    for name in _due(world):
+        world.client.zadd(f"{world.prefix}:due:observe", {name: 1})  # thirty seconds later
+
+    world.settle()
+
+    assert world.om.stats("harold").ready_chunks == 2
+
+
+def test_a_reflection_that_nobody_began_is_marked_again(world):
+    world.say(*[f"message {n} " + "x" * 2000 for n in range(30)])
+    world.settle()
+    world.client.zadd(f"{world.prefix}:{{harold}}:none", {"x": 1})
+    world.client.delete(f"{world.prefix}:{{harold}}:none", f"{world.prefix}:due:reflect")
+    world.client.hset(f"{world.prefix}:{{harold}}:record", "observation_tokens", 3000)
+    _looked_long_ago(world)
+    world.sweep()
+
+    assert world.client.zscore(f"{world.prefix}:due:reflect", "harold")
+
+
+def test_a_memory_idle_for_ttl_days_is_cleared_and_one_that_stirred_is_not(client, prefix):
+    world = World(client, prefix, ttl_days="1")
+    for resource in ("asleep", "awake"):
+        world.say("hello", resource=resource)
+        world.settle()
+        world.client.zadd(f"{prefix}:{{{resource}}}:threads", {"t-1": int(time.time() * 1000) - 2 * _DAY_MS})
+    world.say("still here", resource="awake")
+    world.settle()
+    for resource in ("asleep", "awake"):
+        _looked_long_ago(world, resource)
+
+    assert world.sweep().cleared == 1
+    assert list(client.scan_iter(f"{prefix}:{{asleep}}*")) == []
+    assert world.context(resource="awake").messages
+
+
+def test_counters_that_disagree_are_counted_again(world):
+    said = world.say("one", "two")
+    world.client.hset(f"{world.prefix}:{{harold}}:tokens", "#t-1", 7)
+    world.sweep()
+
+    assert world.client.hget(f"{world.prefix}:{{harold}}:tokens", "#t-1") == b"2"
+    assert world.covering() == sorted(said)
+
+
+def test_history_is_kept_for_max_reflections_generations(client, prefix):
+    world = World(client, prefix, max_reflections="2")
+    for n in range(4):
+        world.say(f"message {n}")
+        world.om.force_observe("t-1", "harold")
+        world.settle()
+        world.om.force_reflect("harold")
+        world.settle()
+
+    assert [generation.n for generation in world.om.generations("harold")] == [3, 4]
+
+
+def test_what_a_memory_no_longer_needs_expires(world):
+    world.say(*[f"message {n}" for n in range(12)])
+    world.settle()
+    world.om.force_reflect("harold")
+    world.settle()
+    kinds = ("seen", "source", "sources", "reflected")
+
+    for kind in kinds:
+        keys = list(world.client.scan_iter(f"{world.prefix}:{{harold}}:{kind}:*"))
+        assert keys
+        assert all(0 < world.client.ttl(key) <= 90 * 86_400 for key in keys)
