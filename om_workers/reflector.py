@@ -14,7 +14,7 @@ from om_api.store import commits, due, reading
 from om_api.store.commits import Note
 from om_api.store.due import Claim
 from om_api.values import Generation, Outcome, Scope
-from om_workers.observer import pressure_of
+from om_workers.mover import pressure_of
 from om_workers.prompts.parse import parse_reflector
 from om_workers.prompts.render import reflector_request
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from om_api.store.reading import Look
     from om_api.values import Stored
-    from om_workers.observer import Observer
+    from om_workers.mover import Mover
     from om_workers.workshop import Workshop
 
 _LEVELS = 4  # of compression, tried one after the other until the result is small enough
@@ -34,10 +34,10 @@ _NOTHING = "* Nothing worth noting so far."
 class Reflector:
     """One scope's way from observations to the next generation."""
 
-    def __init__(self, workshop: Workshop, observer: Observer) -> None:
+    def __init__(self, workshop: Workshop, mover: Mover) -> None:
         self._shop = workshop
         self._run = workshop.run
-        self._observer = observer
+        self._mover = mover
 
     def reflect(self, name: str, lease: str = "") -> Outcome:
         """Make the one move a scope's observations are due; its lease is kept while the model thinks."""
@@ -86,7 +86,7 @@ class Reflector:
         if not look.record.drain:
             threads = tuple(sorted(look.unsealed))
             move = Move("seal", threads=threads, keep=now.limits.min_recent_messages)
-            outcome = self._observer.seal(look, move) if threads else Outcome.REST
+            outcome = self._mover.seal(look, move) if threads else Outcome.REST
             if outcome is Outcome.SUPERSEDED:
                 return outcome
             look = self._run(reading.look(keys, look.scope))

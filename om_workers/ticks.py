@@ -138,7 +138,7 @@ def adopt(key: str) -> Outcome:
 @unit("scope_observed")
 def observe(scope: str, lease: str = "") -> Outcome:
     """Make the moves a scope is due."""
-    return wiring.observer().observe(scope, lease)
+    return wiring.mover().observe(scope, lease)
 
 
 @shared_task(name="om.observe_chunk", ignore_result=True)

@@ -17,6 +17,7 @@ from om_api.store.keys import Keys
 from om_api.store.writing import Clock
 from om_workers.heartbeat import Heartbeat
 from om_workers.llm.registry import Registry
+from om_workers.mover import Mover
 from om_workers.observer import Observer
 from om_workers.reflector import Reflector
 from om_workers.sweep import Sweep
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from om_workers.workshop import Dispatch
 
 SWEEP_S = 60.0
-_NOISY = ("celery.app.trace", "celery.worker.strategy", "celery.beat")  # our tasks say it themselves, in one line each
+_NOISY = ("celery.app.trace", "celery.worker.strategy", "celery.beat")  # our tasks say it themselves, in one line
 _STORE_TIMEOUT_S = 10.0
 _once = threading.RLock()
 _dispatch: list[Dispatch] = []
@@ -70,14 +71,19 @@ def _workshop() -> Workshop:
     return build(settings(), _dispatch[0])
 
 
+def mover() -> Mover:
+    """The Mover of this process."""
+    return Mover(workshop())
+
+
 def observer() -> Observer:
     """The Observer of this process."""
-    return Observer(workshop())
+    return Observer(workshop(), mover())
 
 
 def reflector() -> Reflector:
     """The Reflector of this process."""
-    return Reflector(workshop(), observer())
+    return Reflector(workshop(), mover())
 
 
 def sweeper() -> Sweep:
@@ -86,7 +92,7 @@ def sweeper() -> Sweep:
 
 
 def log_to_stderr(*, level: str = "INFO", form: str | None = None) -> None:
-    """One line of log per unit of work: JSON unless stderr is a terminal or `form` is text. Celery's own lines take the same form."""
+    """One line of log per unit of work, Celery's own included: JSON unless stderr is a terminal or `form` is text."""
     as_json = form == "json" or (form != "text" and not sys.stderr.isatty())
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,

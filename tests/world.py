@@ -16,6 +16,7 @@ from om_api.store import due
 from om_api.values import Outcome, Scope
 from om_workers import wiring
 from om_workers.llm.scripted import Scripted
+from om_workers.mover import Mover
 from om_workers.observer import Observer
 from om_workers.reflector import Reflector
 from om_workers.sweep import Sweep
@@ -97,11 +98,14 @@ class World:
 
     # -- what workers do
 
+    def mover(self) -> Mover:
+        return Mover(self.shop)
+
     def observer(self) -> Observer:
-        return Observer(self.shop)
+        return Observer(self.shop, self.mover())
 
     def reflector(self) -> Reflector:
-        return Reflector(self.shop, self.observer())
+        return Reflector(self.shop, self.mover())
 
     def sweep(self) -> Any:
         return Sweep(self.shop).sweep()
@@ -126,7 +130,9 @@ class World:
             return self.reflector().reflect(*ids)
         if verb == "adopt":
             return Sweep(self.shop).adopt(*ids)
-        return getattr(self.observer(), verb)(*ids)
+        if verb == "observe":
+            return self.mover().observe(*ids)
+        return self.observer().observe_chunk(*ids)
 
     def tick(self) -> list[Outcome]:
         """One tick of both kinds, and everything that follows from it."""

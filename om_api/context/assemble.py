@@ -64,7 +64,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return gemini_request(self.blocks, self._turns)
 
 
-def build(  # noqa: PLR0917 - the order callers rely on
+def build(
     snapshot: Snapshot,
     view: View,
     count: Callable[[str], int],

@@ -86,11 +86,17 @@ def _read(keys: Keys, scope: Scope) -> Steps[_Memory]:
         ]
     )
     raw = fields(record)
-    owners = (yield Batch([("HMGET", of.chunk(c.decode()), "thread", "tokens") for c in chunks], atomic=False)) if chunks else []
+    owners = (
+        (yield Batch([("HMGET", of.chunk(c.decode()), "thread", "tokens") for c in chunks], atomic=False))
+        if chunks
+        else []
+    )
     generations = [(int(n), member) for member, n in scored(reflections)]
     reached = range(1, int(raw.get(b"generation", 0)) + 1)
     histories = (
-        (yield Batch([("ZRANGE", of.reflected(scope, n), 0, -1, "WITHSCORES") for n in reached], atomic=False)) if reached else []
+        (yield Batch([("ZRANGE", of.reflected(scope, n), 0, -1, "WITHSCORES") for n in reached], atomic=False))
+        if reached
+        else []
     )
     return _Memory(
         scope,
@@ -116,7 +122,11 @@ def clear(keys: Keys, resource: str, now_ms: int, *, retention: bool = False) ->
             memories.append((yield from _read(keys, scope)))
         yield from _forget_marks(keys, resource, threads)
         known = sorted({*threads, *unsealed})
-        names = [of.tokens, *(of.record(memory.scope) for memory in memories), *(of.messages(thread) for thread in known)]
+        names = [
+            of.tokens,
+            *(of.record(memory.scope) for memory in memories),
+            *(of.messages(thread) for thread in known),
+        ]
         names += _names(of, known, memories, now_ms)
         args: list[Any] = [int(retention), len(memories), *(word for memory in memories for word in memory.version)]
         args += [word for thread in known for word in (thread, unsealed.get(thread, (0, 0))[1])]
@@ -136,7 +146,12 @@ def _names(of: ResourceKeys, threads: Sequence[str], memories: Sequence[_Memory]
     for thread in threads:
         names += _thread_names(of, thread, now_ms)
     for memory in memories:
-        names += [of.chunks(memory.scope), of.observations(memory.scope), of.reflections(memory.scope), of.draft(memory.scope)]
+        names += [
+            of.chunks(memory.scope),
+            of.observations(memory.scope),
+            of.reflections(memory.scope),
+            of.draft(memory.scope),
+        ]
         for chunk, _, _ in memory.chunks:
             names += [of.chunk(chunk), of.sealed(chunk)]
         names += [of.source(stored.observation.id) for stored in memory.observations]
@@ -164,9 +179,7 @@ def _forget_marks(keys: Keys, resource: str, threads: Sequence[str]) -> Steps[No
     yield Batch(commands, atomic=False, writes=True)
 
 
-def clear_thread(
-    keys: Keys, scope: Scope, thread: str, now_ms: int, count: Callable[[str], int]
-) -> Steps[Cleared]:
+def clear_thread(keys: Keys, scope: Scope, thread: str, now_ms: int, count: Callable[[str], int]) -> Steps[Cleared]:
     """Remove one thread from a memory: raw messages, chunks, observations, history, and its sections of the generations."""
     of = keys.of(scope.resource)
     for _ in range(_TRIES):
@@ -194,7 +207,9 @@ def _plan_thread(
     scope = memory.scope
     chunks = [(chunk, tokens) for chunk, owner, tokens in memory.chunks if owner == thread]
     own = [stored for stored in memory.observations if stored.observation.thread_id == thread]
-    past = [stored for history in memory.histories.values() for stored in history if stored.observation.thread_id == thread]
+    past = [
+        stored for history in memory.histories.values() for stored in history if stored.observation.thread_id == thread
+    ]
     histories = [of.reflected(scope, n) for n in memory.histories]
     names = [of.tokens, of.record(scope), of.messages(thread), of.chunks(scope), of.observations(scope)]
     names += [of.reflections(scope), of.threads, *histories, of.draft(scope), *_thread_names(of, thread, now_ms)]

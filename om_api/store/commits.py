@@ -37,9 +37,7 @@ def begin(keys: Keys, resource: str, chunk: str, attempts: int = 1) -> Steps[int
     return None if reply == b"superseded" else int(reply)
 
 
-def buffer(
-    keys: Keys, resource: str, observation: Observation, by: str, rejected: bytes = b""
-) -> Steps[Outcome]:
+def buffer(keys: Keys, resource: str, observation: Observation, by: str, rejected: bytes = b"") -> Steps[Outcome]:
     """Store a chunk's observation (its id is the chunk's), unless the chunk is gone or already ready.
 
     Time 0: two workers observe one chunk. Time 5: the first stores its result. Time 6: the second changes nothing.
@@ -62,7 +60,13 @@ def split(keys: Keys, scope: Scope, chunk: Chunk, n: int, first_tokens: int, att
 
 
 def activate(
-    keys: Keys, scope: Scope, epoch: str, chunks: Sequence[Chunk], chosen: Sequence[str], ttl_s: int, activation: str | None = None
+    keys: Keys,
+    scope: Scope,
+    epoch: str,
+    chunks: Sequence[Chunk],
+    chosen: Sequence[str],
+    ttl_s: int,
+    activation: str | None = None,
 ) -> Steps[Outcome]:
     """Turn ready chunks into observations. `chunks` are all that were seen, `chosen` the ids to activate.
 
@@ -73,7 +77,13 @@ def activate(
     names = [of.record(scope), of.chunks(scope), of.observations(scope)]
     args: list[Any] = [epoch, activation, len(picked), ttl_s]
     for chunk in picked + [chunk for chunk in chunks if chunk.id not in chosen]:
-        names += [of.chunk(chunk.id), of.sealed(chunk.id), of.source(chunk.id), of.thread(chunk.thread), of.sources(chunk.thread)]
+        names += [
+            of.chunk(chunk.id),
+            of.sealed(chunk.id),
+            of.source(chunk.id),
+            of.thread(chunk.thread),
+            of.sources(chunk.thread),
+        ]
         fields = msgspec.json.decode(chunk.observation) if chunk.observation and chunk.id in chosen else {}
         member = msgspec.json.encode({**fields, "activation": activation}) if fields else b""
         task, suggested = fields.get("task_state", ""), fields.get("suggested_response", "")
@@ -149,5 +159,3 @@ def pause(keys: Keys, resource: str, *, on: bool) -> Steps[None]:
 
 def _seq(value: float) -> str:
     return format(value, ".17g")
-
-

@@ -125,7 +125,13 @@ def _to_pool(resource: str, parts: Sequence[_Part]) -> _New:
 
 
 def _call(
-    keys: Keys, resource: str, to: str, parts: Sequence[_Part], news: Sequence[_New], count: Callable[[str], int], now: InForce
+    keys: Keys,
+    resource: str,
+    to: str,
+    parts: Sequence[_Part],
+    news: Sequence[_New],
+    count: Callable[[str], int],
+    now: InForce,
 ) -> tuple[list[str], list[Any]]:
     of = keys.of(resource)
     names = [of.scope, of.tokens]

@@ -9,7 +9,19 @@ import msgspec
 from om_api.errors import InvalidInputError
 from om_api.store.steps import Batch, Steps, Verb
 from om_api.store.writing import scored
-from om_api.values import Chunk, Generation, Message, Observation, Record, Scope, Snapshot, Stored, ThreadState, parse_member, to_ms
+from om_api.values import (
+    Chunk,
+    Generation,
+    Message,
+    Observation,
+    Record,
+    Scope,
+    Snapshot,
+    Stored,
+    ThreadState,
+    parse_member,
+    to_ms,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,9 +126,7 @@ def newest_others(unsealed: Sequence[str], newest: Sequence[str], thread: str) -
     return tuple(ranked[:OTHERS])
 
 
-def _assemble(
-    thread: str, known: Names, others_now: tuple[str, ...], replies: Sequence[Any]
-) -> tuple[Snapshot, Names]:
+def _assemble(thread: str, known: Names, others_now: tuple[str, ...], replies: Sequence[Any]) -> tuple[Snapshot, Names]:
     resource = known.scope.resource
     time, _, tokens, record, _, observations, reflections, state, raw = replies[:_FIXED]
     counts = fields(tokens)
@@ -412,7 +422,13 @@ def replaced(keys: Keys, scope: Scope, generation: int) -> Steps[list[Stored]]:
 def threads(keys: Keys, resource: str, names: Sequence[str]) -> Steps[list[ThreadState]]:
     """Threads with what is unsealed of them, in the order asked for."""
     of = keys.of(resource)
-    replies = yield Batch([("HGETALL", of.tokens), ("ZRANGE", of.threads, 0, -1, "WITHSCORES"), *(("HGETALL", of.thread(t)) for t in names)])
+    replies = yield Batch(
+        [
+            ("HGETALL", of.tokens),
+            ("ZRANGE", of.threads, 0, -1, "WITHSCORES"),
+            *(("HGETALL", of.thread(t)) for t in names),
+        ]
+    )
     unsealed = unsealed_threads(fields(replies[0]))
     times = {name.decode(): int(at) for name, at in scored(replies[1])}
     states = [as_thread(name, fields(reply), unsealed) for name, reply in zip(names, replies[2:], strict=True)]
@@ -432,7 +448,11 @@ class SideView(NamedTuple):
 def side_view(keys: Keys, resource: str, scopes: Sequence[Scope]) -> Steps[SideView]:
     """Read the leases and indexes of a resource's scopes."""
     of = keys.of(resource)
-    locks = [of.lock(f"{what}{':' + scope.thread if scope.thread else ''}") for what in ("observe", "reflect") for scope in scopes]
+    locks = [
+        of.lock(f"{what}{':' + scope.thread if scope.thread else ''}")
+        for what in ("observe", "reflect")
+        for scope in scopes
+    ]
     replies = yield Batch([("GET", of.scope), ("LLEN", of.rejected), *(("EXISTS", name) for name in locks)])
     indexes = yield Batch([("ZSCORE", keys.due_observe, str(scope)) for scope in scopes], atomic=False)
     held, n = replies[2:], len(scopes)

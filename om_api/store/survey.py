@@ -29,7 +29,9 @@ def stray_keys(keys: Keys, slices: int) -> Steps[list[str]]:
     (cursor,) = yield Batch([("GET", keys.sweep_cursor)])
     at, strays = int(cursor or 0), list[str]()
     for _ in range(slices):
-        ((at_, found),) = yield Batch([("SCAN", at, "MATCH", f"{keys.prefix}:*messages:*", "COUNT", _SLICE, "TYPE", "zset")])
+        ((at_, found),) = yield Batch(
+            [("SCAN", at, "MATCH", f"{keys.prefix}:*messages:*", "COUNT", _SLICE, "TYPE", "zset")]
+        )
         at = int(at_)
         strays += yield from _uncounted(keys, sorted(key.decode() for key in found))
         if not at:

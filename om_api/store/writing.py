@@ -47,7 +47,13 @@ class Pushed(NamedTuple):
 
 
 def push(
-    keys: Keys, clock: Clock, resource: str, messages: Sequence[Message], *, thread_scope: bool = False, mark: bool = True
+    keys: Keys,
+    clock: Clock,
+    resource: str,
+    messages: Sequence[Message],
+    *,
+    thread_scope: bool = False,
+    mark: bool = True,
 ) -> Steps[Pushed]:
     """Add messages of one resource; each has id, thread_id, tokens and at. Atomic per 500 messages; safe to repeat.
 
@@ -92,9 +98,7 @@ class Adopted(NamedTuple):
     rejected: int
 
 
-def adopt(
-    keys: Keys, clock: Clock, scope: Scope, thread: str, count: Callable[[str], int]
-) -> Steps[Adopted | None]:
+def adopt(keys: Keys, clock: Clock, scope: Scope, thread: str, count: Callable[[str], int]) -> Steps[Adopted | None]:
     """Count what plain ZADDs left in a thread's raw set; None when it changes faster than it can be read.
 
     `scope` is the memory that covers the thread; its record's version proves that nothing was sealed meanwhile.

@@ -23,9 +23,9 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """One question to a model.
 
-    `system` and `prompt` are the whole question in words, for models that read. `messages` (Observer), `observations`
-    and `previous` (texts, oldest first; for the Reflector the first is the generation in force) say the same in values, for models that do
-    not. `target_tokens` is the size wanted of the answer, `timeout` the seconds it may take, `timezone` an IANA name.
+    `system` and `prompt` are the whole question in words, for models that read. `messages` and `previous` (Observer) or
+    `observations` (Reflector: texts, oldest first, the generation in force before all) say the same in values, for models
+    that do not. `target_tokens` is the size wanted of the answer, `timeout` the seconds it may take, `timezone` an IANA name.
     """
 
     purpose: Purpose

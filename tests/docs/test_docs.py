@@ -78,13 +78,14 @@ def assigned(file: str, name: str) -> Any:
 
 @every_page
 def test_every_relative_link_leads_to_a_file_and_every_anchor_to_a_heading(page):
-    for link in _LINK.findall(_FENCE.sub("", page.read_text())):
-        if link.startswith(("http:", "https:")):
-            continue
-        name, _, anchor = link.partition("#")
-        target = (page.parent / name).resolve() if name else page
-        assert target.exists(), f"{link} leads nowhere"
-        assert not anchor or anchor in _anchors(target.read_text()), f"there is no heading for {link}"
+    links = [link for link in _LINK.findall(_FENCE.sub("", page.read_text())) if not link.startswith("http")]
+
+    assert [link for link in links if not _leads_somewhere(page, *link.partition("#")[::2])] == []
+
+
+def _leads_somewhere(page: Path, name: str, anchor: str) -> bool:
+    target = page.parent / name if name else page
+    return target.exists() and (not anchor or anchor in _anchors(target.read_text()))
 
 
 def _anchors(text: str) -> set[str]:
@@ -177,11 +178,18 @@ def test_the_fixed_times_and_numbers_are_those_of_the_code():
 
 
 def _client_timeout() -> float:
-    return (ObservationalMemory.__init__.__kwdefaults__ or {})["timeout"]
+    return float((ObservationalMemory.__init__.__kwdefaults__ or {})["timeout"])
+
+
+def test_what_redis_must_be_told_is_what_our_configuration_of_redis_says():
+    lines = next(block for block in blocks(OPERATIONS, "") if "appendonly" in block).splitlines()
+    told = {line.partition("#")[0].strip() for line in lines}
+
+    assert told <= set((ROOT / "config" / "redis.conf").read_text().splitlines())
 
 
 def test_the_acl_of_an_agent_is_enough_for_an_agent_and_for_nothing_else(server_url, prefix):
-    line = re.search(r"^ACL SETUSER (.+)$", OPERATIONS, re.MULTILINE)[1].replace("cortex:om", prefix).split()
+    line = re.search(r"^ACL SETUSER (om-agent .+)$", OPERATIONS, re.MULTILINE)[1].replace("cortex:om", prefix).split()
     user, password = line[0], next(word[1:] for word in line if word.startswith(">"))
     url = server_url.replace("://", f"://{user}:{password}@", 1)
     with redis.Redis.from_url(server_url) as owner, redis.Redis.from_url(url) as agent:

@@ -45,11 +45,11 @@ def shell(client: Any, server_url: str, prefix: str, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("code", PYTHON)
 def test_every_block_of_python_runs_as_it_stands(shell, code):
-    exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})  # noqa: S102 - that is the promise
+    exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})
 
 
 def test_the_agent_remembers_what_was_said_and_what_it_answered(shell, capsys):
-    exec(compile(PYTHON[0], "README.md", "exec"), {"__name__": "__main__"})  # noqa: S102 - that is the promise
+    exec(compile(PYTHON[0], "README.md", "exec"), {"__name__": "__main__"})
 
     answers = capsys.readouterr().out.splitlines()
     with ObservationalMemory() as memory:

@@ -60,8 +60,8 @@ def run(server_url: str, prefix: str, tmp_path: Path) -> Iterator[Callable[..., 
         environment = {**fixed, **ticks, **named}
         redis.Redis.from_url(broker).flushdb()
         log = tmp_path / "workers.log"
-        for words in (["worker", "-c", "8", "--without-gossip", "--without-mingle"], ["beat"]):
-            processes.append(_spawn(words, environment, log, tmp_path))
+        commands = (["worker", "-c", "8", "--without-gossip", "--without-mingle"], ["beat"])
+        processes.extend(_spawn(words, environment, log, tmp_path) for words in commands)
         om = ObservationalMemory(
             load_settings(environ={k: v for k, v in environment.items() if k in {**fixed, **named}})
         )

@@ -13,7 +13,9 @@ from world import wait_until
 from om_api import Message
 
 _AGENTS = {
-    "agents/harold/memory.yaml": "observational_memory: {message_threshold: 1000, observation_threshold: 1200, min_recent_messages: 1}",
+    "agents/harold/memory.yaml": (
+        "observational_memory: {message_threshold: 1000, observation_threshold: 1200, min_recent_messages: 1}"
+    ),
     "agents/albert/memory.yaml": "observational_memory: {message_threshold: 2000, observer_model: echo-slow, scope: thread}",
 }
 
@@ -69,7 +71,7 @@ def _once(house, resource, thread, said):
 @pytest.mark.xdist_group("processes")
 @pytest.mark.parametrize("scope", ["resource", "thread"])
 def test_at_the_default_thresholds_chunks_are_about_b_and_the_tail_is_about_the_floor(run, scope):
-    """40,000 tokens in turns of 200 at T = 30,000: chunks of 5,400-6,600, activation at T without a model, a tail of 5,000-7,000."""
+    """40,000 tokens in turns of 200, T = 30,000: chunks of 5,400-6,600, activation at T without a model, 5,000-7,000 left."""
     house = run(message_threshold="30000", scope=scope)
     sizes, stable, tails = set(), {}, []
     for n in range(200):

@@ -50,7 +50,7 @@ def test_activation_runs_as_many_commands_for_a_thousand_messages_as_for_ten(wor
         world.perform(*_next(world))
         world.observer()._observe_locked(Scope(resource), _next(world)[2])
         before = _commands(world)
-        world.observer().observe(resource)
+        world.mover().observe(resource)
         spent.append(_spent(before, _commands(world)))
         assert len(world.om.observations(resource)) == 1
 

@@ -213,7 +213,7 @@ def test_a_thread_is_cleared_with_what_was_sealed_meanwhile(store):
 
 
 def test_a_reflection_thought_from_a_cleared_thread_is_not_committed(store):
-    """Breaks when the epoch stays: time 0 a Reflector reads generation 1, time 5 t1 is cleared, time 9 generation 2 says it all."""
+    """Breaks when the epoch stays: time 0 a Reflector reads generation 1, time 5 t1 is cleared, time 9 it commits t1's words."""
     observed(store, "o1", 1)
     reflect(store, "o1", text=FOLDED)
     observed(store, "o2", 31, thread="t2")

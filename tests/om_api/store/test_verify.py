@@ -23,6 +23,7 @@ from scene import (
 )
 
 from om_api.store import clearing, commits, due, migrating, reading
+from om_api.store.steps import Wait
 from om_api.store.verify import Breach, verify
 from om_api.values import Outcome, Scope
 
@@ -109,23 +110,20 @@ def test_a_breach_that_heals_while_it_is_looked_at_is_not_reported(store):
     filled(store)
     broken = key(store, "record", HAROLD)
     store.client.hincrby(broken, "chunk_tokens", 1)
-    steps, looks, step = verify(store.keys), 0, None
-    with pytest.raises(StopIteration) as end:
-        while True:
-            step = steps.send(None if step is None else _perform(store, step))
-            looks += type(step).__name__ == "Wait"
-            if looks == 1:
-                store.client.hset(broken, "chunk_tokens", 50)
 
-    assert end.value.value == []
-    assert looks == 1
+    def healed_at_the_first_pause():
+        steps, pauses = verify(store.keys), 0
+        step = next(steps)
+        try:
+            while True:
+                if isinstance(step, Wait):
+                    pauses += 1
+                    store.client.hset(broken, "chunk_tokens", 50)
+                step = steps.send((yield step))
+        except StopIteration as end:
+            return end.value, pauses
 
-
-def _perform(store, step):
-    def one():
-        return (yield step)
-
-    return store.run(one())
+    assert store.run(healed_at_the_first_pause()) == ([], 1)
 
 
 BREAKS = {

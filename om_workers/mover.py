@@ -1,0 +1,215 @@
+"""The Mover: makes the moves a scope is due, seals and activates, and passes sealed chunks on. It decides when, never whether."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from om_api import in_force, policy
+from om_api.policy import Pressure, Turn
+from om_api.store import commits, due, reading, writing
+from om_api.store.commits import Note
+from om_api.store.due import Claim
+from om_api.values import Outcome, Scope, count_message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from om_api.policy import Move
+    from om_api.store.reading import Look
+    from om_api.values import Message
+    from om_workers.workshop import Workshop
+
+_MOVES = 12  # in one look; the next look goes on from there
+
+
+class Mover:
+    """One scope's next moves, decided by policy and made by scripts. No model is asked here."""
+
+    def __init__(self, workshop: Workshop) -> None:
+        self._shop = workshop
+        self._run = workshop.run
+
+    def observe(self, name: str, lease: str = "") -> Outcome:
+        """Make every move a scope is due, pass its sealed chunks on, and say done if nothing is left.
+
+        Without a lease, or while chunks are unready, the due index keeps the scope: whoever comes next goes on.
+        """
+        scope = self._in_force(Scope.parse(name), lease)
+        if scope is None:
+            return Outcome.REST
+        if self._shop.agent(scope).read_only:
+            if lease:
+                self._run(due.done(self._shop.keys.due_observe, Claim(name, lease)))
+            return Outcome.REST
+        with self._shop.heartbeat.lock(self._shop.lock_name(scope, "observe")) as mine:
+            if not mine:
+                return Outcome.BUSY
+            return self._look_and_move(scope, Claim(name, lease) if lease else None)
+
+    def _in_force(self, asked: Scope, lease: str) -> Scope | None:
+        # A client may believe in another scope than the one in force: pass its mark on to who is meant.
+        keys = self._shop.keys
+        meant = self._run(reading.stored_scope(keys, asked.resource)) or self._shop.agent(asked).scope
+        if (meant == "thread") == (asked.thread is not None):
+            return asked
+        threads = self._run(reading.look(keys, Scope(asked.resource))).unsealed if meant == "thread" else [None]
+        self._run(due.mark(keys.due_observe, [Scope(asked.resource, thread) for thread in threads]))
+        if lease:
+            self._run(due.done(keys.due_observe, Claim(str(asked), lease)))
+        return None
+
+    def _look_and_move(self, scope: Scope, claim: Claim | None) -> Outcome:
+        outcome, handled = Outcome.REST, set[str]()
+        for _ in range(_MOVES):
+            look = self._meet(scope)
+            limits = self._shop.in_force(scope).limits
+            forced, becomes = _forced(look, handled)
+            pressure = pressure_of(look, forced)
+            self._note(look, pressure, becomes)
+            move = policy.decide(pressure, limits, look.now)
+            # what activation brings about is seen first, before a model is asked again
+            late = move.kind == "seal" and outcome is Outcome.ACTIVATED and not move.threads
+            did = Outcome.REST if late else self._make(look, move)
+            asked = set(look.forced) - handled
+            handled |= asked
+            if did is Outcome.REST and not (asked and move.kind == "seal"):
+                return self._pass_on(look, pressure, claim, outcome, again=late or move.urgent)
+            outcome = outcome if did is Outcome.REST else did
+        self._run(due.mark(self._shop.keys.due_observe, [scope]))
+        return outcome
+
+    def _make(self, look: Look, move: Move) -> Outcome:
+        if move.kind == "seal":
+            return self.seal(look, move)
+        return self._activate(look, move) if move.kind == "activate" else Outcome.REST
+
+    def _meet(self, scope: Scope) -> Look:
+        """Look at a scope; adopt first what nobody counted, and note when its threads were last heard of."""
+        keys, shop = self._shop.keys, self._shop
+        look = self._run(reading.look(keys, scope))
+        threads = [scope.thread] if scope.thread else sorted(look.unsealed)
+        heads = self._run(reading.heads(keys, scope.resource, threads))
+        last = {thread: min(head.last, look.now) for thread, head in heads.items() if head.last}
+        if any(at > look.thread_times.get(thread, 0) for thread, at in last.items()):
+            self._run(reading.heard(keys, scope.resource, last))
+        strays = [thread for thread, head in heads.items() if head.members != head.counted]
+        for thread in strays:
+            self._run(writing.adopt(keys, shop.clock, scope, thread, shop.count))
+        if strays:
+            return self._run(reading.look(keys, scope))
+        return look._replace(thread_times={**look.thread_times, **last})
+
+    def _note(self, look: Look, pressure: Pressure, becomes: Sequence[tuple[str, str, str]]) -> None:
+        now = self._shop.in_force(look.scope)
+        wake, limits = policy.wake(pressure, now.limits), in_force.write(now)
+        if becomes or wake != look.wake or limits != look.record.limits:
+            what = Note(limits, reading.wake_field(look.scope), wake, forced=becomes)
+            self._run(commits.note(self._shop.keys, look.scope, look.record.epoch, what))
+
+    def seal(self, look: Look, move: Move) -> Outcome:
+        """Cut what a move names into chunks; `rest` when nothing may be cut, `superseded` when it changed under us."""
+        keys, limits = self._shop.keys, self._shop.in_force(look.scope).limits
+        raw = self._run(reading.raw_messages(keys, look.scope.resource, sorted(look.unsealed)))
+        threads = {
+            thread: [turn_of(message, self._shop.count) for _, message in pairs] for thread, pairs in raw.items()
+        }
+        plan = policy.plan(threads, move, limits, look.now)
+        outcome, epoch = Outcome.REST, look.record.epoch
+        for thread, start, stop in plan:
+            members = [member for member, _ in raw[thread][start:stop]]
+            tokens = sum(turn.tokens for turn in threads[thread][start:stop])
+            did = self._run(commits.seal(keys, look.scope, epoch, thread, members, tokens))
+            if did is Outcome.SUPERSEDED:
+                return did
+            outcome, epoch = did, epoch or self._run(reading.look(keys, look.scope)).record.epoch
+        return outcome
+
+    def _activate(self, look: Look, move: Move) -> Outcome:
+        keys, now = self._shop.keys, self._shop.in_force(look.scope)
+        epoch = look.record.epoch
+        outcome = self._run(commits.activate(keys, look.scope, epoch, look.chunks, move.chunks, now.retention_s))
+        record = self._run(reading.look(keys, look.scope)).record
+        full = record.observation_tokens >= now.limits.reflect_from
+        if full or record.observation_count >= now.limits.max_observations or record.drain:
+            self._run(due.mark(keys.due_reflect, [look.scope]))
+        return outcome
+
+    def _pass_on(
+        self, look: Look, pressure: Pressure, claim: Claim | None, outcome: Outcome, *, again: bool
+    ) -> Outcome:
+        keys, limits = self._shop.keys, self._shop.in_force(look.scope).limits
+        self._run(due.looked(keys, look.scope.resource, look.now))
+        waiting = limits.enabled and not limits.read_only and not look.paused
+        if waiting and any(not chunk.ready for chunk in look.chunks):
+            self._dispatch(look)
+        elif again:
+            self._run(due.mark(keys.due_observe, [look.scope]))
+        elif claim:
+            self._run(due.done(keys.due_observe, claim, policy.deadline(pressure, limits)))
+        return outcome
+
+    def _dispatch(self, look: Look) -> None:
+        unready = [chunk for chunk in look.chunks if not chunk.ready]
+        busy = self._run(
+            reading.locked(self._shop.keys, look.scope.resource, [chunk_lock(chunk.id) for chunk in unready])
+        )
+        room = self._shop.agent(look.scope).observer.max_parallel_chunks - sum(busy)
+        met: set[str] = set()
+        for chunk, locked in zip(unready, busy, strict=True):
+            if not locked and chunk.thread not in met and room > 0:
+                self._shop.dispatch.observe_chunk(str(look.scope), chunk.id)
+                room -= 1
+            met.add(chunk.thread)
+
+
+def pressure_of(look: Look, forced: Mapping[str, float] | None = None) -> Pressure:
+    """A look's pressure. A thread's last activity is the lesser of its last message's time and the server's."""
+    own = {*look.unsealed, *(chunk.thread for chunk in look.chunks)}
+    return Pressure(
+        chunks=look.chunks,
+        unsealed=look.unsealed,
+        last_at={thread: min(look.thread_times.get(thread, look.now), look.now) for thread in own},
+        observation_tokens=look.record.observation_tokens,
+        observation_count=look.record.observation_count,
+        drain=look.record.drain,
+        forced=forced or {},
+        paused=look.paused,
+    )
+
+
+def _forced(look: Look, handled: set[str]) -> tuple[dict[str, float], list[tuple[str, str, str]]]:
+    """Forced requests as thread -> seq up to which chunks are wanted (0 = seal first), and what their fields become.
+
+    A request `id` becomes `id@seq` once everything raw is sealed, and is answered when no chunk up to seq is left.
+    """
+    wanted: dict[str, float] = {}
+    becomes: list[tuple[str, str, str]] = []
+    threads = {*look.unsealed, *(chunk.thread for chunk in look.chunks)}
+    for field, value in look.forced.items():
+        if field == "force-reflect":
+            continue
+        mine = {field.partition(":")[2]} if ":" in field else threads
+        request, at, anchor = value.partition("@")
+        raw = any(look.unsealed.get(thread, (0, 0))[1] for thread in mine)
+        if not at and raw and field not in handled:
+            wanted.update(dict.fromkeys(mine, 0.0))
+            continue
+        seq = float(anchor) if at else look.record.seq
+        open_ = any(chunk.seq <= seq and chunk.thread in mine for chunk in look.chunks)
+        now = f"{request}@{seq:.17g}" if open_ else ""
+        if now != value:
+            becomes.append((field, value, now))
+        if open_:
+            wanted.update({thread: max(seq, wanted.get(thread, 0)) for thread in mine})
+    return wanted, becomes
+
+
+def turn_of(message: Message, count: Callable[[str], int]) -> Turn:
+    """What cutting needs to know of a message."""
+    calls, answers = message.call_ids("tool-call"), message.call_ids("tool-result")
+    return Turn(count_message(message, count), message.at, frozenset(calls), frozenset(answers))
+
+
+def chunk_lock(chunk: str) -> str:
+    """The lock of a chunk while it is observed."""
+    return f"chunk:{chunk}"

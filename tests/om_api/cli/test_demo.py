@@ -1,0 +1,216 @@
+"""`om demo` shows what it promises, in the time it promises, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+
+import fakeredis
+import pytest
+
+from om_api import Message, ObservationalMemory, load_settings
+from om_api.cli.demo import LOWERED, Prefix, coverage, demo_environ, excerpt, recording
+from om_api.cli.group import PLACES
+
+DEMO = [sys.executable, "-c", "from om_api.cli import main; main()", "demo"]
+linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+
+class Place:
+    """Where a demo runs: an empty folder, a folder for temporary files, and a mark that its processes carry."""
+
+    def __init__(self, folder):
+        (here := folder / "here").mkdir()
+        (temporary := folder / "tmp").mkdir()
+        self.folders = (here, temporary)
+        self.mark = secrets.token_hex(8)
+        own = {name: text for name, text in os.environ.items() if not name.startswith("OM_")}
+        # Settings of whoever runs it have no say in a demo.
+        self.options = {"cwd": here, "env": own | {"TMPDIR": str(temporary), "MARK": self.mark, "OM_MODEL": "other"}}
+
+    def left(self):
+        """What is there that was not there before: files, and processes that still run."""
+        files = [path for folder in self.folders for path in folder.iterdir()]
+        return files + [path.parent for path in Path("/proc").glob("[0-9]*/environ") if self._marked(path)]
+
+    def _marked(self, path):
+        try:
+            command = (path.parent / "cmdline").read_bytes()
+            return self.mark.encode() in path.read_bytes() or str(self.folders[1]).encode() in command
+        except OSError:
+            return False
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """A whole demo: its place, its exit code, its output, its seconds."""
+    place, began = Place(tmp_path_factory.mktemp("demo")), time.monotonic()
+    command = [*DEMO, "--speed", "1.5"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, **place.options)
+    return place, done, time.monotonic() - began
+
+
+def rows(output):
+    """The table of the agents, by name: messages, observed, kept, compression, activations, generations."""
+    found = re.findall(r"^ (albert|codie|harold) +(.+?) *$", output, re.MULTILINE)
+    return {agent: re.split(r" {2,}", cells) for agent, cells in found}
+
+
+def test_it_ends_well_within_a_minute(shown):
+    _, done, seconds = shown
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert seconds < 50
+
+
+def test_every_message_is_covered_exactly_once(shown):
+    assert "all 265 messages are covered exactly once" in shown[1].stdout
+    assert "no breaches" in shown[1].stdout
+
+
+def test_every_agent_gets_activations_and_a_reflection_and_one_gets_two(shown):
+    found = rows(shown[1].stdout)
+
+    assert set(found) == {"albert", "codie", "harold"}
+    assert all(int(cells[4]) >= 3 and int(cells[5]) >= 1 for cells in found.values())
+    assert max(int(cells[5]) for cells in found.values()) >= 2
+
+
+def test_memory_takes_less_than_what_it_covers(shown):
+    assert all(float(cells[3].removesuffix(" x")) > 1.5 for cells in rows(shown[1].stdout).values())
+
+
+def test_it_shows_what_an_agent_reads(shown):
+    output = shown[1].stdout
+
+    assert re.search(r"What \w+ reads before its next turn in [\w-]+ \([\d,]+ tokens\)", output)
+    assert all(part in output for part in ("| <reflection>", "| <observations>", "more lines ...", "| Today is "))
+
+
+def test_it_says_how_stable_the_prefix_was(shown):
+    notes, whole = map(int, re.findall(r"(\d+)%", shown[1].stdout.split("stable prefix")[1])[:2])
+
+    assert 40 < whole < notes < 100
+
+
+def test_progress_is_lines_where_no_terminal_is(shown):
+    assert len(re.findall(r"^albert: raw [\d,]+/1,000 obs [\d,]+/1,200 act \d+ gen \d", shown[1].stdout, re.M)) >= 3
+    assert "\x1b" not in shown[1].stdout
+
+
+def test_what_to_try_next_exists(shown):
+    tried = re.findall(r"^  om (\S+)", shown[1].stdout.split("Next, for real:")[1], re.MULTILINE)
+
+    assert tried[0] == "up"
+    assert set(tried) <= set(PLACES)
+
+
+@linux
+def test_nothing_is_left(shown):
+    assert shown[0].left() == []
+
+
+@linux
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_demo_that_is_interrupted_leaves_nothing_either(tmp_path, number, code, wait_until):
+    place = Place(tmp_path)
+    with subprocess.Popen(DEMO, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **place.options) as process:
+        process.stdout.readline()
+        process.stdout.readline()
+        process.send_signal(number)
+        process.stdout.read()
+
+    assert process.returncode == code
+    wait_until(lambda: not place.left(), "nothing left")
+
+
+# -- its parts ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_recording_goes_on_right_now_and_keeps_its_weekdays():
+    now = datetime(2031, 5, 5, 12, tzinfo=UTC)
+    times = [datetime.fromisoformat(message.timestamp) for message in recording(now)]
+
+    assert timedelta(0) <= now - max(times) < timedelta(weeks=52)
+    assert times[0].strftime("%A %H:%M") == "Monday 08:40"
+
+
+def test_the_recording_is_as_it_was_written_within_its_year():
+    [first, *_] = recording(datetime(2025, 11, 20, tzinfo=UTC))
+
+    assert first.timestamp == "2025-10-06T08:40:20+02:00"
+
+
+def test_lowered_thresholds_are_settings(tmp_path):
+    settings = load_settings(environ=demo_environ("redis://127.0.0.1:1/0", str(tmp_path)))
+
+    assert set(LOWERED) <= set(demo_environ("", ""))
+    assert (settings.memory.message_threshold, settings.memory.observer_models) == (1000, ("extractive",))
+
+
+@pytest.mark.parametrize(
+    ("texts", "share"),
+    [
+        (["abcd"], 0.0),
+        (["abcd", "abcd"], 1.0),
+        (["ab", "abcd"], 0.5),
+        (["abcd", "xbcd"], 0.0),
+        (["aaaa", "aaaa", "aabb"], 0.75),
+        (["ä", "ö"], 0.5),
+    ],
+)
+def test_the_stable_share_is_of_bytes_from_the_first_one_on(texts, share):
+    prefix = Prefix()
+    for text in texts:
+        prefix.add("t-1", text)
+
+    assert prefix.share == share
+    assert prefix.compared == len(list(pairwise(texts)))
+
+
+def test_each_thread_is_compared_with_itself():
+    prefix = Prefix()
+    prefix.add("t-1", "abcd")
+    prefix.add("t-2", "wxyz")
+
+    assert prefix.compared == 0
+
+
+@pytest.fixture
+def om():
+    with fakeredis.FakeRedis(server=fakeredis.FakeServer()) as client:
+        yield ObservationalMemory(load_settings(environ={}), client=client)
+
+
+def say(om, *names):
+    words = "one line\n" * 40
+    om.add_messages(
+        Message(id=name, role="user", content=words, thread_id="t-1", resource_id="harold") for name in names
+    )
+
+
+@pytest.mark.parametrize(
+    ("pushed", "wrong"), [({"a", "b"}, ()), ({"a", "b", "lost"}, ("lost",)), ({"a"}, ("b",)), ({"c"}, ("a", "b", "c"))]
+)
+def test_what_is_covered_never_or_by_mistake_is_named(om, pushed, wrong):
+    say(om, "a", "b")
+    covered = coverage(om, {"harold": pushed})
+
+    assert (covered.raw, covered.observed, covered.reflected, covered.wrong) == (2, 0, 0, wrong)
+
+
+def test_an_excerpt_is_short_and_says_what_it_leaves_out(om):
+    say(om, "a", "b")
+    lines = excerpt(om.get_context("t-1", "harold"))
+
+    assert len(lines) < 30
+    assert max(map(len, lines)) <= 110
+    assert "more lines ..." in "".join(lines)
