@@ -102,7 +102,10 @@ def test_it_says_how_stable_the_prefix_was(shown):
 
 
 def test_progress_is_lines_where_no_terminal_is(shown):
-    assert len(re.findall(r"^albert: raw [\d,]+/1,000 obs [\d,]+/1,200 act \d+ gen \d", shown[1].stdout, re.M)) >= 3
+    assert (
+        len(re.findall(r"^albert: raw [\d,]+/1,000 obs [\d,]+/1,200 act \d+ gen \d", shown[1].stdout, re.MULTILINE))
+        >= 3
+    )
     assert "\x1b" not in shown[1].stdout
 
 

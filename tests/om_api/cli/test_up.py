@@ -217,7 +217,8 @@ def test_a_second_ctrl_c_does_not_wait_for_work_in_flight(alone, wait_until):
     with one.memory() as om:
         om.add_message(Message(role="user", content="hello", thread_id="t-1", resource_id="harold"))
         om.force_observe("t-1", "harold")
-        wait_until(lambda: om.stats("harold").observing, "a slow model at work", 20)
+        try: wait_until(lambda: om.stats("harold").observing, "a slow model at work", 20)
+        finally: print(one.text, om.stats("harold"))
     one.process.send_signal(signal.SIGINT)
     wait_until(lambda: "stopping" in one.text and not one.pids("beat"), "the gentle stop")
 
