@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from om_api.store import clearing, due, reading, survey, writing
+from om_api.store import clearing, commits, due, reading, survey, writing
 from om_api.values import Outcome, Scope
 
 if TYPE_CHECKING:
@@ -67,8 +67,10 @@ class Sweep:
         if settings.read_only:
             return Outcome.REST
         scope = self._run(reading.scope_in_force(keys, resource, thread, settings.scope))
-        heads = self._run(reading.heads(keys, resource, [thread]))
-        if heads[thread].members == heads[thread].counted:
+        head = self._run(reading.heads(keys, resource, [thread]))[thread]
+        if head.members == head.counted:
+            # nothing to adopt; but whoever adopted it may have died before it was marked
+            self._run(due.mark(keys.due_observe, [scope] if head.members else []))
             return Outcome.REST
         adopted = self._run(writing.adopt(keys, self._shop.clock, scope, thread, self._shop.count))
         if adopted is None:
@@ -81,10 +83,8 @@ class Sweep:
         word = self._run(reading.stored_scope(keys, resource)) or settings.scope
         threads = self._run(clearing.threads_of(keys, resource)) if word == "thread" else [None]
         standings = self._run(survey.standings(keys, resource, [Scope(resource, thread) for thread in threads]))
-        last = max((standing.record.observed_at for standing in standings), default=0)
-        if self._is_idle(resource, standings, last, now):
-            cleared = self._run(clearing.clear(keys, resource, now, retention=True))
-            return cleared.outcome
+        if self._is_idle(resource, standings):
+            return self._run(clearing.clear(keys, resource, now, retention=True)).outcome
         limits = self._shop.in_force(Scope(resource)).limits
         forgotten = [s.scope for s in standings if (s.unsealed or s.chunks or s.forced) and not s.in_observe]
         full = [
@@ -102,12 +102,10 @@ class Sweep:
         self._run(due.looked(keys, resource, now))
         return Outcome.BUSY if forgotten or full else Outcome.REST
 
-    def _is_idle(self, resource: str, standings: list[Standing], last: int, now: int) -> bool:
+    def _is_idle(self, resource: str, standings: list[Standing]) -> bool:
         settings = self._shop.settings.for_agent(resource)
         if settings.read_only or not settings.ttl_days:
             return False
-        states = self._run(
-            reading.threads(self._shop.keys, resource, self._run(clearing.threads_of(self._shop.keys, resource)))
-        )
-        touched = max([last, *(state.at for state in states), *(s.record.created_at for s in standings)])
-        return bool(touched) and now - touched > settings.ttl_days * _DAY_MS
+        prints = [(s.scope, f"{s.unsealed}/{s.record.seq:.17g}/{s.record.generation}") for s in standings]
+        stirred = [self._run(commits.stir(self._shop.keys, scope, fingerprint)) for scope, fingerprint in prints]
+        return bool(stirred) and self._server_ms() - max(stirred) > settings.ttl_days * _DAY_MS

@@ -119,7 +119,8 @@ def clear(keys: Keys, resource: str, now_ms: int, *, retention: bool = False) ->
         scopes = yield from scopes_of(keys, resource, sorted({*threads, *unsealed}))
         memories = []
         for scope in scopes:
-            memories.append((yield from _read(keys, scope)))
+            memory = yield from _read(keys, scope)
+            memories.append(memory)
         yield from _forget_marks(keys, resource, threads)
         known = sorted({*threads, *unsealed})
         names = [

@@ -10,7 +10,7 @@ from om_api.store.steps import Batch, Steps, Verb
 from om_api.values import Chunk, Generation, Observation, Outcome, Scope, new_id
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from om_api.store.keys import Keys
     from om_api.values import Stored
@@ -134,6 +134,13 @@ def note(keys: Keys, scope: Scope, epoch: str, what: Note) -> Steps[Outcome]:
     args = [epoch, what.limits, drain, what.wake_field, what.wake, *(word for triple in what.forced for word in triple)]
     reply = yield Verb("note", [of.record(scope), of.tokens], args)
     return Outcome.REST if reply[0] == b"noted" else Outcome.SUPERSEDED
+
+
+def stir(keys: Keys, scope: Scope, fingerprint: str) -> Steps[int]:
+    """Note that a memory looks like `fingerprint` now; when it last looked otherwise, in the server's Unix ms."""
+    of = keys.of(scope.resource)
+    reply = yield Verb("stir", [of.record(scope), of.tokens], [fingerprint])
+    return int(reply)
 
 
 def force(keys: Keys, scope: Scope, field: str) -> Steps[str]:

@@ -6,12 +6,12 @@ import random
 from typing import TYPE_CHECKING, NamedTuple
 
 from om_api.store.steps import Batch, Steps, Verb
-from om_api.values import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from om_api.store.keys import Keys
+    from om_api.values import Scope
 
 LEASE_MS = 30_000
 URGENT_MS = 3_600_000  # an urgent scope stands this much ahead of what just became due

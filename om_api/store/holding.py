@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from om_api.store.keys import Keys, ResourceKeys
 
 _ID = ID_PATTERN.pattern
-_TRIES = 3
+_TRIES = 20
 Members = list[tuple[bytes, float]]
 
 
@@ -98,7 +98,10 @@ class Part(NamedTuple):
 
 
 class Holding(NamedTuple):
-    """One resource at one instant. `sources` maps a thread to its index and the index's TTL in ms."""
+    """One resource at one instant. `sources` maps a thread to its index and the index's TTL in ms.
+
+    `settled` is False when it names keys that were not read: it changed faster than its names could be learned.
+    """
 
     of: ResourceKeys
     resource: str
@@ -112,6 +115,7 @@ class Holding(NamedTuple):
     source: dict[str, Members]
     sources: dict[str, tuple[dict[str, float], int]]
     reflected: dict[tuple[int, str | None], Members]
+    settled: bool = False
 
 
 def read(keys: Keys, resource: str, names: Iterable[str], *, without: Iterable[str] = ()) -> Steps[Holding]:
@@ -125,7 +129,7 @@ def read(keys: Keys, resource: str, names: Iterable[str], *, without: Iterable[s
         found = _held(keys, resource, wanted, replies, dict(zip(indexes, replies[len(wanted) + 1 :], strict=True)))
         implied = _implied(found)
         if implied <= known:
-            break
+            return found._replace(settled=True)
         known |= implied
     return found
 

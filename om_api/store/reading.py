@@ -126,47 +126,52 @@ def newest_others(unsealed: Sequence[str], newest: Sequence[str], thread: str) -
     return tuple(ranked[:OTHERS])
 
 
-def _assemble(thread: str, known: Names, others_now: tuple[str, ...], replies: Sequence[Any]) -> tuple[Snapshot, Names]:
+def _assemble(
+    thread: str, known: Names, others_now: tuple[str, ...], replies: Sequence[Any]
+) -> tuple[Snapshot, Names]:
     resource = known.scope.resource
-    time, _, tokens, record, _, observations, reflections, state, raw = replies[:_FIXED]
+    time, _, tokens, record, _, observations, reflections, state, _ = replies[:_FIXED]
     counts = fields(tokens)
-    chunks: list[Chunk] = []
-    own = _messages(scored(raw), thread, resource)
-    others: dict[str, list[Message]] = {}
-    seqs = dict(scored(replies[4]))
-    for position, chunk in enumerate(known.chunks):
-        at = _FIXED + 2 * position
-        if chunk.encode() not in seqs:
-            continue
-        value = as_chunk(chunk, seqs[chunk.encode()], fields(replies[at]))
-        chunks.append(value)
-        messages = _messages(scored(replies[at + 1]), value.thread, resource)
-        if value.thread == thread:
-            own += messages
-        else:
-            others.setdefault(value.thread, []).extend(messages[-EXCERPT_MESSAGES:])
-    for position, other in enumerate(known.others):
-        at = _FIXED + 2 * len(known.chunks) + position
-        if found := _messages(scored(replies[at]), other, resource):
-            others.setdefault(other, []).extend(found)
-    chunks.sort(key=lambda chunk: chunk.seq)
     unsealed = unsealed_threads(counts)
-    kept = {name: sorted(some, key=lambda m: m.at)[-EXCERPT_MESSAGES:] for name, some in others.items()}
+    chunks, raw = _raw(thread, known, replies)
+    own = raw.pop(thread)
     return Snapshot(
         scope=known.scope,
         thread=as_thread(thread, fields(state), unsealed),
         record=as_record(fields(record)),
-        messages=sorted(own, key=lambda m: m.at),
+        messages=_in_order(own, thread, resource),
         chunks=chunks,
         observations=as_stored(observations),
         generation=as_generation(reflections[0]) if reflections else None,
-        others=kept,
+        others={name: _in_order(some, name, resource)[-EXCERPT_MESSAGES:] for name, some in raw.items() if some},
         other_counts=_other_counts(known.scope, thread, unsealed, chunks),
         unsealed=unsealed,
         unsealed_tokens=int(counts.get(b"*", 0)),
         paused=b"*paused" in counts,
         now=int(time[0]) * 1000 + int(time[1]) // 1000,
     ), Names(known.scope, {chunk.id: chunk.thread for chunk in chunks}, others_now)
+
+
+def _raw(
+    thread: str, known: Names, replies: Sequence[Any]
+) -> tuple[list[Chunk], dict[str, dict[bytes, float]]]:
+    """The chunks by seq, and by thread what is raw, sealed or not: member -> score, so that a copy counts once."""
+    chunks: list[Chunk] = []
+    raw: dict[str, dict[bytes, float]] = {thread: dict(scored(replies[_FIXED - 1]))}
+    seqs = dict(scored(replies[4]))
+    for position, chunk in enumerate(known.chunks):
+        at = _FIXED + 2 * position
+        if chunk.encode() in seqs:
+            chunks.append(as_chunk(chunk, seqs[chunk.encode()], fields(replies[at])))
+            raw.setdefault(chunks[-1].thread, {}).update(scored(replies[at + 1]))
+    for position, other in enumerate(known.others):
+        raw.setdefault(other, {}).update(scored(replies[_FIXED + 2 * len(known.chunks) + position]))
+    return sorted(chunks, key=lambda chunk: chunk.seq), raw
+
+
+def _in_order(members: Mapping[bytes, float], thread: str, resource: str) -> list[Message]:
+    """Messages as a sorted set orders them: by score, then by bytes."""
+    return _messages(sorted(members.items(), key=lambda pair: (pair[1], pair[0])), thread, resource)
 
 
 def _other_counts(
@@ -212,9 +217,9 @@ def as_chunk(chunk: str, seq: float, value: Mapping[bytes, bytes]) -> Chunk:
 
 
 _INTEGERS = (
-    "schema generation chunk_tokens observation_tokens observation_count reflection_tokens "
-    "observed_tokens observed_messages created_at observed_at reflected_at"
-).split()
+    *("schema", "generation", "chunk_tokens", "observation_tokens", "observation_count", "reflection_tokens"),
+    *("observed_tokens", "observed_messages", "created_at", "observed_at", "reflected_at"),
+)
 
 
 def as_record(value: Mapping[bytes, bytes]) -> Record:

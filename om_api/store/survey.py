@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from om_api.store.reading import as_record, fields, unsealed_threads
 from om_api.store.steps import Batch, Steps
-from om_api.values import Record, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from om_api.store.keys import Keys
+    from om_api.values import Record, Scope
 
 _SLICE = 1_000  # keys of one SCAN
 _CURSOR_S = 3_600
@@ -25,7 +25,10 @@ def waiting_for_adoption(keys: Keys, n: int) -> Steps[list[str]]:
 
 
 def stray_keys(keys: Keys, slices: int) -> Steps[list[str]]:
-    """Messages keys that hold members nobody counted, from where the last survey stopped; `slices` of 1,000 keys at most."""
+    """Messages keys with members that nobody counted, or of resources that no worker has met; at most `slices` of 1,000 keys.
+
+    Each survey begins where the last one stopped.
+    """
     (cursor,) = yield Batch([("GET", keys.sweep_cursor)])
     at, strays = int(cursor or 0), list[str]()
     for _ in range(slices):
@@ -33,14 +36,14 @@ def stray_keys(keys: Keys, slices: int) -> Steps[list[str]]:
             [("SCAN", at, "MATCH", f"{keys.prefix}:*messages:*", "COUNT", _SLICE, "TYPE", "zset")]
         )
         at = int(at_)
-        strays += yield from _uncounted(keys, sorted(key.decode() for key in found))
+        strays += yield from _astray(keys, sorted(key.decode() for key in found))
         if not at:
             break
     yield Batch([("SET", keys.sweep_cursor, at, "EX", _CURSOR_S)], writes=True)
     return strays
 
 
-def _uncounted(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:
+def _astray(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:
     parsed = [(name, key) for name in names if (key := keys.parse_messages(name))]
     strays = [name for name, key in parsed if key.resource is None]
     known = [(name, key.resource, key.thread) for name, key in parsed if key.resource is not None]
@@ -48,9 +51,10 @@ def _uncounted(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:
         commands: list[tuple[str, ...]] = []
         for name, resource, thread in known:
             commands += [("ZCARD", name), ("HGET", keys.of(resource).tokens, "#" + thread)]
+            commands.append(("ZSCORE", keys.resources, resource))
         replies = yield Batch(commands, atomic=False)
-        pairs = zip(known, replies[::2], replies[1::2], strict=True)
-        strays += [name for (name, _, _), card, counted in pairs if int(card) != int(counted or 0)]
+        triples = zip(known, replies[::3], replies[1::3], replies[2::3], strict=True)
+        strays += [name for (name, _, _), card, n, listed in triples if int(card) != int(n or 0) or listed is None]
     return strays
 
 

@@ -117,6 +117,8 @@ def _resource(
         if look:
             yield Wait(_PAUSE_S)
         held = yield from holding.read(keys, resource, names, without=odd)
+        if not held.settled:
+            return [Breach(resource, "changes faster than it can be read: verify it again")]
         found = [*rules.breaches(held, count), *(yield from _unmarked(keys, held))]
         agreed = {_gist(breach) for breach in found if agreed is None or _gist(breach) in agreed}
         if not agreed:

@@ -58,7 +58,8 @@ def run(server_url: str, prefix: str, tmp_path: Path) -> Iterator[Callable[..., 
         ticks = {"OM_OBSERVER_INTERVAL": "0.2s", "OM_REFLECTOR_INTERVAL": "0.3s", "OM_BROKER_URL": broker}
         named = {f"OM_{key.upper()}": value for key, value in settings.items()}
         environment = {**fixed, **ticks, **named}
-        redis.Redis.from_url(broker).flushdb()
+        with redis.Redis.from_url(broker) as queues:
+            queues.delete("ticks", "observe", "reflect", "maintenance")
         log = tmp_path / "workers.log"
         commands = (["worker", "-c", "8", "--without-gossip", "--without-mingle"], ["beat"])
         processes.extend(_spawn(words, environment, log, tmp_path) for words in commands)

@@ -77,20 +77,37 @@ def test_a_reflection_that_nobody_began_is_marked_again(world):
     assert world.client.zscore(f"{world.prefix}:due:reflect", "harold")
 
 
+def _stirred_long_ago(world, resource):
+    world.client.hset(f"{world.prefix}:{{{resource}}}:record", "stirred_at", int(time.time() * 1000) - 2 * _DAY_MS)
+    _looked_long_ago(world, resource)
+
+
 def test_a_memory_idle_for_ttl_days_is_cleared_and_one_that_stirred_is_not(client, prefix):
     world = World(client, prefix, ttl_days="1")
     for resource in ("asleep", "awake"):
         world.say("hello", resource=resource)
         world.settle()
-        world.client.zadd(f"{prefix}:{{{resource}}}:threads", {"t-1": int(time.time() * 1000) - 2 * _DAY_MS})
-    world.say("still here", resource="awake")
-    world.settle()
-    for resource in ("asleep", "awake"):
         _looked_long_ago(world, resource)
+    assert world.sweep().cleared == 0
+    for resource in ("asleep", "awake"):
+        _stirred_long_ago(world, resource)
+    world.say("still here", resource="awake", timestamp="2001-01-01")
 
     assert world.sweep().cleared == 1
     assert list(client.scan_iter(f"{prefix}:{{asleep}}*")) == []
-    assert world.context(resource="awake").messages
+    assert len(world.context(resource="awake").messages) == 2
+
+
+def test_a_message_that_tells_of_long_ago_is_not_idle(client, prefix):
+    """Catches idleness by messages' own times: what was accepted a moment ago would be cleared for being old."""
+    world = World(client, prefix, ttl_days="1")
+    (name,) = world.say("an old story", timestamp="2001-01-01")
+    for _ in range(3):
+        world.settle()
+        _looked_long_ago(world)
+        world.sweep()
+
+    assert world.covering() == [name]
 
 
 def test_counters_that_disagree_are_counted_again(world):

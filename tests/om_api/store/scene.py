@@ -133,12 +133,12 @@ def filled(store: Any) -> None:
 
 
 def interrupted(steps: Steps[Any], verb: str, meanwhile: Callable[[], Any]) -> Steps[Any]:
-    """The same steps, with something happening right before the first call of a verb."""
+    """The same steps, with something happening right before the first call of a verb, or of a batch that begins so."""
     waiting = [meanwhile]
     try:
         step = next(steps)
         while True:
-            if waiting and isinstance(step, Verb) and step.name == verb:
+            if waiting and verb in {getattr(step, "name", ""), getattr(step, "commands", [[""]])[0][0]}:
                 waiting.pop()()
             step = steps.send((yield step))
     except StopIteration as end:

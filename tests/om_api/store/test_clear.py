@@ -128,8 +128,10 @@ def test_retention_clears_nothing_that_anything_came_to(store, came):
 def test_retention_that_is_refused_leaves_the_scope_due(store):
     """Breaks when marks go first and stay away: time 0 the marks are removed, time 1 a push came, time 2 clear is refused."""
     filled(store)
-    store.run(interrupted(clearing_all(store, retention=True), "clear", lambda: push(store, 21)))
+    store.client.delete(store.keys.due_observe)
+    done = store.run(interrupted(clearing_all(store, retention=True), "ZREM", lambda: push(store, 21)))
 
+    assert done.outcome is Outcome.SUPERSEDED
     assert store.client.zscore(store.keys.due_observe, "harold") is not None
 
 

@@ -123,7 +123,7 @@ def test_done_does_not_undo_a_mark(store, index, later):
 
 
 def test_a_stolen_lease_is_not_done_by_the_loser(store, index):
-    """Breaks when done trusts whoever says it: time 0 A claims, time 1 its lease runs out, time 2 B claims, time 3 A says done."""
+    """Breaks when done trusts whoever says it: time 0 A claims, time 1 its lease is over, time 2 B claims, time 3 A is done."""
     mark(store, "harold")
     (lost,) = store.run(due.claim(index, 1, lease_ms=-5))
     (held,) = claim(store)

