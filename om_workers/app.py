@@ -62,7 +62,7 @@ def make_app(settings: Settings) -> Celery:
         beat_scheduler="celery.beat:Scheduler",  # in memory: several beats need no schedule file, ticks guard themselves
         beat_max_loop_interval=1,
         worker_pool="threads",
-        worker_concurrency=_CONCURRENCY,
+        worker_concurrency=int(settings.variable("OM_CONCURRENCY") or _CONCURRENCY),
         worker_prefetch_multiplier=1,
         worker_send_task_events=True,
         worker_hijack_root_logger=False,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import structlog
 from celery import shared_task
@@ -22,7 +22,6 @@ from om_workers import wiring
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from om_api.settings import Settings
     from om_api.store.steps import Steps
 
 _CLAIMS = 500
@@ -64,67 +63,61 @@ def _first_of_slot(name: str, interval: float) -> Steps[bool]:
     return bool(won)
 
 
-def _tick(name: str, interval: float, work: Callable[[], Any]) -> str:
-    shop = wiring.workshop()
+def _tick(name: str, interval: float, work: Callable[[], dict[str, int]]) -> str:
     try:
-        if shop.settings.refresh():
-            _report_settings(shop.settings)
-        if not shop.run(_first_of_slot(name, interval)):
+        if not wiring.workshop().run(_first_of_slot(name, interval)):
             return str(Outcome.BUSY)
         did = work()
     except OMError as error:
         _log.warning(f"{name}_failed", error=str(error)[:500])
         return str(Outcome.FAILED)
-    if did:
+    if any(did.values()):
         _log.info(f"{name}_ticked", **did)
     return str(Outcome.REST)
 
 
-def _report_settings(settings: Settings) -> None:
-    _log.info("settings_changed", problems=len(settings.problems))
-    for problem in settings.problems:
-        _log.warning("settings_problem", file=str(problem.file), problem=problem.text)
+def _dispatch_due(index: str, dispatch: Callable[[str, str], None], seconds: float) -> int:
+    """Claim and pass on whatever is due, in slices, for at most `seconds`; how many it was."""
+    run, end, total = wiring.workshop().run, time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        claims = run(due.claim(index, _CLAIMS))
+        for claim in claims:
+            dispatch(claim.scope, claim.lease)
+        total += len(claims)
+        if len(claims) < _CLAIMS:
+            break
+    return total
 
 
 @shared_task(name="om.observer_tick", send_events=False, ignore_result=True)
 def observer_tick() -> str:
     """Dispatch what is due to be observed, and what plain writers left to be adopted."""
-    return _tick("observer_tick", wiring.workshop().settings.memory.observer_interval, _dispatch_observers)
+    shop, interval = wiring.workshop(), wiring.settings().memory.observer_interval
 
+    def work() -> dict[str, int]:
+        hints = shop.run(survey.waiting_for_adoption(shop.keys, _HINTS))
+        for key in hints:
+            shop.dispatch.adopt(key)
+        return {"due": _dispatch_due(shop.keys.due_observe, shop.dispatch.observe, interval / 2), "hints": len(hints)}
 
-def _dispatch_observers() -> dict[str, int]:
-    shop = wiring.workshop()
-    hints = shop.run(survey.waiting_for_adoption(shop.keys, _HINTS))
-    for key in hints:
-        shop.dispatch.adopt(key)
-    claims = shop.run(due.claim(shop.keys.due_observe, _CLAIMS))
-    for claim in claims:
-        shop.dispatch.observe(claim.scope, claim.lease)
-    return {"due": len(claims), "hints": len(hints)} if claims or hints else {}
+    return _tick("observer", interval, work)
 
 
 @shared_task(name="om.reflector_tick", send_events=False, ignore_result=True)
 def reflector_tick() -> str:
     """Dispatch what is due to be reflected."""
-    return _tick("reflector_tick", wiring.workshop().settings.memory.reflector_interval, _dispatch_reflectors)
+    shop, interval = wiring.workshop(), wiring.settings().memory.reflector_interval
 
+    def work() -> dict[str, int]:
+        return {"due": _dispatch_due(shop.keys.due_reflect, shop.dispatch.reflect, interval / 2)}
 
-def _dispatch_reflectors() -> dict[str, int]:
-    shop = wiring.workshop()
-    claims = shop.run(due.claim(shop.keys.due_reflect, _CLAIMS))
-    for claim in claims:
-        shop.dispatch.reflect(claim.scope, claim.lease)
-    return {"due": len(claims)} if claims else {}
+    return _tick("reflector", interval, work)
 
 
 @shared_task(name="om.sweep", send_events=False, ignore_result=True)
 def sweep() -> str:
     """Make good what pushes, tasks and dead workers left undone."""
-    return _tick("sweep", wiring.SWEEP_S, lambda: _numbers(wiring.sweeper().sweep()._asdict()))
-
-
-def _numbers(counts: dict[str, int]) -> dict[str, int]:
-    return counts if any(counts.values()) else {}
+    return _tick("sweep", wiring.SWEEP_S, lambda: wiring.sweeper().sweep()._asdict())
 
 
 @shared_task(name="om.adopt", ignore_result=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+import time
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
 SWEEP_S = 60.0
 _NOISY = ("celery.app.trace", "celery.worker.strategy", "celery.beat")  # our tasks say it themselves, in one line
 _STORE_TIMEOUT_S = 10.0
+_REFRESH_S = 1.0
 _once = threading.RLock()
+_refreshed = [0.0]
+_log = structlog.get_logger("om_workers")
 _dispatch: list[Dispatch] = []
 
 
@@ -61,9 +65,23 @@ def settings() -> Settings:
 
 
 def workshop() -> Workshop:
-    """This process' workshop, made at first use: a forked worker must not share its parent's connections."""
+    """This process' workshop, made at first use: a forked worker must not share its parent's connections.
+
+    Changed files of settings are taken up here, in every process, at most once a second.
+    """
     with _once:
+        if time.monotonic() - _refreshed[0] >= _REFRESH_S:
+            _refreshed[0] = time.monotonic()
+            if settings().refresh():
+                report(settings())
         return _workshop()
+
+
+def report(now: Settings) -> None:
+    """Say that settings changed, and what of them could not be taken up."""
+    _log.info("settings_changed", problems=len(now.problems))
+    for problem in now.problems:
+        _log.warning("settings_problem", file=str(problem.file), problem=problem.text)
 
 
 @cache

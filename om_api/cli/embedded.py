@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -28,14 +29,14 @@ _STOP_S = 5.0
 _TAIL = 12
 _POLL_S = 0.02
 _KEPT = ("--appendonly", "yes", "--appendfsync", "everysec")
-# Asks Linux for a SIGTERM when our own process ends, however it ends, and becomes the command. Should we be gone before
+# Asks Linux for a signal when our own process ends, however it ends, and becomes the command. Should we be gone before
 # that was asked for, the parent is another process already.
 _TIED = """
-import ctypes, os, signal, sys
+import ctypes, os, sys
 if sys.platform == "linux":
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+    ctypes.CDLL(None).prctl(1, int(sys.argv[2]))
 if os.getppid() == int(sys.argv[1]):
-    os.execv(sys.argv[2], sys.argv[2:])
+    os.execv(sys.argv[3], sys.argv[3:])
 """
 
 
@@ -176,14 +177,15 @@ def launch(
     output: IO[bytes] | int,
     environ: Mapping[str, str] | None = None,
     keep_open: Sequence[int] = (),
+    orphaned: signal.Signals = signal.SIGTERM,
 ) -> subprocess.Popen[bytes]:
     """Start a process of ours: `output` gets all it says, `environ` None is our own, `keep_open` are files it inherits.
 
-    It ends with this process even when that is killed (where the system can: on Linux), and a Ctrl-C at the terminal
-    does not reach it: who started it decides when it ends.
+    Should this process end first, even by a kill, it gets the signal `orphaned` (where the system can: on Linux). A
+    Ctrl-C at the terminal does not reach it: who started it decides when it ends.
     """
     return subprocess.Popen(  # noqa: S603 - a list of our own words, no shell
-        [sys.executable, "-ISc", _TIED, str(os.getpid()), *command],
+        [sys.executable, "-ISc", _TIED, str(os.getpid()), str(int(orphaned)), *command],
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.STDOUT,

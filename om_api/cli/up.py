@@ -81,7 +81,8 @@ class Child:
     def start(self) -> None:
         """Start the process, or the next one after it ended."""
         self.stop(0)
-        self._process = launch(self._command, output=subprocess.PIPE, environ=self._environ)
+        # An orphan would wait for ever for the store that ended with us; what it was doing is done again after its lease.
+        self._process = launch(self._command, output=subprocess.PIPE, environ=self._environ, orphaned=signal.SIGKILL)
         self._reader = threading.Thread(target=self._read, args=[self._process], daemon=True)
         self._reader.start()
 
@@ -214,7 +215,7 @@ def show_line(name: str, line: str) -> None:
         click.echo(f"{click.style(f'{name:<6}', fg=_COLORS.get(name, 'yellow'))} | {line}")
 
 
-@click.command(epilog=examples("om up", "om up --no-flower --concurrency 8", "OM_DATA_DIR=/srv/om om up --port 6400"))
+@click.command(epilog=examples("om up", "om up --no-flower --concurrency 8", "OM_DATA_DIR=data om up --port 6400"))
 @click.option("--no-flower", is_flag=True, help="Run no Flower.")
 @click.option("--no-beat", is_flag=True, help="Run no beat: one of another machine finds what is due.")
 @click.option(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import re
 import shlex
 import shutil
 import socket
+import socketserver
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +27,7 @@ from om_api.store.keys import Keys
 from om_api.values import ID_PATTERN, Generation, Message, Observation, Record, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 DOC = (Path(__file__).parents[2] / "docs" / "redis-protocol.md").read_text("utf-8")
 SECTIONS = {part[0]: part for part in re.split(r"^## ", DOC, flags=re.MULTILINE)}
@@ -256,14 +259,15 @@ def test_a_key_of_the_older_form_is_moved_to_the_resource_its_message_names(worl
 
 
 def test_a_request_written_by_plain_commands_is_answered(world, run):
-    run(blocks("2", "redis")[0])
+    said = world.say("below every threshold", "and new")
+    world.settle()
+    assert not world.om.observations("harold")
+
     ask = blocks("4", "redis")[0]
     assert run(ask)[-1] == "request-1"
-
-    world.sweep()
     world.settle()
     assert run(ask.splitlines()[-1]) == [None]
-    assert [one.message_ids for one in world.om.observations("harold")] == [("m-1", "m-2")]
+    assert [list(one.message_ids) for one in world.om.observations("harold")] == [said]
 
 
 def test_a_pause_written_by_plain_commands_is_heeded_and_ended(world, run):
@@ -304,14 +308,56 @@ def read(request, tmp_path, server_url, prefix) -> Any:
     (source,) = blocks("8", language)
     program = tmp_path / ("reader.mjs" if language == "js" else "reader.py")
     program.write_text(source, "utf-8")
-    command = [shutil.which("node") if language == "js" else sys.executable, str(program), server_url, prefix]
+    command = [shutil.which("node") if language == "js" else sys.executable, str(program)]
 
-    def reader(resource: str, thread: str) -> Any:
-        done = subprocess.run([*command, resource, thread], capture_output=True, check=False, timeout=30)
+    def reader(resource: str, thread: str, url: str = server_url) -> Any:
+        done = subprocess.run([*command, url, prefix, resource, thread], capture_output=True, check=False, timeout=30)
         assert done.stderr == b""
         return json.loads(done.stdout)
 
     return reader
+
+
+class Between(socketserver.BaseRequestHandler):
+    """Stands between a reader and the server, and has something happen just before each of its looks."""
+
+    def handle(self) -> None:
+        server: Any = self.server
+        with socket.create_connection(server.behind) as behind:
+            answers = threading.Thread(target=self._answer, args=(behind,))
+            answers.start()
+            while data := self.request.recv(65_536):
+                if b"EXEC" in data and server.before:
+                    server.before.pop(0)()
+                behind.sendall(data)
+            behind.shutdown(socket.SHUT_RDWR)
+            answers.join()
+
+    def _answer(self, behind: socket.socket) -> None:
+        while data := behind.recv(65_536):
+            self.request.sendall(data)
+
+
+@pytest.fixture
+def between(server_url) -> Iterator[Any]:
+    """Starts such a one; `before` lists what happens before the first look, the second, …; returns its URL."""
+    at, started = urlsplit(server_url), []
+
+    def start(*before: Callable[[], Any]) -> str:
+        server: Any = socketserver.TCPServer(("127.0.0.1", 0), Between)
+        server.behind, server.before = (at.hostname, at.port or 6379), list(before)
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        started.append((server, thread))
+        return at._replace(
+            netloc=f"{at.netloc.rpartition('@')[0]}@127.0.0.1:{server.server_address[1]}".lstrip("@")
+        ).geturl()
+
+    yield start
+    for server, thread in started:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 HOSTILE = [
@@ -359,6 +405,31 @@ def test_a_reader_shows_other_threads_of_the_resource_until_they_are_observed(re
     seen = read("harold", "t-1")
     assert {name: [message["id"] for message in some] for name, some in seen["others"].items()} == {"t-2": elsewhere}
     assert '<unobserved-context thread="t-2">' in world.context("t-1").text
+
+
+def _nothing(_: World) -> None:
+    pass
+
+
+def _activated(world: World) -> None:
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+
+
+def _sealed(world: World) -> None:
+    world.say(*[f"later {n}" for n in range(4)])
+    world.settle()
+
+
+@pytest.mark.parametrize("happens", [[_nothing, _activated], [_sealed, _sealed, _activated, _sealed], [_activated]])
+def test_a_memory_that_changes_between_two_looks_shows_each_message_once(read, between, world, happens):
+    world.say(*[f"message {n}" for n in range(7)])
+    world.settle()
+
+    url = between(*[functools.partial(change, world) for change in happens])
+    seen = read("harold", "t-1", url)
+    noted = re.findall(r"\[(\w+)\]", "".join(seen["memory"]))
+    assert sorted([*noted, *(message["id"] for message in seen["messages"])]) == world.covering()
 
 
 def test_a_reader_of_an_empty_memory_sees_nothing(read, client):

@@ -217,29 +217,33 @@ def attempts(running):
         return [client.hget(key, "attempts") for key in client.scan_iter("*}:chunk:*")]
 
 
-@linux
-def test_a_second_ctrl_c_does_not_wait_for_work_in_flight(alone, wait_until):
+@pytest.fixture
+def busy(alone, wait_until):
+    """One whose worker waits for a model that takes a minute."""
     one = alone("--no-flower", **SLOW)
     wait_until(lambda: NEXT[-1] in one.text, "the announcement")
     with one.memory() as om:
         om.add_message(Message(role="user", content="hello", thread_id="t-1", resource_id="harold"))
         om.force_observe("t-1", "harold")
     wait_until(lambda: attempts(one) == [b"1"], "a slow model at work", 30)
-    one.process.send_signal(signal.SIGINT)
-    wait_until(lambda: "stopping" in one.text and not one.pids("beat"), "the gentle stop")
-
-    assert one.pids("worker")
-    assert one.stop(signal.SIGINT) == 1
-    assert one.pids() == []
+    return one
 
 
 @linux
-def test_a_killed_one_takes_everything_with_it(alone, wait_until):
-    one = alone("--no-flower")
-    wait_until(lambda: one.pids("beat") and one.pids("worker"), "the children")
-    one.stop(signal.SIGKILL)
+def test_a_second_ctrl_c_does_not_wait_for_work_in_flight(busy, wait_until):
+    busy.process.send_signal(signal.SIGINT)
+    wait_until(lambda: "stopping" in busy.text and not busy.pids("beat"), "the gentle stop")
 
-    wait_until(lambda: not one.pids(), "the end of the children")
+    assert busy.pids("worker")
+    assert busy.stop(signal.SIGINT) == 1
+    assert busy.pids() == []
+
+
+@linux
+def test_a_killed_one_takes_everything_with_it_even_work_in_flight(busy, wait_until):
+    busy.stop(signal.SIGKILL)
+
+    wait_until(lambda: not busy.pids(), "the end of the children")
 
 
 # -- its parts ----------------------------------------------------------------------------------------------------------
