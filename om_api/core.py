@@ -340,7 +340,7 @@ class Core:
         for scope in scopes or [Scope(resource)]:
             look = yield from reading.look(self.keys, scope)
             looks.append(look)
-        side = yield from reading.side_view(self.keys, resource, [look.scope for look in looks])
+        side = yield from reading.side_view(self.keys, resource, looks)
         return self._stats(resource, looks, side)
 
     def _stats(self, resource: str, looks: Sequence[Look], side: reading.SideView) -> Stats:

@@ -9,6 +9,7 @@ from om_api.store import clearing, commits, due, reading, survey, writing
 from om_api.values import Outcome, Scope
 
 if TYPE_CHECKING:
+    from om_api.policy import Limits
     from om_api.store.survey import Standing
     from om_workers.workshop import Workshop
 
@@ -86,7 +87,7 @@ class Sweep:
         if self._is_idle(resource, standings):
             return self._run(clearing.clear(keys, resource, now, retention=True)).outcome
         limits = self._shop.in_force(Scope(resource)).limits
-        forgotten = [s.scope for s in standings if (s.unsealed or s.chunks or s.forced) and not s.in_observe]
+        forgotten = [s.scope for s in standings if not s.in_observe and _has_work(s, limits)]
         full = [
             s.scope
             for s in standings
@@ -109,3 +110,10 @@ class Sweep:
         prints = [(s.scope, f"{s.unsealed}/{s.record.seq:.17g}/{s.record.generation}") for s in standings]
         stirred = [self._run(commits.stir(self._shop.keys, scope, fingerprint)) for scope, fingerprint in prints]
         return bool(stirred) and self._server_ms() - max(stirred) > settings.ttl_days * _DAY_MS
+
+
+def _has_work(standing: Standing, limits: Limits) -> bool:
+    """Whether a scope should be in the observe index; one at rest below its wake with nothing to idle over should not."""
+    unmet = standing.unsealed and (standing.wake is None or standing.tokens >= standing.wake)
+    idling = standing.largest > limits.min_recent_messages
+    return bool(unmet or idling or standing.chunks or standing.forced)

@@ -36,7 +36,10 @@ def test_a_wheel_in_an_environment_of_its_own_runs_the_demo(tmp_path):
     python = tmp_path / "clean" / "bin" / "python"
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-c", ROOT / "constraints.txt"]
     _run(*pip, wheel, cwd=tmp_path)
-    code = "from om_api.store.scripts import load_all; from om_workers.prompts.library import prompt; print(len(load_all()), bool(prompt('observer', 'default')))"
+    code = (
+        "from om_api.store.scripts import load_all; from om_workers.prompts.library import prompt; "
+        "print(len(load_all()), bool(prompt('observer', 'default')))"
+    )
     assert _run(python, "-c", code, cwd=tmp_path).split() == [
         str(len(list((ROOT / "om_api/store/lua").glob("*.lua")))),
         "True",
@@ -44,4 +47,4 @@ def test_a_wheel_in_an_environment_of_its_own_runs_the_demo(tmp_path):
 
     shown = _run(tmp_path / "clean" / "bin" / "om", "demo", cwd=tmp_path, timeout=180)
 
-    assert "every message is covered exactly once" in shown.lower()
+    assert "messages are covered exactly once" in " ".join(shown.split())

@@ -23,12 +23,13 @@ _SECTION = re.compile(r"<thread id=\"([^\"]+)\">\n?(.*?)\n?</thread>", re.DOTALL
 
 
 class _Part(NamedTuple):
-    """One scope's memory as it was read."""
+    """One scope's memory as it was read; `history` is what its generations stand for, as far as it has not expired."""
 
     scope: Scope
     version: tuple[str, str, str]
     observations: list[Stored]
     generation: Generation | None
+    history: list[Stored]
 
 
 def migrate(keys: Keys, resource: str, to: str, count: Callable[[str], int], now: InForce) -> Steps[Outcome]:
@@ -78,50 +79,62 @@ def _read(keys: Keys, scope: Scope) -> Steps[_Part]:
             ("ZRANGE", of.reflections(scope), -1, -1),
         ]
     )
-    words = tuple((value or otherwise).decode() for value, otherwise in zip(version, (b"", b"0", b"0"), strict=True))
+    epoch, reached, seq = (
+        (value or otherwise).decode() for value, otherwise in zip(version, (b"", b"0", b"0"), strict=True)
+    )
+    history: list[Stored] = []
+    for n in range(1, int(reached) + 1):
+        history += yield from reading.replaced(keys, scope, n)
     generation = reading.as_generation(generations[0]) if generations else None
-    return _Part(scope, words, reading.as_stored(observations), generation)  # type: ignore[arg-type]
+    return _Part(scope, (epoch, reached, seq), reading.as_stored(observations), generation, history)
 
 
 class _New(NamedTuple):
     """One scope's memory as it will be."""
 
     scope: Scope
-    members: list[bytes]
-    tokens: int
+    observations: list[Stored]
+    history: list[Stored]
     text: str
     origin: Generation | None
 
 
 def _to_threads(part: _Part, threads: Sequence[str]) -> list[_New]:
-    # A reflection is of all threads. Each gets its own section; what stands outside of sections is common and goes to all.
+    # A reflection is of all threads. Each gets its own sections; what stands outside of sections is common and goes to all.
     text = part.generation.text if part.generation else ""
     sections: dict[str, list[str]] = {}
     for name, body in _SECTION.findall(text):
         sections.setdefault(name, []).append(body.strip())
     common = _SECTION.sub("", text).strip()
-    names = sorted({*threads, *sections, *(stored.observation.thread_id for stored in part.observations)})
+    met = (stored.observation.thread_id for stored in (*part.observations, *part.history))
     news = []
-    for name in names:
-        own = [stored for stored in part.observations if stored.observation.thread_id == name]
+    for name in sorted({*threads, *sections, *met}):
         lead = "\n".join(piece for piece in (common, *sections.get(name, [])) if piece)
-        if own or lead:
-            weight = sum(stored.observation.tokens for stored in own)
-            news.append(_New(Scope(part.scope.resource, name), [s.member for s in own], weight, lead, part.generation))
+        own, past = (_of_thread(stored, name) for stored in (part.observations, part.history))
+        if own or past or lead:
+            news.append(_New(Scope(part.scope.resource, name), own, past, lead, part.generation))
     return news
 
 
+def _of_thread(stored: Sequence[Stored], thread: str) -> list[Stored]:
+    return [each for each in stored if each.observation.thread_id == thread]
+
+
 def _to_pool(resource: str, parts: Sequence[_Part]) -> _New:
-    stored = [each for part in parts for each in part.observations]
-    stored.sort(key=lambda each: (each.observation.created_at, each.observation.to))
     leads = [
         f'<thread id="{part.scope.thread}">\n{part.generation.text}\n</thread>'
         for part in parts
         if part.generation and part.generation.text.strip()
     ]
     newest = max((part.generation for part in parts if part.generation), key=lambda g: g.created_at, default=None)
-    weight = sum(each.observation.tokens for each in stored)
-    return _New(Scope(resource), [each.member for each in stored], weight, "\n".join(leads), newest)
+    observations = _by_time([each for part in parts for each in part.observations])
+    return _New(
+        Scope(resource), observations, _by_time([e for part in parts for e in part.history]), "\n".join(leads), newest
+    )
+
+
+def _by_time(stored: list[Stored]) -> list[Stored]:
+    return sorted(stored, key=lambda each: (each.observation.created_at, each.observation.to))
 
 
 def _call(
@@ -136,19 +149,35 @@ def _call(
     of = keys.of(resource)
     names = [of.scope, of.tokens]
     for scope in [*(part.scope for part in parts), *(new.scope for new in news)]:
-        names += [of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope), of.draft(scope)]
-    args: list[Any] = ["thread" if to == "resource" else "resource", to, now.retention_s, len(parts)]
+        names += [of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope)]
+        names += [of.draft(scope), of.reflected(scope, 1)]
+    names += [of.reflected(part.scope, n) for part in parts for n in range(2, int(part.version[1]) + 1)]
+    args: list[Any] = ["thread" if to == "resource" else "resource", to, now.retention_s, len(parts), len(news)]
     args += [word for part in parts for word in part.version]
     for new in news:
-        tokens = count(new.text) if new.text else 0
-        args += [new_id(), _lead(new, tokens), tokens, len(new.members), new.tokens]
-        args += [word for seq, member in enumerate(new.members, 1) for word in (seq, member)]
+        args += _written(new, count)
     return names, args
 
 
+def _written(new: _New, count: Callable[[str], int]) -> list[Any]:
+    # Fresh seqs, history first: seqs of several threads' memories would collide.
+    tokens = count(new.text) if new.text else 0
+    everything = [*new.history, *new.observations]
+    seqs = [(seq, stored.member) for seq, stored in enumerate(everything, 1)]
+    past = len(new.history)
+    weight = sum(stored.observation.tokens for stored in new.observations)
+    observed = sum(stored.observation.message_tokens for stored in everything)
+    messages = sum(len(stored.observation.message_ids) for stored in everything)
+    args: list[Any] = [new_id(), _lead(new, tokens), tokens, weight, observed, messages, len(seqs)]
+    args += [len(new.observations), past]
+    return args + [word for pair in (*seqs[past:], *seqs[:past]) for word in pair]
+
+
 def _lead(new: _New, tokens: int) -> bytes:
-    if not new.text or new.origin is None:
+    if new.origin is None or not (new.text or new.history):
         return b""
-    return msgspec.json.encode(
-        msgspec.structs.replace(new.origin, n=1, origin="restore", text=new.text, tokens=tokens, input_tokens=tokens)
+    ids = tuple(stored.observation.id for stored in new.history)
+    lead = msgspec.structs.replace(
+        new.origin, n=1, origin="restore", text=new.text, tokens=tokens, input_tokens=tokens, observation_ids=ids
     )
+    return msgspec.json.encode(lead)

@@ -126,9 +126,7 @@ def newest_others(unsealed: Sequence[str], newest: Sequence[str], thread: str) -
     return tuple(ranked[:OTHERS])
 
 
-def _assemble(
-    thread: str, known: Names, others_now: tuple[str, ...], replies: Sequence[Any]
-) -> tuple[Snapshot, Names]:
+def _assemble(thread: str, known: Names, others_now: tuple[str, ...], replies: Sequence[Any]) -> tuple[Snapshot, Names]:
     resource = known.scope.resource
     time, _, tokens, record, _, observations, reflections, state, _ = replies[:_FIXED]
     counts = fields(tokens)
@@ -152,9 +150,7 @@ def _assemble(
     ), Names(known.scope, {chunk.id: chunk.thread for chunk in chunks}, others_now)
 
 
-def _raw(
-    thread: str, known: Names, replies: Sequence[Any]
-) -> tuple[list[Chunk], dict[str, dict[bytes, float]]]:
+def _raw(thread: str, known: Names, replies: Sequence[Any]) -> tuple[list[Chunk], dict[str, dict[bytes, float]]]:
     """The chunks by seq, and by thread what is raw, sealed or not: member -> score, so that a copy counts once."""
     chunks: list[Chunk] = []
     raw: dict[str, dict[bytes, float]] = {thread: dict(scored(replies[_FIXED - 1]))}
@@ -450,21 +446,18 @@ class SideView(NamedTuple):
     rejected: int
 
 
-def side_view(keys: Keys, resource: str, scopes: Sequence[Scope]) -> Steps[SideView]:
-    """Read the leases and indexes of a resource's scopes."""
-    of = keys.of(resource)
-    locks = [
-        of.lock(f"{what}{':' + scope.thread if scope.thread else ''}")
-        for what in ("observe", "reflect")
-        for scope in scopes
-    ]
-    replies = yield Batch([("GET", of.scope), ("LLEN", of.rejected), *(("EXISTS", name) for name in locks)])
+def side_view(keys: Keys, resource: str, looks: Sequence[Look]) -> Steps[SideView]:
+    """Read the leases and indexes of a resource's scopes: a chunk is observed, a scope reflected, while its lock is held."""
+    of, scopes = keys.of(resource), [look.scope for look in looks]
+    chunks = [of.lock(f"chunk:{chunk.id}") for look in looks for chunk in look.chunks if not chunk.ready]
+    reflects = [of.lock(f"reflect:{scope.thread}" if scope.thread else "reflect") for scope in scopes]
+    locks = (("EXISTS", name) for name in (*chunks, *reflects))
+    replies = yield Batch([("GET", of.scope), ("LLEN", of.rejected), *locks])
     indexes = yield Batch([("ZSCORE", keys.due_observe, str(scope)) for scope in scopes], atomic=False)
-    held, n = replies[2:], len(scopes)
     return SideView(
         scope=replies[0].decode() if replies[0] else "",
-        observing=any(held[:n]),
-        reflecting=any(held[n:]),
+        observing=any(replies[2 : 2 + len(chunks)]),
+        reflecting=any(replies[2 + len(chunks) :]),
         due=any(score is not None for score in indexes),
         rejected=int(replies[1]),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from om_api.store.reading import as_record, fields, unsealed_threads
+from om_api.store.reading import as_record, fields, unsealed_threads, wake_field
 from om_api.store.steps import Batch, Steps
 
 if TYPE_CHECKING:
@@ -65,11 +65,14 @@ def oldest_looked(keys: Keys, before: int, n: int) -> Steps[list[str]]:
 
 
 class Standing(NamedTuple):
-    """How a scope stands against the due indexes."""
+    """How a scope stands against the due indexes; `unsealed` and `largest` (of a thread) in messages, `tokens` unsealed."""
 
     scope: Scope
     record: Record
     unsealed: int
+    largest: int
+    tokens: int
+    wake: int | None
     chunks: int
     in_observe: bool
     in_reflect: bool
@@ -80,16 +83,27 @@ def standings(keys: Keys, resource: str, scopes: Sequence[Scope]) -> Steps[list[
     """A resource's scopes: what is unsealed and in chunks, and whether the due indexes know of it."""
     of, found = keys.of(resource), list[Standing]()
     (tokens,) = yield Batch([("HGETALL", of.tokens)])
-    unsealed = unsealed_threads(fields(tokens))
+    counters = fields(tokens)
+    unsealed = unsealed_threads(counters)
     for scope in scopes:
         record, chunks = yield Batch([("HGETALL", of.record(scope)), ("ZCARD", of.chunks(scope))])
         observe, reflect = yield Batch(
             [("ZSCORE", keys.due_observe, str(scope)), ("ZSCORE", keys.due_reflect, str(scope))], atomic=False
         )
-        own = [count for thread, (_, count) in unsealed.items() if scope.thread in {None, thread}]
+        own = [value for thread, value in unsealed.items() if scope.thread in {None, thread}]
+        wake = counters.get(wake_field(scope).encode())
         raw = fields(record)
-        forced = tuple(name.decode() for name in raw if name.startswith(b"force"))
-        found.append(
-            Standing(scope, as_record(raw), sum(own), int(chunks), observe is not None, reflect is not None, forced)
+        standing = Standing(
+            scope=scope,
+            record=as_record(raw),
+            unsealed=sum(messages for _, messages in own),
+            largest=max((messages for _, messages in own), default=0),
+            tokens=sum(tokens for tokens, _ in own),
+            wake=int(wake) if wake else None,
+            chunks=int(chunks),
+            in_observe=observe is not None,
+            in_reflect=reflect is not None,
+            forced=tuple(name.decode() for name in raw if name.startswith(b"force")),
         )
+        found.append(standing)
     return found

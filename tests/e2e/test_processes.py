@@ -118,7 +118,7 @@ def test_an_edited_override_changes_the_next_chunk_within_a_tick_and_a_broken_on
     override.write_text(
         "observational_memory: {message_threshold: 5000, observer_model: echo-slow, min_recent_messages: 0}"
     )
-    time.sleep(0.6)
+    time.sleep(1.5)
     for n in range(9):
         _say(house.om, n)
     time.sleep(1)

@@ -25,7 +25,7 @@ _OPERATIONS = 60
 _RESOURCES = ("harold", "albert")
 
 
-class Crashed(Exception):
+class CrashedError(Exception):
     """The process died here."""
 
 
@@ -44,7 +44,7 @@ class Fragile(Connection):
         self.fuse = None
         if self.lost_reply:
             super()._perform(step)
-        raise Crashed
+        raise CrashedError
 
 
 class Game:
@@ -105,7 +105,7 @@ class Game:
             connection.lost_reply = self.dice.random() < 0.5
         try:
             verb()
-        except Crashed:
+        except CrashedError:
             self.done[-1] += " CRASHED"
         except OMError as error:
             self.done[-1] += f" {type(error).__name__}: {error}"

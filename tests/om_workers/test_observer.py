@@ -128,3 +128,15 @@ def test_a_mark_for_the_other_scope_reaches_who_is_meant(client, prefix, scope):
 
     assert world.om.stats("harold").ready_chunks
     assert client.zscore(f"{prefix}:due:observe", wrong) is None
+
+
+def test_stats_say_that_a_chunk_is_being_observed(world):
+    world.say(*[f"message {n}" for n in range(2)])
+    _look(world)
+    seen = []
+    echo = world.model.complete
+    world.model.complete = lambda request: seen.append(world.om.stats("harold").observing) or echo(request)
+    world.work()
+
+    assert seen == [True]
+    assert not world.om.stats("harold").observing

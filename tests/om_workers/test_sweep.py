@@ -142,3 +142,15 @@ def test_what_a_memory_no_longer_needs_expires(world):
         keys = list(world.client.scan_iter(f"{world.prefix}:{{harold}}:{kind}:*"))
         assert keys
         assert all(0 < world.client.ttl(key) <= 90 * 86_400 for key in keys)
+
+
+def test_a_memory_at_rest_is_left_alone(client, prefix):
+    """Catches a sweep that marks whatever holds a message: a million idle agents would be looked at for ever."""
+    world = World(client, prefix, min_recent_messages="2")
+    world.say("one", "two", tokens=10)
+    world.settle()
+    assert _due(world) == set()
+    _looked_long_ago(world)
+
+    assert world.sweep().marked == 0
+    assert _due(world) == set()

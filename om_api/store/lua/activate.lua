@@ -63,6 +63,7 @@ for i = 1, n do
   redis.call('RENAME', KEYS[i * 5], KEYS[i * 5 + 1])
   redis.call('EXPIRE', KEYS[i * 5 + 1], ttl)
   redis.call('ZADD', KEYS[i * 5 + 3], now, id)
+  redis.call('ZREMRANGEBYSCORE', KEYS[i * 5 + 3], '-inf', string.format('%d', tonumber(now) - ttl * 1000))
   redis.call('EXPIRE', KEYS[i * 5 + 3], ttl)
   if task ~= '' then
     redis.call('HSET', KEYS[i * 5 + 2], 'current_task', task)
