@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 _KEEP = 1_000  # tokens that a selection leaves raw when it may choose
 _OVERSHOOT = 0.95
-_EVEN = 0.1  # how far from b a chunk may be
+_NEAR = 0.1  # a chunk is near b when it is this much of b away at most
+_EVEN = 0.05  # even chunks may be this far from b on average: message boundaries need the rest
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,7 +155,7 @@ def worthwhile(size: float, b: int, limits: Limits, t: int) -> bool:
     3,000 would leave 3,600 raw where four chunks leave 6,600 and the floor is 6,000. And it must not be smaller than
     0.9 b while one of that size still fits (docs/decisions/0004).
     """
-    reach, least = t - limits.floor, (1 - _EVEN) * limits.buffer_tokens
+    reach, least = t - limits.floor, (1 - _NEAR) * limits.buffer_tokens
     return b + size / 2 < reach and (size >= least or b + least > reach)
 
 
@@ -167,7 +168,7 @@ def wake(pressure: Pressure, limits: Limits) -> int:
     crossing = max(1, t - sealed)
     usual = min(size, max(size / 2, t - 1.1 * size - sealed))
     fitting = (
-        tokens for tokens in (usual, (1 - _EVEN) * size) if tokens >= usual and worthwhile(tokens, sealed, limits, t)
+        tokens for tokens in (usual, (1 - _NEAR) * size) if tokens >= usual and worthwhile(tokens, sealed, limits, t)
     )
     return int(min(max(1, next(fitting, crossing)), crossing))
 

@@ -94,14 +94,15 @@ def test_a_buffer_is_due_every_b_and_every_half_b_near_the_threshold(window, sea
     [
         (5999, 0, 0),
         (6000, 0, 6000),
-        (6500, 0, 6500),  # even chunks of about b: one of 6,500
-        (7000, 0, 6000),
+        (6200, 0, 6200),  # even chunks of about b: one of 6,200
+        (6500, 0, 6000),
+        (16_400, 0, 12_000),  # three of 5,467 would be too far from b
         (14000, 0, 12000),
         (40000, 0, 40000),  # seven of 5,714
         (5400, 18000, 5400),
         (3000, 23400, 0),  # would leave 3,600 at T, four chunks leave 6,600: nearer to the floor
         (6000, 23400, 0),
-        (6600, 23400, 6600),  # the window is full
+        (6600, 23400, 6000),  # the window is full
         (3000, 27000, 3000),
     ],
 )
