@@ -11,7 +11,7 @@ import msgspec
 from om_api import context, in_force
 from om_api.errors import InvalidInputError
 from om_api.policy import Pressure, decide, is_urgent, threshold
-from om_api.store import clearing, commits, due, migrating, reading, writing
+from om_api.store import clearing, commits, decoding, due, looking, migrating, reading, writing
 from om_api.store.keys import Keys
 from om_api.store.steps import Batch, Steps, Wait
 from om_api.values import Message, Outcome, Record, Scope, Snapshot, ThreadState, check_id, count_message, new_id, to_ms
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from om_api.policy import Limits
     from om_api.settings import Settings
     from om_api.store.clearing import Cleared
-    from om_api.store.reading import Look, Names
+    from om_api.store.looking import Look
+    from om_api.store.reading import Names
     from om_api.values import Generation, Observation, Stored
 
 _ACTIVATIONS = 4  # in one read; each of them empties what was due, so a second is rare
@@ -176,7 +177,7 @@ class Core:
 
     def _mark_reflect(self, snapshot: Snapshot, chosen: Sequence[str], limits: Limits) -> Steps[None]:
         gained = [
-            reading.as_observation(c.observation).tokens for c in snapshot.chunks if c.id in chosen and c.observation
+            decoding.as_observation(c.observation).tokens for c in snapshot.chunks if c.id in chosen and c.observation
         ]
         tokens = snapshot.record.observation_tokens + sum(gained)
         if tokens >= limits.reflect_from or snapshot.record.observation_count + len(gained) >= limits.max_observations:
@@ -210,7 +211,7 @@ class Core:
         """Have everything raw observed and activated, whatever the thresholds; `busy` while it is not done yet."""
         asked: list[tuple[Scope, str]] = []
         for scope in (yield from self._some(resource, thread)):
-            look = yield from reading.look(self.keys, scope)
+            look = yield from looking.look(self.keys, scope)
             if (yield from self._has_raw(look, thread)):
                 asked.append((scope, "force" if thread is None or scope.thread is not None else f"force:{thread}"))
         return (yield from self._ask(asked, self.keys.due_observe, wait, Outcome.ACTIVATED))
@@ -219,7 +220,7 @@ class Core:
         """Have a scope's observations condensed now, whatever the thresholds; `busy` while it is not done yet."""
         asked: list[tuple[Scope, str]] = []
         for scope in (yield from self._some(resource, thread)):
-            look = yield from reading.look(self.keys, scope)
+            look = yield from looking.look(self.keys, scope)
             if look.record.observation_count:
                 asked.append((scope, "force-reflect"))
         return (yield from self._ask(asked, self.keys.due_reflect, wait, Outcome.REFLECTED))
@@ -230,7 +231,7 @@ class Core:
             return True
         if any(not own or name in own for name in look.unsealed):
             return True
-        heads = yield from reading.heads(self.keys, look.scope.resource, sorted(name for name in own if name))
+        heads = yield from looking.heads(self.keys, look.scope.resource, sorted(name for name in own if name))
         return any(head.members for head in heads.values())
 
     def _ask(self, asked: Sequence[tuple[Scope, str]], index: str, wait: float | None, good: Outcome) -> Steps[Outcome]:
@@ -271,7 +272,7 @@ class Core:
     def record(self, resource: str, thread: str | None) -> Steps[Record]:
         """A scope's bookkeeping; in thread scope a thread must be named."""
         scope = yield from self._one(resource, thread)
-        return (yield from reading.look(self.keys, scope)).record
+        return (yield from looking.look(self.keys, scope)).record
 
     def _one(self, resource: str, thread: str | None) -> Steps[Scope]:
         scope = yield from self._scope(resource, thread)
@@ -338,12 +339,12 @@ class Core:
         scopes = yield from self.scopes(resource)
         looks: list[Look] = []
         for scope in scopes or [Scope(resource)]:
-            look = yield from reading.look(self.keys, scope)
+            look = yield from looking.look(self.keys, scope)
             looks.append(look)
-        side = yield from reading.side_view(self.keys, resource, looks)
+        side = yield from looking.side_view(self.keys, resource, looks)
         return self._stats(resource, looks, side)
 
-    def _stats(self, resource: str, looks: Sequence[Look], side: reading.SideView) -> Stats:
+    def _stats(self, resource: str, looks: Sequence[Look], side: looking.SideView) -> Stats:
         settings = self.settings.for_agent(resource)
         records = [look.record for look in looks]
         now = self._in_force(resource, records[0])
@@ -396,7 +397,7 @@ class Core:
         check_id(observation, "observation")
         for scope, stored in (yield from self._stored(resource, None)):
             if stored.observation.id == observation:
-                record = (yield from reading.look(self.keys, scope)).record
+                record = (yield from looking.look(self.keys, scope)).record
                 return (yield from commits.forget(self.keys, scope, record.epoch, stored))
         raise InvalidInputError(
             f"{resource} has no observation {observation}: a reflection replaced it, or it never was"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from om_api import in_force, policy
-from om_api.policy import Pressure, Turn
-from om_api.store import commits, due, reading, writing
+from om_api import cutting, in_force, policy
+from om_api.cutting import Turn
+from om_api.policy import Pressure
+from om_api.store import clearing, commits, due, looking, reading, writing
 from om_api.store.commits import Note
 from om_api.store.due import Claim
 from om_api.values import Outcome, Scope, count_message
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from om_api.policy import Move
-    from om_api.store.reading import Look
+    from om_api.store.looking import Look
     from om_api.values import Message
     from om_workers.workshop import Workshop
 
@@ -52,7 +53,7 @@ class Mover:
         meant = self._run(reading.stored_scope(keys, asked.resource)) or self._shop.agent(asked).scope
         if (meant == "thread") == (asked.thread is not None):
             return asked
-        threads = self._run(reading.look(keys, Scope(asked.resource))).unsealed if meant == "thread" else [None]
+        threads = self._run(clearing.threads_of(keys, asked.resource)) if meant == "thread" else [None]
         self._run(due.mark(keys.due_observe, [Scope(asked.resource, thread) for thread in threads]))
         if lease:
             self._run(due.done(keys.due_observe, Claim(str(asked), lease)))
@@ -86,34 +87,34 @@ class Mover:
     def _meet(self, scope: Scope) -> Look:
         """Look at a scope; adopt first what nobody counted, and note when its threads were last heard of."""
         keys, shop = self._shop.keys, self._shop
-        look = self._run(reading.look(keys, scope))
+        look = self._run(looking.look(keys, scope))
         threads = [scope.thread] if scope.thread else sorted(look.unsealed)
-        heads = self._run(reading.heads(keys, scope.resource, threads))
+        heads = self._run(looking.heads(keys, scope.resource, threads))
         last = {thread: min(head.last, look.now) for thread, head in heads.items() if head.last}
         if any(at > look.thread_times.get(thread, 0) for thread, at in last.items()):
-            self._run(reading.heard(keys, scope.resource, last))
+            self._run(looking.heard(keys, scope.resource, last))
         strays = [thread for thread, head in heads.items() if head.members != head.counted]
         for thread in strays:
             self._run(writing.adopt(keys, shop.clock, scope, thread, shop.count))
         if strays:
-            return self._run(reading.look(keys, scope))
+            return self._run(looking.look(keys, scope))
         return look._replace(thread_times={**look.thread_times, **last})
 
     def _note(self, look: Look, pressure: Pressure, becomes: Sequence[tuple[str, str, str]]) -> None:
         now = self._shop.in_force(look.scope)
         wake, limits = policy.wake(pressure, now.limits), in_force.write(now)
         if becomes or wake != look.wake or limits != look.record.limits:
-            what = Note(limits, reading.wake_field(look.scope), wake, forced=becomes)
+            what = Note(limits, looking.wake_field(look.scope), wake, forced=becomes)
             self._run(commits.note(self._shop.keys, look.scope, look.record.epoch, what))
 
     def seal(self, look: Look, move: Move) -> Outcome:
         """Cut what a move names into chunks; `rest` when nothing may be cut, `superseded` when it changed under us."""
         keys, limits = self._shop.keys, self._shop.in_force(look.scope).limits
-        raw = self._run(reading.raw_messages(keys, look.scope.resource, sorted(look.unsealed)))
+        raw = self._run(looking.raw_messages(keys, look.scope.resource, sorted(look.unsealed)))
         threads = {
             thread: [turn_of(message, self._shop.count) for _, message in pairs] for thread, pairs in raw.items()
         }
-        plan = policy.plan(threads, move, limits, look.now)
+        plan = cutting.plan(threads, move, limits, look.now)
         outcome, epoch = Outcome.REST, look.record.epoch
         for thread, start, stop in plan:
             members = [member for member, _ in raw[thread][start:stop]]
@@ -121,14 +122,14 @@ class Mover:
             did = self._run(commits.seal(keys, look.scope, epoch, thread, members, tokens))
             if did is Outcome.SUPERSEDED:
                 return did
-            outcome, epoch = did, epoch or self._run(reading.look(keys, look.scope)).record.epoch
+            outcome, epoch = did, epoch or self._run(looking.look(keys, look.scope)).record.epoch
         return outcome
 
     def _activate(self, look: Look, move: Move) -> Outcome:
         keys, now = self._shop.keys, self._shop.in_force(look.scope)
         epoch = look.record.epoch
         outcome = self._run(commits.activate(keys, look.scope, epoch, look.chunks, move.chunks, now.retention_s))
-        record = self._run(reading.look(keys, look.scope)).record
+        record = self._run(looking.look(keys, look.scope)).record
         full = record.observation_tokens >= now.limits.reflect_from
         if full or record.observation_count >= now.limits.max_observations or record.drain:
             self._run(due.mark(keys.due_reflect, [look.scope]))
@@ -151,7 +152,7 @@ class Mover:
     def _dispatch(self, look: Look) -> None:
         unready = [chunk for chunk in look.chunks if not chunk.ready]
         busy = self._run(
-            reading.locked(self._shop.keys, look.scope.resource, [chunk_lock(chunk.id) for chunk in unready])
+            looking.locked(self._shop.keys, look.scope.resource, [chunk_lock(chunk.id) for chunk in unready])
         )
         room = self._shop.agent(look.scope).observer.max_parallel_chunks - sum(busy)
         met: set[str] = set()

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from om_api.errors import ModelError
-from om_api.store import commits, due, reading, writing
+from om_api.store import commits, decoding, due, looking, reading, writing
 from om_api.tags import escape
 from om_api.values import Observation, Outcome, Scope, count_message, encode_message, new_id
 from om_workers.llm.base import Reply
@@ -18,7 +18,7 @@ from om_workers.prompts.render import observer_request
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from om_api.store.reading import Look
+    from om_api.store.looking import Look
     from om_api.values import Chunk, Message
     from om_workers.mover import Mover
     from om_workers.workshop import Workshop
@@ -62,13 +62,13 @@ class Observer:
         return self._commit(read, reply, observed)
 
     def _read(self, scope: Scope, chunk_id: str) -> Reading | None:
-        look = self._run(reading.look(self._shop.keys, scope))
+        look = self._run(looking.look(self._shop.keys, scope))
         chunk = next((chunk for chunk in look.chunks if chunk.id == chunk_id), None)
         if chunk is None or chunk.ready:
             return None
-        messages = self._run(reading.sealed_messages(self._shop.keys, scope.resource, chunk))
+        messages = self._run(looking.sealed_messages(self._shop.keys, scope.resource, chunk))
         stored = self._run(reading.observations(self._shop.keys, scope))
-        pending = [reading.as_observation(c.observation) for c in look.chunks if c.observation]
+        pending = [decoding.as_observation(c.observation) for c in look.chunks if c.observation]
         (state,) = self._run(reading.threads(self._shop.keys, scope.resource, [chunk.thread]))
         before = [each.observation for each in stored] + pending
         task = next((o.task_state for o in reversed(pending) if o.thread_id == chunk.thread), "") or state.current_task

@@ -10,7 +10,7 @@ import msgspec
 from om_api import policy
 from om_api.errors import ModelError
 from om_api.policy import Move
-from om_api.store import commits, due, reading
+from om_api.store import commits, due, looking, reading
 from om_api.store.commits import Note
 from om_api.store.due import Claim
 from om_api.values import Generation, Outcome, Scope
@@ -21,7 +21,7 @@ from om_workers.prompts.render import reflector_request
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from om_api.store.reading import Look
+    from om_api.store.looking import Look
     from om_api.values import Stored
     from om_workers.mover import Mover
     from om_workers.workshop import Workshop
@@ -75,7 +75,7 @@ class Reflector:
 
     def _read(self, scope: Scope) -> Reading:
         keys = self._shop.keys
-        look = self._run(reading.look(keys, scope))
+        look = self._run(looking.look(keys, scope))
         generations = self._run(reading.generations(keys, scope))
         return Reading(look, self._run(reading.observations(keys, scope)), generations[-1] if generations else None)
 
@@ -89,9 +89,9 @@ class Reflector:
             outcome = self._mover.seal(look, move) if threads else Outcome.REST
             if outcome is Outcome.SUPERSEDED:
                 return outcome
-            look = self._run(reading.look(keys, look.scope))
+            look = self._run(looking.look(keys, look.scope))
             wake = policy.wake(pressure_of(look), now.limits)
-            what = Note(look.record.limits, reading.wake_field(look.scope), wake, drain=look.record.seq)
+            what = Note(look.record.limits, looking.wake_field(look.scope), wake, drain=look.record.seq)
             self._run(commits.note(keys, look.scope, look.record.epoch, what))
         self._run(due.mark(keys.due_observe, [look.scope]))
         return Outcome.SEALED
@@ -149,7 +149,7 @@ class Reflector:
 
     def _answer(self, look: Look, request: str) -> None:
         wake = policy.wake(pressure_of(look), self._shop.in_force(look.scope).limits)
-        what = Note(look.record.limits, reading.wake_field(look.scope), wake, forced=[("force-reflect", request, "")])
+        what = Note(look.record.limits, looking.wake_field(look.scope), wake, forced=[("force-reflect", request, "")])
         self._run(commits.note(self._shop.keys, look.scope, look.record.epoch, what))
 
 

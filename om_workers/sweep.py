@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from om_api.store import clearing, commits, due, reading, survey, writing
+from om_api.store import clearing, commits, due, looking, reading, survey, writing
 from om_api.values import Outcome, Scope
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Sweep:
         if settings.read_only:
             return Outcome.REST
         scope = self._run(reading.scope_in_force(keys, resource, thread, settings.scope))
-        head = self._run(reading.heads(keys, resource, [thread]))[thread]
+        head = self._run(looking.heads(keys, resource, [thread]))[thread]
         if head.members == head.counted:
             # nothing to adopt; but whoever adopted it may have died before it was marked
             self._run(due.mark(keys.due_observe, [scope] if head.members else []))

@@ -9,10 +9,9 @@ import msgspec
 
 from om_api.errors import StoreError
 from om_api.store import due
+from om_api.store.decoding import as_generation, as_record, as_stored, fields, scored, unsealed_threads
 from om_api.store.keys import WINDOW_MS
-from om_api.store.reading import as_generation, as_record, as_stored, fields, unsealed_threads
 from om_api.store.steps import Batch, Steps, Verb
-from om_api.store.writing import scored
 from om_api.values import Outcome, Record, Scope, new_id
 
 if TYPE_CHECKING:

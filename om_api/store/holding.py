@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from om_api.store.reading import fields
+from om_api.store.decoding import fields, scored
 from om_api.store.steps import Batch, Steps
-from om_api.store.writing import scored
 from om_api.values import ID_PATTERN, Scope
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from om_api.errors import InvalidInputError
-from om_api.store import clearing, commits, due, reading
+from om_api.store import clearing, commits, decoding, due, looking, reading
 from om_api.store.steps import Batch, Steps, Verb
 from om_api.values import Generation, Outcome, Scope, new_id
 
@@ -60,7 +60,7 @@ def migrate(keys: Keys, resource: str, to: str, count: Callable[[str], int], now
 
 
 def _activated(keys: Keys, scope: Scope, now: InForce) -> Steps[bool]:
-    look = yield from reading.look(keys, scope)
+    look = yield from looking.look(keys, scope)
     ready = [chunk.id for chunk in look.chunks if chunk.ready]
     if len(ready) < len(look.chunks):
         return False
@@ -85,8 +85,8 @@ def _read(keys: Keys, scope: Scope) -> Steps[_Part]:
     history: list[Stored] = []
     for n in range(1, int(reached) + 1):
         history += yield from reading.replaced(keys, scope, n)
-    generation = reading.as_generation(generations[0]) if generations else None
-    return _Part(scope, (epoch, reached, seq), reading.as_stored(observations), generation, history)
+    generation = decoding.as_generation(generations[0]) if generations else None
+    return _Part(scope, (epoch, reached, seq), decoding.as_stored(observations), generation, history)
 
 
 class _New(NamedTuple):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import msgspec
 
 from om_api.errors import InvalidInputError
+from om_api.store.decoding import as_generation, as_observation
 from om_api.store.keys import WINDOW_MS
-from om_api.store.reading import as_generation, as_observation
 from om_api.values import parse_member
 
 if TYPE_CHECKING:

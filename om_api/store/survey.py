@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from om_api.store.reading import as_record, fields, unsealed_threads, wake_field
+from om_api.store.decoding import as_record, fields, unsealed_threads
+from om_api.store.looking import wake_field
 from om_api.store.steps import Batch, Steps
 
 if TYPE_CHECKING:

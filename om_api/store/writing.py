@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from om_api.errors import InvalidInputError, StoreError
+from om_api.store.decoding import scored
 from om_api.store.keys import WINDOW_MS
 from om_api.store.steps import Batch, Steps, Verb
 from om_api.values import Scope, count_message, encode_message, fingerprint, parse_member, to_ms
@@ -190,13 +191,6 @@ def _named_resource(member: bytes) -> str | None:
         return Scope.parse(str(resource)).resource if resource and "|" not in str(resource) else None
     except (msgspec.DecodeError, AttributeError, InvalidInputError, UnicodeDecodeError):
         return None
-
-
-def scored(reply: Sequence[Any]) -> list[tuple[bytes, float]]:
-    """A WITHSCORES reply as (member, score), whichever of its two forms the client hands out."""
-    if reply and isinstance(reply[0], list | tuple):
-        return [(bytes(member), float(score)) for member, score in reply]
-    return [(bytes(member), float(score)) for member, score in zip(reply[::2], reply[1::2], strict=True)]
 
 
 def _server_ms(reply: Sequence[Any]) -> int:

@@ -8,18 +8,14 @@ from om_api.policy import (
     Limits,
     Move,
     Pressure,
-    Turn,
     activation,
     buffer_due,
     buffer_size,
-    cut,
     deadline,
     decide,
     eligible,
     oldest_prefix,
-    plan,
     reflection,
-    sealable,
     select,
     threshold,
     wake,
@@ -194,94 +190,6 @@ def test_a_disabled_memory_still_serves_ready_chunks_and_a_read_only_one_changes
 
     assert decide(full, Limits(enabled=False), NOW).kind == "activate"
     assert decide(full, Limits(read_only=True), NOW).kind == "rest"
-
-
-# -- cutting
-
-
-def turns(*sizes):
-    return [Turn(size, NOW) for size in sizes]
-
-
-def test_chunks_are_cut_evenly_at_message_boundaries():
-    some = turns(*[200] * 200)
-
-    sizes = [sum(turn.tokens for turn in some[a:b]) for a, b in cut(some, range(1, 201), 40_000, 6_000)]
-
-    assert len(sizes) == 7
-    assert min(sizes) >= 5_400
-    assert max(sizes) <= 6_600
-    assert sum(sizes) == 40_000
-
-
-def test_a_tool_call_is_never_parted_from_its_result():
-    some = [
-        Turn(100, NOW),
-        Turn(100, NOW, frozenset({"a"})),
-        Turn(100, NOW),
-        Turn(100, NOW, answers=frozenset({"a"})),
-        Turn(1, NOW),
-    ]
-
-    assert sealable(some, DEFAULT, NOW) == [1, 4, 5]
-
-
-def test_nothing_is_sealed_from_an_open_call_on_until_it_counts_as_answered():
-    open_call = [Turn(100, NOW), Turn(100, NOW, frozenset({"a"})), Turn(100, NOW)]
-    followed = [*open_call, Turn(6000, NOW)]
-
-    assert sealable(open_call, DEFAULT, NOW) == [1]
-    assert sealable(open_call, DEFAULT, NOW + 3_600_000) == [1, 2, 3]
-    assert sealable(followed, DEFAULT, NOW) == [1, 2, 3, 4]
-
-
-def test_a_late_result_is_sealed_without_its_call():
-    assert sealable([Turn(100, NOW, answers=frozenset({"gone"}))], DEFAULT, NOW) == [1]
-
-
-def test_the_oldest_thread_is_sealed_first():
-    threads = {"new": [Turn(100, NOW)] * 40, "old": [Turn(100, NOW - 5)] * 40}
-
-    assert plan(threads, Move("seal", tokens=7000), DEFAULT, NOW) == [("old", 0, 40), ("new", 0, 30)]
-
-
-def test_what_is_left_of_a_budget_is_no_chunk_of_its_own_when_it_is_small():
-    threads = {"new": [Turn(100, NOW)] * 40, "old": [Turn(100, NOW - 5)] * 40}
-
-    assert plan(threads, Move("seal", tokens=6000), DEFAULT, NOW) == [("old", 0, 40)]
-
-
-_calls = st.sampled_from(["a", "b", "c"])
-
-
-@st.composite
-def histories(draw):
-    open_calls, found = set(), []
-    for _ in range(draw(st.integers(1, 40))):
-        calls, answers = frozenset(), frozenset()
-        if draw(st.booleans()):
-            calls = frozenset({draw(_calls)}) - open_calls
-            open_calls |= calls
-        elif open_calls:
-            answers = frozenset({draw(st.sampled_from(sorted(open_calls)))})
-            open_calls -= answers
-        found.append(Turn(draw(st.integers(0, 3000)), NOW, frozenset(f"{c}{len(found)}" for c in ()) | calls, answers))
-    return found
-
-
-@given(
-    st.dictionaries(st.sampled_from(["x", "y", "z"]), histories(), min_size=1),
-    st.integers(1, 60_000),
-    st.integers(0, 3),
-)
-def test_planned_chunks_partition_a_prefix_and_part_no_call_from_its_result(threads, tokens, keep):
-    for move in (Move("seal", tokens=tokens), Move("seal", threads=tuple(threads), keep=keep)):
-        ends = dict.fromkeys(threads, 0)
-        for thread, start, stop in plan(threads, move, DEFAULT, NOW):
-            assert start == ends[thread]
-            assert start < stop <= len(threads[thread]) - move.keep
-            ends[thread] = stop
-            assert stop in sealable(threads[thread], DEFAULT, NOW)
 
 
 # -- properties of activation

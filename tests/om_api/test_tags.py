@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 from hypothesis import given
@@ -91,8 +90,7 @@ def test_only_opening_brackets_change(text):
 
 
 @pytest.mark.parametrize("text", ["<" * 200_000, "< " * 100_000, "<t" + "\u200b" * 200_000, "<" + " " * 200_000 + "x"])
-def test_no_text_makes_it_slow(text):
-    start = time.perf_counter()
-
-    assert escape(text) == text
-    assert time.perf_counter() - start < 1
+@pytest.mark.timeout(20)
+def test_no_text_makes_it_hang(text):
+    """Catches a regex that tries every place again: quadratic in the text, it would outlast the timeout."""
+    assert escape(text * 5) == text * 5

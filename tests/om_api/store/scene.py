@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from om_api import in_force
 from om_api.settings import load_settings
-from om_api.store import commits, reading, writing
+from om_api.store import commits, decoding, looking, reading, writing
 from om_api.store.steps import Steps, Verb
 from om_api.values import Generation, Message, Observation, Outcome, Scope, encode_message
 
@@ -59,7 +59,7 @@ def adopt(store: Any, thread: str = "t1", scope: Scope = HAROLD) -> Steps[writin
 
 
 def record(store: Any, scope: Scope = HAROLD) -> Any:
-    return store.run(reading.look(store.keys, scope)).record
+    return store.run(looking.look(store.keys, scope)).record
 
 
 def sealing(store: Any, chunk: str, *numbers: int, thread: str = "t1", scope: Scope = HAROLD) -> Steps[Outcome]:
@@ -75,8 +75,8 @@ def seal(store: Any, chunk: str, *numbers: int, thread: str = "t1", scope: Scope
 
 
 def observation(store: Any, chunk: str, thread: str = "t1", task: str = "") -> Observation:
-    found = reading.as_chunk(chunk, 0, store.client.hgetall(store.keys.of("harold").chunk(chunk)))
-    ids = tuple(m.id for m in store.run(reading.sealed_messages(store.keys, "harold", found)))
+    found = decoding.as_chunk(chunk, 0, store.client.hgetall(store.keys.of("harold").chunk(chunk)))
+    ids = tuple(m.id for m in store.run(looking.sealed_messages(store.keys, "harold", found)))
     return Observation(
         id=chunk, thread_id=thread, text=f"* noted {chunk}", tokens=5, message_ids=ids, task_state=task, created_at=AT
     )
@@ -93,7 +93,7 @@ def ready(store: Any, chunk: str, *numbers: int, thread: str = "t1", scope: Scop
 
 
 def activating(store: Any, *chunks: str, scope: Scope = HAROLD, epoch: str = "", by: str = "a1") -> Steps[Outcome]:
-    look = store.run(reading.look(store.keys, scope))
+    look = store.run(looking.look(store.keys, scope))
     return commits.activate(store.keys, scope, epoch or look.record.epoch, look.chunks, chunks, TTL, by)
 
 

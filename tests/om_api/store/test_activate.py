@@ -19,7 +19,7 @@ from scene import (
     seal,
 )
 
-from om_api.store import commits, reading
+from om_api.store import commits, looking, reading
 from om_api.store.verify import verify
 from om_api.values import Outcome, Scope
 
@@ -34,7 +34,7 @@ def test_a_ready_chunk_becomes_an_observation(store):
     assert activate(store, "c1") is Outcome.ACTIVATED
     (found,) = stored(store)
     assert (found.observation.id, found.observation.activation) == ("c1", "a1")
-    assert store.run(reading.look(store.keys, HAROLD)).chunks == []
+    assert store.run(looking.look(store.keys, HAROLD)).chunks == []
 
 
 def test_its_messages_stay_behind_it_until_they_expire(store):
@@ -154,7 +154,7 @@ def test_an_earlier_chunk_that_nobody_named_holds_activation_up(store):
     """Breaks when only named chunks are checked: time 0 a look misses c1, time 1 c2 is activated, time 2 c1 comes after it."""
     seal(store, "c1", 1)
     ready(store, "c2", 2)
-    look = store.run(reading.look(store.keys, HAROLD))
+    look = store.run(looking.look(store.keys, HAROLD))
     blind = commits.activate(store.keys, HAROLD, look.record.epoch, look.chunks[1:], ["c2"], TTL, "a1")
     with nothing_changes(store):
         assert store.run(blind) is Outcome.SUPERSEDED

@@ -23,7 +23,7 @@ from scene import (
     write_plainly,
 )
 
-from om_api.store import commits, reading, writing
+from om_api.store import commits, looking, writing
 from om_api.store.writing import Adopted
 from om_api.values import Outcome
 
@@ -189,7 +189,7 @@ def test_a_split_during_adoption_does_not_hide_what_is_covered(store):
     """Breaks when split leaves the record's seq: time 0 sealed:c1 covers the copy, time 1 c1 is split, time 2 nothing does."""
     seal(store, "c1", 1, 2)
     write_plainly(store, member(1))
-    (chunk,) = store.run(reading.look(store.keys, HAROLD)).chunks
+    (chunk,) = store.run(looking.look(store.keys, HAROLD)).chunks
 
     def meanwhile():
         assert store.run(commits.split(store.keys, HAROLD, chunk, 1, 10, 0)) is Outcome.SPLIT

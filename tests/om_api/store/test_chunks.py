@@ -19,13 +19,13 @@ from scene import (
     seal,
 )
 
-from om_api.store import clearing, commits, reading
+from om_api.store import clearing, commits, decoding, looking, reading
 from om_api.store.verify import verify
 from om_api.values import Chunk, Outcome
 
 
 def chunks(store):
-    return store.run(reading.look(store.keys, HAROLD)).chunks
+    return store.run(looking.look(store.keys, HAROLD)).chunks
 
 
 def splitting(store, chunk="c1", n=1, tokens=10, attempts=2):
@@ -60,7 +60,7 @@ def test_an_observation_makes_its_chunk_ready(store):
     assert buffer(store, "c1") is Outcome.BUFFERED
     (chunk,) = chunks(store)
     assert chunk.ready
-    assert reading.as_observation(chunk.observation).message_ids == ("m1", "m2")
+    assert decoding.as_observation(chunk.observation).message_ids == ("m1", "m2")
 
 
 def test_the_second_of_two_observers_changes_nothing(store):
@@ -185,7 +185,7 @@ def test_a_split_repeated_with_its_ids_answers_as_before(store):
 def test_a_clear_planned_before_a_split_leaves_no_half_behind(store):
     """Breaks when split leaves the record's seq: time 0 clear reads c1, time 1 c1 is split, time 2 c1's keys are unlinked."""
     seal(store, "c1", 1, 2)
-    now = store.run(reading.look(store.keys, HAROLD)).now
+    now = store.run(looking.look(store.keys, HAROLD)).now
     store.run(interrupted(clearing.clear(store.keys, "harold", now), "clear", lambda: store.run(splitting(store))))
 
     assert contents(store) == {}

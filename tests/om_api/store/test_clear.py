@@ -23,7 +23,7 @@ from scene import (
 )
 
 from om_api.errors import StoreError
-from om_api.store import clearing, commits, reading
+from om_api.store import clearing, commits, looking, reading
 from om_api.store.verify import verify
 from om_api.values import Outcome, Scope
 
@@ -31,12 +31,12 @@ FOLDED = '* of both\n<thread id="t1">\n* of one\n</thread>\n<thread id="t2">\n* 
 
 
 def clearing_all(store, *, retention=False):
-    now = store.run(reading.look(store.keys, HAROLD)).now
+    now = store.run(looking.look(store.keys, HAROLD)).now
     return clearing.clear(store.keys, "harold", now, retention=retention)
 
 
 def clear_thread(store, thread, scope=HAROLD):
-    now = store.run(reading.look(store.keys, HAROLD)).now
+    now = store.run(looking.look(store.keys, HAROLD)).now
     return clearing.clear_thread(store.keys, scope, thread, now, words)
 
 
@@ -172,7 +172,7 @@ def test_a_cleared_thread_is_gone_and_the_others_stay(store):
 
     assert (cleared.outcome, cleared.messages, cleared.observations, cleared.merged) == (Outcome.CLEARED, 2, 1, ("o1",))
     assert ids(store) == ["o3"]
-    assert store.run(reading.look(store.keys, HAROLD)).unsealed == {"t2": (10, 1)}
+    assert store.run(looking.look(store.keys, HAROLD)).unsealed == {"t2": (10, 1)}
     assert not [key for key in contents(store) if key.endswith(b":t1") or b":t1:" in key]
 
 
@@ -210,7 +210,7 @@ def test_a_thread_is_cleared_with_what_was_sealed_meanwhile(store):
     push(store, 31, thread="t2")
     store.run(interrupted(clear_thread(store, "t1"), "clear_thread", lambda: seal(store, "c2", 2)))
 
-    assert store.run(reading.look(store.keys, HAROLD)).chunks == []
+    assert store.run(looking.look(store.keys, HAROLD)).chunks == []
     assert store.run(verify(store.keys)) == []
 
 

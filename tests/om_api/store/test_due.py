@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scene import HAROLD, nothing_changes, push, record, seal
 
-from om_api.store import commits, due, reading
+from om_api.store import commits, due, looking
 from om_api.store.commits import Note
 from om_api.store.due import Claim
 from om_api.values import Outcome, Scope
@@ -173,7 +173,7 @@ def test_a_note_says_from_where_on_a_push_is_due(store):
     push(store, 1)
 
     assert store.run(noting(store)) is Outcome.REST
-    assert store.run(reading.look(store.keys, HAROLD)).wake == 50
+    assert store.run(looking.look(store.keys, HAROLD)).wake == 50
 
 
 def test_a_note_creates_neither_record_nor_counters(store):
@@ -200,7 +200,7 @@ def test_a_forced_request_is_answered_only_while_it_is_the_one_that_was_read(sto
     first = store.run(commits.force(store.keys, HAROLD, "force"))
     second = store.run(commits.force(store.keys, HAROLD, "force"))
     store.run(noting(store, forced=[("force", first, "")]))
-    assert store.run(reading.look(store.keys, HAROLD)).forced == {"force": second}
+    assert store.run(looking.look(store.keys, HAROLD)).forced == {"force": second}
 
     store.run(noting(store, forced=[("force", second, f"{second}@1")]))
-    assert store.run(reading.look(store.keys, HAROLD)).forced == {"force": f"{second}@1"}
+    assert store.run(looking.look(store.keys, HAROLD)).forced == {"force": f"{second}@1"}

@@ -20,7 +20,7 @@ from scene import (
 )
 
 from om_api.errors import InvalidInputError
-from om_api.store import commits, migrating, reading
+from om_api.store import commits, looking, migrating, reading
 from om_api.store.verify import verify
 from om_api.values import Outcome, Scope
 
@@ -156,7 +156,7 @@ def test_a_move_planned_before_something_came_changes_nothing(store, came):
 def test_a_worker_of_the_old_scope_changes_nothing_afterwards(store):
     """Breaks when the epoch stays: time 0 a worker reads the pool, time 1 it moves, time 2 the worker activates into the pool."""
     ready(store, "c1", 1)
-    look = store.run(reading.look(store.keys, HAROLD))
+    look = store.run(looking.look(store.keys, HAROLD))
     store.run(moving(store))
     late = commits.activate(store.keys, HAROLD, look.record.epoch, look.chunks, ["c1"], 60)
     with nothing_changes(store):

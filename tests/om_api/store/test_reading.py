@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from scene import HAROLD, activate, buffer, filled, message, observed, push, ready, seal
 
-from om_api.store import commits, reading
+from om_api.store import commits, looking, reading
 from om_api.store.reading import Names, newest_others
 from om_api.values import Scope
 
@@ -193,7 +193,7 @@ def test_a_malformed_member_is_left_out_until_it_is_rejected(store):
 def test_a_look_says_what_a_worker_decides_by(store):
     filled(store)
     store.run(commits.force(store.keys, HAROLD, "force:t1"))
-    look = store.run(reading.look(store.keys, HAROLD))
+    look = store.run(looking.look(store.keys, HAROLD))
 
     assert (look.unsealed_tokens, [c.id for c in look.chunks], look.record.generation) == (30, ["c4", "c5"], 1)
     assert list(look.forced) == ["force:t1"]
@@ -204,4 +204,4 @@ def test_heads_tell_members_from_counted_ones(store):
     push(store, 1, 2)
     store.client.zadd(store.keys.of("harold").messages("t1"), {b"plain": message(3).at})
 
-    assert store.run(reading.heads(store.keys, "harold", ["t1"])) == {"t1": (3, 2, message(3).at)}
+    assert store.run(looking.heads(store.keys, "harold", ["t1"])) == {"t1": (3, 2, message(3).at)}

@@ -16,7 +16,7 @@ from scene import (
     reflecting,
 )
 
-from om_api.store import commits, reading
+from om_api.store import commits, looking, reading
 from om_api.store.verify import verify
 from om_api.values import Outcome
 
@@ -149,9 +149,9 @@ def test_a_draft_is_kept_until_its_generation_comes(store):
     observed(store, "o1", 1)
 
     assert store.run(drafting(store)) is Outcome.BUFFERED
-    assert store.run(reading.look(store.keys, HAROLD)).draft == b"thought ahead"
+    assert store.run(looking.look(store.keys, HAROLD)).draft == b"thought ahead"
     reflect(store, "o1")
-    assert store.run(reading.look(store.keys, HAROLD)).draft is None
+    assert store.run(looking.look(store.keys, HAROLD)).draft is None
 
 
 def test_a_draft_covers_nothing(store):

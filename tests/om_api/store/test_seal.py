@@ -19,12 +19,12 @@ from scene import (
     write_plainly,
 )
 
-from om_api.store import commits, reading
+from om_api.store import commits, looking, reading
 from om_api.values import Outcome, Scope
 
 
 def look(store, scope=HAROLD):
-    return store.run(reading.look(store.keys, scope))
+    return store.run(looking.look(store.keys, scope))
 
 
 def counts(store):

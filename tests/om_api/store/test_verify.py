@@ -22,7 +22,7 @@ from scene import (
     write_plainly,
 )
 
-from om_api.store import clearing, commits, due, migrating, reading
+from om_api.store import clearing, commits, due, looking, migrating, reading
 from om_api.store.steps import Wait
 from om_api.store.verify import Breach, verify
 from om_api.values import Outcome, Scope
@@ -49,7 +49,7 @@ def test_a_filled_memory_has_no_breach(store):
 
 def test_every_verb_leaves_a_memory_without_breach(store):
     filled(store)
-    look = store.run(reading.look(store.keys, HAROLD))
+    look = store.run(looking.look(store.keys, HAROLD))
     store.run(commits.split(store.keys, HAROLD, look.chunks[1], 1, 10, 1))
     assert activate(store, "c4", by="a2") is Outcome.ACTIVATED
     assert reflect(store, "o2", "o3", keep=1) is Outcome.REFLECTED
@@ -86,7 +86,7 @@ def test_a_moved_memory_has_no_breach(store, and_back):
 
 def test_a_cleared_store_has_no_breach(store):
     filled(store)
-    store.run(clearing.clear(store.keys, "harold", store.run(reading.look(store.keys, HAROLD)).now))
+    store.run(clearing.clear(store.keys, "harold", store.run(looking.look(store.keys, HAROLD)).now))
 
     assert found(store) == []
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 from hypothesis import given
@@ -400,13 +399,12 @@ def test_of_a_reflection_only_whole_thread_sections_are_tags(text):
     "line", ["<observations>", "<current-task>", '<thread id="a">', "</thread>", "<thread ", "[O1]"]
 )
 @pytest.mark.parametrize("end", ["\n", " "])
-def test_no_reply_makes_reading_slow(line, end):
+@pytest.mark.timeout(30)
+def test_no_reply_makes_reading_hang(line, end):
     text = (line + end) * 10_000
-    start = time.perf_counter()
-    parse_observer(text)
-    parse_reflector(text)
 
-    assert time.perf_counter() - start < 2
+    assert parse_observer(text).priority in range(1, 6)
+    assert isinstance(parse_reflector(text).text, str)
 
 
 @pytest.mark.parametrize("name", ["observer", "reflector"])

@@ -1,0 +1,81 @@
+"""Cutting raw messages into chunks: where it may be done, and how evenly. Pure; the store seals what is planned here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from om_api.policy import Limits, Move
+
+
+class Turn(NamedTuple):
+    """What cutting needs to know of a raw message: its size, when it was, which tool calls it makes and answers."""
+
+    tokens: int
+    at: int
+    calls: frozenset[str] = frozenset()
+    answers: frozenset[str] = frozenset()
+
+
+def sealable(turns: Sequence[Turn], limits: Limits, now: int) -> list[int]:
+    """Where a thread's raw messages may be cut: positions (1..n) such that no tool call is parted from its result.
+
+    Nothing from an unanswered call on may be sealed, unless the call counts as answered: it is older than
+    observe_idle_after, or b newer tokens of its thread followed.
+    """
+    answered = {call: i for i, turn in enumerate(turns) for call in turn.answers}
+    after = [0] * (len(turns) + 1)
+    for i in range(len(turns) - 1, -1, -1):
+        after[i] = after[i + 1] + turns[i].tokens
+    cuts: list[int] = []
+    reach = 0
+    for i, turn in enumerate(turns):
+        for call in turn.calls:
+            if answered.get(call, -1) >= i:
+                reach = max(reach, answered[call])
+            elif now - turn.at < limits.observe_idle_ms and after[i + 1] < limits.buffer_tokens:
+                return cuts
+        if i >= reach:
+            cuts.append(i + 1)
+    return cuts
+
+
+def cut(turns: Sequence[Turn], cuts: Sequence[int], take: int, size: int) -> list[tuple[int, int]]:
+    """Cut the first `take` tokens of a thread into even chunks of about `size`, at permitted positions; (from, to) pairs."""
+    sums = [0]
+    for turn in turns:
+        sums.append(sums[-1] + turn.tokens)
+    if not cuts:
+        return []
+    end = _nearest(cuts, sums, take)
+    pieces = max(1, round(sums[end] / size))
+    ends = sorted({_nearest(cuts, sums, sums[end] * n / pieces) for n in range(1, pieces)} | {end})
+    return [(start, stop) for start, stop in zip([0, *ends], ends, strict=False) if start < stop <= end]
+
+
+def _nearest(cuts: Sequence[int], sums: Sequence[int], tokens: float) -> int:
+    return min(cuts, key=lambda position: (abs(sums[position] - tokens), position))
+
+
+def plan(threads: Mapping[str, Sequence[Turn]], move: Move, limits: Limits, now: int) -> list[tuple[str, int, int]]:
+    """Turn a seal move into chunks: (thread, from, to) over each thread's raw messages, oldest thread first."""
+    left = move.tokens
+    chunks: list[tuple[str, int, int]] = []
+    for thread in sorted(threads, key=lambda name: (threads[name][0].at if threads[name] else 0, name)):
+        turns = threads[thread]
+        cuts = [position for position in sealable(turns, limits, now) if position <= len(turns) - move.keep]
+        if not cuts:
+            continue
+        whole = sum(turn.tokens for turn in turns[: cuts[-1]])
+        if move.threads:
+            take = whole if thread in move.threads else 0
+        else:
+            # what is left of the budget is too little for a chunk of its own: the next look takes it with what follows
+            take = min(left, whole) if left >= min(whole, limits.buffer_tokens / 2) else 0
+        if take or (move.threads and thread in move.threads):
+            ranges = cut(turns, cuts, take, limits.buffer_tokens)
+            chunks += [(thread, start, stop) for start, stop in ranges]
+            left -= sum(turn.tokens for start, stop in ranges for turn in turns[start:stop])
+    return chunks

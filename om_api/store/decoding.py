@@ -1,0 +1,110 @@
+"""What Redis replies, as values: whichever form the client hands it out in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from om_api.errors import InvalidInputError
+from om_api.values import Chunk, Generation, Message, Observation, Record, Stored, ThreadState, parse_member
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def fields(reply: Any) -> dict[bytes, bytes]:
+    """A HGETALL reply as a dict, whichever of its forms the client hands out."""
+    if isinstance(reply, dict):
+        return reply
+    return dict(zip(reply[::2], reply[1::2], strict=True))
+
+
+def unsealed_threads(counts: Mapping[bytes, bytes]) -> dict[str, tuple[int, int]]:
+    """From the tokens hash: thread -> (tokens, messages) of what is unsealed."""
+    return {
+        name[1:].decode(): (int(counts.get(name[1:], 0)), int(count))
+        for name, count in counts.items()
+        if name.startswith(b"#")
+    }
+
+
+def as_chunk(chunk: str, seq: float, value: Mapping[bytes, bytes]) -> Chunk:
+    """A chunk from its hash."""
+    return Chunk(
+        id=chunk,
+        thread=value.get(b"thread", b"").decode(),
+        seq=seq,
+        tokens=int(value.get(b"tokens", 0)),
+        messages=int(value.get(b"messages", 0)),
+        ready=value.get(b"state") == b"ready",
+        attempts=int(value.get(b"attempts", 0)),
+        observation=value.get(b"observation"),
+    )
+
+
+_INTEGERS = (
+    *("schema", "generation", "chunk_tokens", "observation_tokens", "observation_count", "reflection_tokens"),
+    *("observed_tokens", "observed_messages", "created_at", "observed_at", "reflected_at"),
+)
+
+
+def as_record(value: Mapping[bytes, bytes]) -> Record:
+    """A scope's record from its hash."""
+    text = {key.decode(): raw.decode() for key, raw in value.items()}
+    return Record(
+        **{name: int(text[name]) for name in _INTEGERS if name in text},
+        epoch=text.get("epoch", ""),
+        seq=float(text.get("seq", 0)),
+        origin=text.get("origin", "initial"),
+        limits=text.get("limits", ""),
+        drain=float(text.get("drain", 0)),
+    )
+
+
+def as_thread(thread: str, value: Mapping[bytes, bytes], unsealed: Mapping[str, tuple[int, int]]) -> ThreadState:
+    """A thread's state from its hash and what is unsealed of it."""
+    tokens, messages = unsealed.get(thread, (0, 0))
+    task, suggested, title = (
+        value.get(name, b"").decode("utf-8", "replace") for name in (b"current_task", b"suggested_response", b"title")
+    )
+    return ThreadState(
+        id=thread, tokens=tokens, messages=messages, current_task=task, suggested_response=suggested, title=title
+    )
+
+
+def as_stored(reply: Sequence[Any]) -> list[Stored]:
+    """Observations with their seq, in order."""
+    return [Stored(seq, as_observation(member), member) for member, seq in scored(reply)]
+
+
+_observation = msgspec.json.Decoder(Observation)
+_generation = msgspec.json.Decoder(Generation)
+
+
+def as_observation(member: bytes) -> Observation:
+    """An observation from its JSON; fields we do not know are left where they are."""
+    return _observation.decode(member)
+
+
+def as_generation(member: bytes) -> Generation:
+    """A generation from its JSON."""
+    return _generation.decode(member)
+
+
+def messages_of(members: Sequence[tuple[bytes, float]], thread: str, resource: str) -> list[Message]:
+    """Members with their scores as messages; malformed ones are left out."""
+    found = []
+    for member, score in members:
+        try:
+            found.append(parse_member(member, thread, resource, score))
+        except InvalidInputError:
+            continue  # not accepted: adoption will reject it and say why
+    return found
+
+
+def scored(reply: Sequence[Any]) -> list[tuple[bytes, float]]:
+    """A WITHSCORES reply as (member, score), whichever of its two forms the client hands out."""
+    if reply and isinstance(reply[0], list | tuple):
+        return [(bytes(member), float(score)) for member, score in reply]
+    return [(bytes(member), float(score)) for member, score in zip(reply[::2], reply[1::2], strict=True)]

@@ -1,0 +1,161 @@
+"""A worker's look at a scope: what it decides by. The answer may be old by the time it is used: scripts check."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from om_api.errors import InvalidInputError
+from om_api.store.decoding import as_chunk, as_record, fields, messages_of, scored, unsealed_threads
+from om_api.store.steps import Batch, Steps
+from om_api.values import Chunk, Message, Record, Scope, parse_member, to_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from om_api.store.keys import Keys
+
+
+class Look(NamedTuple):
+    """What a worker decides by: a scope's record, counters and chunks at about one instant."""
+
+    scope: Scope
+    record: Record
+    unsealed: dict[str, tuple[int, int]]
+    unsealed_tokens: int
+    chunks: list[Chunk]
+    thread_times: dict[str, int]
+    forced: dict[str, str]
+    draft: bytes | None
+    paused: bool
+    now: int
+    wake: int | None
+
+
+def look(keys: Keys, scope: Scope) -> Steps[Look]:
+    """Read what a worker decides by, in two round trips. The answer may be old by the time it is used: scripts check."""
+    of = keys.of(scope.resource)
+    replies = yield Batch(
+        [
+            ("TIME",),
+            ("HGETALL", of.tokens),
+            ("HGETALL", of.record(scope)),
+            ("ZRANGE", of.chunks(scope), 0, -1, "WITHSCORES"),
+            ("ZRANGE", of.threads, 0, -1, "WITHSCORES"),
+            ("GET", of.draft(scope)),
+        ]
+    )
+    counts, record = fields(replies[1]), fields(replies[2])
+    names = scored(replies[3])
+    hashes = (yield Batch([("HGETALL", of.chunk(name.decode())) for name, _ in names], atomic=False)) if names else []
+    chunks = [as_chunk(name.decode(), seq, fields(value)) for (name, seq), value in zip(names, hashes, strict=True)]
+    unsealed = unsealed_threads(counts)
+    if scope.thread is not None:
+        unsealed = {name: value for name, value in unsealed.items() if name == scope.thread}
+    times = {name.decode(): int(at) for name, at in scored(replies[4])}
+    wake = counts.get(wake_field(scope).encode())
+    return Look(
+        scope=scope,
+        record=as_record(record),
+        unsealed=unsealed,
+        unsealed_tokens=sum(tokens for tokens, _ in unsealed.values()),
+        chunks=chunks,
+        thread_times=times,
+        forced={k.decode(): v.decode() for k, v in record.items() if k.startswith(b"force")},
+        draft=replies[5],
+        paused=b"*paused" in counts,
+        now=int(replies[0][0]) * 1000 + int(replies[0][1]) // 1000,
+        wake=int(wake) if wake else None,
+    )
+
+
+def wake_field(scope: Scope) -> str:
+    """Where the tokens hash says from how many unsealed tokens on a push is due."""
+    return "*wake" if scope.thread is None else f"*wake:{scope.thread}"
+
+
+def raw_messages(keys: Keys, resource: str, threads: Sequence[str]) -> Steps[dict[str, list[tuple[bytes, Message]]]]:
+    """The unsealed members of threads with what they say, oldest first; malformed ones are left to adoption."""
+    of = keys.of(resource)
+    if not threads:
+        return {}
+    replies = yield Batch([("ZRANGE", of.messages(thread), 0, -1, "WITHSCORES") for thread in threads], atomic=False)
+    return {
+        thread: [pair for pair in (_pair(member, score, thread, resource) for member, score in scored(reply)) if pair]
+        for thread, reply in zip(threads, replies, strict=True)
+    }
+
+
+def _pair(member: bytes, score: float, thread: str, resource: str) -> tuple[bytes, Message] | None:
+    try:
+        return member, parse_member(member, thread, resource, score)
+    except InvalidInputError:
+        return None
+
+
+def sealed_messages(keys: Keys, resource: str, chunk: Chunk) -> Steps[list[Message]]:
+    """The messages a chunk covers, oldest first."""
+    (reply,) = yield Batch([("ZRANGE", keys.of(resource).sealed(chunk.id), 0, -1, "WITHSCORES")])
+    return messages_of(scored(reply), chunk.thread, resource)
+
+
+class Head(NamedTuple):
+    """A thread's raw set: its members, how many of them are counted, the Unix ms of the last (0 = none)."""
+
+    members: int
+    counted: int
+    last: int
+
+
+def heads(keys: Keys, resource: str, names: Sequence[str]) -> Steps[dict[str, Head]]:
+    """What tells whether threads hold members that nobody counted, and when they were last heard of."""
+    if not names:
+        return {}
+    of = keys.of(resource)
+    commands: list[tuple[Any, ...]] = []
+    for name in names:
+        commands.append(("ZCARD", of.messages(name)))
+        commands.append(("HGET", of.tokens, "#" + name))
+        commands.append(("ZRANGE", of.messages(name), -1, -1, "WITHSCORES"))
+    replies = yield Batch(commands)
+    last = [to_ms(found[0][1]) or 0 if (found := scored(reply)) else 0 for reply in replies[2::3]]
+    triples = zip(replies[::3], replies[1::3], last, strict=True)
+    return {name: Head(int(card), int(count or 0), at) for name, (card, count, at) in zip(names, triples, strict=True)}
+
+
+def heard(keys: Keys, resource: str, last: Mapping[str, int]) -> Steps[None]:
+    """Note when threads were last heard of (Unix ms); never earlier than noted before."""
+    pairs = [part for name, at in last.items() for part in (at, name)]
+    yield Batch([("ZADD", keys.of(resource).threads, "GT", *pairs)], writes=True)
+
+
+def locked(keys: Keys, resource: str, names: Sequence[str]) -> Steps[list[bool]]:
+    """Which of a resource's locks are held."""
+    of = keys.of(resource)
+    return [bool(held) for held in (yield Batch([("EXISTS", of.lock(name)) for name in names]))] if names else []
+
+
+class SideView(NamedTuple):
+    """What stats say beyond the look: flags derived from leases, the due index, the quarantine."""
+
+    scope: str
+    observing: bool
+    reflecting: bool
+    due: bool
+    rejected: int
+
+
+def side_view(keys: Keys, resource: str, looks: Sequence[Look]) -> Steps[SideView]:
+    """Read the leases and indexes of a resource's scopes: a chunk is observed, a scope reflected, while its lock is held."""
+    of, scopes = keys.of(resource), [look.scope for look in looks]
+    chunks = [of.lock(f"chunk:{chunk.id}") for look in looks for chunk in look.chunks if not chunk.ready]
+    reflects = [of.lock(f"reflect:{scope.thread}" if scope.thread else "reflect") for scope in scopes]
+    locks = (("EXISTS", name) for name in (*chunks, *reflects))
+    replies = yield Batch([("GET", of.scope), ("LLEN", of.rejected), *locks])
+    indexes = yield Batch([("ZSCORE", keys.due_observe, str(scope)) for scope in scopes], atomic=False)
+    return SideView(
+        scope=replies[0].decode() if replies[0] else "",
+        observing=any(replies[2 : 2 + len(chunks)]),
+        reflecting=any(replies[2 + len(chunks) :]),
+        due=any(score is not None for score in indexes),
+        rejected=int(replies[1]),
+    )
