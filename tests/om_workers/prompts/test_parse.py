@@ -392,7 +392,8 @@ def test_of_a_reflection_only_whole_thread_sections_are_tags(text):
 
     assert not TAG.search(SECTION.sub("", reflected.text))
     assert not any(map(TAG.search, (*reflected.patterns, reflected.current_task, reflected.suggested_response)))
-    assert parse_reflector(observations(reflected.text)).text == reflected.text or "[O" in text
+    again = parse_reflector(observations(reflected.text)).text
+    assert again.split() == reflected.text.split() or "[O" in text
 
 
 @pytest.mark.parametrize(
