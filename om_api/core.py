@@ -14,7 +14,19 @@ from om_api.policy import Pressure, decide, is_urgent, threshold
 from om_api.store import clearing, commits, decoding, due, looking, migrating, reading, writing
 from om_api.store.keys import Keys
 from om_api.store.steps import Batch, Steps, Wait
-from om_api.values import Message, Outcome, Record, Scope, Snapshot, ThreadState, check_id, count_message, new_id, to_ms
+from om_api.values import (
+    Message,
+    Outcome,
+    Record,
+    Scope,
+    Snapshot,
+    ThreadState,
+    check_id,
+    count_message,
+    encode_message,
+    new_id,
+    to_ms,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -104,7 +116,9 @@ class Core:
         stamp = at if message.timestamp is None else message.timestamp
         tokens = count_message(message, self.count)
         name = message.id or new_id(at)
-        return msgspec.structs.replace(message, id=name, timestamp=stamp, tokens=tokens, at=at)
+        ready = msgspec.structs.replace(message, id=name, timestamp=stamp, tokens=tokens, at=at)
+        encode_message(ready)
+        return ready
 
     def _next_ms(self, message: Message) -> int:
         # Turns added together come in one millisecond; without this they would be ordered by their ids.

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from om_api.chat import to_wire
 from om_api.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 ROLES = ("user", "assistant", "system", "tool")
 PART_TYPES = ("text", "tool-call", "tool-result", "image", "file")
@@ -30,6 +31,7 @@ _CAMEL = {
     "token_count": "tokens",
     "createdAt": "timestamp",
     "toolCallId": "tool_call_id",
+    "toolCalls": "tool_calls",
     "isError": "is_error",
     "mimeType": "mime",
 }
@@ -120,7 +122,8 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
     """One turn as the agent wrote it.
 
     `content` is text or a list of parts. `timestamp` (ISO 8601 or Unix) is for display; `at` is the Unix ms the message
-    is ordered by. `tokens` left out is counted when the message is added. Raises InvalidInputError.
+    is ordered by. `tokens` left out is counted when the message is added. `tool_calls`, and `tool_call_id` with `name`, are
+    taken as chat completions APIs write them and become parts. Raises InvalidInputError.
     """
 
     id: str = ""  # first in the JSON: members of one millisecond are ordered by their bytes, so by their ids
@@ -132,26 +135,34 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
     tokens: int | None = None
     metadata: dict[str, Any] | None = None
     at: int = 0
+    tool_calls: list[dict[str, Any]] | None = None
+    tool_call_id: str | None = None
+    name: str | None = None
 
     def __post_init__(self) -> None:
         """Check everything a reader will rely on."""
         if isinstance(self.timestamp, datetime):
             self.timestamp = self.timestamp.isoformat()
-        if problem := self._problem():
+        if self.tool_calls or self.tool_call_id:
+            self._take_chat()
+        if problem := next(self._problems(), None):
             raise InvalidInputError(f"message {self.id or '(without id)'}: {problem}")
 
-    def _problem(self) -> str | None:
+    def _take_chat(self) -> None:
+        fields = {"role": self.role, "content": self.content, "tool_calls": self.tool_calls}
+        taken = to_wire({**fields, "tool_call_id": self.tool_call_id, "name": self.name})
+        self.content, self.tool_calls, self.tool_call_id, self.name = taken["content"], None, None, None
+
+    def _problems(self) -> Iterator[str]:
         if self.role not in ROLES:
-            return f"role {str(self.role)[:40]!r} is none of {', '.join(ROLES)}"
-        if self.id and (self.id in {".", ".."} or not ID_PATTERN.fullmatch(self.id)):
-            return "its id must be 1 to 200 of A-Z a-z 0-9 . _ : @ + -"
-        if self.tokens is not None and not 0 <= self.tokens <= MAX_TOKENS:
-            return f"tokens must be between 0 and {MAX_TOKENS:,}"
+            yield f"role {str(self.role)[:40]!r} is none of {', '.join(ROLES)}"
+        if self.id != "" and (self.id in {".", ".."} or not _is_id(self.id)):
+            yield "its id must be a text of 1 to 200 of A-Z a-z 0-9 . _ : @ + -"
+        if self.tokens is not None and not (type(self.tokens) is int and 0 <= self.tokens <= MAX_TOKENS):
+            yield f"tokens must be a whole number between 0 and {MAX_TOKENS:,}"
         if self.timestamp is not None and to_ms(self.timestamp) is None:
-            return f"timestamp {str(self.timestamp)[:40]!r} is neither ISO 8601 nor Unix time"
-        if isinstance(self.content, str):
-            return None
-        return next((problem for part in self.content if (problem := part_problem(part))), None)
+            yield f"timestamp {str(self.timestamp)[:40]!r} is neither ISO 8601 nor Unix time"
+        yield from _content_problems(self.content)
 
     @property
     def parts(self) -> list[dict[str, Any]]:
@@ -165,6 +176,17 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
     def call_ids(self, kind: str) -> set[str]:
         """The tool_call_ids of this message's parts of `kind` (tool-call or tool-result)."""
         return {str(part.get("tool_call_id", "")) for part in self.parts if part["type"] == kind} - {""}
+
+
+def _content_problems(content: object) -> Iterator[str]:
+    if isinstance(content, list):
+        yield from (problem for part in content if (problem := part_problem(part)))
+    elif not isinstance(content, str):
+        yield f"content must be text or a list of parts, not {type(content).__name__}"
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and ID_PATTERN.fullmatch(value) is not None
 
 
 def part_problem(part: object) -> str | None:
@@ -189,6 +211,8 @@ def parse_member(member: bytes, thread: str, resource: str, at: float) -> Messag
     if not isinstance(fields, dict):
         raise InvalidInputError("not a JSON object")
     fields = _snake(fields)
+    if fields.get("tool_calls") or fields.get("tool_call_id"):
+        fields = to_wire(fields)
     if not isinstance(fields.get("content"), str | list):
         raise InvalidInputError("content must be text or a list of parts")
     parts = fields["content"]
@@ -227,8 +251,11 @@ def fingerprint(member: bytes) -> str:
 
 
 def encode_message(message: Message) -> bytes:
-    """Write a message as the member that Redis keeps; `at` is not part of it."""
-    return msgspec.json.encode(message if not message.at else msgspec.structs.replace(message, at=0))
+    """Write a message as the member that Redis keeps; `at` is not part of it. Raises InvalidInputError."""
+    try:
+        return msgspec.json.encode(message if not message.at else msgspec.structs.replace(message, at=0))
+    except (TypeError, ValueError, msgspec.MsgspecError) as error:
+        raise InvalidInputError(f"message {message.id}: cannot be written as JSON: {error}") from None
 
 
 def count_message(message: Message, count: Callable[[str], int]) -> int:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from om_api import chat
 from om_api.errors import InvalidInputError
 from om_api.values import check_id, parse_member, to_ms
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from om_api.values import Message
 
-_ROLES = {"developer": "system"}
 _FIELDS = (("thread_id", "threadId"), ("resource_id", "resourceId"))
 
 
@@ -93,67 +93,10 @@ def _message(fields: dict[str, Any]) -> Message:
     at = to_ms(written)
     if written is not None and at is None:
         raise InvalidInputError(f"timestamp {str(written)[:40]!r} is neither ISO 8601 nor Unix time")
-    return parse_member(json.dumps(_wire(fields)).encode(), thread, resource, at or 0)
+    return parse_member(json.dumps(chat.to_wire(fields)).encode(), thread, resource, at or 0)
 
 
 def _id(fields: dict[str, Any], name: str) -> str:
     if fields[name] is None:
         raise InvalidInputError(f"{name} is missing: write it in the message or say which one to take")
     return check_id(fields[name], name)
-
-
-def _wire(fields: dict[str, Any]) -> dict[str, Any]:
-    """Turn a chat completions message into our wire format; one that has it already stays as it is."""
-    role, content = fields.get("role"), fields.get("content")
-    if content is None:
-        content = fields.get("refusal")
-    if isinstance(content, list):
-        content = [_part(part) for part in content]
-    if role == "tool" and fields.get("tool_call_id"):
-        content = [_tool_result(fields, content)]
-    elif calls := fields.get("tool_calls"):
-        content = _parts(content) + _tool_calls(calls)
-    return fields | {"role": _ROLES.get(str(role), role), "content": content}
-
-
-def _parts(content: Any) -> list[Any]:
-    if isinstance(content, list):
-        return content
-    return [{"type": "text", "text": content}] if content else []
-
-
-def _part(part: Any) -> Any:
-    kind = part.get("type") if isinstance(part, dict) else None
-    if kind == "image_url":
-        image = part.get("image_url")
-        return {"type": "image", "url": image.get("url") if isinstance(image, dict) else image}
-    return {"type": "text", "text": part.get("refusal")} if kind == "refusal" else part
-
-
-def _tool_calls(calls: Any) -> list[dict[str, Any]]:
-    if not isinstance(calls, list):
-        raise InvalidInputError(f"tool_calls is a list, not {str(calls)[:40]!r}")
-    return [_tool_call(call) for call in calls]
-
-
-def _tool_call(call: Any) -> dict[str, Any]:
-    function = call.get("function") if isinstance(call, dict) else None
-    if not isinstance(function, dict):
-        raise InvalidInputError(f"a tool call needs a function, and {str(call)[:40]!r} has none")
-    args = _arguments(function.get("arguments"))
-    return {"type": "tool-call", "tool_call_id": call.get("id", ""), "name": function.get("name", ""), "args": args}
-
-
-def _arguments(text: Any) -> Any:
-    """Parse a call's arguments; a model may have written broken JSON, and what it wrote is what happened."""
-    try:
-        return json.loads(text)
-    except (TypeError, ValueError):
-        return text
-
-
-def _tool_result(fields: dict[str, Any], content: Any) -> dict[str, Any]:
-    if isinstance(content, list) and all(isinstance(part, dict) and "text" in part for part in content):
-        content = "\n".join(str(part["text"]) for part in content)
-    result = {"type": "tool-result", "tool_call_id": fields["tool_call_id"], "result": content, "is_error": False}
-    return result | ({"name": fields["name"]} if fields.get("name") else {})

@@ -141,3 +141,17 @@ def test_a_forced_observation_of_all_threads_is_answered_in_both_scopes(client, 
 
     assert world.om.force_observe(resource_id="harold") == "rest"
     assert sorted(o.message_ids[0] for o in world.om.observations("harold")) == sorted(said)
+
+
+def test_tool_calls_may_be_written_as_chat_completions_apis_write_them(world):
+    from om_api import Message
+
+    call = {"id": "c-1", "type": "function", "function": {"name": "search", "arguments": '{"q": "tea"}'}}
+    place = {"thread_id": "t-1", "resource_id": "harold"}
+    world.om.add_message(Message(role="assistant", content="", tool_calls=[call], **place))
+    world.om.add_message(Message(role="tool", content="3 hits", tool_call_id="c-1", name="search", **place))
+
+    asked, answered = world.context().messages
+    assert asked.parts[-1] == {"type": "tool-call", "tool_call_id": "c-1", "name": "search", "args": {"q": "tea"}}
+    assert answered.parts[0]["result"] == "3 hits"
+    assert [message["role"] for message in world.context().as_openai()] == ["assistant", "tool"]

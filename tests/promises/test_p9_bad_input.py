@@ -120,3 +120,23 @@ def test_what_a_message_says_can_neither_close_our_tags_nor_choose_a_key(world):
     keys = [key.decode() for key in world.client.scan_iter(f"{world.prefix}:{{*")]
     assert all("{harold}" in key for key in keys)
     assert Outcome.REST == "rest"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"content": None},
+        {"content": 5},
+        {"id": 5},
+        {"tokens": "5"},
+        {"tokens": True},
+        {"content": "\ud800"},
+    ],
+    ids=str,
+)
+def test_values_of_the_wrong_type_are_refused_as_input_and_nothing_else(world, fields):
+    good = {"role": "user", "content": "x", "thread_id": "t-1", "resource_id": "harold"}
+
+    with pytest.raises(InvalidInputError):
+        world.om.add_messages([Message(**good), Message(**{**good, **fields})])
+    assert list(world.client.scan_iter(f"{world.prefix}*")) == []

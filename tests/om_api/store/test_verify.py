@@ -25,7 +25,7 @@ from scene import (
 from om_api.store import clearing, commits, due, looking, migrating, reading
 from om_api.store.steps import Wait
 from om_api.store.verify import Breach, verify
-from om_api.values import Outcome, Scope
+from om_api.values import Observation, Outcome, Scope
 
 
 def found(store):
@@ -314,7 +314,7 @@ def test_a_due_scope_missing_from_the_index_is_named(store, work):
 
 
 def _noted(chunk):
-    return reading.Observation(id=chunk, thread_id="t1", text="* noted", message_ids=("m1", "m2"))
+    return Observation(id=chunk, thread_id="t1", text="* noted", message_ids=("m1", "m2"))
 
 
 def test_a_paused_scope_need_not_be_in_the_index(store):
