@@ -15,7 +15,11 @@ def test_a_message_older_or_newer_than_everything_observed_is_observed(world, sh
     world.settle()
     assert world.om.observations("harold")
 
+    cursor = max(observation.to for observation in world.om.observations("harold"))
+
     (late,) = world.say("the late one", timestamp=at + shift)
+
+    assert shift > 0 or at + shift <= cursor  # `newer than what was observed` would pass it over
     assert late in [message.id for message in world.context().messages]
 
     world.om.force_observe("t-1", "harold")
