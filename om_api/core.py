@@ -112,13 +112,12 @@ class Core:
         """A message as it will be kept: with id, tokens and the ms it is ordered by; raises InvalidInputError."""
         check_id(message.thread_id, f"thread_id of message {message.id or '(without id)'}")
         check_id(message.resource_id, f"resource_id of message {message.id or '(without id)'}")
+        encode_message(message)  # what cannot be written is refused before the first of a batch is sent
         at = to_ms(message.timestamp) or self._next_ms(message)
         stamp = at if message.timestamp is None else message.timestamp
         tokens = count_message(message, self.count)
         name = message.id or new_id(at)
-        ready = msgspec.structs.replace(message, id=name, timestamp=stamp, tokens=tokens, at=at)
-        encode_message(ready)
-        return ready
+        return msgspec.structs.replace(message, id=name, timestamp=stamp, tokens=tokens, at=at)
 
     def _next_ms(self, message: Message) -> int:
         # Turns added together come in one millisecond; without this they would be ordered by their ids.
@@ -226,6 +225,10 @@ class Core:
         asked: list[tuple[Scope, str]] = []
         for scope in (yield from self._some(resource, thread)):
             look = yield from looking.look(self.keys, scope)
+            if look.paused:
+                raise InvalidInputError(
+                    f"{resource} is paused, nothing is observed: resume it first (om resume {resource})"
+                )
             if (yield from self._has_raw(look, thread)):
                 asked.append((scope, "force" if thread is None or scope.thread is not None else f"force:{thread}"))
         return (yield from self._ask(asked, self.keys.due_observe, wait, Outcome.ACTIVATED))
@@ -401,7 +404,7 @@ class Core:
     def clear(self, resource: str, thread: str | None = None) -> Steps[Cleared]:
         """Remove a resource's memory, or one thread of it, in one step."""
         scope = yield from self._scope(resource, thread)
-        now_ms = int(time.time() * 1000 + self.clock.offset_ms)
+        now_ms = yield from due.server_ms()
         if thread is None:
             return (yield from clearing.clear(self.keys, resource, now_ms))
         return (yield from clearing.clear_thread(self.keys, scope, thread, now_ms, self.count))

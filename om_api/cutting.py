@@ -25,18 +25,21 @@ def sealable(turns: Sequence[Turn], limits: Limits, now: int) -> list[int]:
     Nothing from an unanswered call on may be sealed, unless the call counts as answered: it is older than
     observe_idle_after, or b newer tokens of its thread followed.
     """
-    answered = {call: i for i, turn in enumerate(turns) for call in turn.answers}
-    after = [0] * (len(turns) + 1)
+    after, ends = 0, [0] * len(turns)  # ends: up to which turn the calls of a turn reach; -1 = not answered yet
+    next_answer: dict[str, int] = {}
     for i in range(len(turns) - 1, -1, -1):
-        after[i] = after[i + 1] + turns[i].tokens
+        turn = turns[i]
+        next_answer.update(dict.fromkeys(turn.answers, i))
+        open_ = now - turn.at < limits.observe_idle_ms and after < limits.buffer_tokens
+        reached = [next_answer.get(call, -1 if open_ else i) for call in turn.calls]
+        ends[i] = -1 if -1 in reached else max(reached, default=i)
+        after += turn.tokens
     cuts: list[int] = []
     reach = 0
-    for i, turn in enumerate(turns):
-        for call in turn.calls:
-            if answered.get(call, -1) >= i:
-                reach = max(reach, answered[call])
-            elif now - turn.at < limits.observe_idle_ms and after[i + 1] < limits.buffer_tokens:
-                return cuts
+    for i, end in enumerate(ends):
+        if end < 0:
+            return cuts
+        reach = max(reach, end)
         if i >= reach:
             cuts.append(i + 1)
     return cuts
@@ -49,7 +52,7 @@ def cut(turns: Sequence[Turn], cuts: Sequence[int], take: int, size: int) -> lis
         sums.append(sums[-1] + turn.tokens)
     if not cuts:
         return []
-    end = _nearest(cuts, sums, take)
+    end = min(cuts, key=lambda position: (abs(sums[position] - take), -position))  # what weighs nothing goes along
     pieces = max(1, round(sums[end] / size))
     ends = sorted({_nearest(cuts, sums, sums[end] * n / pieces) for n in range(1, pieces)} | {end})
     return [(start, stop) for start, stop in zip([0, *ends], ends, strict=False) if start < stop <= end]

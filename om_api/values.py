@@ -36,7 +36,7 @@ _CAMEL = {
     "mimeType": "mime",
 }
 _SECOND, _MILLI, _MICRO = 1e11, 1e14, 1e17  # below each bound a number of that unit is a date between 1973 and 5138
-_EARLIEST = 1e8
+_EARLIEST, _LATEST = 1e8, 1e20
 
 
 class Outcome(StrEnum):
@@ -84,7 +84,7 @@ def to_ms(value: object) -> int | None:
             return to_ms(float(value))
         except ValueError:
             return _iso_ms(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not _EARLIEST <= value < float("inf"):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _EARLIEST <= value < _LATEST:
         return None
     if value < _SECOND:
         return round(value * 1000)
@@ -206,7 +206,7 @@ def parse_member(member: bytes, thread: str, resource: str, at: float) -> Messag
     """
     try:
         fields = msgspec.json.decode(member)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidInputError(f"not JSON: {error}") from None
     if not isinstance(fields, dict):
         raise InvalidInputError("not a JSON object")

@@ -54,7 +54,9 @@ class Mover:
         if (meant == "thread") == (asked.thread is not None):
             return asked
         threads = self._run(clearing.threads_of(keys, asked.resource)) if meant == "thread" else [None]
-        self._run(due.mark(keys.due_observe, [Scope(asked.resource, thread) for thread in threads]))
+        scopes = [Scope(asked.resource, thread) for thread in threads]
+        self._run(commits.hand_on(keys, asked, self._run(commits.requests(keys, asked)), scopes))
+        self._run(due.mark(keys.due_observe, scopes))
         if lease:
             self._run(due.done(keys.due_observe, Claim(str(asked), lease)))
         return None
@@ -71,9 +73,9 @@ class Mover:
             # what activation brings about is seen first, before a model is asked again
             late = move.kind == "seal" and outcome is Outcome.ACTIVATED and not move.threads
             did = Outcome.REST if late else self._make(look, move)
-            asked = set(look.forced) - handled
+            asked = set(look.forced) - handled if move.kind == "seal" and move.threads else set[str]()
             handled |= asked
-            if did is Outcome.REST and not (asked and move.kind == "seal"):
+            if did is Outcome.REST and not asked:
                 return self._pass_on(look, pressure, claim, outcome, again=late or move.urgent)
             outcome = outcome if did is Outcome.REST else did
         self._run(due.mark(self._shop.keys.due_observe, [scope]))
@@ -90,7 +92,12 @@ class Mover:
         look = self._run(looking.look(keys, scope))
         threads = [scope.thread] if scope.thread else sorted(look.unsealed)
         heads = self._run(looking.heads(keys, scope.resource, threads))
-        last = {thread: min(head.last, look.now) for thread, head in heads.items() if head.last}
+        # one dated ahead was heard of when it was first seen, not anew at every look
+        last = {
+            thread: head.last if head.last <= look.now else look.thread_times.get(thread, look.now)
+            for thread, head in heads.items()
+            if head.last
+        }
         if any(at > look.thread_times.get(thread, 0) for thread, at in last.items()):
             self._run(looking.heard(keys, scope.resource, last))
         strays = [thread for thread, head in heads.items() if head.members != head.counted]
@@ -139,7 +146,8 @@ class Mover:
         self, look: Look, pressure: Pressure, claim: Claim | None, outcome: Outcome, *, again: bool
     ) -> Outcome:
         keys, limits = self._shop.keys, self._shop.in_force(look.scope).limits
-        self._run(due.looked(keys, look.scope.resource, look.now))
+        if look.record.epoch or look.unsealed:
+            self._run(due.looked(keys, look.scope.resource, look.now))
         waiting = limits.enabled and not limits.read_only and not look.paused
         if waiting and any(not chunk.ready for chunk in look.chunks):
             self._dispatch(look)

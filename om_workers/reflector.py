@@ -61,6 +61,8 @@ class Reflector:
         kind = policy.reflection(pressure_of(read.look), limits, drafted=drafted is not None, forced=bool(forced))
         if kind == "drain":
             return self._drain(read)
+        if kind != "rest" and self._given_up(read):
+            kind = "rest"
         if kind == "rest":
             outcome = Outcome.REST
         elif kind == "draft":
@@ -72,6 +74,12 @@ class Reflector:
         if forced and outcome is not Outcome.SUPERSEDED:
             self._answer(read.look, forced)
         return outcome
+
+    def _given_up(self, read: Reading) -> bool:
+        """Whether this very memory was tried in vain too often; it is tried again when it changed, or in an hour."""
+        scope, record = read.look.scope, read.look.record
+        tries = self._run(commits.failures(self._shop.keys, scope, f"{record.generation}:{record.seq:.17g}"))
+        return tries >= self._shop.agent(scope).observer.max_attempts
 
     def _read(self, scope: Scope) -> Reading:
         keys = self._shop.keys
@@ -127,6 +135,8 @@ class Reflector:
             if best and best.generation.tokens <= target:
                 break
         if best is None:
+            record = read.look.record
+            self._run(commits.failed(self._shop.keys, scope, f"{record.generation}:{record.seq:.17g}"))
             raise ModelError(f"{model.name} gave no usable reflection in {_LEVELS} tries; the memory stays as it is")
         return best
 

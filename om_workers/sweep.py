@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, NamedTuple
 
+import structlog
+
+from om_api import in_force, policy
+from om_api.errors import OMError
 from om_api.store import clearing, commits, due, looking, reading, survey, writing
 from om_api.values import Outcome, Scope
+from om_workers.mover import pressure_of
 
 if TYPE_CHECKING:
-    from om_api.policy import Limits
+    from collections.abc import Callable
+
     from om_api.store.survey import Standing
     from om_workers.workshop import Workshop
 
@@ -18,6 +23,7 @@ _SLICES = 100  # of 1,000 keys each: a store of 100,000 keys is seen whole withi
 _RESOURCES = 2_000
 _NEGLECTED_MS = 50_000
 _DAY_MS = 86_400_000
+_log = structlog.get_logger("om_workers")
 
 
 class Swept(NamedTuple):
@@ -26,6 +32,7 @@ class Swept(NamedTuple):
     adopted: int
     marked: int
     cleared: int
+    failed: int = 0
 
 
 class Sweep:
@@ -40,16 +47,24 @@ class Sweep:
         keys = self._shop.keys
         hints = self._run(survey.waiting_for_adoption(keys, _HINTS))
         strays = self._run(survey.stray_keys(keys, _SLICES))
-        adopted = sum(self.adopt(key) is not Outcome.REST for key in dict.fromkeys([*hints, *strays]))
-        now = self._server_ms()
-        marked = cleared = 0
-        for resource in self._run(survey.oldest_looked(keys, now - _NEGLECTED_MS, _RESOURCES)):
-            did = self._tend(resource, now)
-            marked, cleared = marked + (did is Outcome.BUSY), cleared + (did is Outcome.CLEARED)
-        return Swept(adopted, marked, cleared)
+        did = [self._alone(self.adopt, key) for key in dict.fromkeys([*hints, *strays])]
+        now = self._run(due.server_ms())
+        neglected = self._run(survey.oldest_looked(keys, now - _NEGLECTED_MS, _RESOURCES))
+        tended = [self._alone(self._tend, resource, now) for resource in neglected]
+        return Swept(
+            adopted=sum(outcome in {Outcome.SEALED, Outcome.REJECTED} for outcome in did),
+            marked=tended.count(Outcome.BUSY),
+            cleared=tended.count(Outcome.CLEARED),
+            failed=[*did, *tended].count(Outcome.FAILED),
+        )
 
-    def _server_ms(self) -> int:
-        return int(time.time() * 1000 + self._shop.clock.offset_ms)
+    def _alone(self, work: Callable[..., Outcome], name: str, *rest: int) -> Outcome:
+        """What one writer breaks hurts no other: log it, and go on with the next."""
+        try:
+            return work(name, *rest)
+        except (OMError, ValueError) as error:
+            _log.warning("sweep_passed_over", name=name, error=str(error)[:300])
+            return Outcome.FAILED
 
     def adopt(self, key: str) -> Outcome:
         """Count what a plain ZADD left under a key, and mark its scope due; members of an older form move first."""
@@ -80,6 +95,7 @@ class Sweep:
         return Outcome.REJECTED if adopted.rejected and not adopted.kept else Outcome.SEALED
 
     def _tend(self, resource: str, now: int) -> Outcome:
+        self._run(due.looked(self._shop.keys, resource, now))
         keys, settings = self._shop.keys, self._shop.settings.for_agent(resource)
         word = self._run(reading.stored_scope(keys, resource)) or settings.scope
         threads = self._run(clearing.threads_of(keys, resource)) if word == "thread" else [None]
@@ -87,7 +103,7 @@ class Sweep:
         if self._is_idle(resource, standings):
             return self._run(clearing.clear(keys, resource, now, retention=True)).outcome
         limits = self._shop.in_force(Scope(resource)).limits
-        forgotten = [s.scope for s in standings if not s.in_observe and _has_work(s, limits)]
+        forgotten = [s.scope for s in standings if not s.in_observe and self._has_work(s)]
         full = [
             s.scope
             for s in standings
@@ -100,7 +116,6 @@ class Sweep:
         ]
         self._run(due.mark(keys.due_observe, forgotten))
         self._run(due.mark(keys.due_reflect, full))
-        self._run(due.looked(keys, resource, now))
         return Outcome.BUSY if forgotten or full else Outcome.REST
 
     def _is_idle(self, resource: str, standings: list[Standing]) -> bool:
@@ -109,11 +124,32 @@ class Sweep:
             return False
         prints = [(s.scope, f"{s.unsealed}/{s.record.seq:.17g}/{s.record.generation}") for s in standings]
         stirred = [self._run(commits.stir(self._shop.keys, scope, fingerprint)) for scope, fingerprint in prints]
-        return bool(stirred) and self._server_ms() - max(stirred) > settings.ttl_days * _DAY_MS
+        return bool(stirred) and min(stirred) > settings.ttl_days * _DAY_MS
 
+    def _has_work(self, standing: Standing) -> bool:
+        """Whether a scope should be in the observe index; one at rest, with nothing to wait for, should not."""
+        now = self._shop.in_force(standing.scope)
+        if standing.forced or (standing.record.epoch and standing.record.limits != in_force.write(now)):
+            return True
+        if standing.unsealed and standing.wake is None:
+            return True
+        stirs = standing.tokens >= (standing.wake or 0) or standing.largest > now.limits.min_recent_messages
+        if not standing.chunks and not (standing.unsealed and stirs):
+            return False
+        look = self._run(looking.look(self._shop.keys, standing.scope))
+        pressure = pressure_of(look)
+        waits = policy.deadline(pressure, now.limits) is not None or any(not chunk.ready for chunk in look.chunks)
+        return waits or policy.decide(pressure, now.limits, look.now).kind != "rest"
 
-def _has_work(standing: Standing, limits: Limits) -> bool:
-    """Whether a scope should be in the observe index; one at rest below its wake with nothing to idle over should not."""
-    unmet = standing.unsealed and (standing.wake is None or standing.tokens >= standing.wake)
-    idling = standing.largest > limits.min_recent_messages
-    return bool(unmet or idling or standing.chunks or standing.forced)
+    def apply_settings(self) -> int:
+        """Mark every scope due whose record does not carry the settings in force; how many they were."""
+        keys, marked = self._shop.keys, 0
+        for resource in self._run(survey.oldest_looked(keys, self._run(due.server_ms()), -1)):
+            word = self._run(reading.stored_scope(keys, resource)) or self._shop.settings.for_agent(resource).scope
+            threads = self._run(clearing.threads_of(keys, resource)) if word == "thread" else [None]
+            written = in_force.write(self._shop.in_force(Scope(resource)))
+            standings = self._run(survey.standings(keys, resource, [Scope(resource, thread) for thread in threads]))
+            stale = [s.scope for s in standings if (s.unsealed or s.chunks) and s.record.limits != written]
+            self._run(due.mark(keys.due_observe, stale))
+            marked += len(stale)
+        return marked

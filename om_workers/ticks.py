@@ -95,6 +95,8 @@ def observer_tick() -> str:
     shop, interval = wiring.workshop(), wiring.settings().memory.observer_interval
 
     def work() -> dict[str, int]:
+        if wiring.settings_changed():
+            wiring.sweeper().apply_settings()
         hints = shop.run(survey.waiting_for_adoption(shop.keys, _HINTS))
         for key in hints:
             shop.dispatch.adopt(key)

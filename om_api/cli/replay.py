@@ -44,6 +44,8 @@ def _documents(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
     for number, line in numbered:
         try:
             yield f"line {number}", json.loads(line)
+        except RecursionError:
+            raise InvalidInputError(f"line {number}: nests too deeply") from None
         except ValueError as error:
             if not _goes_on(line):
                 raise InvalidInputError(f"line {number}: not JSON: {error}") from None
@@ -61,6 +63,8 @@ def _rest(number: int, first: str, numbered: Iterable[tuple[int, str]]) -> Any:
     numbers, texts = zip((number, first), *numbered, strict=True)
     try:
         return json.loads("\n".join(text.rstrip("\r\n") for text in texts))
+    except RecursionError:
+        raise InvalidInputError(f"line {number}: nests too deeply") from None
     except json.JSONDecodeError as error:
         at = numbers[min(error.lineno, len(numbers)) - 1]
         raise InvalidInputError(f"line {at}: not JSON: {error.msg}") from None

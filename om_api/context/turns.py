@@ -64,7 +64,23 @@ def turns(messages: Sequence[Message]) -> list[Turn]:
         pairs = _pairs(run, answers) if (lane, following) == ("assistant", "result") else {}
         if lane != "result":
             made += _calls(run, pairs) if pairs else _said(lane, run)
+    _rename_repeated(made)
     return made
+
+
+def _rename_repeated(made: list[Turn]) -> None:
+    """Give each call an id of its own, and its result the same: agents may count their calls anew in every turn."""
+    used: set[str] = set()
+    for turn, following in pairwise(made):
+        for place, call in enumerate(turn.calls):
+            name = fresh = str(call["tool_call_id"])
+            n = 1
+            while fresh in used:
+                n += 1
+                fresh = f"{name}-{n}"
+            used.add(fresh)
+            turn.calls[place] = {**call, "tool_call_id": fresh}
+            following.results[place] = {**following.results[place], "tool_call_id": fresh}
 
 
 def _pieces(messages: Sequence[Message]) -> Iterator[_Piece]:

@@ -65,15 +65,6 @@ def _scan_pairs(found: Any) -> list[tuple[bytes, float]]:
     return scored(list(found))
 
 
-def scopes_of(keys: Keys, resource: str, threads: Sequence[str]) -> Steps[list[Scope]]:
-    """The scopes of a resource that have a record, by the scope in force."""
-    of = keys.of(resource)
-    (stored,) = yield Batch([("GET", of.scope)])
-    if stored != b"thread":
-        return [Scope(resource)]
-    return [Scope(resource, thread) for thread in threads]
-
-
 def _read(keys: Keys, scope: Scope) -> Steps[_Memory]:
     of = keys.of(scope.resource)
     record, chunks, observations, reflections = yield Batch(
@@ -115,9 +106,9 @@ def clear(keys: Keys, resource: str, now_ms: int, *, retention: bool = False) ->
         threads = yield from threads_of(keys, resource)
         tokens = yield Batch([("HGETALL", of.tokens)])
         unsealed = unsealed_threads(fields(tokens[0]))
-        scopes = yield from scopes_of(keys, resource, sorted({*threads, *unsealed}))
+        # of both scopes: a request that waits, or a client that believes in the other one, makes a record too
         memories = []
-        for scope in scopes:
+        for scope in [Scope(resource), *(Scope(resource, thread) for thread in sorted({*threads, *unsealed}))]:
             memory = yield from _read(keys, scope)
             memories.append(memory)
         yield from _forget_marks(keys, resource, threads)
@@ -135,7 +126,7 @@ def clear(keys: Keys, resource: str, now_ms: int, *, retention: bool = False) ->
             found = sum(len(memory.observations) for memory in memories)
             return Cleared(Outcome.CLEARED, sum(n for _, n in unsealed.values()), found)
         # What stays needs its marks again: those that were removed may have been of the push that came between.
-        yield from due.mark(keys.due_observe, scopes)
+        yield from due.mark(keys.due_observe, [Scope(resource)])
         if reply == b"superseded":
             return Cleared(Outcome.SUPERSEDED, 0, 0)
     raise StoreError(f"{resource} changes faster than it can be cleared: stop its writers, then repeat.", stored=False)
@@ -226,7 +217,9 @@ def _plan_thread(
         if rest != text:
             tokens = count(rest)
             args += [n, msgspec.json.encode({**msgspec.json.decode(member), "text": rest, "tokens": tokens}), tokens]
-    return _ThreadPlan(names, args, len(own), tuple(stored.observation.id for stored in past))
+    # what stands outside of any section is of several threads: there a reflection has merged what was this one's
+    common = _FOLDED.sub("", as_generation(memory.generations[-1][1]).text).strip() if memory.generations else ""
+    return _ThreadPlan(names, args, len(own), tuple(stored.observation.id for stored in past) if common else ())
 
 
 def without_thread(text: str, thread: str) -> str:

@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from om_api.store.decoding import fields
 from om_api.store.steps import Batch, Steps, Verb
 from om_api.values import Chunk, Generation, Observation, Outcome, Scope, new_id
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from om_api.store.keys import Keys
     from om_api.values import Stored
+
+
+_FORGOTTEN_S = 3_600
 
 
 def seal(
@@ -84,10 +88,10 @@ def activate(
             of.thread(chunk.thread),
             of.sources(chunk.thread),
         ]
-        fields = msgspec.json.decode(chunk.observation) if chunk.observation and chunk.id in chosen else {}
-        member = msgspec.json.encode({**fields, "activation": activation}) if fields else b""
-        task, suggested = fields.get("task_state", ""), fields.get("suggested_response", "")
-        args += [chunk.id, member, fields.get("tokens", 0), task, suggested]
+        said = msgspec.json.decode(chunk.observation) if chunk.observation and chunk.id in chosen else {}
+        member = msgspec.json.encode({**said, "activation": activation}) if said else b""
+        task, suggested = said.get("task_state", ""), said.get("suggested_response", "")
+        args += [chunk.id, member, said.get("tokens", 0), task, suggested]
     reply = yield Verb("activate", names, args)
     return Outcome(reply.decode())
 
@@ -137,7 +141,7 @@ def note(keys: Keys, scope: Scope, epoch: str, what: Note) -> Steps[Outcome]:
 
 
 def stir(keys: Keys, scope: Scope, fingerprint: str) -> Steps[int]:
-    """Note that a memory looks like `fingerprint` now; when it last looked otherwise, in the server's Unix ms."""
+    """Note that a memory looks like `fingerprint` now; for how many ms of the server's it has."""
     of = keys.of(scope.resource)
     reply = yield Verb("stir", [of.record(scope), of.tokens], [fingerprint])
     return int(reply)
@@ -148,6 +152,37 @@ def force(keys: Keys, scope: Scope, field: str) -> Steps[str]:
     request = new_id()
     yield Batch([("HSET", keys.of(scope.resource).record(scope), field, request)], writes=True)
     return request
+
+
+def failed(keys: Keys, scope: Scope, what: str) -> Steps[None]:
+    """Count a failure of thinking about exactly this; forgotten after an hour."""
+    name = keys.of(scope.resource).lock(f"failed:{scope.thread or ''}:{what}")
+    yield Batch([("INCR", name), ("EXPIRE", name, _FORGOTTEN_S)], writes=True)
+
+
+def failures(keys: Keys, scope: Scope, what: str) -> Steps[int]:
+    """How often thinking about exactly this failed within the hour."""
+    (count,) = yield Batch([("GET", keys.of(scope.resource).lock(f"failed:{scope.thread or ''}:{what}"))])
+    return int(count or 0)
+
+
+def requests(keys: Keys, scope: Scope) -> Steps[dict[str, bytes]]:
+    """The forced observations that a scope's record holds: field -> request."""
+    (reply,) = yield Batch([("HGETALL", keys.of(scope.resource).record(scope))])
+    found = {name.decode(): value for name, value in fields(reply).items()}
+    return {name: value for name, value in found.items() if name == "force" or name.startswith("force:")}
+
+
+def hand_on(keys: Keys, asked: Scope, waiting: Mapping[str, bytes], meant: Sequence[Scope]) -> Steps[None]:
+    """Hand requests that stood in a record of one scope to the records that are meant now."""
+    of = keys.of(asked.resource)
+    for field, request in waiting.items():
+        thread = field.partition(":")[2] or asked.thread
+        for scope in meant:
+            if scope.thread is None or thread in {None, scope.thread}:
+                name = f"force:{thread}" if scope.thread is None and thread else "force"
+                yield Batch([("HSET", of.record(scope), name, request.partition(b"@")[0])], writes=True)
+        yield Batch([("HDEL", of.record(asked), field)], writes=True)
 
 
 def forget(keys: Keys, scope: Scope, epoch: str, stored: Stored) -> Steps[Outcome]:

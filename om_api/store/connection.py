@@ -23,12 +23,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 POOL = 512  # connections; a worker's threads and a server's handlers each hold one for the length of a call
 _SENTINEL_PORT = 26_379
+_FULL = "maxmemory"
 _ADVICE = {
     "maxmemory": "the server is out of memory (noeviction): give it more, or clear idle memories",
     "READONLY": "the server is a read-only replica: point OM_REDIS_URL at the primary",
     "MISCONF": "the server cannot write to its disk and refuses writes: look at its log",
-    "NOAUTH": "the server wants a password: put it into OM_REDIS_URL",
     "WRONGPASS": "the server refuses this password: correct OM_REDIS_URL",
+    "invalid username": "the server refuses this password: correct OM_REDIS_URL",
+    "NOAUTH": "the server wants a password: put it into OM_REDIS_URL",
+    "HELLO must be called": "the server wants a password: put it into OM_REDIS_URL",
     "NOPERM": "this ACL user may not do that: see docs/operations.md",
     "WRONGTYPE": "a key holds something that is not ours: choose another OM_PREFIX or remove that key",
     "LOADING": "the server is still loading its data: wait and repeat",
@@ -51,7 +54,12 @@ def open_client(url: str, timeout: float = 5.0) -> redis.Redis:
         return _primary(parts, options)
     if parts.scheme not in {"redis", "rediss", "unix"}:
         raise SettingsError("the store's URL must begin with redis://, rediss://, unix:// or redis+sentinel://")
-    return redis.Redis.from_url(url, **options)
+    try:
+        client = redis.Redis.from_url(url, **options)
+        client.connection_pool.connection_class(**client.connection_pool.connection_kwargs)  # connects to nothing yet
+    except (TypeError, ValueError) as error:
+        raise SettingsError(f"the store's URL cannot be used: {error}") from None
+    return client
 
 
 def _primary(parts: SplitResult, options: dict[str, Any]) -> redis.Redis:
@@ -104,7 +112,13 @@ class Connection:
         pipe = self.client.pipeline(transaction=step.atomic)
         for command in step.commands:
             pipe.execute_command(*command)
-        return pipe.execute()
+        try:
+            return pipe.execute()
+        except RedisError as error:
+            if step.writes or not step.atomic or _FULL not in str(error):
+                raise
+        words = [word for command in step.commands for word in (len(command), *command)]
+        return self._call(Verb("batch", [command[1] for command in step.commands if len(command) > 1], words))
 
     def _perform_on_slots(self, step: Batch) -> Any:
         # A Cluster's transaction lives in one slot, and TIME in none: it is asked before the rest.
@@ -135,6 +149,7 @@ def explain(error: RedisError, step: Step) -> StoreError:
     wrote = isinstance(step, Verb) or (isinstance(step, Batch) and step.writes)
     text = str(error)
     word = next((word for word in _ADVICE if word in text), "")
+    text = text.rstrip(". ")
     if word or isinstance(error, ResponseError):
         return StoreError(
             f"the store refused: {text[:200]}. {_ADVICE.get(word, 'See docs/operations.md.')}", stored=False

@@ -49,12 +49,17 @@ def done(due: str, held: Claim, later: int | None = None) -> Steps[bool]:
     return bool(reply == b"rest")
 
 
+def server_ms() -> Steps[int]:
+    """The server's clock, in Unix ms: the only one that decides anything."""
+    (time,) = yield Batch([("TIME",)])
+    return int(time[0]) * 1000 + int(time[1]) // 1000
+
+
 def mark(due: str, scopes: Sequence[Scope | str], *, urgent: bool = False) -> Steps[None]:
     """Mark scopes due now by the server's clock, never later than they already are; urgent ones go to the front."""
     if not scopes:
         return
-    (time,) = yield Batch([("TIME",)])
-    now = int(time[0]) * 1000 + int(time[1]) // 1000 - (URGENT_MS if urgent else 0)
+    now = (yield from server_ms()) - (URGENT_MS if urgent else 0)
     pairs = [part for scope in scopes for part in (now, str(scope))]
     yield Batch([("ZADD", due, "LT", *pairs)], writes=True)
 

@@ -156,6 +156,6 @@ def side_view(keys: Keys, resource: str, looks: Sequence[Look]) -> Steps[SideVie
         scope=replies[0].decode() if replies[0] else "",
         observing=any(replies[2 : 2 + len(chunks)]),
         reflecting=any(replies[2 + len(chunks) :]),
-        due=any(score is not None for score in indexes),
+        due=any(score is not None and float(score) <= looks[0].now for score in indexes),
         rejected=int(replies[1]),
     )

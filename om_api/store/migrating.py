@@ -52,10 +52,16 @@ def migrate(keys: Keys, resource: str, to: str, count: Callable[[str], int], now
             return Outcome.BUSY
         parts.append((yield from _read(keys, scope)))
     news = _to_threads(parts[0], threads) if to == "thread" else [_to_pool(resource, parts)]
+    waiting = {}
+    for scope in olds:
+        waiting[scope] = yield from commits.requests(keys, scope)
     reply = yield Verb("migrate", *_call(keys, resource, to, parts, news, count, now))
     if reply != b"migrated":
         return Outcome.SUPERSEDED
-    yield from due.mark(keys.due_observe, [new.scope for new in news])
+    scopes = [Scope(resource)] if to == "resource" else [Scope(resource, thread) for thread in threads]
+    for scope, asked in waiting.items():
+        yield from commits.hand_on(keys, scope, asked, scopes)
+    yield from due.mark(keys.due_observe, scopes)
     return Outcome.ACTIVATED
 
 

@@ -22,7 +22,7 @@ def waiting_for_adoption(keys: Keys, n: int) -> Steps[list[str]]:
     """Take up to n hints of plain writers. Taken before their keys are read: a hint that comes later is a new one."""
     (found,) = yield Batch([("ZPOPMIN", keys.adopt, n)], writes=True)
     flat = [part for entry in found for part in (entry if isinstance(entry, list | tuple) else [entry])]
-    return [key.decode() for key in flat[::2]]
+    return [key.decode("utf-8", "replace") for key in flat[::2]]
 
 
 def stray_keys(keys: Keys, slices: int) -> Steps[list[str]]:
@@ -37,7 +37,7 @@ def stray_keys(keys: Keys, slices: int) -> Steps[list[str]]:
             [("SCAN", at, "MATCH", f"{keys.prefix}:*messages:*", "COUNT", _SLICE, "TYPE", "zset")]
         )
         at = int(at_)
-        strays += yield from _astray(keys, sorted(key.decode() for key in found))
+        strays += yield from _astray(keys, sorted(key.decode("utf-8", "replace") for key in found))
         if not at:
             break
     yield Batch([("SET", keys.sweep_cursor, at, "EX", _CURSOR_S)], writes=True)

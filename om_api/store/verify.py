@@ -174,6 +174,8 @@ def _works(held: Holding, unit: _Unit) -> bool:
         return False
     if unit.part and (_sealed(held, unit.part) or _forced(unit.part)):
         return True
+    if unit.part and unit.part.chunks:
+        return False  # what is ready may wait for its thread's newest messages, which only the policy can tell
     tokens = sum(rules.whole(held.tokens.get(thread, "0")) or 0 for thread in unit.threads)
     return bool(unit.threads) and tokens >= (rules.whole(held.tokens.get(unit.wake, "0")) or 0)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from world import World
+from world import World, contents
 
 from om_api import InvalidInputError, Message
 
@@ -91,7 +91,7 @@ def test_a_read_only_memory_serves_contexts_and_nothing_is_written(client, prefi
         f"{prefix}:{{harold}}:messages:t-2", {b'{"id":"p","role":"user","content":"plain"}': 1763600000000}
     )
     reader = World(client, prefix, read_only="true")
-    before = {key: client.dump(key) for key in client.scan_iter(f"{prefix}:{{*") if b"lock" not in key}
+    before = contents(client, f"{prefix}:{{*")
 
     assert reader.context().messages
     reader.tick()
@@ -99,7 +99,7 @@ def test_a_read_only_memory_serves_contexts_and_nothing_is_written(client, prefi
     with pytest.raises(InvalidInputError, match="read_only"):
         reader.say("no")
 
-    assert {key: client.dump(key) for key in client.scan_iter(f"{prefix}:{{*") if b"lock" not in key} == before
+    assert contents(client, f"{prefix}:{{*") == before
 
 
 @pytest.mark.parametrize("how", ["enabled", "paused"])

@@ -74,7 +74,7 @@ for i = 1, n do
   grown = grown + tonumber(tokens)
 end
 redis.call('HSET', record, 'activation', activation, 'observed_at', now, 'updated_at', now)
-redis.call('HINCRBY', record, 'chunk_tokens', -weight)
+redis.call('HINCRBY', record, 'chunk_tokens', string.format('%d', -weight)) -- Redis 7.0 writes Lua's -0 as '-0', and refuses it
 redis.call('HINCRBY', record, 'observation_tokens', grown)
 redis.call('HINCRBY', record, 'observation_count', n)
 redis.call('HINCRBY', record, 'observed_tokens', weight)

@@ -2,8 +2,9 @@
 -- Counts what plain ZADDs left in messages. Every raw member is named with what the caller made of it: `score` when it must be
 -- repaired, `malformed` when it cannot be accepted (the entry for `rejected`), `surplus` the entry should it be one too many.
 -- A byte-identical copy of a member that a covering set (sealed or source) holds is dropped: it is covered already.
--- An id that is in `seen` beside another fingerprint was accepted with other bytes: this one is surplus. Of several with one id
--- the first stays.
+-- A member whose fingerprint is in `seen` is counted. Of the others, an id that is in `seen` was accepted with other bytes, and of
+-- several with one id the first stays: the rest is surplus, if all of them are known to be uncounted. Afterwards the fingerprints
+-- of all that is raw are in `seen`, so that the next adoption can tell.
 -- Returns {now, 'clock'}, 'superseded' when anything is no longer as it was read, else {kept, dropped, rejected, tokens}.
 local messages, tokens, record, seen, seen_before, rejected, threads = unpack(KEYS, 1, 7)
 local window, window_ms, thread, card, count, weight, epoch, seq = unpack(ARGV, 1, 8)
@@ -40,6 +41,18 @@ local function covered(member)
   return false
 end
 
+-- What cannot be told apart is kept: only when every member that might be uncounted is uncounted, one of them may be surplus.
+local uncounted, doubtful = tonumber(card) - tonumber(count), 0
+for slot = 9, #ARGV, 7 do
+  local member, _, fingerprint, _, _, malformed = unpack(ARGV, slot, slot + 5)
+  if malformed ~= '' or covered(member) then
+    uncounted = uncounted - 1
+  elseif not accepted(fingerprint) then
+    doubtful = doubtful + 1
+  end
+end
+local certain = uncounted >= doubtful
+
 local drop, reject, repair, ids, taken, kept, sum, last = {}, {}, {}, {}, {}, 0, 0, 0
 for slot = 9, #ARGV, 7 do
   local member, id, fingerprint, size, score, malformed, surplus = unpack(ARGV, slot, slot + 6)
@@ -47,15 +60,15 @@ for slot = 9, #ARGV, 7 do
     reject[#reject + 1] = {member, malformed}
   elseif covered(member) then
     drop[#drop + 1] = member
-  elseif taken[id] or (accepted(id) and not accepted(fingerprint)) then
+  elseif certain and not accepted(fingerprint) and (taken[id] or accepted(id)) then
     reject[#reject + 1] = {member, surplus}
   else
     taken[id] = true
     kept, sum = kept + 1, sum + tonumber(size)
-    if not accepted(id) then
+    if uncounted > 0 and not accepted(id) then
       ids[#ids + 1] = id
-      ids[#ids + 1] = fingerprint
     end
+    ids[#ids + 1] = fingerprint
     if score ~= '' then
       repair[#repair + 1] = {score, member}
     end

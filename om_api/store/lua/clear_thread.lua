@@ -51,9 +51,9 @@ if counts[2] then
   redis.call('HSET', tokens, '*', string.format('%d', math.max(tonumber(counts[2]) - (tonumber(counts[1]) or 0), 0)))
 end
 if epoch ~= '' and redis.call('EXISTS', record) == 1 then
-  redis.call('HINCRBY', record, 'chunk_tokens', -chunk_tokens)
-  redis.call('HINCRBY', record, 'observation_tokens', -observation_tokens)
-  redis.call('HINCRBY', record, 'observation_count', -removed)
+  redis.call('HINCRBY', record, 'chunk_tokens', string.format('%d', -chunk_tokens))
+  redis.call('HINCRBY', record, 'observation_tokens', string.format('%d', -observation_tokens))
+  redis.call('HINCRBY', record, 'observation_count', string.format('%d', -removed))
   redis.call('HINCRBY', record, 'seq', 1)
   redis.call('HSET', record, 'epoch', fresh)
 end

@@ -9,7 +9,7 @@ if redis.call('HGET', record, 'epoch') ~= epoch or redis.call('ZCOUNT', observat
 end
 redis.call('ZREMRANGEBYSCORE', observations, seq, seq)
 redis.call('UNLINK', source, draft)
-redis.call('HINCRBY', record, 'observation_tokens', -tonumber(tokens))
+redis.call('HINCRBY', record, 'observation_tokens', string.format('%d', -tonumber(tokens)))
 redis.call('HINCRBY', record, 'observation_count', -1)
 redis.call('HINCRBY', record, 'seq', 1)
 return 'cleared'

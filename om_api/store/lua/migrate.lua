@@ -46,7 +46,7 @@ for key = first_new, first_history - 1, 6 do
   local fresh, generation, reflected, weight, observed, messages, seq, n, h = unpack(ARGV, slot, slot + 8)
   slot = slot + 9
   fill(KEYS[key + 2], tonumber(n))
-  redis.call('UNLINK', KEYS[key], KEYS[key + 5])
+  redis.call('UNLINK', KEYS[key + 5]) -- what stands in the record already are requests that wait
   fill(KEYS[key + 5], tonumber(h))
   if tonumber(h) > 0 then
     redis.call('EXPIRE', KEYS[key + 5], ttl)

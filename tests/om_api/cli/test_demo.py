@@ -17,8 +17,9 @@ import fakeredis
 import pytest
 
 from om_api import Message, ObservationalMemory, load_settings
-from om_api.cli.demo import LOWERED, Prefix, coverage, demo_environ, excerpt, recording
+from om_api.cli.demo import LOWERED, demo_environ, recording
 from om_api.cli.group import PLACES
+from om_api.cli.verdict import Prefix, coverage, excerpt
 
 DEMO = [sys.executable, "-c", "from om_api.cli import main; main()", "demo"]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from world import contents
 
 LOOKS = [("stats",), ("stats", "harold"), ("threads", "harold"), ("observations", "harold"), ("history", "harold")]
 
@@ -14,10 +15,10 @@ def test_looking_at_nothing_is_no_error(om, look):
 
 @pytest.mark.parametrize("look", LOOKS, ids=" ".join)
 def test_looking_changes_nothing(om, reflected, client, prefix, look):
-    before = {key: client.dump(key) for key in client.scan_iter(f"{prefix}*")}
+    before = contents(client, f"{prefix}*")
     om(*look)
 
-    assert {key: client.dump(key) for key in client.scan_iter(f"{prefix}*")} == before
+    assert contents(client, f"{prefix}*") == before
 
 
 def test_the_stats_of_a_resource_are_its_tiers(om_json, om, observed):

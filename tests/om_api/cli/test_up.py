@@ -20,9 +20,10 @@ from click.testing import CliRunner
 
 from om_api import Message, ObservationalMemory, Outcome, load_settings
 from om_api.cli import main
+from om_api.cli.children import Keeper
 from om_api.cli.embedded import Embedded, free_port
 from om_api.cli.group import PLACES
-from om_api.cli.up import NEXT, Flower, Keeper, child_environ, store_port, wants_store
+from om_api.cli.up import NEXT, Flower, child_environ, store_port, wants_store
 from om_api.errors import SettingsError, StoreError
 
 OM = [sys.executable, "-c", "from om_api.cli import main; main()"]

@@ -6,6 +6,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import world
+
 from om_api import in_force
 from om_api.settings import load_settings
 from om_api.store import commits, decoding, looking, reading, writing
@@ -159,9 +161,9 @@ def window() -> int:
 
 
 def contents(store: Any) -> dict[bytes, tuple[Any, bool]]:
-    """Every key as DUMP gives it, and whether it expires."""
-    found = sorted(store.client.scan_iter(f"{store.keys.prefix}*", count=1000))
-    return {key: (store.client.dump(key), store.client.ttl(key) >= 0) for key in found}
+    """What every key holds, and whether it expires."""
+    held = world.contents(store.client, f"{store.keys.prefix}*")
+    return {key: (value, store.client.ttl(key) >= 0) for key, value in held.items()}
 
 
 @contextmanager
