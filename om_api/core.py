@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from om_api import context, in_force
-from om_api.errors import InvalidInputError
+from om_api.errors import InvalidInputError, StoreError
 from om_api.policy import Pressure, decide, is_urgent, threshold
 from om_api.store import clearing, commits, decoding, due, looking, migrating, reading, writing
 from om_api.store.keys import Keys
@@ -163,16 +164,27 @@ class Core:
             move = decide(pressure, now.limits, snapshot.now)
             if move.kind != "activate" or not snapshot.record.epoch:
                 break
-            done = yield from commits.activate(
-                self.keys, snapshot.scope, snapshot.record.epoch, snapshot.chunks, move.chunks, now.retention_s
-            )
-            if done is Outcome.ACTIVATED:
-                yield from self._mark_reflect(snapshot, move.chunks, now.limits)
+            if not (yield from self._activate(snapshot, move.chunks, now)):
+                break
         built = context.build(snapshot, now.view, self.count, snapshot.now, max_tokens)
         wanted = now.limits.enabled and not now.limits.read_only and not pressure.paused
         if wanted and (built.omitted or is_urgent(pressure, now.limits)):
-            yield from self._mark_urgent(snapshot.scope)
+            with suppress(StoreError):  # the sweep finds what a mark could not say
+                yield from self._mark_urgent(snapshot.scope)
         return built
+
+    def _activate(self, snapshot: Snapshot, chosen: Sequence[str], now: InForce) -> Steps[bool]:
+        """Activate on the way; False when the store takes no writes just now: what was read is served as it is."""
+        scope, epoch = snapshot.scope, snapshot.record.epoch
+        try:
+            done = yield from commits.activate(self.keys, scope, epoch, snapshot.chunks, chosen, now.retention_s)
+            if done is Outcome.ACTIVATED:
+                yield from self._mark_reflect(snapshot, chosen, now.limits)
+        except StoreError as error:
+            if error.stored is not False:
+                raise
+            return False
+        return True
 
     def _snapshot(self, resource: str, thread: str) -> Steps[Snapshot]:
         known = self._names.get((resource, thread))

@@ -172,8 +172,8 @@ def _announcement(place: _Place, flower: Flower | None, settings: Settings) -> I
 
 def _model(settings: Settings, name: str) -> str:
     model = settings.models.get(name)
-    key = model.api_key_env if model else None
-    return f"{name} ({key} is not set)" if key and not settings.variable(key) else name
+    built_in = (model.provider if model and model.provider else name) in {"extractive", "scripted"}
+    return name if built_in else f"{name} (not built in yet: the extractive one answers)"
 
 
 def _run(children: Sequence[Child], store: Embedded | None, asked: Asked) -> None:

@@ -82,8 +82,11 @@ def _headings(lines: Sequence[str]) -> set[int]:
 
 
 def _activations(observations: Iterable[Stored]) -> list[list[Observation]]:
-    """Observations by activation; one whose activation is unknown stands alone, so that a later one cannot join it."""
-    plain = (stored.observation for stored in observations)
+    """Observations by activation, without those that found nothing worth noting.
+
+    One whose activation is unknown stands alone, so that a later one cannot join it.
+    """
+    plain = (stored.observation for stored in observations if stored.observation.text.strip())
     return [list(group) for _, group in groupby(plain, key=lambda found: found.activation or f"={found.id}")]
 
 

@@ -7,6 +7,8 @@ import time
 
 from world import World
 
+from om_workers.sweep import Sweep
+
 _DAY_MS = 86_400_000
 
 
@@ -154,3 +156,22 @@ def test_a_memory_at_rest_is_left_alone(client, prefix):
 
     assert world.sweep().marked == 0
     assert _due(world) == set()
+
+
+def test_changed_settings_reach_memories_that_nobody_writes_to(client, prefix, tmp_path):
+    folder = tmp_path / "agents" / "harold"
+    folder.mkdir(parents=True)
+    (tmp_path / "observational-memory.yaml").write_text(
+        "observational_memory: {message_threshold: 1000, min_recent_messages: 0}"
+    )
+    world = World(client, prefix, config_dir=tmp_path)
+    world.say(*[f"message {n}" for n in range(3)])
+    world.settle()
+    (folder / "memory.yaml").write_text("observational_memory: {message_threshold: 400, min_recent_messages: 0}")
+    world.settings.refresh()
+
+    assert Sweep(world.shop).apply_settings() == 1
+    world.settle()
+
+    assert world.om.stats("harold").message_threshold == 400
+    assert json.loads(client.hget(f"{prefix}:{{harold}}:record", "limits"))["limits"]["message_threshold"] == 400

@@ -144,3 +144,8 @@ def test_a_forced_observation_of_an_unanswered_call_is_answered_and_leaves_it_ra
 
     assert client.hkeys(f"{prefix}:{{harold}}:record") == []
     assert len(world.context().messages) == 1
+
+
+def test_a_paused_memory_refuses_to_be_forced_and_says_how_to_resume(world_paused):
+    with pytest.raises(InvalidInputError, match="om resume harold"):
+        world_paused.om.force_observe("t-1", "harold")

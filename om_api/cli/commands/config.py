@@ -99,6 +99,8 @@ def check(target: Target, ctx: click.Context, folder: Path | None, as_json: bool
 
 def _problems(target: Target, folder: Path | None) -> list[Problem]:
     """What is wrong with a folder; where nothing can be in force, that alone."""
+    if folder and not (folder / "observational-memory.yaml").is_file():
+        return [Problem(str(folder), "holds no observational-memory.yaml: name the folder that does")]
     try:
         settings = target.settings(folder)
     except SettingsError as error:

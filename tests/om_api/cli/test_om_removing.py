@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from om_workers.llm.scripted import Scripted
+
 
 def test_a_memory_is_cleared_after_a_yes(om, observed, client, prefix):
     result = om("clear", "harold", stdin="y\n")
@@ -34,8 +36,11 @@ def test_a_thread_is_cleared_and_the_others_stay(om_json, world):
     assert world.covering() == kept
 
 
-def test_what_a_reflection_has_merged_is_named(om, reflected):
-    replaced = reflected.om.generations("harold")[0].observation_ids
+def test_what_a_reflection_has_merged_is_named(om, observed):
+    observed.model = Scripted("<observations>\n* what the threads have in common\n</observations>")
+    observed.om.force_reflect("harold")
+    observed.settle()
+    replaced = observed.om.generations("harold")[0].observation_ids
     result = om("clear", "harold", "t-1", "--yes")
 
     assert f"a reflection still holds what it made of: {', '.join(replaced)}" in result.stderr
