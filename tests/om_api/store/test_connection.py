@@ -62,7 +62,7 @@ def test_sentinels_primary_is_found_by_its_name(start, tmp_path):
 
 
 def test_a_memory_lives_on_a_cluster(start, prefix):
-    port = start("--cluster-enabled", "yes", "--save", "")
+    port = start("--cluster-enabled", "yes", "--cluster-port", str(_port()), "--save", "")  # else its port + 10,000
     with redis.Redis(port=port) as node:
         node.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
         wait_until(lambda: "cluster_state:ok" in str(node.execute_command("CLUSTER", "INFO")), "the cluster")
