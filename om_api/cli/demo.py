@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 RECORDING = Path(__file__).with_name("demo.jsonl")
 LOWERED = {
     "OM_MESSAGE_THRESHOLD": "1000",
-    "OM_OBSERVATION_THRESHOLD": "1200",
+    "OM_OBSERVATION_THRESHOLD": "1000",
     "OM_OBSERVE_IDLE_AFTER": "365d",  # what was recorded long ago is not idle: it goes on right now
     "OM_OBSERVER_INTERVAL": "0.5s",
     "OM_REFLECTOR_INTERVAL": "1s",
