@@ -72,11 +72,3 @@ def postpone(due: str, scope: Scope, at: int) -> Steps[None]:
 def looked(keys: Keys, resource: str, now: int) -> Steps[None]:
     """Note that a worker has looked at a resource."""
     yield Batch([("ZADD", keys.resources, now, resource)], writes=True)
-
-
-def missing(keys: Keys, scopes: Sequence[Scope]) -> Steps[list[Scope]]:
-    """Which of these scopes are not in the observe index."""
-    if not scopes:
-        return []
-    found = yield Batch([("ZSCORE", keys.due_observe, str(scope)) for scope in scopes], atomic=False)
-    return [scope for scope, score in zip(scopes, found, strict=True) if score is None]

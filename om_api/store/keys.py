@@ -21,7 +21,6 @@ class Keys:
         self.adopt = f"{prefix}:adopt"
         self.resources = f"{prefix}:resources"
         self.sweep_cursor = f"{prefix}:lock:sweep-cursor"
-        self.any_messages = f"{prefix}:{{*}}:messages:*"
         self.any_older_messages = f"{prefix}:messages:*"
         escaped = re.escape(prefix)
         self._messages = re.compile(rf"{escaped}:\{{({_ID})\}}:messages:({_ID})")

@@ -150,12 +150,6 @@ def test_only_a_due_scope_is_postponed(store, index):
     assert claim(store) == []
 
 
-def test_missing_names_the_scopes_that_no_mark_knows(store):
-    mark(store, "harold")
-
-    assert store.run(due.missing(store.keys, [HAROLD, Scope("maude")])) == [Scope("maude")]
-
-
 def test_a_claim_of_a_scope_never_due_is_never_done(store, index):
     with nothing_changes(store):
         assert store.run(due.done(index, Claim("harold", "1.5"))) is False
