@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import secrets
@@ -70,6 +71,19 @@ def server_url() -> Iterator[str]:
     if named := os.environ.get("OM_TEST_REDIS_URL"):
         yield named
         return
+    with _embedded() as url:
+        yield url
+
+
+@pytest.fixture
+def private_server_url() -> Iterator[str]:
+    """An embedded server that nobody else talks to, for tests that count what a server does or take it away."""
+    with _embedded() as url:
+        yield url
+
+
+@contextlib.contextmanager
+def _embedded() -> Iterator[str]:
     try:
         binary = get_binary_path()
     except ValkeyBinaryNotFoundError as error:
