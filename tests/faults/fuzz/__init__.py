@@ -1,0 +1,1 @@
+"""Seeded interleavings: clients, workers, plain writers and owners on one store, stopped between any two commands."""

@@ -1,0 +1,77 @@
+"""What becomes of those who are under way, and what time does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fuzz.activity import ALL
+from fuzz.agents import push_one, read
+from fuzz.checker import waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fuzz.activity import Activity
+    from fuzz.game import Game
+
+
+def _somebody(game: Game) -> Activity | None:
+    """Whoever is under way; somebody who begins now when nobody is."""
+    if not game.running:
+        game.dice.choice([push_one, read])(game)
+    under_way = [activity for activity in game.running if not activity.finished]
+    return game.dice.choice(under_way) if under_way else None
+
+
+def advance(game: Game) -> None:
+    """Somebody goes on."""
+    if activity := _somebody(game):
+        activity.go(game.dice.choice([1, 2, 5, ALL, ALL]))
+
+
+def crash(game: Game) -> None:
+    """A process dies between two commands, or when the server had its last one and the reply was on its way."""
+    if activity := _somebody(game):
+        activity.kill(reply_lost=game.dice.random() < 0.5)
+
+
+def cut(game: Game) -> None:
+    """A connection drops."""
+    if activity := _somebody(game):
+        activity.cut(reply_lost=game.dice.random() < 0.5)
+
+
+def leases_expire(game: Game) -> None:
+    """Every claim has run out."""
+    for index in ("observe", "reflect"):
+        for name in game.client.zrange(f"{game.prefix}:due:{index}", 0, -1):
+            game.client.zadd(f"{game.prefix}:due:{index}", {name: 1})
+
+
+def locks_expire(game: Game) -> None:
+    """Every lock has run out, whoever believes that it has one."""
+    locks = [key for key in game.client.scan_iter(f"{game.prefix}:*lock:*", count=10_000) if b"tick" not in key]
+    if locks:
+        game.client.unlink(*locks)
+
+
+def ids_expire(game: Game) -> None:
+    """Ten minutes pass: what was accepted in these is remembered in the window before."""
+    if game.expected.on_their_way() or any(waiting(held) for held in game.held.values()):
+        return
+    game.aged = True
+    keys = sorted(game.client.scan_iter(f"{game.prefix}:*:seen:*", count=10_000))
+    for key in keys:  # lowest window first, so that none is overwritten before it was moved on
+        stem, _, window = key.decode().rpartition(":")
+        game.client.rename(key, f"{stem}:{int(window) - 1}")
+    game.ages = {name: age + 1 for name, age in game.ages.items()}
+
+
+WEIGHTS: dict[Callable[[Game], Any], float] = {
+    advance: 18,
+    crash: 5,
+    cut: 3,
+    leases_expire: 4,
+    locks_expire: 2.5,
+    ids_expire: 2,
+}
