@@ -12,7 +12,7 @@ import msgspec
 from om_api import context, in_force
 from om_api.errors import InvalidInputError, StoreError
 from om_api.policy import Pressure, decide, is_urgent, threshold
-from om_api.store import clearing, commits, decoding, due, looking, migrating, reading, writing
+from om_api.store import clearing, commits, decoding, due, looking, migrating, quarantine, reading, writing
 from om_api.store.keys import Keys
 from om_api.store.steps import Batch, Steps, Wait
 from om_api.values import (
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from om_api.settings import Settings
     from om_api.store.clearing import Cleared
     from om_api.store.looking import Look
+    from om_api.store.quarantine import Rejected
     from om_api.store.reading import Names
     from om_api.values import Generation, Observation, Stored
 
@@ -120,6 +121,27 @@ class Core:
         name = message.id or new_id(at)
         return msgspec.structs.replace(message, id=name, timestamp=stamp, tokens=tokens, at=at)
 
+    def prepare_all(self, messages: Iterable[Message]) -> list[Message]:
+        """Messages as they will be kept; raises InvalidInputError, which says by position and id which one cannot be."""
+        ready: list[Message] = []
+        try:
+            for message in messages:
+                ready.append(self._acceptable(message))  # noqa: PERF401  how far we came is told
+        except InvalidInputError as error:
+            raise InvalidInputError(f"messages[{len(ready)}]: {error}; nothing was kept") from error
+        return ready
+
+    def _acceptable(self, message: Message) -> Message:
+        if not isinstance(message, Message):
+            raise InvalidInputError(f"it must be a Message, not {type(message).__name__}")
+        try:
+            ready = self.prepare(message)
+        except RecursionError:
+            raise InvalidInputError(f"message {message.id or '(without id)'}: it nests too deeply") from None
+        if self.settings.for_agent(ready.resource_id).read_only:
+            raise InvalidInputError(f"{ready.resource_id} is read_only: its contexts can be read, no message is kept")
+        return ready
+
     def _next_ms(self, message: Message) -> int:
         # Turns added together come in one millisecond; without this they would be ordered by their ids.
         key = (message.resource_id, message.thread_id)
@@ -129,27 +151,34 @@ class Core:
 
     def add(self, messages: Iterable[Message]) -> Steps[Receipt]:
         """Add messages of any threads and resources. All are checked before the first is sent: a bad one adds none."""
-        ready = [self.prepare(message) for message in messages]
+        ready = self.prepare_all(messages)
         resources: dict[str, list[Message]] = {}
         for message in ready:
             resources.setdefault(message.resource_id, []).append(message)
         added, duplicates = 0, []
-        for resource in resources:
-            if self.settings.for_agent(resource).read_only:
-                raise InvalidInputError(f"{resource} is read_only: its contexts can be read, no message is kept")
+        kept = 0
         for resource, own in resources.items():
-            thread_scope = self.settings.for_agent(resource).scope == "thread"
             for start in range(0, len(own), writing.BATCH):
                 batch = own[start : start + writing.BATCH]
-                pushed = yield from writing.push(
-                    self.keys, self.clock, resource, batch, thread_scope=thread_scope, mark=not self.cluster
-                )
-                if self.cluster and pushed.due:
-                    yield from due.mark(self.keys.due_observe, pushed.due)
+                try:
+                    pushed = yield from self._push(resource, batch)
+                except StoreError as error:
+                    raise _partly(error, kept, len(ready)) if kept else error from error
+                kept += len(batch)
                 laid_out = [message for some in writing.by_thread(batch).values() for message in some]
                 added += pushed.added
                 duplicates += [laid_out[position].id for position in pushed.duplicates]
         return Receipt(tuple(message.id for message in ready), added, tuple(duplicates))
+
+    def _push(self, resource: str, batch: Sequence[Message]) -> Steps[writing.Pushed]:
+        thread_scope = self.settings.for_agent(resource).scope == "thread"
+        pushed = yield from writing.push(
+            self.keys, self.clock, resource, batch, thread_scope=thread_scope, mark=not self.cluster
+        )
+        if self.cluster and pushed.due:
+            with suppress(StoreError):  # the messages are kept; the sweep finds what a mark could not say
+                yield from due.mark(self.keys.due_observe, pushed.due)
+        return pushed
 
     # -- the context --------------------------------------------------------------------------------------------------
 
@@ -268,7 +297,14 @@ class Core:
             return Outcome.REST
         for scope, field in asked:
             yield from commits.force(self.keys, scope, field)
-        yield from due.mark(index, [scope for scope, _ in asked], urgent=True)
+        try:
+            yield from due.mark(index, [scope for scope, _ in asked], urgent=True)
+            return (yield from self._await(asked, wait, good))
+        except StoreError as error:
+            text = f"{error} The request stands, and is answered when the store is back: do nothing, or ask again."
+            raise StoreError(text, stored=True) from error
+
+    def _await(self, asked: Sequence[tuple[Scope, str]], wait: float | None, good: Outcome) -> Steps[Outcome]:
         waited = 0.0
         while True:
             of = self.keys.of(asked[0][0].resource)
@@ -285,7 +321,8 @@ class Core:
         check_id(resource, "resource_id")
         yield from commits.pause(self.keys, resource, on=on)
         if not on:
-            yield from due.mark(self.keys.due_observe, [resource])
+            with suppress(StoreError):  # it goes on; the sweep finds what a mark could not say
+                yield from due.mark(self.keys.due_observe, [resource])
         return Outcome.REST
 
     # -- what the store holds -----------------------------------------------------------------------------------------
@@ -432,6 +469,29 @@ class Core:
             f"{resource} has no observation {observation}: a reflection replaced it, or it never was"
         )
 
+    # -- the quarantine -----------------------------------------------------------------------------------------------
+
+    def rejected_counts(self) -> Steps[dict[str, int]]:
+        """How many entries each resource's quarantine has; those without any are left out."""
+        return (yield from quarantine.counts(self.keys))
+
+    def rejected(self, resource: str, newest: int | None = None) -> Steps[list[Rejected]]:
+        """A resource's quarantine, oldest first: all of it, or its `newest` entries."""
+        return (yield from quarantine.entries(self.keys, check_id(resource, "resource_id"), newest))
+
+    def retry_rejected(self, resource: str, entry: str) -> Steps[Outcome]:
+        """Give what an entry holds another chance; see quarantine.retry."""
+        settings = self.settings.for_agent(check_id(resource, "resource_id"))
+        if settings.read_only:
+            raise InvalidInputError(f"{resource} is read_only: nothing of it is written, so nothing is retried")
+        return (yield from quarantine.retry(self.keys, resource, entry, settings.scope))
+
+    def drop_rejected(self, resource: str, entry: str) -> Steps[Outcome]:
+        """Remove an entry of the quarantine; what covers its message stays."""
+        return (yield from quarantine.drop(self.keys, check_id(resource, "resource_id"), entry))
+
+    # -- moving -------------------------------------------------------------------------------------------------------
+
     def migrate_scope(self, resource: str, to: str) -> Steps[Outcome]:
         """Move a memory to the other scope; `busy` while chunks are still being observed (repeat then)."""
         check_id(resource, "resource_id")
@@ -450,6 +510,11 @@ def pressure_of(snapshot: Snapshot) -> Pressure:
         drain=snapshot.record.drain,
         paused=snapshot.paused,
     )
+
+
+def _partly(error: StoreError, kept: int, asked: int) -> StoreError:
+    text = f"{error} Of {asked:,} messages the first {kept:,} are kept, in the order of their resources"
+    return StoreError(f"{text}: repeat the call with the same ids, which is safe.", stored=None)
 
 
 def _remember(memory: OrderedDict[Any, Any], key: Any, value: Any) -> None:

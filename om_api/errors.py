@@ -18,8 +18,8 @@ class SettingsError(OMError, ValueError):
 class StoreError(OMError):
     """Redis did not do what was asked.
 
-    `stored` says what became of the write: True it is kept, False it is not, None nobody can know (the reply was lost):
-    repeat the call with the same ids, a repetition changes nothing.
+    `stored` says what became of the write: True it is kept, False it is not, None nobody can know (the reply was lost), or
+    a part of it is kept: repeat the call with the same ids, which changes nothing of what is.
     """
 
     def __init__(self, message: str, *, stored: bool | None = False) -> None:

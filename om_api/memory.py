@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from om_api.context import Context
     from om_api.settings import Settings
     from om_api.store.clearing import Cleared
+    from om_api.store.quarantine import Rejected
     from om_api.store.steps import Steps
     from om_api.store.verify import Breach
     from om_api.values import Generation, Message, Observation, Outcome, Record, ThreadState
@@ -75,11 +76,12 @@ class ObservationalMemory:
     def add_messages(self, messages: Iterable[Message]) -> Receipt:
         """Keep messages of any threads and resources; one round trip for each resource's 500.
 
-        All are checked first: a message that cannot be accepted raises InvalidInputError, which names it, and none is added.
+        All are checked before the first is sent: one that cannot be accepted raises InvalidInputError, which says which
+        (`messages[7]: message m-7: …`) and why, and none is added. Each 500 of a resource are added together or not at all.
         """
         if not self._fail_open:
             return self._run(self._core.add(messages))
-        return self._send([self._core.prepare(message) for message in messages])
+        return self._send(self._core.prepare_all(messages))
 
     def _send(self, messages: list[Message]) -> Receipt:
         batch = [*self._unsent, *messages]
@@ -173,6 +175,29 @@ class ObservationalMemory:
     def resume(self, resource_id: str) -> Outcome:
         """Let a paused resource go on."""
         return self._run(self._core.pause(resource_id, on=False))
+
+    # -- the quarantine -----------------------------------------------------------------------------------------------
+
+    def rejected_counts(self) -> dict[str, int]:
+        """How many messages of each resource could not be accepted or observed; resources without any are left out."""
+        return self._run(self._core.rejected_counts())
+
+    def rejected(self, resource_id: str, newest: int | None = None) -> list[Rejected]:
+        """What of a resource could not be accepted or observed, and why, oldest first: all, or the `newest` entries."""
+        return self._run(self._core.rejected(resource_id, newest))
+
+    def retry_rejected(self, resource_id: str, entry_id: str) -> Outcome:
+        """Give a rejected message another chance; its entry leaves the quarantine, and comes back if nothing has changed.
+
+        `sealed`: it will be observed again, its placeholder is gone. `busy`: it is raw again and the workers will judge it.
+        `superseded`: there is no such entry (any more). Raises InvalidInputError, changing nothing, where it cannot be
+        tried: a reflection took in the placeholder, the message has expired, its bytes were no text.
+        """
+        return self._run(self._core.retry_rejected(resource_id, entry_id))
+
+    def drop_rejected(self, resource_id: str, entry_id: str) -> Outcome:
+        """Remove an entry and nothing else, so that a placeholder stays; `superseded` when there is none (any more)."""
+        return self._run(self._core.drop_rejected(resource_id, entry_id))
 
     # -- ending -------------------------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 ROLES = ("user", "assistant", "system", "tool")
 PART_TYPES = ("text", "tool-call", "tool-result", "image", "file")
 MAX_TOKENS = 10_000_000
+MAX_DEPTH = 100  # levels of JSON in a message: what nests deeper is read or not by how deep the reader's own stack is
 ID_PATTERN = re.compile(r"[A-Za-z0-9._:@+-]{1,200}")
 _CAMEL = {
     "threadId": "thread_id",
@@ -35,6 +36,7 @@ _CAMEL = {
     "isError": "is_error",
     "mimeType": "mime",
 }
+_JSON_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _SECOND, _MILLI, _MICRO = 1e11, 1e14, 1e17  # below each bound a number of that unit is a date between 1973 and 5138
 _EARLIEST, _LATEST = 1e8, 1e20
 
@@ -204,6 +206,7 @@ def parse_member(member: bytes, thread: str, resource: str, at: float) -> Messag
 
     `at` is the member's score. Raises InvalidInputError with the reason it is malformed.
     """
+    _check_depth(member)
     try:
         fields = msgspec.json.decode(member)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -235,6 +238,16 @@ def parse_member(member: bytes, thread: str, resource: str, at: float) -> Messag
     )
 
 
+def _check_depth(member: bytes) -> None:
+    if member.count(b"{") + member.count(b"[") <= MAX_DEPTH:
+        return
+    depth = 0
+    for byte in _JSON_TEXT.sub(b"", member):
+        depth += (byte in b"{[") - (byte in b"}]")
+        if depth > MAX_DEPTH:
+            raise InvalidInputError(f"it nests deeper than {MAX_DEPTH} levels of JSON")
+
+
 def _snake(fields: Mapping[str, Any]) -> dict[str, Any]:
     named = {_CAMEL.get(key, key): value for key, value in fields.items()}
     return {**named, **{key: value for key, value in fields.items() if key not in _CAMEL}}
@@ -253,9 +266,11 @@ def fingerprint(member: bytes) -> str:
 def encode_message(message: Message) -> bytes:
     """Write a message as the member that Redis keeps; `at` is not part of it. Raises InvalidInputError."""
     try:
-        return msgspec.json.encode(message if not message.at else msgspec.structs.replace(message, at=0))
+        member = msgspec.json.encode(message if not message.at else msgspec.structs.replace(message, at=0))
+        _check_depth(member)
     except (TypeError, ValueError, msgspec.MsgspecError) as error:
         raise InvalidInputError(f"message {message.id}: cannot be written as JSON: {error}") from None
+    return member
 
 
 def count_message(message: Message, count: Callable[[str], int]) -> int:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from celery import Celery
-from celery.signals import setup_logging
+from celery.schedules import schedule
+from celery.signals import setup_logging, worker_process_init, worker_process_shutdown, worker_ready, worker_shutdown
 from kombu import Exchange, Queue
 
 from om_workers import ticks, wiring  # noqa: F401 -- importing ticks registers the tasks
@@ -25,6 +28,11 @@ _ROUTES = {
     "om.reflect": "reflect",
 }
 _CONCURRENCY = 32  # threads: a model call waits, it does not compute
+_EXPIRES_S = (
+    86_400  # bounds a queue that nobody serves; shorter, and a worker whose clock is ahead would drop every tick
+)
+_BEGUN, _BEGUN_S = datetime.now(UTC), time.monotonic()
+_FORKS = "celery.concurrency.prefork"
 
 
 class CeleryDispatch:
@@ -104,9 +112,18 @@ def _schedule(settings: Settings) -> dict[str, Any]:
         "om.sweep": wiring.SWEEP_S,
     }
     return {
-        name: {"task": name, "schedule": seconds, "options": {"queue": _ROUTES[name], "expires": seconds}}
+        name: {
+            "task": name,
+            "schedule": schedule(seconds, nowfun=_steadily),
+            "options": {"queue": _ROUTES[name], "expires": _EXPIRES_S},
+        }
         for name, seconds in intervals.items()
     }
+
+
+def _steadily() -> datetime:
+    """Now, by a clock that nobody sets: a beat whose wall clock is put back would send nothing until it had caught up."""
+    return _BEGUN + timedelta(seconds=time.monotonic() - _BEGUN_S)
 
 
 @setup_logging.connect
@@ -114,6 +131,24 @@ def _log(**_: Any) -> None:
     wiring.log_to_stderr(
         level=wiring.settings().variable("OM_LOG_LEVEL") or "INFO", form=wiring.settings().variable("OM_LOG_FORMAT")
     )
+
+
+@worker_ready.connect
+def _ready(sender: Any = None, **_: Any) -> None:
+    # Where work is done in forked children, each of them says that it is there; this one must connect to nothing.
+    if type(sender.pool).__module__ != _FORKS:
+        wiring.begin()
+
+
+@worker_process_init.connect
+def _child_ready(**_: Any) -> None:
+    wiring.begin()
+
+
+@worker_shutdown.connect
+@worker_process_shutdown.connect
+def _stopped(**_: Any) -> None:
+    wiring.end()
 
 
 app = make_app(wiring.settings())

@@ -1,4 +1,7 @@
-"""Keeping leases alive: one thread a process renews every lock and claim that is held while a model thinks."""
+"""Keeping leases alive: one thread a process renews every lock and claim that is held while a model thinks.
+
+It also says that the process lives, from when it is ready to work until it ends.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,12 @@ if TYPE_CHECKING:
 
     from om_api.store.connection import Connection
     from om_api.store.due import Claim
+    from om_workers.presence import Presence
 
 T = TypeVar("T")
 LEASE_S = due.LEASE_MS / 1000
 _BEATS_A_LEASE = 3
+_LAST_WORD_S = 1.0
 _log = structlog.get_logger("om_workers")
 
 
@@ -35,14 +40,22 @@ class Held:
 class Heartbeat:
     """Renews leases until their work ends. A lease that is lost is not fought for: scripts keep truth without it."""
 
-    def __init__(self, connection: Connection, lease_s: float = LEASE_S) -> None:
+    def __init__(self, connection: Connection, lease_s: float = LEASE_S, presence: Presence | None = None) -> None:
         self._connection = connection
         self._lease_s = lease_s
+        self._presence = presence
+        self._present = False
         self._locks: set[Lease] = set()
         self._claims: set[Held] = set()
         self._guard = threading.Lock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
+
+    def begin(self) -> None:
+        """Say from now on that this process is ready to work; returns at once, even when the store is away."""
+        with self._guard:
+            self._present = True
+            self._start()
 
     @contextmanager
     def lock(self, name: str) -> Iterator[bool]:
@@ -72,9 +85,7 @@ class Heartbeat:
     def _kept(self, kept: set[T], what: T) -> Iterator[None]:
         with self._guard:
             kept.add(what)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._beat, name="om-heartbeat", daemon=True)
-                self._thread.start()
+            self._start()
         try:
             yield
         finally:
@@ -82,18 +93,39 @@ class Heartbeat:
                 kept.discard(what)
 
     def stop(self) -> None:
-        """End the thread; leases run out by themselves."""
+        """End the thread, and say that this process is no longer there; leases run out by themselves."""
         self._wake.set()
+        if self._thread is not None:
+            self._thread.join(_LAST_WORD_S)  # a beat under way would bring the word back
+        if self._presence and self._present:
+            self._present = False
+            self._presence.end()
+
+    def _start(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._beat, name="om-heartbeat", daemon=True)
+            self._thread.start()
 
     def _beat(self) -> None:
-        while not self._wake.wait(self._lease_s / _BEATS_A_LEASE):
-            with self._guard:
-                locks, claims = list(self._locks), list(self._claims)
-            for lock in locks:
-                if not lock.renew():
-                    _log.info("lock_not_renewed", lock=lock.name)
-            for held in claims:
-                self._renew_claim(held)
+        while True:
+            # The thread is the only one: whatever goes wrong with one beat, the next must come.
+            try:
+                self._renew()
+            except Exception:  # noqa: BLE001
+                _log.exception("heartbeat_failed")
+            if self._wake.wait(self._lease_s / _BEATS_A_LEASE):
+                return
+
+    def _renew(self) -> None:
+        if self._presence and self._present:
+            self._presence.renew(self._lease_s)
+        with self._guard:
+            locks, claims = list(self._locks), list(self._claims)
+        for lock in locks:
+            if not lock.renew():
+                _log.info("lock_not_renewed", lock=lock.name)
+        for held in claims:
+            self._renew_claim(held)
 
     def _renew_claim(self, held: Held) -> None:
         claim = held.claim

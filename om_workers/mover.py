@@ -162,7 +162,10 @@ class Mover:
         busy = self._run(
             looking.locked(self._shop.keys, look.scope.resource, [chunk_lock(chunk.id) for chunk in unready])
         )
-        room = self._shop.agent(look.scope).observer.max_parallel_chunks - sum(busy)
+        if any(busy):  # should its holder be dead, another lease is not waited for
+            ends = look.now + min(filter(None, busy)) + 1
+            self._run(due.sooner(self._shop.keys.due_observe, look.scope, ends))
+        room = self._shop.agent(look.scope).observer.max_parallel_chunks - sum(map(bool, busy))
         met: set[str] = set()
         for chunk, locked in zip(unready, busy, strict=True):
             if not locked and chunk.thread not in met and room > 0:

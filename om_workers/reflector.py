@@ -105,6 +105,19 @@ class Reflector:
         return Outcome.SEALED
 
     def _think(self, read: Reading, replaced: Sequence[Stored]) -> Draft:
+        """Condense, and on a failure write down what it means: too often in vain is given up, a 429 is waited for."""
+        scope, record = read.look.scope, read.look.record
+        try:
+            return self._condense(read, replaced)
+        except ModelError as error:
+            if not error.retryable:
+                self._run(commits.failed(self._shop.keys, scope, f"{record.generation}:{record.seq:.17g}"))
+            elif error.retry_after:
+                at = read.look.now + round(error.retry_after * 1000)
+                self._run(due.postpone(self._shop.keys.due_reflect, scope, at))
+            raise
+
+    def _condense(self, read: Reading, replaced: Sequence[Stored]) -> Draft:
         """Condense the generation in force and these observations; the smallest usable answer of up to four levels."""
         agent, scope = self._shop.agent(read.look.scope), read.look.scope
         texts = [read.generation.text] if read.generation else []
@@ -124,7 +137,12 @@ class Reflector:
                 timeout=agent.reflection.timeout,
                 timezone=agent.timezone,
             )
-            reply = model.complete(request)
+            try:
+                reply = model.complete(request)
+            except ModelError:
+                if best:  # larger than wished, but good
+                    break
+                raise
             found = parse_reflector(reply.text)
             tokens = self._shop.count(found.text)
             usable = bool(found.text.strip()) and not found.degenerate
@@ -135,9 +153,8 @@ class Reflector:
             if best and best.generation.tokens <= target:
                 break
         if best is None:
-            record = read.look.record
-            self._run(commits.failed(self._shop.keys, scope, f"{record.generation}:{record.seq:.17g}"))
-            raise ModelError(f"{model.name} gave no usable reflection in {_LEVELS} tries; the memory stays as it is")
+            text = f"{model.name} gave no usable reflection in {_LEVELS} tries; the memory stays as it is"
+            raise ModelError(text, retryable=False)
         return best
 
     def _keep_draft(self, read: Reading, draft: Draft) -> Outcome:

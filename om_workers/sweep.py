@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _HINTS = 1_000
 _SLICES = 100  # of 1,000 keys each: a store of 100,000 keys is seen whole within a minute
 _RESOURCES = 2_000
-_NEGLECTED_MS = 50_000
 _DAY_MS = 86_400_000
 _log = structlog.get_logger("om_workers")
 
@@ -49,7 +48,7 @@ class Sweep:
         strays = self._run(survey.stray_keys(keys, _SLICES))
         did = [self._alone(self.adopt, key) for key in dict.fromkeys([*hints, *strays])]
         now = self._run(due.server_ms())
-        neglected = self._run(survey.oldest_looked(keys, now - _NEGLECTED_MS, _RESOURCES))
+        neglected = self._run(survey.oldest_looked(keys, now, _RESOURCES))
         tended = [self._alone(self._tend, resource, now) for resource in neglected]
         return Swept(
             adopted=sum(outcome in {Outcome.SEALED, Outcome.REJECTED} for outcome in did),
@@ -103,7 +102,7 @@ class Sweep:
         if self._is_idle(resource, standings):
             return self._run(clearing.clear(keys, resource, now, retention=True)).outcome
         limits = self._shop.in_force(Scope(resource)).limits
-        forgotten = [s.scope for s in standings if not s.in_observe and self._has_work(s)]
+        forgotten = [s.scope for s in standings if self._is_forgotten(s, now)]
         full = [
             s.scope
             for s in standings
@@ -118,6 +117,13 @@ class Sweep:
         self._run(due.mark(keys.due_reflect, full))
         return Outcome.BUSY if forgotten or full else Outcome.REST
 
+    def _is_forgotten(self, standing: Standing, now: int) -> bool:
+        """Whether nobody will look at a scope that has work; an entry further ahead than a lease is an idle deadline."""
+        if standing.observe_at is None:
+            return self._has_work(standing)
+        waits = standing.observe_at > now + due.LEASE_MS + 1
+        return waits and bool(standing.forced or standing.chunks) and self._has_work(standing, later=False)
+
     def _is_idle(self, resource: str, standings: list[Standing]) -> bool:
         settings = self._shop.settings.for_agent(resource)
         if settings.read_only or not settings.ttl_days:
@@ -126,8 +132,11 @@ class Sweep:
         stirred = [self._run(commits.stir(self._shop.keys, scope, fingerprint)) for scope, fingerprint in prints]
         return bool(stirred) and min(stirred) > settings.ttl_days * _DAY_MS
 
-    def _has_work(self, standing: Standing) -> bool:
-        """Whether a scope should be in the observe index; one at rest, with nothing to wait for, should not."""
+    def _has_work(self, standing: Standing, *, later: bool = True) -> bool:
+        """Whether a scope should be in the observe index; one at rest, with nothing to wait for, should not.
+
+        With `later` False only what is to be done now counts.
+        """
         now = self._shop.in_force(standing.scope)
         if standing.forced or (standing.record.epoch and standing.record.limits != in_force.write(now)):
             return True
@@ -138,8 +147,9 @@ class Sweep:
             return False
         look = self._run(looking.look(self._shop.keys, standing.scope))
         pressure = pressure_of(look)
-        waits = policy.deadline(pressure, now.limits) is not None or any(not chunk.ready for chunk in look.chunks)
-        return waits or policy.decide(pressure, now.limits, look.now).kind != "rest"
+        waits = later and policy.deadline(pressure, now.limits) is not None
+        unready = not look.paused and any(not chunk.ready for chunk in look.chunks)
+        return waits or unready or policy.decide(pressure, now.limits, look.now).kind != "rest"
 
     def apply_settings(self) -> int:
         """Mark every scope due whose record does not carry the settings in force; how many they were."""

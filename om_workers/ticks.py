@@ -14,7 +14,7 @@ from celery import shared_task
 from structlog.contextvars import bound_contextvars
 
 from om_api.errors import OMError
-from om_api.store import due, survey
+from om_api.store import due, presence, survey
 from om_api.store.steps import Batch
 from om_api.values import Outcome
 from om_workers import wiring
@@ -60,6 +60,8 @@ def _first_of_slot(name: str, interval: float) -> Steps[bool]:
     # Several beats are one: whose tick comes first in a slot runs, the others' end at once.
     guard = wiring.workshop().keys.tick(name)
     (won,) = yield Batch([("SET", guard, 1, "NX", "PX", max(1, round(interval * 900)))], writes=True)
+    if won:
+        yield from presence.ticked(wiring.workshop().keys, name, (yield from due.server_ms()), interval)
     return bool(won)
 
 

@@ -20,6 +20,7 @@ from om_workers.heartbeat import Heartbeat
 from om_workers.llm.registry import Registry
 from om_workers.mover import Mover
 from om_workers.observer import Observer
+from om_workers.presence import Presence
 from om_workers.reflector import Reflector
 from om_workers.sweep import Sweep
 from om_workers.workshop import Workshop
@@ -42,13 +43,14 @@ _dispatch: list[Dispatch] = []
 def build(settings: Settings, dispatch: Dispatch, client: Any = None) -> Workshop:
     """Make everything a unit of work is handed."""
     connection = Connection(client if client is not None else open_client(settings.redis_url, _STORE_TIMEOUT_S))
+    keys = Keys(settings.prefix)
     return Workshop(
         settings=settings,
         connection=connection,
-        keys=Keys(settings.prefix),
+        keys=keys,
         clock=Clock(),
         count=tokens.counter(settings.memory.tokenizer),
-        heartbeat=Heartbeat(connection),
+        heartbeat=Heartbeat(connection, presence=Presence(connection, keys)),
         registry=Registry(settings),
         dispatch=dispatch,
     )
@@ -96,6 +98,17 @@ def report(now: Settings) -> None:
 @cache
 def _workshop() -> Workshop:
     return build(settings(), _dispatch[0])
+
+
+def begin() -> None:
+    """Say that this process is ready to work."""
+    workshop().heartbeat.begin()
+
+
+def end() -> None:
+    """Say that this process works no longer, if it ever began."""
+    if _workshop.cache_info().currsize:
+        _workshop().heartbeat.stop()
 
 
 def mover() -> Mover:

@@ -71,19 +71,20 @@ def server_url() -> Iterator[str]:
     if named := os.environ.get("OM_TEST_REDIS_URL"):
         yield named
         return
-    with _embedded() as url:
+    with embedded() as url:
         yield url
 
 
 @pytest.fixture
 def private_server_url() -> Iterator[str]:
     """An embedded server that nobody else talks to, for tests that count what a server does or take it away."""
-    with _embedded() as url:
+    with embedded() as url:
         yield url
 
 
 @contextlib.contextmanager
-def _embedded() -> Iterator[str]:
+def embedded() -> Iterator[str]:
+    """An embedded server while the block runs: its URL. Skips a test, or fails it in CI, where there is no binary."""
     try:
         binary = get_binary_path()
     except ValkeyBinaryNotFoundError as error:

@@ -27,6 +27,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "observations": f"{_COMMANDS}.history:observations",
         "history": f"{_COMMANDS}.history:history",
         "sources": f"{_COMMANDS}.history:sources",
+        "rejected": f"{_COMMANDS}.rejected:rejected",
     },
     "Ask the workers": {
         "observe": f"{_COMMANDS}.asking:observe",
@@ -39,7 +40,11 @@ SECTIONS: dict[str, dict[str, str]] = {
         "forget": f"{_COMMANDS}.removing:forget",
         "migrate-scope": f"{_COMMANDS}.moving:migrate_scope",
     },
-    "Check": {"config": f"{_COMMANDS}.config:config", "verify": f"{_COMMANDS}.verify:verify"},
+    "Check": {
+        "config": f"{_COMMANDS}.config:config",
+        "doctor": f"{_COMMANDS}.doctor:doctor",
+        "verify": f"{_COMMANDS}.verify:verify",
+    },
 }
 PLACES: dict[str, str] = {name: place for section in SECTIONS.values() for name, place in section.items()}
 INTERRUPTED = 130
@@ -117,8 +122,8 @@ _EXAMPLES = examples(
 _EXIT_CODES = listing(
     "Exit codes:",
     "0    done; an outcome such as busy or duplicate is a word on stdout",
-    "1    a check found something (config check, verify)",
-    "2    wrong input or settings; the line on stderr says what to correct",
+    "1    a check found something (config check, doctor, verify), or nobody knows that resource",
+    "2    wrong input or settings, which the line on stderr says how to correct; doctor: no store",
     "3    the store could not be reached, or refused",
     "130  interrupted",
 )
@@ -138,6 +143,7 @@ _EXIT_CODES = listing(
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The configuration's folder; else OM_CONFIG_DIR, else ./config.",
 )
+@click.version_option(package_name="observational-memory", prog_name="om", message="%(prog)s %(version)s")
 @click.pass_context
 def main(ctx: click.Context, url: str | None, folder: Path | None) -> None:
     """Observational memory: write to it, read it, look inside, keep it in order."""

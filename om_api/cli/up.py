@@ -16,6 +16,7 @@ from om_api.cli.children import BEAT, FLOWER, WORKER, Asked, Child, Keeper
 from om_api.cli.embedded import HOST, Embedded, free_port, hold, is_free, make_folder
 from om_api.cli.help import examples
 from om_api.cli.target import Target, pass_target
+from om_api.doctor import reach
 from om_api.errors import SettingsError
 from om_api.settings.storage import DEFAULT_URL
 
@@ -143,12 +144,15 @@ class _Place(NamedTuple):
 
 def _place(settings: Settings, port: int | None, held: ExitStack) -> _Place:
     """Find the store or start one, and take the data folder: nobody else may use it meanwhile."""
+    if not wants_store(settings):
+        if port:
+            raise click.UsageError(f"--port is for the embedded store; this is {settings.safe_url(settings.redis_url)}")
+        for url in dict.fromkeys((settings.redis_url, settings.broker_url)):
+            reach(url)
     folder = make_folder(Path(settings.variable("OM_DATA_DIR") or ".om"))
     if wants_store(settings):
         store = held.enter_context(Embedded(folder, store_port(port)))
         return _Place(store.url, folder, store)
-    if port:
-        raise click.UsageError(f"--port is for the embedded store; this is {settings.safe_url(settings.redis_url)}")
     held.enter_context(hold(folder))
     return _Place(settings.redis_url, folder, None)
 

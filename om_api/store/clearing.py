@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -11,6 +12,7 @@ from om_api.errors import StoreError
 from om_api.store import due
 from om_api.store.decoding import as_generation, as_record, as_stored, fields, scored, unsealed_threads
 from om_api.store.keys import WINDOW_MS
+from om_api.store.quarantine import as_rejected
 from om_api.store.steps import Batch, Steps, Verb
 from om_api.values import Outcome, Record, Scope, new_id
 
@@ -115,6 +117,7 @@ def clear(keys: Keys, resource: str, now_ms: int, *, retention: bool = False) ->
         known = sorted({*threads, *unsealed})
         names = [
             of.tokens,
+            of.threads,
             *(of.record(memory.scope) for memory in memories),
             *(of.messages(thread) for thread in known),
         ]
@@ -133,7 +136,7 @@ def clear(keys: Keys, resource: str, now_ms: int, *, retention: bool = False) ->
 
 
 def _names(of: ResourceKeys, threads: Sequence[str], memories: Sequence[_Memory], now_ms: int) -> list[str]:
-    names = [of.scope, of.threads, of.rejected]
+    names = [of.scope, of.rejected]
     for thread in threads:
         names += _thread_names(of, thread, now_ms)
     for memory in memories:
@@ -171,16 +174,18 @@ def _forget_marks(keys: Keys, resource: str, threads: Sequence[str]) -> Steps[No
 
 
 def clear_thread(keys: Keys, scope: Scope, thread: str, now_ms: int, count: Callable[[str], int]) -> Steps[Cleared]:
-    """Remove one thread from a memory: raw messages, chunks, observations, history, and its sections of the generations."""
+    """Remove one thread from a memory: messages, chunks, observations, history, quarantine, its sections of generations."""
     of = keys.of(scope.resource)
     for _ in range(_TRIES):
         memory = yield from _read(keys, scope)
-        (counts,) = yield Batch([("HGET", of.tokens, "#" + thread)])
-        plan = _plan_thread(of, memory, thread, now_ms, count)
+        counts, quarantine = yield Batch([("HGET", of.tokens, "#" + thread), ("LRANGE", of.rejected, 0, -1)])
+        entries = [entry for entry in quarantine if as_rejected(entry).thread_id == thread]
+        plan = _plan_thread(of, memory, thread, now_ms, count, entries)
         epoch, *version = memory.version
         reply = yield Verb("clear_thread", plan.names, [epoch, new_id(), *version, thread, *plan.args])
         if reply == b"cleared":
-            yield Batch([("ZREM", keys.adopt, of.messages(thread))], writes=True)
+            with suppress(StoreError):  # it is cleared; whoever takes the hint up finds nothing
+                yield Batch([("ZREM", keys.adopt, of.messages(thread))], writes=True)
             return Cleared(Outcome.CLEARED, int(counts or 0), plan.observations, plan.merged)
     raise StoreError(f"{scope} changes faster than it can be cleared: repeat.", stored=False)
 
@@ -193,7 +198,12 @@ class _ThreadPlan(NamedTuple):
 
 
 def _plan_thread(
-    of: ResourceKeys, memory: _Memory, thread: str, now_ms: int, count: Callable[[str], int]
+    of: ResourceKeys,
+    memory: _Memory,
+    thread: str,
+    now_ms: int,
+    count: Callable[[str], int],
+    entries: Sequence[bytes],
 ) -> _ThreadPlan:
     scope = memory.scope
     chunks = [(chunk, tokens) for chunk, owner, tokens in memory.chunks if owner == thread]
@@ -203,14 +213,22 @@ def _plan_thread(
     ]
     histories = [of.reflected(scope, n) for n in memory.histories]
     names = [of.tokens, of.record(scope), of.messages(thread), of.chunks(scope), of.observations(scope)]
-    names += [of.reflections(scope), of.threads, *histories, of.draft(scope), *_thread_names(of, thread, now_ms)]
+    names += [
+        of.reflections(scope),
+        of.threads,
+        of.rejected,
+        *histories,
+        of.draft(scope),
+        *_thread_names(of, thread, now_ms),
+    ]
     names += [name for chunk, _ in chunks for name in (of.chunk(chunk), of.sealed(chunk))]
     names += [of.source(stored.observation.id) for stored in (*own, *past)]
     if scope.thread is not None:  # nothing of the memory is another thread's
         names += [of.record(scope), of.reflections(scope), *histories]
-    args: list[Any] = [len(histories), len(chunks), len(own) + len(past)]
+    args: list[Any] = [len(histories), len(chunks), len(own) + len(past), len(entries)]
     args += [word for chunk in chunks for word in chunk]
     args += [word for stored in (*own, *past) for word in (format(stored.seq, ".17g"), stored.observation.tokens)]
+    args += entries
     for n, member in memory.generations:
         text = as_generation(member).text
         rest = without_thread(text, thread)

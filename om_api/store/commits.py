@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from om_api.store.decoding import fields
+from om_api.store.quarantine import as_rejected
 from om_api.store.steps import Batch, Steps, Verb
 from om_api.values import Chunk, Generation, Observation, Outcome, Scope, new_id
 
@@ -55,12 +56,17 @@ def buffer(keys: Keys, resource: str, observation: Observation, by: str, rejecte
 
 def split(keys: Keys, scope: Scope, chunk: Chunk, n: int, first_tokens: int, attempts: int) -> Steps[Outcome]:
     """Replace a chunk that cannot be observed by two: its first n messages, and the rest, each with `attempts` counted."""
-    of = keys.of(scope.resource)
-    first, second = new_id(), new_id()
+    of, whole = keys.of(scope.resource), root(chunk.id)
+    first, second = f"{whole}.{new_id()}", f"{whole}.{new_id()}"
     names = [of.record(scope), of.chunks(scope)]
     names += [name for part in (chunk.id, first, second) for name in (of.chunk(part), of.sealed(part))]
     reply = yield Verb("split", names, [chunk.id, first, second, n, first_tokens, attempts])
     return Outcome(reply.decode())
+
+
+def root(chunk: str) -> str:
+    """The id of the chunk as it was sealed, of which a chunk is a half, or a half of a half."""
+    return chunk.partition(".")[0]
 
 
 def activate(
@@ -186,10 +192,12 @@ def hand_on(keys: Keys, asked: Scope, waiting: Mapping[str, bytes], meant: Seque
 
 
 def forget(keys: Keys, scope: Scope, epoch: str, stored: Stored) -> Steps[Outcome]:
-    """Remove one observation and the messages behind it, because their owner says so."""
-    of = keys.of(scope.resource)
-    names = [of.record(scope), of.observations(scope), of.source(stored.observation.id), of.draft(scope)]
-    reply = yield Verb("forget", names, [epoch, _seq(stored.seq), stored.observation.tokens])
+    """Remove one observation, the messages behind it and its quarantine entry, because their owner says so."""
+    of, name = keys.of(scope.resource), stored.observation.id
+    (quarantined,) = yield Batch([("LRANGE", of.rejected, 0, -1)])
+    entries = [entry for entry in quarantined if as_rejected(entry).observation == name]
+    names = [of.record(scope), of.observations(scope), of.source(name), of.draft(scope), of.rejected]
+    reply = yield Verb("forget", names, [epoch, _seq(stored.seq), stored.observation.tokens, *entries])
     return Outcome(reply.decode())
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import random
 import socket
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import SplitResult, unquote, urlsplit
 
 import redis
-from redis.backoff import ExponentialWithJitterBackoff
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import NoScriptError, RedisError, ResponseError
+from redis.exceptions import TimeoutError as NotAnswered
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
@@ -24,6 +27,7 @@ T = TypeVar("T")
 POOL = 512  # connections; a worker's threads and a server's handlers each hold one for the length of a call
 _SENTINEL_PORT = 26_379
 _FULL = "maxmemory"
+_PAUSE_S = 0.05
 _ADVICE = {
     "maxmemory": "the server is out of memory (noeviction): give it more, or clear idle memories",
     "READONLY": "the server is a read-only replica: point OM_REDIS_URL at the primary",
@@ -35,6 +39,10 @@ _ADVICE = {
     "NOPERM": "this ACL user may not do that: see docs/operations.md",
     "WRONGTYPE": "a key holds something that is not ours: choose another OM_PREFIX or remove that key",
     "LOADING": "the server is still loading its data: wait and repeat",
+    "NOREPLICAS": "the server takes no writes without its replicas: see that they are connected",
+    "BUSY Redis": "a script keeps the server busy: wait and repeat",
+    "max number of clients": "the server has too many clients: raise its maxclients, or run fewer",
+    "Too many connections": "this process has too many calls in flight: wait and repeat",
 }
 
 
@@ -47,7 +55,7 @@ def open_client(url: str, timeout: float = 5.0) -> redis.Redis:
         "socket_timeout": timeout,
         "socket_connect_timeout": timeout,
         "max_connections": POOL,
-        "retry": Retry(ExponentialWithJitterBackoff(base=0.05, cap=timeout / 5), 1),
+        "retry": Retry(NoBackoff(), 0),  # Connection tries again itself: it must know what the first try may have done
     }
     parts = urlsplit(url)
     if parts.scheme in {"redis+sentinel", "rediss+sentinel"}:
@@ -85,6 +93,7 @@ class Connection:
     def __init__(self, client: Any) -> None:
         self.client = client
         self.cluster = isinstance(client, redis.RedisCluster)
+        self._retries_itself = self.cluster or _retries(client) > 0
 
     def run(self, steps: Steps[T]) -> T:
         """Drive steps to their end and return what they return; raises StoreError."""
@@ -92,13 +101,32 @@ class Connection:
             step = next(steps)
             while True:
                 try:
-                    reply = self._perform(step)
-                except RedisError as error:
-                    step = steps.throw(explain(error, step))
+                    reply = self._answer(step)
+                except StoreError as error:
+                    step = steps.throw(error)
                 else:
                     step = steps.send(reply)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
+
+    def _answer(self, step: Step) -> Any:
+        """A step's reply; asked twice, because a connection may have died while it was idle.
+
+        Time 0: a push is written, and the connection breaks before its reply. Time 1: the second try is refused by a
+        server that is starting. Nobody can know then what became of the push, though the refusal alone says "not kept".
+        """
+        try:
+            return self._perform(step)
+        except RedisError as error:
+            first = explain(error, step, retried=self._retries_itself)
+            if self._retries_itself or not isinstance(error, NotConnected | NotAnswered) or _is_refusal(error):
+                raise first from error
+        time.sleep(_PAUSE_S * random.random())
+        try:
+            return self._perform(step)
+        except RedisError as error:
+            again = explain(error, step)
+            raise _uncertain(again) if first.stored is None is not again.stored else again from error
 
     def _perform(self, step: Step) -> Any:
         if isinstance(step, Verb):
@@ -144,20 +172,43 @@ class Connection:
         self.client.close()
 
 
-def explain(error: RedisError, step: Step) -> StoreError:
-    """Turn a Redis error into one that says what happened to the write and what to do next."""
+def explain(error: RedisError, step: Step, *, retried: bool = False) -> StoreError:
+    """Turn a Redis error into one that says what happened to the write and what to do next.
+
+    `retried`: the client may have tried before, so that the last error does not say what the first try did.
+    """
     wrote = isinstance(step, Verb) or (isinstance(step, Batch) and step.writes)
-    text = str(error)
-    word = next((word for word in _ADVICE if word in text), "")
-    text = text.rstrip(". ")
-    if word or isinstance(error, ResponseError):
-        return StoreError(
-            f"the store refused: {text[:200]}. {_ADVICE.get(word, 'See docs/operations.md.')}", stored=False
-        )
+    text = _said(error).rstrip(". ")[:200]
+    if word := _is_refusal(error):
+        return StoreError(f"the store refused: {text}. {_ADVICE.get(word, 'See docs/operations.md.')}", stored=False)
     never_sent = isinstance(error.__cause__, ConnectionRefusedError | socket.gaierror) or "connecting to" in text
     where = step.name if isinstance(step, Verb) else "read"
     return StoreError(
-        f"the store did not answer ({where}): {text[:200]}. Check that the server runs and OM_REDIS_URL points at it; "
+        f"the store did not answer ({where}): {text}. Check that the server runs and OM_REDIS_URL points at it; "
         "repeating the call with the same ids is safe.",
-        stored=False if never_sent or not wrote else None,
+        stored=None if wrote and (retried or not never_sent) else False,
     )
+
+
+def _is_refusal(error: RedisError) -> str:
+    """The word of a server (or a pool) that did nothing of what it was asked; "" when it may have done it."""
+    known = next((word for word in _ADVICE if word in _said(error)), "")
+    return known or (type(error).__name__ if isinstance(error, ResponseError) else "")
+
+
+def _said(error: RedisError) -> str:
+    # redis-py takes the server's first word, such as READONLY, off the text
+    code = error.status_code
+    return f"{code} {error}" if code and code not in str(error) else str(error)
+
+
+def _uncertain(error: StoreError) -> StoreError:
+    return StoreError(
+        f"{error} The first try may have been kept: repeat the call with the same ids, which is safe.", stored=None
+    )
+
+
+def _retries(client: Any) -> int:
+    """How often a client tries again by itself."""
+    policy = client.get_retry() if hasattr(client, "get_retry") else None
+    return policy.get_retries() if policy else 0

@@ -69,6 +69,11 @@ def postpone(due: str, scope: Scope, at: int) -> Steps[None]:
     yield Batch([("ZADD", due, "XX", at, str(scope))], writes=True)
 
 
+def sooner(due: str, scope: Scope, at: int) -> Steps[None]:
+    """Have a scope on lease looked at again at Unix ms `at`, should that be before its lease ends."""
+    yield Batch([("ZADD", due, "XX", "LT", at, str(scope))], writes=True)
+
+
 def looked(keys: Keys, resource: str, now: int) -> Steps[None]:
     """Note that a worker has looked at a resource."""
     yield Batch([("ZADD", keys.resources, now, resource)], writes=True)

@@ -57,6 +57,7 @@ _COMMON = (
     _kind("due", "due:(?:observe|reflect)", "zset"),
     _kind("adopt", "adopt", "zset"),
     _kind("resources", "resources", "zset"),
+    _kind("workers", "workers", "zset", expires=True),
     _kind("older", "messages:ID", "zset"),
     _kind("guard", "lock:.+", "string", expires=True),
 )

@@ -21,6 +21,8 @@ class Keys:
         self.adopt = f"{prefix}:adopt"
         self.resources = f"{prefix}:resources"
         self.sweep_cursor = f"{prefix}:lock:sweep-cursor"
+        self.workers = f"{prefix}:workers"
+        self.probe = f"{prefix}:lock:doctor"
         self.any_older_messages = f"{prefix}:messages:*"
         escaped = re.escape(prefix)
         self._messages = re.compile(rf"{escaped}:\{{({_ID})\}}:messages:({_ID})")
@@ -29,6 +31,14 @@ class Keys:
     def tick(self, name: str) -> str:
         """The guard of a tick: whoever sets it runs, other beats' runs of the same time slot end at once."""
         return f"{self.prefix}:lock:tick:{name}"
+
+    def ticked(self, name: str) -> str:
+        """When a tick ran last, and how often it should."""
+        return f"{self.prefix}:lock:ticked:{name}"
+
+    def worker(self, name: str) -> str:
+        """That a worker process lives; gone a lease after it does not."""
+        return f"{self.prefix}:lock:worker:{name}"
 
     def of(self, resource: str) -> ResourceKeys:
         """The keys of one resource."""

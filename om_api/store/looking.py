@@ -128,10 +128,10 @@ def heard(keys: Keys, resource: str, last: Mapping[str, int]) -> Steps[None]:
     yield Batch([("ZADD", keys.of(resource).threads, "GT", *pairs)], writes=True)
 
 
-def locked(keys: Keys, resource: str, names: Sequence[str]) -> Steps[list[bool]]:
-    """Which of a resource's locks are held."""
+def locked(keys: Keys, resource: str, names: Sequence[str]) -> Steps[list[int]]:
+    """For how many ms more each of a resource's locks is held, unless it is renewed; 0 = it is free."""
     of = keys.of(resource)
-    return [bool(held) for held in (yield Batch([("EXISTS", of.lock(name)) for name in names]))] if names else []
+    return [max(0, int(left)) for left in (yield Batch([("PTTL", of.lock(name)) for name in names]))] if names else []
 
 
 class SideView(NamedTuple):

@@ -75,7 +75,7 @@ class Standing(NamedTuple):
     tokens: int
     wake: int | None
     chunks: int
-    in_observe: bool
+    observe_at: float | None
     in_reflect: bool
     forced: tuple[str, ...]
 
@@ -102,7 +102,7 @@ def standings(keys: Keys, resource: str, scopes: Sequence[Scope]) -> Steps[list[
             tokens=sum(tokens for tokens, _ in own),
             wake=int(wake) if wake else None,
             chunks=int(chunks),
-            in_observe=observe is not None,
+            observe_at=None if observe is None else float(observe),
             in_reflect=reflect is not None,
             forced=tuple(name.decode() for name in raw if name.startswith(b"force")),
         )

@@ -151,17 +151,22 @@ def _judged(
     try:
         message = parse_member(member, thread, resource, score)
     except InvalidInputError as error:
-        return [member, "", "", 0, "", rejection(member, thread, str(error), now_ms), ""]
+        return [member, "", "", 0, "", rejection("malformed", member, thread, str(error), now_ms, score=score), ""]
     repaired = at or to_ms(message.timestamp) or now_ms
-    surplus = rejection(member, thread, f"another message with the id {message.id} was accepted first", now_ms)
+    first = f"another message with the id {message.id} was accepted first"
+    surplus = rejection("surplus", member, thread, first, now_ms, score=score)
     tokens = count_message(message, count)
     return [member, message.id, fingerprint(member), tokens, "" if repaired == score else repaired, "", surplus]
 
 
-def rejection(member: bytes, thread: str, reason: str, now_ms: int) -> bytes:
-    """The quarantine's entry for a member: what it is, where it was, why it is here, when."""
-    entry = {"thread_id": thread, "reason": reason, "at": now_ms, "member": member.decode("utf-8", "replace")}
-    return msgspec.json.encode(entry)
+def rejection(kind: str, member: bytes, thread: str, reason: str, now_ms: int, **where: float | str) -> bytes:
+    """The quarantine's entry for a member: what it is, where it was, why it is here, when; quarantine.py reads it.
+
+    `where` it can go back to: the `score` it had, or the `observation` that stands for it.
+    """
+    text = member.decode("utf-8", "replace")
+    entry = {"kind": kind, "thread_id": thread, "reason": reason, "at": now_ms, "member": text, **where}
+    return msgspec.json.encode(entry if text.encode() == member else {**entry, "utf8": False})
 
 
 def older_members(keys: Keys, key: str, thread: str) -> Steps[set[str]]:
@@ -178,7 +183,7 @@ def older_members(keys: Keys, key: str, thread: str) -> Steps[set[str]]:
             moved.add(resource)
         else:
             reason = "a key of the older form, and the message names no resource_id: nobody can know whose it is"
-            entry = rejection(member, thread, reason, int(time.time() * 1000))
+            entry = rejection("ownerless", member, thread, reason, int(time.time() * 1000), score=score)
             yield Batch([("RPUSH", keys.of("unknown").rejected, entry)], writes=True)
         yield Batch([("ZREM", key, member)], writes=True)
     return moved

@@ -2,32 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 import structlog
 
+from om_api.errors import SettingsError
 from om_api.settings import ModelSettings
 from om_workers.llm.extractive import Extractive
+from om_workers.llm.openai_compatible import OpenAICompatible, key_of
 from om_workers.llm.scripted import Scripted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from om_api.settings import Settings
     from om_workers.llm.base import Model
 
+Variable: TypeAlias = Callable[[str], str | None]
+Factory: TypeAlias = "Callable[[str, ModelSettings, Variable], Model]"
 _log = structlog.get_logger("om_workers")
 
 
-def _extractive(_name: str, _settings: ModelSettings) -> Model:
+def _extractive(_name: str, _settings: ModelSettings, _variable: Variable) -> Model:
     return Extractive()
 
 
-def _scripted(name: str, settings: ModelSettings) -> Model:
+def _openai(name: str, settings: ModelSettings, variable: Variable) -> Model:
+    return OpenAICompatible(name, settings, key_of(settings, variable))
+
+
+def _scripted(name: str, settings: ModelSettings, _variable: Variable) -> Model:
     return Scripted.echo(name=name, delay=float(settings.options.get("delay", 0)))
 
 
-_PROVIDERS: dict[str, Callable[[str, ModelSettings], Model]] = {"extractive": _extractive, "scripted": _scripted}
+_PROVIDERS: dict[str, Factory] = {
+    "extractive": _extractive,
+    "openai": _openai,
+    "scripted": _scripted,
+}
+
+
+def _factory(provider: str) -> Factory:
+    if provider not in _PROVIDERS:
+        raise SettingsError(f"this version has no provider {provider}; name a model of another one")
+    return _PROVIDERS[provider]
 
 
 def provider_of(name: str, settings: ModelSettings) -> str:
@@ -43,6 +63,7 @@ class Registry:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._made: dict[tuple[str, str], Model | None] = {}
+        self._making = threading.Lock()  # threads that ask for the same model get the same one
         self._extractive = Extractive()
 
     def model(self, names: Sequence[str]) -> Model:
@@ -52,19 +73,22 @@ class Registry:
     def _known(self, name: str) -> Model | None:
         settings = self._settings.models.get(name) or ModelSettings()
         key = (name, settings.model_dump_json())
-        if key not in self._made:
-            self._made[key] = self._make(name, settings)
-        return self._made[key]
+        with self._making:
+            if key not in self._made:
+                self._made[key] = self._make(name, settings)
+            return self._made[key]
 
     def _make(self, name: str, settings: ModelSettings) -> Model | None:
         provider = provider_of(name, settings)
-        factory = _PROVIDERS.get(provider)
-        if factory:
-            return factory(name, settings)
+        try:
+            return _factory(provider)(name, settings, self._settings.variable)
+        except SettingsError as error:
+            reason = str(error)
         _log.warning(
             "model_not_available",
             model=name,
             provider=provider,
+            reason=reason,
             available=sorted(_PROVIDERS),
             instead="the next model of the list, at last the extractive observer and reflector, which need no key",
         )

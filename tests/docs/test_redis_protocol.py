@@ -231,7 +231,10 @@ def test_what_is_rejected_is_in_the_list_with_its_reason(world, run):
     world.sweep()
 
     entries = [json.loads(entry) for entry in run(look)[0]]
-    assert {frozenset(entry) for entry in entries} == {frozenset(["thread_id", "reason", "at", "member"])}
+    named = {"kind", "thread_id", "reason", "at", "member", "score"}
+    assert {frozenset(entry) for entry in entries} == {frozenset(named)}
+    told = SECTIONS["2"].split("**Rejected**")[1].split("**The older form**")[0]
+    assert {*named, "observation", "utf8", *(entry["kind"] for entry in entries)} <= set(re.findall(r"`(\w+)`", told))
     assert sorted(json.loads(entry["member"])["content"] for entry in entries) == ["beep", "second"]
     assert [message.content for message in world.context("odd").messages] == ["first"]
 

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 import redis
@@ -15,7 +15,7 @@ from world import wait_until
 from om_api import ObservationalMemory, load_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 _YAML = """
@@ -29,8 +29,15 @@ models:
 """
 
 
+WORKER = ("worker", "-c", "8", "--without-gossip", "--without-mingle")
+BEAT = ("beat",)
+
+
 class Running(NamedTuple):
-    """A house that runs: its config folder, a client, a plain Redis client, its prefix, and the worker's log."""
+    """A house that runs: its config folder, a client, a plain Redis client, its prefix, its log, and its broker.
+
+    `spawn` starts one more process of it, with variables of its own, and waits until it is ready.
+    """
 
     config: Path
     om: ObservationalMemory
@@ -38,55 +45,86 @@ class Running(NamedTuple):
     prefix: str
     environment: dict[str, str]
     log: Path
+    broker: str
+    spawn: Callable[..., subprocess.Popen[bytes]]
+
+
+class Crew:
+    """The processes of one test, stopped by their ids."""
+
+    def __init__(self, log: Path, cwd: Path) -> None:
+        self._log, self._cwd = log, cwd
+        self._processes: list[subprocess.Popen[bytes]] = []
+
+    def spawn(self, words: Sequence[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+        """Start a process; a worker is ready when this returns."""
+        before = _ready(self._log)
+        self._processes.append(_spawn(words, environment, self._log, self._cwd))
+        if words[0] == "worker":
+            wait_until(lambda: _ready(self._log) > before, f"the worker; its log: {self._log}", 30)
+        return self._processes[-1]
+
+    def stop(self) -> None:
+        for process in self._processes:
+            process.send_signal(signal.SIGTERM)
+        for process in self._processes:
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 @pytest.fixture
 def run(server_url: str, prefix: str, tmp_path: Path) -> Iterator[Callable[..., Running]]:
-    """Start a worker and a beat with these settings, stop them by their ids afterwards."""
-    processes: list[subprocess.Popen[bytes]] = []
-    client = redis.Redis.from_url(server_url)
-    clients: list[ObservationalMemory] = []
+    """Start a beat and a worker with these settings, on the tests' server or on the one at `url`."""
+    log = tmp_path / "workers.log"
+    crew, clients = Crew(log, tmp_path), list[ObservationalMemory]()
 
-    def start(files: dict[str, str] | None = None, **settings: str) -> Running:
-        for name, text in {"observational-memory.yaml": _YAML, **(files or {})}.items():
-            path = tmp_path / "config" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        fixed = {"OM_CONFIG_DIR": str(tmp_path / "config"), "OM_REDIS_URL": server_url, "OM_PREFIX": prefix}
-        # a broker of this test's own: the queues of another test's workers must not mix with ours
-        broker = server_url.rsplit("/", 1)[0] + f"/{1 + abs(hash(prefix)) % 15}"
-        ticks = {"OM_OBSERVER_INTERVAL": "0.2s", "OM_REFLECTOR_INTERVAL": "0.3s", "OM_BROKER_URL": broker}
+    def start(
+        files: dict[str, str] | None = None, commands: Any = (BEAT, WORKER), url: str = server_url, **settings: str
+    ) -> Running:
+        config = _configured(tmp_path, {"observational-memory.yaml": _YAML, **(files or {})})
+        fixed = {"OM_CONFIG_DIR": str(config), "OM_REDIS_URL": url, "OM_PREFIX": prefix}
         named = {f"OM_{key.upper()}": value for key, value in settings.items()}
+        # a broker of this test's own: the queues of another test's workers must not mix with ours
+        broker = url.rsplit("/", 1)[0] + f"/{1 + abs(hash(prefix)) % 15}"
+        ticks = {"OM_OBSERVER_INTERVAL": "0.2s", "OM_REFLECTOR_INTERVAL": "0.3s", "OM_BROKER_URL": broker}
         environment = {**fixed, **ticks, **named}
         with redis.Redis.from_url(broker) as queues:
             queues.delete("ticks", "observe", "reflect", "maintenance")
-        log = tmp_path / "workers.log"
-        commands = (["worker", "-c", "8", "--without-gossip", "--without-mingle"], ["beat"])
-        processes.extend(_spawn(words, environment, log, tmp_path) for words in commands)
-        om = ObservationalMemory(
-            load_settings(environ={k: v for k, v in environment.items() if k in {**fixed, **named}})
-        )
-        clients.append(om)
-        wait_until(lambda: b"ready" in log.read_bytes(), f"the worker; its log: {log}", 30)
-        return Running(tmp_path / "config", om, client, prefix, environment, log)
+        for words in commands:
+            crew.spawn(words, environment)
+        clients.append(ObservationalMemory(load_settings(environ={**fixed, **named})))
+        plain = redis.Redis.from_url(url)
+
+        def spawn(*words: str, **own: str) -> subprocess.Popen[bytes]:
+            return crew.spawn(words, {**environment, **own})
+
+        return Running(config, clients[-1], plain, prefix, environment, log, broker, spawn)
 
     yield start
-    for process in processes:
-        process.send_signal(signal.SIGTERM)
-    for process in processes:
-        try:
-            process.wait(15)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+    crew.stop()
     for om in clients:
         om.close()
-    if left := list(client.scan_iter(f"{prefix}*", count=1000)):
-        client.unlink(*left)
-    client.close()
+    with redis.Redis.from_url(server_url) as client:
+        if left := list(client.scan_iter(f"{prefix}*", count=1000)):
+            client.unlink(*left)
 
 
-def _spawn(words: list[str], environment: dict[str, str], log: Path, cwd: Path) -> subprocess.Popen[bytes]:
+def _configured(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / "config" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder / "config"
+
+
+def _ready(log: Path) -> int:
+    return log.read_bytes().count(b" ready.") if log.exists() else 0
+
+
+def _spawn(words: Sequence[str], environment: dict[str, str], log: Path, cwd: Path) -> subprocess.Popen[bytes]:
     keep = {key: value for key, value in os.environ.items() if not key.startswith("OM_")}
     with log.open("ab") as out:
         return subprocess.Popen(

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import time
 
+from structlog.testing import capture_logs
 from world import wait_until
 
-from om_api.store import due
-from om_api.store.connection import Connection
+from om_api.cli.embedded import free_port
+from om_api.store import due, health, presence
+from om_api.store.connection import Connection, open_client
+from om_api.store.keys import Keys
+from om_api.store.presence import Worker
 from om_workers.heartbeat import Heartbeat
+from om_workers.presence import Presence
 
 
 def test_a_lock_outlives_its_lease_while_its_work_runs(client, prefix):
@@ -49,3 +55,74 @@ def test_a_claim_is_renewed_until_a_push_marks_its_scope_due(store):
         store.run(due.mark(index, ["harold"]))
         wait_until(lambda: held.claim is None, "the loss")
     beat.stop()
+
+
+def _presence(store, lease_s=0.3):
+    connection = Connection(store.client)
+    return Heartbeat(connection, lease_s=lease_s, presence=Presence(connection, store.keys))
+
+
+def test_a_process_is_present_from_when_it_begins_until_it_ends(store):
+    beat = _presence(store)
+    assert store.run(health.workers(store.keys)) == []
+    beat.begin()
+    wait_until(lambda: store.run(health.workers(store.keys)), "the first word")
+    (worker,) = store.run(health.workers(store.keys))
+    first = store.client.zscore(store.keys.workers, worker.name)
+    wait_until(lambda: store.client.zscore(store.keys.workers, worker.name) > first, "a renewal")
+
+    assert (worker.pid, worker.host in worker.name) == (os.getpid(), True)
+    assert abs(worker.skew_ms) < 2_000
+    beat.stop()
+    assert store.client.keys(f"{store.keys.prefix}*") == []
+
+
+def test_a_dead_process_is_forgotten_with_everything_it_said(store):
+    store.run(presence.here(store.keys, Presence(Connection(store.client), store.keys).worker, 100))
+
+    wait_until(lambda: not store.client.keys(f"{store.keys.prefix}*"), "nothing to be left")
+
+
+def test_the_dead_do_not_pile_up_while_others_live(store):
+    for name, lives_ms in (("dead-1", 50), ("dead-2", 50), ("alive", 5_000)):
+        store.run(presence.here(store.keys, Worker(name=name, host="h", pid=1, version="1"), lives_ms))
+    wait_until(lambda: len(store.run(health.workers(store.keys))) == 1, "them to be dead")
+    store.run(presence.here(store.keys, Worker(name="alive", host="h", pid=1, version="1"), 5_000))
+
+    assert store.client.zrange(store.keys.workers, 0, -1) == [b"alive"]
+
+
+def test_two_processes_of_one_host_and_number_are_two(store):
+    connection = Connection(store.client)
+
+    assert Presence(connection, store.keys).worker.name != Presence(connection, store.keys).worker.name
+
+
+def test_a_beat_that_goes_wrong_is_not_the_last(store, monkeypatch):
+    """Breaks when the thread dies of what one beat raised: every lease of the process would be lost from then on."""
+    beat = _presence(store)
+    renew, calls = beat._presence.renew, []
+
+    def wrong_once(lives_s):
+        calls.append(lives_s)
+        if len(calls) == 1:
+            raise RuntimeError("a bug")
+        renew(lives_s)
+
+    monkeypatch.setattr(beat._presence, "renew", wrong_once)
+    beat.begin()
+    wait_until(lambda: store.run(health.workers(store.keys)), "the second beat")
+    beat.stop()
+
+
+def test_a_store_that_is_away_is_said_once_and_begin_does_not_wait_for_it():
+    """Breaks when presence is written where the worker starts, or logs at every beat of an outage."""
+    connection = Connection(open_client(f"redis://127.0.0.1:{free_port()}/0", 0.2))
+    beat = Heartbeat(connection, lease_s=0.1, presence=Presence(connection, Keys("p")))
+    with capture_logs() as lines:
+        beat.begin()
+        wait_until(lambda: lines, "the word that the store is away")
+        time.sleep(0.5)
+        beat.stop()
+
+    assert [line["event"] for line in lines] == ["store_away"]

@@ -6,6 +6,7 @@ import pytest
 from world import World
 
 from om_api.errors import ModelError
+from om_api.values import Outcome, Scope
 from om_workers.llm.scripted import Scripted
 
 
@@ -86,3 +87,146 @@ def test_a_drain_observes_what_is_raw_first_but_for_the_newest_turns(client, pre
     assert all(len(world.context(f"t-{n}").messages) >= 2 for n in range(2))
     assert all(state.current_task is not None for state in world.om.threads("harold"))
     assert client.hget(f"{prefix}:{{harold}}:record", "drain") is None
+
+
+def _claimed(world):
+    """The task that whoever claims harold for the Reflector is given."""
+    world.client.zadd(f"{world.prefix}:due:reflect", {"harold": 1})
+    world.dispatch.queue.clear()
+    world.claim()
+    return next(ids for verb, ids in world.dispatch.queue if verb == "reflect")
+
+
+def _indexed(world):
+    return world.client.zscore(f"{world.prefix}:due:reflect", "harold") is not None
+
+
+def test_a_scope_that_another_reflector_has_is_busy_and_stays_on_lease(world):
+    """Catches a lock that everyone is granted: two models would condense the same observations, and one in vain."""
+    _fill(world, 12)
+    world.settle()
+    world.om.force_reflect("harold")
+    ids = _claimed(world)
+    asked = len(world.model.requests)
+    world.client.set(world.shop.lock_name(Scope("harold"), "reflect"), "someone else", px=30_000)
+
+    assert world.perform("reflect", *ids) is Outcome.BUSY
+    assert len(world.model.requests) == asked
+    assert _indexed(world)
+
+
+@pytest.mark.parametrize("due", ["nothing", "a draft", "a reflection"])
+def test_a_scope_that_is_done_leaves_the_index(client, prefix, due):
+    """Catches a lease that nobody ends: every reflected scope would be looked at again every thirty seconds."""
+    world = World(client, prefix, observation_threshold="4000")
+    _fill(world, 12)
+    if due == "a draft":
+        client.hset(f"{prefix}:{{harold}}:record", "observation_tokens", 2100)
+    if due == "a reflection":
+        world.om.force_reflect("harold")
+    outcome = {"nothing": Outcome.REST, "a draft": Outcome.BUFFERED, "a reflection": Outcome.REFLECTED}[due]
+
+    assert world.perform("reflect", *_claimed(world)) is outcome
+    assert not _indexed(world)
+
+
+def _full(client, prefix, **options):
+    """A world whose observations have reached the threshold: what is raw must be drained first."""
+    world = World(client, prefix, observation_threshold="4000", **options)
+    _fill(world, 12)
+    world.settle()
+    client.hset(f"{prefix}:{{harold}}:record", "observation_tokens", 4100)
+    return world
+
+
+def test_a_scope_that_drains_stays_on_lease_and_is_looked_at_by_the_mover(client, prefix):
+    """Catches a reflection that is taken for done: what waits for the drain would wait until an activation marks it."""
+    world = _full(client, prefix)
+    world.say("one more")
+    client.delete(f"{prefix}:due:observe")
+
+    assert world.perform("reflect", *_claimed(world)) is Outcome.SEALED
+    assert _indexed(world)
+    assert client.zscore(f"{prefix}:due:observe", "harold")
+    assert world.om.stats("harold").chunks
+
+
+def test_what_a_drain_waits_for_is_noted_once(client, prefix):
+    """Catches a drain that begins anew at every look: with a busy agent there would always be something newer to wait for."""
+    world = _full(client, prefix)
+    world.say("one more")
+    world.reflector().reflect("harold")
+    noted = client.hget(f"{prefix}:{{harold}}:record", "drain")
+    world.say("another")
+
+    assert world.reflector().reflect("harold") is Outcome.SEALED
+    assert client.hget(f"{prefix}:{{harold}}:record", "drain") == noted
+    assert client.zcard(f"{prefix}:{{harold}}:messages:t-1") == 1
+
+
+def test_a_drain_that_was_overtaken_notes_nothing(client, prefix):
+    """Time 0: it reads what is raw. Time 1: that changes. Time 2: the seal is refused, and the next look begins anew."""
+    world = _full(client, prefix)
+    world.say("one more")
+    mover = world.mover()
+    mover.seal = lambda look, move: Outcome.SUPERSEDED
+    world.mover = lambda: mover
+
+    assert world.reflector().reflect("harold") is Outcome.SUPERSEDED
+    assert client.hget(f"{prefix}:{{harold}}:record", "drain") is None
+
+
+def test_a_drain_of_nothing_raw_waits_for_the_chunks_there_are(client, prefix):
+    world = _full(client, prefix)
+    world.say("one more", "and one")
+    world.claim()
+    world.perform("observe", *next(ids for verb, ids in world.dispatch.queue if verb == "observe"))
+    assert client.zcard(f"{prefix}:{{harold}}:messages:t-1") == 0
+
+    assert world.reflector().reflect("harold") is Outcome.SEALED
+    assert float(client.hget(f"{prefix}:{{harold}}:record", "drain")) > 0
+
+
+def _requested(world):
+    return world.client.hexists(f"{world.prefix}:{{harold}}:record", "force-reflect")
+
+
+def test_a_request_is_answered_by_the_reflection_it_asked_for(world):
+    _fill(world, 12)
+    world.settle()
+    world.om.force_reflect("harold")
+
+    assert world.reflector().reflect("harold") is Outcome.REFLECTED
+    assert not _requested(world)
+
+
+def test_a_request_whose_reflection_was_overtaken_still_stands(world):
+    """Time 0: it thinks about an observation. Time 5: its owner has it forgotten. Time 9: the commit is refused."""
+    _fill(world, 12)
+    world.settle()
+    echo = world.model.complete
+
+    def overtaken(request):
+        if request.purpose == "reflect":
+            world.om.forget(world.om.observations("harold")[0].id, "harold")
+        return echo(request)
+
+    world.model.complete = overtaken
+    world.om.force_reflect("harold")
+
+    assert world.reflector().reflect("harold") is Outcome.SUPERSEDED
+    assert _requested(world)
+
+
+def test_a_requested_reflection_covers_what_came_after_the_draft_too(world):
+    _fill(world, 12)
+    world.settle()
+    world.client.hset(f"{world.prefix}:{{harold}}:record", "observation_tokens", 2100)
+    assert world.reflector().reflect("harold") is Outcome.BUFFERED
+    world.say("a new fact")
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    world.om.force_reflect("harold")
+
+    assert world.reflector().reflect("harold") is Outcome.REFLECTED
+    assert world.om.observations("harold") == []

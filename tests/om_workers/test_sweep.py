@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import time
 
+import pytest
 from world import World
 
+from om_api.values import Outcome
+from om_workers import sweep as sweeping
 from om_workers.sweep import Sweep
 
 _DAY_MS = 86_400_000
@@ -175,3 +178,156 @@ def test_changed_settings_reach_memories_that_nobody_writes_to(client, prefix, t
 
     assert world.om.stats("harold").message_threshold == 400
     assert json.loads(client.hget(f"{prefix}:{{harold}}:record", "limits"))["limits"]["message_threshold"] == 400
+
+
+def _hint(world, thread="t-1"):
+    key = f"{world.prefix}:{{harold}}:messages:{thread}"
+    world.client.zadd(f"{world.prefix}:adopt", {key: 0})
+    return key
+
+
+def test_what_was_adopted_by_somebody_who_died_before_he_marked_it_is_marked(world):
+    """Time 0: a worker adopts. Time 1: it dies. Time 2: the sweep finds nothing to adopt, and nobody due."""
+    world.say("counted already")
+    world.client.delete(f"{world.prefix}:due:observe")
+    _hint(world)
+
+    assert world.sweep().adopted == 0
+    assert _due(world) == {"harold"}
+
+
+def test_a_hint_for_what_is_gone_marks_nobody(world):
+    _hint(world)
+
+    assert world.sweep().adopted == 0
+    assert _due(world) == set()
+
+
+@pytest.mark.parametrize(
+    ("members", "outcome"),
+    [((b"broken",), Outcome.REJECTED), ((b"broken", b"{}"), Outcome.REJECTED), ((b"broken", None), Outcome.SEALED)],
+)
+def test_adoption_is_told_from_rejection(world, members, outcome):
+    key = _hint(world)
+    good = b'{"id":"p-1","role":"user","content":"hello"}'
+    world.client.zadd(key, {member or good: 1_763_600_000_000 for member in members})
+
+    assert Sweep(world.shop).adopt(key) is outcome
+
+
+def test_a_plain_message_alone_is_adopted(world):
+    _plain(world, "p-1")
+
+    assert Sweep(world.shop).adopt(_hint(world)) is Outcome.SEALED
+
+
+def test_a_thread_that_never_holds_still_is_left_to_the_next_sweep(world, monkeypatch):
+    def never(*_):
+        return None
+        yield
+
+    monkeypatch.setattr(sweeping.writing, "adopt", never)
+    _plain(world, "p-1")
+
+    assert Sweep(world.shop).adopt(_hint(world)) is Outcome.SUPERSEDED
+    assert _due(world) == set()
+
+
+@pytest.mark.parametrize("configured", ["thread", "resource"])
+def test_the_scope_that_is_stored_decides_who_is_marked_and_else_the_configured_one(client, prefix, configured):
+    """Catches a sweep that marks a memory nobody has: what is raw in the threads would wait for ever."""
+    world = World(client, prefix, scope="thread")
+    world.say("hello", "again")
+    if configured == "resource":
+        world.settle()
+        assert client.get(f"{prefix}:{{harold}}:scope") == b"thread"
+        world.say("and again")
+        world = World(client, prefix, scope="resource")
+    client.delete(f"{prefix}:due:observe")
+    _looked_long_ago(world)
+
+    assert world.sweep().marked == 1
+    assert _due(world) == {"harold|t-1"}
+
+
+@pytest.mark.parametrize("index", ["observe", "reflect"])
+def test_who_is_on_the_index_is_not_marked_again(world, index):
+    """Catches a sweep that ends every lease: a mark makes who is being worked on due at once."""
+    world.say(*[f"message {n}" for n in range(9)])
+    world.settle()
+    world.say("one more")
+    world.client.hset(f"{world.prefix}:{{harold}}:record", "observation_tokens", 5000 if index == "reflect" else 0)
+    leased = int(time.time() * 1000) + 30_000.5
+    for name in ("observe", "reflect"):
+        world.client.zadd(f"{world.prefix}:due:{name}", {"harold": leased})
+    _looked_long_ago(world)
+
+    assert world.sweep().marked == 0
+    assert world.client.zscore(f"{world.prefix}:due:{index}", "harold") == leased
+
+
+@pytest.mark.parametrize("why", ["full", "too many", "asked for", "nothing"])
+def test_a_reflection_that_is_due_is_marked_and_no_other(client, prefix, why):
+    world = World(client, prefix, max_observations="3" if why == "too many" else "1000")
+    world.say(*[f"message {n}" for n in range(9)])
+    world.settle()
+    record = f"{prefix}:{{harold}}:record"
+    fields = {
+        "full": {"observation_tokens": 2500},
+        "too many": {"observation_count": 3},
+        "asked for": {"force-reflect": "r"},
+    }
+    if why in fields:
+        client.hset(record, mapping=fields[why])
+    client.delete(f"{prefix}:due:reflect")
+    _looked_long_ago(world)
+
+    marked = world.sweep().marked
+    assert bool(client.zcard(f"{prefix}:due:reflect")) is (why != "nothing")
+    assert marked == (why != "nothing")
+
+
+def test_a_copy_that_was_dropped_is_no_rejection(world):
+    world.say("one", "two")
+    world.settle()
+    (sealed,) = world.client.scan_iter(f"{world.prefix}:{{harold}}:sealed:*")
+    key = _hint(world)
+    world.client.zadd(key, {world.client.zrange(sealed, 0, 0)[0]: 1})
+
+    assert Sweep(world.shop).adopt(key) is Outcome.SEALED
+    assert not world.client.exists(key)
+
+
+def _applied(world):
+    """How many apply_settings marked, and who is due then."""
+    world.client.delete(f"{world.prefix}:due:observe")
+    return Sweep(world.shop).apply_settings(), _due(world)
+
+
+@pytest.mark.parametrize(
+    ("stored", "configured", "name"),
+    [("thread", "resource", "harold|t-1"), ("resource", "thread", "harold"), (None, "thread", "harold|t-1")],
+)
+def test_changed_settings_mark_the_scope_that_is_stored_and_else_the_configured_one(
+    client, prefix, stored, configured, name
+):
+    world = World(client, prefix, scope=stored or configured)
+    world.say(*["hello"] * (3 if stored else 1))
+    world.settle()
+    changed = World(client, prefix, scope=configured, message_threshold="400")
+
+    assert _applied(changed) == (1, {name})
+
+
+@pytest.mark.parametrize("why", ["nothing changed", "nothing waits"])
+def test_settings_are_made_known_to_those_alone_whom_they_change(client, prefix, why):
+    """Catches a change that wakes every memory there is: a million idle agents would be looked at at once."""
+    world = World(client, prefix)
+    world.say("one", "two", "three")
+    world.settle()
+    if why == "nothing waits":
+        world.om.force_observe("t-1", "harold")
+        world.settle()
+        world = World(client, prefix, message_threshold="400")
+
+    assert _applied(world) == (0, set())

@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from om_api.cli.help import examples
+from om_api.cli.known import check_known
 from om_api.cli.output import note, print_json, print_text
 from om_api.cli.target import Target, pass_target, resource_argument, thread_argument
 
@@ -61,6 +62,8 @@ def context(target: Target, resource: str, thread: str, form: str, max_tokens: i
     """Print what an agent's model would read before its next turn."""
     with target.memory() as om:
         found = om.get_context(thread, resource, max_tokens)
+        if not found.messages and not found.observations:
+            check_known(om, resource)
     _PRINT[form](found)
     if found.omitted:
         note(f"older messages left out of this view: {found.omitted:,}; the memory keeps them")

@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from om_api.cli.help import examples
+from om_api.cli.known import check_known
 from om_api.cli.output import as_time, json_option, note, print_json, print_table, print_text
 from om_api.cli.target import Target, observation_argument, optional_thread, pass_target, resource_argument
 from om_api.values import encode_message
@@ -37,6 +38,8 @@ def observations(target: Target, resource: str, thread: str | None, with_text: b
     """List the observations in force, oldest first: of every thread, or of one."""
     with target.memory() as om:
         found = om.observations(resource, thread)
+        if not found:
+            check_known(om, resource)
     if as_json:
         print_json(found)
     elif with_text:
@@ -81,6 +84,8 @@ def history(target: Target, resource: str, thread: str | None, with_text: bool, 
     """
     with target.memory() as om:
         eras = om.history(resource, thread)
+        if not eras:
+            check_known(om, resource)
     if as_json:
         print_json([{**msgspec.to_builtins(era.generation), "replaced": era.replaced} for era in eras])
     elif with_text:

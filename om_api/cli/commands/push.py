@@ -43,9 +43,9 @@ def push(
     TEXT is read from stdin when it is missing or `-`. An id accepted in the last ten minutes is a duplicate, whatever
     its text: the first one stays.
     """
-    content = _stdin() if text in {None, "-"} else text
+    content = _said(_stdin() if text is None or text == "-" else text)
     message = Message(
-        role=role, content=content or "", id=name or "", thread_id=thread, resource_id=resource, timestamp=timestamp
+        role=role, content=content, id=name or "", thread_id=thread, resource_id=resource, timestamp=timestamp
     )
     with target.memory() as om:
         receipt = om.add_message(message)
@@ -57,7 +57,10 @@ def push(
 
 
 def _stdin() -> str:
-    text = sys.stdin.buffer.read().decode()
+    return sys.stdin.buffer.read().decode().removesuffix("\n")
+
+
+def _said(text: str) -> str:
     if not text.strip():
         raise InvalidInputError("there is no text: write it after the thread, or pipe it in")
-    return text.removesuffix("\n")
+    return text

@@ -6,27 +6,14 @@ import click
 
 from om_api.cli.help import examples
 from om_api.cli.output import json_option, note, print_json
+from om_api.cli.sure import be_sure, yes_option
 from om_api.cli.target import Target, observation_argument, optional_thread, pass_target, resource_argument
-from om_api.errors import InvalidInputError
-
-_yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-
-
-def _be_sure(question: str, yes: bool) -> None:
-    """Ask unless the answer is known; raises InvalidInputError for anything but yes."""
-    try:
-        sure = yes or click.confirm(f"{question} This cannot be undone.", err=True)
-    except click.Abort:  # nobody is there to answer
-        click.echo(err=True)
-        sure = False
-    if not sure:
-        raise InvalidInputError("nothing was removed: answer y, or pass --yes")
 
 
 @click.command(epilog=examples("om clear harold thread-1", "om clear harold --yes"))
 @resource_argument
 @optional_thread
-@_yes_option
+@yes_option
 @json_option
 @pass_target
 def clear(target: Target, resource: str, thread: str | None, yes: bool, as_json: bool) -> None:
@@ -34,7 +21,7 @@ def clear(target: Target, resource: str, thread: str | None, yes: bool, as_json:
 
     What a reflection has merged beyond recognition stays in it and is named.
     """
-    _be_sure(f"Remove {f'thread {thread}' if thread else 'the whole memory'} of {resource}?", yes)
+    be_sure(f"Remove {f'thread {thread}' if thread else 'the whole memory'} of {resource}?", yes)
     with target.memory() as om:
         done = om.clear(resource, thread)
     if as_json:
@@ -52,13 +39,13 @@ def clear(target: Target, resource: str, thread: str | None, yes: bool, as_json:
 )
 @resource_argument
 @observation_argument
-@_yes_option
+@yes_option
 @pass_target
 def forget(target: Target, resource: str, observation: str, yes: bool) -> None:
     """Remove one observation and the messages behind it, and print the outcome.
 
     `om observations` lists them with their ids.
     """
-    _be_sure(f"Remove observation {observation} of {resource} and its messages?", yes)
+    be_sure(f"Remove observation {observation} of {resource} and its messages?", yes)
     with target.memory() as om:
         click.echo(om.forget(observation, resource))

@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from om_api.cli.help import examples
+from om_api.cli.known import check_known
 from om_api.cli.output import as_time, json_option, note, print_json, print_table
 from om_api.cli.target import Target, optional_resource, pass_target, resource_argument
 
@@ -42,6 +43,8 @@ def stats(target: Target, resource: str | None, as_json: bool) -> None:
     """
     with target.memory() as om:
         found = om.stats(resource)
+        if resource:
+            check_known(om, resource)
     if as_json:
         print_json(found)
     elif isinstance(found, list):
@@ -82,6 +85,8 @@ def threads(target: Target, resource: str, as_json: bool) -> None:
     """List a resource's threads: what is not yet observed of each, and its task."""
     with target.memory() as om:
         found = om.threads(resource)
+        if not found:
+            check_known(om, resource)
     if as_json:
         print_json(found)
         return

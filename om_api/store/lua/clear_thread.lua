@@ -1,11 +1,11 @@
--- clear_thread(tokens, record, messages, chunks, observations, reflections, threads, [reflected]..., [key]...; epoch, fresh_epoch, seq, generation, thread, histories, chunks_n, observations_n, [chunk, tokens]..., [observation_seq, tokens]..., [generation_n, text, tokens]...)
--- Removes one thread from a memory that covers more: its raw messages, chunks, observations and history, and writes the
--- generations again without its sections. What the memory holds of other threads is not touched. The record gets a new epoch:
+-- clear_thread(tokens, record, messages, chunks, observations, reflections, threads, rejected, [reflected]..., [key]...; epoch, fresh_epoch, seq, generation, thread, histories, chunks_n, observations_n, rejected_n, [chunk, tokens]..., [observation_seq, tokens]..., [entry]..., [generation_n, text, tokens]...)
+-- Removes one thread from a memory that covers more: its raw messages, chunks, observations, history and quarantined entries,
+-- and writes the generations again without its sections. What the memory holds of other threads is not touched. The record gets a new epoch:
 -- Time 0: a Reflector reads the generation in force. Time 5: the thread is cleared. Time 9: the reflection, thought from what
 -- was cleared, must not be committed.
 -- Returns 'cleared', or 'superseded' when anything was sealed, activated or reflected since the plan was made.
-local tokens, record, messages, chunks, observations, reflections, threads = unpack(KEYS, 1, 7)
-local epoch, fresh, seq, generation, thread, histories, chunks_n, observations_n = unpack(ARGV, 1, 8)
+local tokens, record, messages, chunks, observations, reflections, threads, rejected = unpack(KEYS, 1, 8)
+local epoch, fresh, seq, generation, thread, histories, chunks_n, observations_n, rejected_n = unpack(ARGV, 1, 9)
 
 local version = redis.call('HMGET', record, 'epoch', 'seq', 'generation')
 if (version[1] or '') ~= epoch or (version[2] or '0') ~= seq or (version[3] or '0') ~= generation then
@@ -16,9 +16,10 @@ redis.call('ZCARD', chunks)
 redis.call('ZCARD', observations)
 redis.call('ZCARD', reflections)
 redis.call('ZCARD', threads)
+redis.call('LLEN', rejected)
 
 local counts = redis.call('HMGET', tokens, thread, '*')
-local slot, chunk_tokens, observation_tokens, removed = 9, 0, 0, 0
+local slot, chunk_tokens, observation_tokens, removed = 10, 0, 0, 0
 for _ = 1, tonumber(chunks_n) do
   redis.call('ZREM', chunks, ARGV[slot])
   chunk_tokens, slot = chunk_tokens + tonumber(ARGV[slot + 1]), slot + 2
@@ -28,10 +29,14 @@ for _ = 1, tonumber(observations_n) do
   if gone == 1 then
     observation_tokens, removed = observation_tokens + tonumber(ARGV[slot + 1]), removed + 1
   end
-  for k = 8, 7 + tonumber(histories) do
+  for k = 9, 8 + tonumber(histories) do
     redis.call('ZREMRANGEBYSCORE', KEYS[k], ARGV[slot], ARGV[slot])
   end
   slot = slot + 2
+end
+for _ = 1, tonumber(rejected_n) do
+  redis.call('LREM', rejected, 0, ARGV[slot])
+  slot = slot + 1
 end
 while slot <= #ARGV do
   redis.call('ZREMRANGEBYSCORE', reflections, ARGV[slot], ARGV[slot])
@@ -42,7 +47,7 @@ while slot <= #ARGV do
   slot = slot + 3
 end
 redis.call('UNLINK', messages)
-for from = 8 + tonumber(histories), #KEYS, 1000 do
+for from = 9 + tonumber(histories), #KEYS, 1000 do
   redis.call('UNLINK', unpack(KEYS, from, math.min(from + 999, #KEYS)))
 end
 redis.call('ZREM', threads, thread)

@@ -31,7 +31,7 @@ class Activity:
     def __init__(self, name: str, work: Callable[[], Any]) -> None:
         self.name = name
         self.log: list[str] = []
-        self.at = "begin"
+        self.at = "not begun"
         self.finished = False
         self.failure: BaseException | None = None
         self.dies_now = False
@@ -64,6 +64,16 @@ class Activity:
     def think(self) -> None:
         """Let it go on until it asks a model, or comes to its end."""
         while not self.finished and not self.at.startswith("thinks"):
+            self.go()
+
+    def commit(self) -> None:
+        """Let it go on until its next command is a script: what it decided by may be old when it goes on from there."""
+        while not self.finished and self.at not in load_all():
+            self.go()
+
+    def go_until(self, script: str) -> None:
+        """Let it go on until it has had a script's answer, or comes to its end."""
+        while not self.finished and not any(entry.startswith(f"{script} ->") for entry in self.log):
             self.go()
 
     def finish(self) -> None:

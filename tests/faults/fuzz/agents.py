@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from fuzz.checker import BrokenError
+from fuzz.checker import BrokenError, message_id
 from fuzz.expected import Push
 from om_api import Message
 from om_api.errors import OMError
@@ -82,6 +82,9 @@ def push_batch(game: Game) -> None:
 def push_duplicate(game: Game) -> None:
     """An id that was pushed within the last ten minutes, by whomever, with another text."""
     known = [key for key, age in game.ages.items() if age < 2 and key in game.expected.threads]
+    before = [key for key in known if game.ages[key] == 1]  # the edge of what is remembered
+    if before and game.dice.random() < 0.7:
+        known = before
     if known:
         game.resource, name = game.dice.choice(known[-30:])
         game.thread = game.expected.threads[game.resource, name]
@@ -128,6 +131,8 @@ def plain(game: Game) -> None:
 def plain_copy(game: Game) -> None:
     """The same bytes once more: of a message that may be raw, sealed, observed or reflected by now."""
     known = sorted(name for name in game.expected.of(game.resource) if name.startswith("p-"))
+    raw = [name for members in game.held[game.resource].of("messages").values() for name in map(message_id, members)]
+    known = [name for name in known if name not in raw] or known  # rather of one that is covered elsewhere
     if known and not game.expected.removing(game.resource):
         name = game.dice.choice(known)
         game.thread = game.expected.threads[game.resource, name]
@@ -177,9 +182,9 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     push_equal: 2.5,
     push_future: 2.5,
     push_poison: 2,
-    plain: 3,
-    plain_copy: 2,
-    plain_again: 2,
+    plain: 4,
+    plain_copy: 2.5,
+    plain_again: 3,
     plain_malformed: 2,
     read: 3,
 }

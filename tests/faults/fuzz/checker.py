@@ -63,7 +63,7 @@ def covering(held: Held) -> Counter[str]:
     found: Counter[str] = Counter()
     for kind in ("messages", "sealed"):
         for members in held.of(kind).values():
-            found.update(_id(member) for member, _ in members)
+            found.update(map(message_id, members))
     for kind in ("observations", "reflected"):
         for members in held.of(kind).values():
             for member, _ in members:
@@ -71,7 +71,9 @@ def covering(held: Held) -> Counter[str]:
     return found
 
 
-def _id(member: bytes) -> str:
+def message_id(entry: tuple[bytes, float]) -> str:
+    """The id that a member of a raw or sealed set names; those that name none are told apart by their bytes."""
+    member, _ = entry
     try:
         return str(json.loads(member)["id"])
     except (ValueError, KeyError, TypeError):
@@ -136,7 +138,7 @@ def _check_chunks(resource: str, held: Held) -> None:
             _must(
                 resource,
                 f"what chunk {name} covers",
-                sorted(_id(m) for m, _ in members),
+                sorted(map(message_id, members)),
                 sorted(observation["message_ids"]),
             )
             _check_traced(resource, observation)

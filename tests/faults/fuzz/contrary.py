@@ -52,9 +52,9 @@ class Contrary:
             self._run(commits.split(self._keys, look.scope, chunk, n, tokens, 0))
 
     def activate(self, resource: str, thread: str) -> None:
-        """Any chunks, ready or not, earlier ones left or not."""
+        """Any chunks, now and then unready ones too, earlier ones left or not."""
         look = self._look(resource, thread)
-        chosen = [chunk.id for chunk in look.chunks if self._dice.random() < 0.7]
+        chosen = [chunk.id for chunk in look.chunks if self._dice.random() < (0.5 if chunk.ready else 0.1)]
         if chosen:
             chunks = [chunk for chunk in look.chunks if chunk.id in chosen or self._dice.random() < 0.9]
             self._run(commits.activate(self._keys, look.scope, look.record.epoch, chunks, chosen, _TTL_S))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fuzz import agents
 from fuzz.activity import ALL
-from fuzz.agents import push_one, read
-from fuzz.checker import waiting
+from fuzz.checker import read, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def _somebody(game: Game) -> Activity | None:
     """Whoever is under way; somebody who begins now when nobody is."""
     if not game.running:
-        game.dice.choice([push_one, read])(game)
+        game.dice.choice([agents.push_one, agents.read])(game)
     under_way = [activity for activity in game.running if not activity.finished]
     return game.dice.choice(under_way) if under_way else None
 
@@ -55,9 +55,20 @@ def locks_expire(game: Game) -> None:
         game.client.unlink(*locks)
 
 
+def adopting(game: Game, resource: str, thread: str) -> Callable[[], Any]:
+    """A worker counting what plain writers left in a thread."""
+    world, key = game.world, f"{game.prefix}:{{{resource}}}:messages:{thread}"
+    return lambda: world.perform("adopt", key)
+
+
 def ids_expire(game: Game) -> None:
-    """Ten minutes pass: what was accepted in these is remembered in the window before."""
-    if game.expected.on_their_way() or any(waiting(held) for held in game.held.values()):
+    """Ten minutes pass, and every stray was adopted: what was accepted in these is remembered in the window before."""
+    if game.expected.on_their_way():
+        return
+    for resource, held in game.held.items():
+        for thread in sorted(waiting(held)):
+            game.start("adopt", adopting(game, resource, thread)).finish()
+    if any(waiting(held) for held in read(game.client, game.prefix).values()):
         return
     game.aged = True
     keys = sorted(game.client.scan_iter(f"{game.prefix}:*:seen:*", count=10_000))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 RESOURCES = ("harold", "albert")
 THREADS = ("t-0", "t-1", "t-2")
-_THINKS = -1
+_THINKS, _COMMITS = -1, -2
 _BUSY = 5  # activities that are under way at once
 
 
@@ -72,9 +72,11 @@ class Game:
         if len(self.running) >= _BUSY:
             self.dice.choice(self.running).finish()
         activity = self.start(name, work)
-        how_far = self.dice.choice([1, 3, 8, _THINKS, _THINKS, ALL, ALL, ALL])
+        how_far = self.dice.choice([1, 3, 8, _THINKS, _COMMITS, _COMMITS, ALL, ALL, ALL])
         if how_far == _THINKS:
             activity.think()
+        elif how_far == _COMMITS:
+            activity.commit()
         else:
             activity.go(how_far)
         return activity

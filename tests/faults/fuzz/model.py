@@ -27,16 +27,15 @@ class Moody:
     def complete(self, request: Request) -> Reply:
         """See Model."""
         self.asked += 1
+        nth = self.asked
         if activity := current():
             activity.stop("thinks")
         if request.purpose == "observe" and any("poison" in message.text() for message in request.messages):
             raise ModelError("the provider refuses this text", retryable=False)
         mood = 1.0 if self.calm else self._dice.random()
         if mood < 0.05:
-            raise ModelError("429", retryable=True, retry_after=0.01)
+            raise ModelError("429", retryable=True, retry_after=60)
         if mood < 0.08:
             raise ModelError("cannot be read", retryable=False)
         reply = self._echo.complete(request)  # no two answers are alike: one that replaces another is seen
-        return msgspec.structs.replace(
-            reply, text=reply.text.replace("</obs", f"* 🟢 (00:00) answer {self.asked}\n</obs")
-        )
+        return msgspec.structs.replace(reply, text=reply.text.replace("</obs", f"* 🟢 (00:00) answer {nth}\n</obs"))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any
+
+from fuzz.workers import sealing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -11,7 +14,8 @@ if TYPE_CHECKING:
     from fuzz.game import Game
 
 
-def _remove(game: Game, name: str, ids: set[str], work: Callable[[], bool], *, forgets: bool = False) -> None:
+def _removing(game: Game, ids: set[str], work: Callable[[], bool], *, forgets: bool = False) -> Callable[[], None]:
+    """Work that may remove these ids, and says whether it did; what was seen before may change while it is under way."""
     resource = game.resource
     plain = {name for of, name in game.plain_ids if of == resource}
     removal = game.expected.begin_removal(resource, ids, may_stay=plain, forgets=forgets)
@@ -24,7 +28,7 @@ def _remove(game: Game, name: str, ids: set[str], work: Callable[[], bool], *, f
             game.expected.end_removal(removal, done=done)
             game.watch.forget(resource)
 
-    game.begin(name, removing)
+    return removing
 
 
 def force(game: Game) -> None:
@@ -45,21 +49,30 @@ def pause(game: Game) -> None:
     game.begin("pause", lambda: game.dice.choice([om.pause, om.resume])(resource))
 
 
+def _clearing(game: Game) -> Callable[[], None]:
+    om, resource = game.world.om, game.resource
+    return _removing(game, game.expected.of(resource), lambda: bool(om.clear(resource).outcome == "cleared"))
+
+
 def clear(game: Game) -> None:
     """A memory ends. What a plain writer left in a thread that no worker met may stay."""
-    om, resource = game.world.om, game.resource
-    _remove(game, "clear", game.expected.of(resource), lambda: bool(om.clear(resource).outcome == "cleared"))
+    game.begin("clear", _clearing(game))
+
+
+def clear_overtaken(game: Game) -> None:
+    """A memory ends, and between the plan of that and its commit a worker seals a chunk that no plan names."""
+    game.go_where("messages")
+    slow = game.start("clear", _clearing(game))
+    slow.commit()
+    sealing(game).finish()
+    slow.finish()
 
 
 def clear_thread(game: Game) -> None:
     """A thread ends."""
     om, resource, thread = game.world.om, game.resource, game.thread
-    _remove(
-        game,
-        "clear thread",
-        game.expected.of(resource, thread),
-        lambda: bool(om.clear(resource, thread).outcome == "cleared"),
-    )
+    ids = game.expected.of(resource, thread)
+    game.begin("clear thread", _removing(game, ids, lambda: bool(om.clear(resource, thread).outcome == "cleared")))
 
 
 def forget(game: Game) -> None:
@@ -69,22 +82,50 @@ def forget(game: Game) -> None:
     if members:
         observation, om, resource = json.loads(game.dice.choice(members)), game.world.om, game.resource
         forget = lambda: bool(om.forget(observation["id"], resource) == "cleared")  # noqa: E731
-        _remove(game, "forget", set(observation["message_ids"]), forget, forgets=True)
+        game.begin("forget", _removing(game, set(observation["message_ids"]), forget, forgets=True))
+
+
+def _rejected(game: Game) -> tuple[str, str] | None:
+    """A resource and the id of an entry of its quarantine."""
+    found = [(r, entry) for r, held in game.held.items() for entry in held.of("rejected").get("", [])]
+    # after twenty minutes an id that was accepted once is a new message, by design
+    found = [(r, entry) for r, entry in found if not (game.aged and json.loads(entry)["kind"] == "surplus")]
+    if not found:
+        return None
+    game.resource, entry = game.dice.choice(found)
+    return game.resource, hashlib.sha256(entry).hexdigest()[:12]
+
+
+def retry(game: Game) -> None:
+    """Somebody gives what was rejected another chance; a placeholder is taken back, its message observed again."""
+    if found := _rejected(game):
+        om = game.world.om
+        game.begin("retry", _removing(game, set(), lambda: bool(om.retry_rejected(*found))))
+
+
+def drop(game: Game) -> None:
+    """Somebody takes an entry out of the quarantine, and nothing else."""
+    if found := _rejected(game):
+        om = game.world.om
+        game.begin("drop", lambda: om.drop_rejected(*found))
 
 
 def migrate(game: Game) -> None:
     """A memory moves to the other scope: nothing of it may go."""
     om, to = game.world.om, game.dice.choice(["resource", "thread"])
     resource = game.resource
-    _remove(game, "migrate", set(), lambda: bool(om.migrate_scope(resource, to)))
+    game.begin("migrate", _removing(game, set(), lambda: bool(om.migrate_scope(resource, to))))
 
 
 WEIGHTS: dict[Callable[[Game], Any], float] = {
     force: 2,
     force_reflect: 2.5,
     pause: 2,
-    clear: 2.5,
+    clear: 2,
+    clear_overtaken: 2,
     clear_thread: 2,
     forget: 1.5,
+    retry: 2,
+    drop: 1,
     migrate: 2,
 }

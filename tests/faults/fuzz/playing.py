@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fuzz import agents, forces, owners, workers
 from fuzz.checker import BrokenError
-from fuzz.forces import leases_expire, locks_expire
+from fuzz.forces import adopting, leases_expire, locks_expire
 from fuzz.game import RESOURCES, THREADS, Game
 
 if TYPE_CHECKING:
@@ -51,12 +51,17 @@ def begin(game: Game) -> None:
             if game.dice.random() < 0.6:
                 agents.push_batch(game)
                 game.running.pop().finish()
+            if game.dice.random() < 0.5:
+                game.history.append("plain")
+                agents.plain(game)
+                game.start("adopt", adopting(game, game.resource, game.thread)).finish()
         if game.dice.random() < 0.7:
             game.world.om.force_observe(None, game.resource)
             game.world.tick_forgiving()
         if game.dice.random() < 0.5:
             game.world.om.force_reflect(game.resource)
             game.world.tick_forgiving()
+    game.bury()
     game.check()
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
+from fuzz.checker import waiting
 from fuzz.contrary import Contrary
-from fuzz.forces import locks_expire
+from fuzz.forces import adopting, locks_expire
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fuzz.activity import Activity
     from fuzz.game import Game
 
 
@@ -29,6 +31,13 @@ def _observing(game: Game, chunk: str) -> Callable[[], Any]:
 def _reflecting(game: Game) -> Callable[[], Any]:
     contrary, resource, thread = Contrary(game.world, random.Random(game.dice.random())), game.resource, game.thread
     return lambda: contrary.reflect(resource, thread)
+
+
+def sealing(game: Game) -> Activity:
+    """A worker about to seal any of a thread's messages."""
+    contrary = Contrary(game.world, random.Random(game.dice.random()))
+    resource, thread = game.resource, game.thread
+    return game.start("contrary seal", lambda: contrary.seal(resource, thread))
 
 
 def claim(game: Game) -> None:
@@ -60,8 +69,7 @@ def lose(game: Game) -> None:
 
 def adopt(game: Game) -> None:
     """A worker counts what plain writers left."""
-    world, key = game.world, f"{game.prefix}:{{{game.resource}}}:messages:{game.thread}"
-    game.begin("adopt", lambda: world.perform("adopt", key))
+    game.begin("adopt", adopting(game, game.resource, game.thread))
 
 
 def sweep(game: Game) -> None:
@@ -77,8 +85,11 @@ def all_neglected(game: Game) -> None:
 
 
 def seal(game: Game) -> None:
-    """Any raw messages, from anywhere in a thread."""
+    """Any raw messages, from anywhere in a thread; gladly where something waits for adoption."""
     game.go_where("messages")
+    uncounted = sorted((resource, thread) for resource, held in game.held.items() for thread in waiting(held))
+    if uncounted and game.dice.random() < 0.7:
+        game.resource, game.thread = game.dice.choice(uncounted)
     _contrarily(game, "seal")
 
 
@@ -89,8 +100,8 @@ def observe(game: Game) -> None:
 
 
 def split(game: Game) -> None:
-    """Any chunk."""
-    game.go_where("chunk", b"sealed")
+    """Any chunk, ready or not."""
+    game.go_where("chunk", b"sealed", b"ready")
     _contrarily(game, "split")
 
 
@@ -108,11 +119,16 @@ def reflect(game: Game) -> None:
 
 def outlive(game: Game) -> None:
     """A model call outlives its lock: another worker observes the same chunk and stores its result first."""
-    if name := game.go_where("chunk", b"sealed"):
-        slow, fast = (game.start(f"{who} observe", _observing(game, name)) for who in ("outlived", "second"))
-        slow.think()
-        locks_expire(game)
-        fast.finish()  # what it stored is looked at before the slow one goes on
+    name = game.go_where("chunk", b"sealed")
+    if not name:
+        seal(game)
+        return
+    slow, fast = (game.start(f"{who} observe", _observing(game, name)) for who in ("outlived", "second"))
+    slow.think()
+    locks_expire(game)
+    fast.go_until("buffer")
+    game.check()  # what the second one stored is there to stay
+    slow.finish()
 
 
 def overtake(game: Game) -> None:
@@ -133,9 +149,9 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     sweep: 2.5,
     seal: 5,
     observe: 6,
-    split: 6,
+    split: 8,
     activate: 6,
     reflect: 4,
-    outlive: 4,
+    outlive: 6,
     overtake: 5,
 }

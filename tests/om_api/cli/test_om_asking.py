@@ -68,6 +68,7 @@ def test_where_threads_keep_their_own_memory_every_one_is_asked(om, world, monke
 
 
 def test_a_paused_resource_says_so_until_it_is_resumed(om, om_json):
+    om("push", "harold", "t-1", "hello")
     assert om("pause", "harold").stdout == "paused\n"
     assert om_json("stats", "harold")["paused"] is True
 

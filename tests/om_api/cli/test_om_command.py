@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
 from om_api.cli.group import PLACES
 
-COMMANDS = [(name,) for name in PLACES if name not in {"up", "demo"}] + [("config", "show"), ("config", "check")]
+GROUPS = {"config": ("show", "check"), "rejected": ("list", "show", "retry", "drop")}
+COMMANDS = [(name,) for name in PLACES if name not in {"up", "demo"}]
+COMMANDS += [(group, name) for group, names in GROUPS.items() for name in names]
 NOWHERE = "redis://:s3cret@127.0.0.1:1/0"
 
 
@@ -73,6 +76,8 @@ def test_an_unreachable_store_is_one_line_and_exit_code_3(bare):
         ("push", "harold", "thread 1", "hi"),
         ("push", "harold", "", "hi"),
         ("push", "harold", "t-1", "hi", "--id", "a b"),
+        ("push", "harold", "t-1", ""),
+        ("push", "harold", "t-1", " \n"),
         ("clear", "harold", "", "--yes"),
         ("threads", ".."),
         ("push", "harold", "t-1", "hi", "--timestamp", "soon"),
@@ -122,7 +127,7 @@ def test_a_url_stands_above_every_server_the_environment_names(om, monkeypatch):
     monkeypatch.setenv("OM_STORAGE__REDIS__URL", NOWHERE)
     monkeypatch.setenv("OM_STORAGE__REDIS__PASSWORD_ENV", "NOT_SET")
 
-    assert om("stats", "harold").exit_code == 0
+    assert om("stats").exit_code == 0
 
 
 def test_the_environment_names_the_store_where_no_url_does(bare, om, server_url, monkeypatch):
@@ -137,6 +142,10 @@ def test_a_wrong_url_is_said_to_come_from_where_it_was_typed(bare):
 
     assert result.exit_code == 2
     assert result.stderr.startswith("Error: --url: storage.redis.url is not usable")
+
+
+def test_its_version_is_that_of_the_distribution(bare):
+    assert bare("--version").stdout == f"om {version('observational-memory')}\n"
 
 
 def test_an_interruption_is_exit_code_130(bare, monkeypatch):

@@ -132,6 +132,20 @@ def test_it_says_what_runs_where_and_what_to_try_next(running, folder, wait_unti
     assert f"export OM_REDIS_URL={running.url}" in running.text
 
 
+@pytest.mark.parametrize("name", ["OM_REDIS_URL", "OM_BROKER_URL"])
+def test_a_server_that_is_named_and_does_not_answer_is_said_at_once(tmp_path, monkeypatch, server_url, name):
+    for each in [each for each in os.environ if each.startswith("OM_")]:
+        monkeypatch.delenv(each)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OM_REDIS_URL", server_url)
+    monkeypatch.setenv(name, f"redis://127.0.0.1:{free_port()}/0")
+    result = CliRunner().invoke(main, ["up"])
+
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert result.stderr.startswith("Error: the store did not answer")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_to_try_next_exists():
     assert {line.split()[1] for line in NEXT} <= set(PLACES)
 

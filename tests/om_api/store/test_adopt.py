@@ -36,6 +36,11 @@ def raw(store, thread="t1"):
     return store.client.zrange(store.keys.of("harold").messages(thread), 0, -1, withscores=True)
 
 
+def heard(store):
+    """When t1 was last heard of, in Unix ms."""
+    return store.run(looking.look(store.keys, HAROLD)).thread_times["t1"]
+
+
 def reasons(store):
     return [entry["reason"] for entry in store.run(writing.rejected(store.keys.of("harold")))]
 
@@ -91,6 +96,44 @@ def test_of_two_plain_members_with_one_id_the_first_stays(store):
     assert store.run(adopt(store)) == Adopted(1, 0, 1)
 
 
+def a_window_later(store):
+    """As if ten minutes had passed: what was accepted so far stands in the window before."""
+    of = store.keys.of("harold")
+    store.client.rename(of.seen("t1", window()), of.seen("t1", window() - 1))
+
+
+def test_an_id_accepted_in_the_window_before_is_known_to_adoption(store):
+    push(store, 1)
+    a_window_later(store)
+    write_plainly(store, b'{"id":"m1","role":"user","content":"late"}', score=AT - 1)
+
+    assert store.run(adopt(store)) == Adopted(1, 0, 1)
+    assert [found for found, _ in raw(store)] == [member(1)]
+
+
+@pytest.mark.parametrize("stray", ["a copy", "malformed"])
+def test_an_adoption_that_finds_nothing_new_accepts_no_old_id_again(store, stray):
+    """Breaks when ids of counted messages are noted anew: an id is a duplicate for ten minutes, not at every stray member."""
+    seal(store, "c1", 1)
+    push(store, 2)
+    store.client.delete(store.keys.of("harold").seen("t1", window()))
+    write_plainly(store, member(1) if stray == "a copy" else b"broken")
+    store.run(adopt(store))
+
+    assert push(store, 1, 2, tokens=99).added == 2
+
+
+def test_adoption_does_not_prolong_how_long_an_accepted_id_is_remembered(store):
+    push(store, 1)
+    a_window_later(store)
+    write_plainly(store, member(2))
+    store.run(adopt(store))
+    remembered = store.client.smembers(store.keys.of("harold").seen("t1", window()))
+
+    assert b"m2" in remembered
+    assert b"m1" not in remembered
+
+
 @pytest.mark.parametrize("bad", [b"no JSON", b"[]", b'{"role":"user"}', b'{"role":"robot","content":""}', b"\xff\xfe"])
 def test_a_malformed_member_is_quarantined_with_its_reason(store, bad):
     write_plainly(store, bad, member(1))
@@ -114,6 +157,39 @@ def test_a_member_without_time_gets_its_timestamp(store):
     store.run(adopt(store))
 
     assert raw(store) == [(member(1), AT + 1000)]
+
+
+@pytest.mark.parametrize("score", [AT, AT * 1000])
+def test_a_thread_was_heard_of_at_the_repaired_time_of_its_last_message(store, score):
+    write_plainly(store, member(1), score=score)
+    store.run(adopt(store))
+
+    assert heard(store) == AT
+
+
+def test_a_message_that_comes_late_does_not_set_back_when_its_thread_was_heard_of(store):
+    seal(store, "c1", 5)
+    write_plainly(store, member(1), score=AT + 1000)
+    store.run(adopt(store))
+
+    assert heard(store) == AT + 5000
+
+
+def test_a_thread_of_which_nothing_could_be_accepted_is_not_among_the_threads(store):
+    write_plainly(store, b"broken", b"too")
+
+    assert store.run(adopt(store)) == Adopted(0, 0, 2)
+    assert store.client.exists(store.keys.of("harold").tokens, store.keys.of("harold").threads) == 0
+
+
+def test_what_somebody_removed_by_hand_leaves_the_counters(store):
+    """Breaks when totals follow only what is kept: the agent's window would seem fuller than it is, for ever."""
+    push(store, 1)
+    push(store, 31, thread="t2")
+    store.client.zrem(store.keys.of("harold").messages("t1"), member(1))
+    store.run(adopt(store))
+
+    assert counts(store) == {"t2": 10, "#t2": 1, "*": 10}
 
 
 def test_a_thousand_members_are_adopted_in_one_go(store):
@@ -153,6 +229,14 @@ def _verb(store, **changed):
 def test_an_adoption_planned_from_other_counts_changes_nothing(store, changed):
     write_plainly(store, member(1))
     names, args = _verb(store, **changed)
+    with nothing_changes(store):
+        assert call(store, "adopt", names, args) == b"superseded"
+
+
+def test_an_adoption_that_does_not_name_every_member_changes_nothing(store):
+    """Breaks when only the raw set is counted: the member that nobody named would be left out of the counters."""
+    write_plainly(store, member(1), member(2))
+    names, args = _verb(store, card=2)
     with nothing_changes(store):
         assert call(store, "adopt", names, args) == b"superseded"
 

@@ -162,6 +162,25 @@ def test_a_chunk_gone_or_ready_is_not_split(store, state):
         assert store.run(splitting(store, "c1" if state == "ready" else "c9")) is Outcome.SUPERSEDED
 
 
+def test_a_chunk_that_no_index_names_is_not_split(store):
+    seal(store, "c1", 1, 2)
+    steps = splitting(store)
+    store.client.zrem(store.keys.of("harold").chunks(HAROLD), "c1")
+    with nothing_changes(store):
+        assert store.run(steps) is Outcome.SUPERSEDED
+
+
+@pytest.mark.parametrize("since", [b"1763600000000", None])
+def test_halves_are_as_old_as_their_chunk(store, since):
+    """Breaks without the default: a chunk of unknown age would be split half way, and scripts do not roll back."""
+    seal(store, "c1", 1, 2)
+    of = store.keys.of("harold")
+    store.client.hset(of.chunk("c1"), "sealed_at", since) if since else store.client.hdel(of.chunk("c1"), "sealed_at")
+    store.run(splitting(store))
+
+    assert [store.client.hget(of.chunk(c.id), "sealed_at") for c in chunks(store)] == [since or b"0"] * 2
+
+
 def test_a_second_split_of_one_chunk_changes_nothing(store):
     seal(store, "c1", 1, 2)
     late = splitting(store)

@@ -6,6 +6,7 @@ import pytest
 from scene import (
     AT,
     HAROLD,
+    call,
     contents,
     filled,
     interrupted,
@@ -95,8 +96,32 @@ def test_clear_is_planned_again_when_something_came(store, came):
     cleared = store.run(interrupted(clearing_all(store), "clear", meanwhile[came]))
 
     assert cleared.outcome is Outcome.CLEARED
-    left = {key for key, (_, expires) in contents(store).items() if not expires}
-    assert left <= {store.keys.due_observe.encode()}
+    assert set(contents(store)) <= {store.keys.due_observe.encode()}
+
+
+def _another_memory(store):
+    """Cleared, and begun anew: its record reads like the old one's but for the epoch."""
+    store.run(clearing_all(store))
+    seal(store, "c9", 2)
+
+
+def test_clear_is_planned_again_when_another_memory_stands_in_its_place(store):
+    """Breaks without the epoch: time 0 it reads c1, time 1 another clear and a seal leave seq and generation as read."""
+    seal(store, "c1", 1)
+    store.run(interrupted(clearing_all(store), "clear", lambda: _another_memory(store)))
+
+    assert set(contents(store)) <= {store.keys.due_observe.encode()}
+
+
+@pytest.mark.parametrize(("retention", "word"), [(0, b"refetch"), (1, b"superseded")])
+def test_a_clear_of_another_version_says_what_to_do_next(store, retention, word):
+    seal(store, "c1", 1)
+    of = store.keys.of("harold")
+    with nothing_changes(store):
+        assert (
+            call(store, "clear", [of.tokens, of.threads, of.record(HAROLD)], [retention, 1, record(store).epoch, 7, 0])
+            == word
+        )
 
 
 def test_a_memory_in_thread_scope_is_cleared_whole(store):
@@ -107,13 +132,14 @@ def test_a_memory_in_thread_scope_is_cleared_whole(store):
     assert contents(store) == {}
 
 
-@pytest.mark.parametrize("came", ["a push", "a plain member", "a seal"])
+@pytest.mark.parametrize("came", ["a push", "a push to a new thread", "a plain member", "a seal"])
 def test_retention_clears_nothing_that_anything_came_to(store, came):
     """Breaks without the counts: time 0 a memory is idle for 90 days, time 1 its agent is back, time 2 it would be cleared."""
     filled(store)
     push(store, 20)
     meanwhile = {
         "a push": lambda: push(store, 21),
+        "a push to a new thread": lambda: push(store, 21, thread="t9"),
         "a plain member": lambda: write_plainly(store, member(21)),
         "a seal": lambda: seal(store, "c9", 21),
     }
@@ -209,6 +235,61 @@ def test_a_thread_is_cleared_with_what_was_sealed_meanwhile(store):
     ready(store, "c1", 1)
     push(store, 31, thread="t2")
     store.run(interrupted(clear_thread(store, "t1"), "clear_thread", lambda: seal(store, "c2", 2)))
+
+    assert store.run(looking.look(store.keys, HAROLD)).chunks == []
+    assert store.run(verify(store.keys)) == []
+
+
+def test_a_thread_is_cleared_with_what_was_reflected_meanwhile(store):
+    """Breaks without the generation: time 0 the plan names o1, time 1 it is reflected, time 2 its words stay in the text."""
+    observed(store, "o1", 1)
+    meanwhile = interrupted(clear_thread(store, "t1"), "clear_thread", lambda: reflect(store, "o1", text=FOLDED))
+    store.run(meanwhile)
+    (generation,) = store.run(reading.generations(store.keys, HAROLD))
+
+    assert "of one" not in generation.text
+    assert store.run(verify(store.keys)) == []
+
+
+def test_a_thread_that_is_only_raw_is_cleared(store):
+    push(store, 1)
+    push(store, 31, thread="t2")
+
+    assert store.run(clear_thread(store, "t1")).outcome is Outcome.CLEARED
+    assert store.run(looking.look(store.keys, HAROLD)).unsealed == {"t2": (10, 1)}
+
+
+def test_clearing_a_thread_of_nothing_leaves_nothing(store):
+    assert store.run(clear_thread(store, "t1")).outcome is Outcome.CLEARED
+    assert contents(store) == {}
+
+
+def test_a_request_that_waits_is_no_memory_after_its_thread_was_cleared(store):
+    """Breaks when any record gets an epoch: the first seal reads none and would be superseded for ever."""
+    push(store, 1, 2)
+    store.run(commits.force(store.keys, HAROLD, "force"))
+    store.run(clear_thread(store, "t1"))
+
+    assert record(store).epoch == ""
+    assert seal(store, "c1", 3) is Outcome.SEALED
+
+
+def test_a_generation_without_the_thread_keeps_its_weight(store):
+    observed(store, "o1", 1)
+    reflect(store, "o1", text=FOLDED)
+    observed(store, "o2", 31, thread="t2")
+    reflect(store, "o2", text="* of two alone")
+    before = record(store).reflection_tokens
+    store.run(clear_thread(store, "t1"))
+    old, _ = store.run(reading.generations(store.keys, HAROLD))
+
+    assert record(store).reflection_tokens == before != old.tokens
+
+
+def test_a_thread_of_another_memory_is_cleared_by_another_plan(store):
+    """Breaks without the epoch: the plan names c1, what is there by then is c9, and seq and generation are as read."""
+    seal(store, "c1", 1)
+    store.run(interrupted(clear_thread(store, "t1"), "clear_thread", lambda: _another_memory(store)))
 
     assert store.run(looking.look(store.keys, HAROLD)).chunks == []
     assert store.run(verify(store.keys)) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from scene import HAROLD, nothing_changes, push, record, seal
+from scene import HAROLD, call, nothing_changes, push, record, seal
 
 from om_api.store import commits, due, looking
 from om_api.store.commits import Note
@@ -61,6 +61,15 @@ def test_the_urgent_come_first(store):
     mark(store, "urgent", urgent=True)
 
     assert names(claim(store, 1)) == ["urgent"]
+
+
+def test_a_mark_never_postpones(store, index):
+    """Breaks when a mark sets the time: what an actor waits for would stand behind whoever became due since."""
+    mark(store, "harold", urgent=True)
+    before = store.client.zscore(index, "harold")
+    mark(store, "harold")
+
+    assert store.client.zscore(index, "harold") == before
 
 
 def test_a_mark_makes_a_leased_scope_due_at_once(store):
@@ -170,6 +179,22 @@ def test_a_note_says_from_where_on_a_push_is_due(store):
     assert store.run(looking.look(store.keys, HAROLD)).wake == 50
 
 
+def test_a_note_writes_down_the_limits_in_force(store):
+    seal(store, "c1", 1)
+    store.run(noting(store, limits='{"a":1}'))
+    store.run(noting(store, limits='{"a":2}'))
+
+    assert record(store).limits == '{"a":2}'
+
+
+@pytest.mark.parametrize(("pushed", "unsealed"), [((1,), b"10"), ((), b"0")])
+def test_a_note_replies_what_is_unsealed_and_from_where_on_a_push_is_due(store, pushed, unsealed):
+    push(store, *pushed)
+    of = store.keys.of("harold")
+
+    assert call(store, "note", [of.record(HAROLD), of.tokens], ["", "", "", "*wake", 50]) == [b"noted", unsealed, b"50"]
+
+
 def test_a_note_creates_neither_record_nor_counters(store):
     with nothing_changes(store):
         assert store.run(noting(store)) is Outcome.REST
@@ -198,3 +223,6 @@ def test_a_forced_request_is_answered_only_while_it_is_the_one_that_was_read(sto
 
     store.run(noting(store, forced=[("force", second, f"{second}@1")]))
     assert store.run(looking.look(store.keys, HAROLD)).forced == {"force": f"{second}@1"}
+
+    store.run(noting(store, forced=[("force", f"{second}@1", "")]))
+    assert store.run(looking.look(store.keys, HAROLD)).forced == {}

@@ -20,7 +20,7 @@ from scene import (
 )
 
 from om_api.errors import InvalidInputError
-from om_api.store import commits, looking, migrating, reading
+from om_api.store import clearing, commits, looking, migrating, reading
 from om_api.store.verify import verify
 from om_api.values import Outcome, Scope
 
@@ -151,6 +151,77 @@ def test_a_move_planned_before_something_came_changes_nothing(store, came):
     assert store.run(interrupted(moving(store), "migrate", done[came])) is Outcome.SUPERSEDED
     assert store.client.get(store.keys.of("harold").scope) == b"resource"
     assert store.run(verify(store.keys)) == []
+
+
+def _clear(store):
+    now = store.run(looking.look(store.keys, HAROLD)).now
+    return store.run(clearing.clear(store.keys, "harold", now))
+
+
+def test_a_move_of_another_memory_than_was_read_changes_nothing(store):
+    """Breaks without the epoch: time 0 o1 is read, time 1 a clear and o9 leave seq and generation as read, time 2 o1 is back."""
+    observed(store, "o1", 1)
+
+    def another_memory():
+        _clear(store)
+        observed(store, "o9", 9)
+
+    assert store.run(interrupted(moving(store), "migrate", another_memory)) is Outcome.SUPERSEDED
+    assert ids(store, HAROLD) == ["o9"]
+
+
+def test_a_move_of_what_was_cleared_meanwhile_makes_no_memory(store):
+    """Breaks without the scope's check: no thread is left whose version could tell that the memory is gone."""
+    seal(store, "c1", 1, scope=T1)
+    now = store.run(looking.look(store.keys, T1)).now
+    store.run(clearing.clear_thread(store.keys, T1, "t1", now, words))
+
+    assert store.run(interrupted(moving(store, "resource"), "migrate", lambda: _clear(store))) is Outcome.SUPERSEDED
+    assert store.client.exists(store.keys.of("harold").scope, store.keys.of("harold").record(HAROLD)) == 0
+
+
+def test_a_chunk_that_is_sealed_before_the_move_reads_stops_it(store):
+    """Breaks without a look at the chunks: time 0 none is there, time 1 c9 is sealed, time 2 the version read knows it."""
+    pooled(store)
+
+    assert store.run(interrupted(moving(store), "HMGET", lambda: seal(store, "c9", 9))) is Outcome.SUPERSEDED
+    assert [chunk.id for chunk in store.run(looking.look(store.keys, HAROLD)).chunks] == ["c9"]
+
+
+@pytest.mark.parametrize("there", ["record", "chunks", "observations", "reflections"])
+def test_a_memory_is_not_moved_onto_another(store, there):
+    """Breaks without a look at where it goes: what stands there would be joined to it or overwritten."""
+    pooled(store)
+    name = getattr(store.keys.of("harold"), there)(T1)
+    store.client.hset(name, "epoch", "e") if there == "record" else store.client.zadd(name, {"x": 1})
+    with nothing_changes(store):
+        assert store.run(moving(store)) is Outcome.SUPERSEDED
+
+
+def test_a_thread_that_is_only_raw_does_not_stop_the_move(store):
+    observed(store, "o1", 1, scope=T1)
+    push(store, 31, thread="t2")
+
+    assert store.run(moving(store, "resource")) is Outcome.ACTIVATED
+    assert ids(store, HAROLD) == ["o1"]
+
+
+def test_a_memory_that_was_never_reflected_has_no_generation_afterwards(store):
+    observed(store, "o1", 1)
+    store.run(moving(store))
+
+    assert text(store, T1) == []
+    assert (record(store, T1).generation, record(store, T1).origin) == (0, "initial")
+
+
+def test_counters_stay_and_from_where_on_a_push_is_due_is_forgotten(store):
+    """Breaks when the old wake stays: pushes would be compared with a pressure that is no longer looked at."""
+    pooled(store)
+    push(store, 5)
+    store.run(commits.note(store.keys, HAROLD, record(store).epoch, commits.Note("", "*wake", 100)))
+    store.run(moving(store))
+
+    assert store.client.hgetall(store.keys.of("harold").tokens) == {b"t1": b"10", b"#t1": b"1", b"*": b"10"}
 
 
 def test_a_worker_of_the_old_scope_changes_nothing_afterwards(store):

@@ -8,6 +8,8 @@ from scene import HAROLD, adopt, call, interrupted, member, message, nothing_cha
 from om_api.store import commits, due, writing
 from om_api.values import Scope
 
+T1 = Scope("harold", "t1")
+
 
 def counts(store):
     return {name.decode(): int(n) for name, n in store.client.hgetall(store.keys.of("harold").tokens).items()}
@@ -63,10 +65,15 @@ def test_an_id_twice_in_one_push_is_added_once(store):
     assert counts(store) == {"t1": 20, "#t1": 2, "*": 20}
 
 
-def test_an_id_is_remembered_after_its_message_was_sealed(store):
+@pytest.mark.parametrize("thread_scope", [False, True])
+def test_an_id_is_remembered_after_its_message_was_sealed(store, thread_scope):
+    """Nothing is unsealed: there is no counter to write and nobody who must look."""
     seal(store, "c1", 1)
+    store.client.delete(store.keys.due_observe)
+    with nothing_changes(store):
+        pushed = push(store, 1, thread_scope=thread_scope)
 
-    assert push(store, 1).duplicates == (0,)
+    assert (pushed.duplicates, pushed.due) == ((0,), ())
 
 
 def test_an_id_of_the_window_before_is_a_duplicate(store):
@@ -128,13 +135,32 @@ def test_a_push_is_due_from_the_noted_wake_on(store, tokens, due_now):
     assert is_due(store) is due_now
 
 
-def test_a_push_after_everything_was_sealed_is_due(store):
-    push(store, 1)
-    rest(store)
-    seal(store, "c1", 1)
-    store.client.delete(store.keys.due_observe)
+@pytest.mark.parametrize(("scope", "field"), [(HAROLD, "*wake"), (T1, "*wake:t1")])
+def test_a_push_after_everything_was_sealed_is_due(store, scope, field):
+    by_thread = scope is T1
+    push(store, 1, thread_scope=by_thread)
+    store.run(commits.note(store.keys, scope, "", commits.Note("", field, 100)))
+    assert push(store, 2, thread_scope=by_thread).due == ()
 
-    assert push(store, 2).due == ("harold",)
+    seal(store, "c1", 1, 2, scope=scope)
+    assert push(store, 3, thread_scope=by_thread).due == (str(scope),)
+
+
+@pytest.mark.parametrize("thread_scope", [False, True])
+def test_until_a_worker_has_looked_every_push_is_due(store, thread_scope):
+    due_now = ("harold|t1",) if thread_scope else ("harold",)
+
+    assert [push(store, n, thread_scope=thread_scope).due for n in (1, 2)] == [due_now, due_now]
+
+
+def test_who_is_due_is_said_by_what_workers_noted_whatever_the_client_believes(store):
+    push(store, 1)
+    store.run(commits.note(store.keys, T1, "", commits.Note("", "*wake:t1", 100)))
+    assert push(store, 2, tokens=500).due == ("harold|t1",)
+
+    push(store, 31, thread="t2")
+    store.run(commits.note(store.keys, HAROLD, "", commits.Note("", "*wake", 100)))
+    assert push(store, 32, thread="t2", tokens=500, thread_scope=True).due == ("harold",)
 
 
 def test_in_thread_scope_each_thread_is_due_by_itself(store):
@@ -163,8 +189,9 @@ def test_without_marking_the_index_is_left_alone(store):
 def test_a_plain_member_pushed_again_is_counted_once(store):
     """Breaks when push counts by `seen` alone: time 0 a plain ZADD, time 1 the same bytes are pushed, time 2 both are adopted."""
     write_plainly(store, member(1))
+    with nothing_changes(store):
+        assert push(store, 1).added == 0
 
-    assert push(store, 1).added == 0
     assert store.run(adopt(store)).kept == 1
     assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
 

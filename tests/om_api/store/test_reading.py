@@ -147,6 +147,14 @@ def test_the_settled_read_gives_the_same_snapshot(store):
     assert msgspec.structs.replace(settled, now=0) == msgspec.structs.replace(usual, now=0)
 
 
+def test_the_settled_read_names_other_threads_alone_and_the_newest_first(store):
+    filled(store)
+    replies, names = store.run(reading._settled(store.keys.of("harold"), "t1", HAROLD))
+
+    assert names == Names(HAROLD, {"c4": "", "c5": ""}, ("t2",))
+    assert replies[-1] == [b"t2", b"t1"]
+
+
 def test_in_thread_scope_the_settled_read_gives_the_same_snapshot(store):
     scope = Scope("harold", "t1")
     ready(store, "c1", 1, scope=scope)

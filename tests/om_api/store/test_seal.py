@@ -7,6 +7,8 @@ from scene import (
     AT,
     HAROLD,
     activate,
+    buffer,
+    call,
     interrupted,
     member,
     nothing_changes,
@@ -90,6 +92,19 @@ def test_a_seal_repeated_after_its_chunk_was_activated_answers_as_before(store):
         assert store.run(lost) is Outcome.SEALED
 
 
+@pytest.mark.parametrize(("then", "seq"), [("sealed", b"2"), ("activated", b"0")])
+def test_a_repeated_seal_is_told_the_seq_of_its_chunk_while_there_is_one(store, then, seq):
+    push(store, 1)
+    again = next(sealing(store, "c2", 1))
+    seal(store, "c1", 9)
+    store.run(sealing(store, "c2", 1))
+    if then == "activated":
+        assert buffer(store, "c1") is buffer(store, "c2") is Outcome.BUFFERED
+        activate(store, "c1", "c2")
+
+    assert call(store, again.name, again.keys, again.args) == [b"sealed", seq]
+
+
 def test_more_members_than_a_slice_are_sealed_whole(store):
     assert seal(store, "c1", *range(2_300)) is Outcome.SEALED
     assert store.client.zcard(store.keys.of("harold").sealed("c1")) == 2_300
@@ -140,6 +155,23 @@ def test_a_message_pushed_between_look_and_seal_stays_raw(store):
     assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
 
 
+def test_the_last_messages_of_a_thread_take_all_its_tokens_whatever_they_weigh(store):
+    """Breaks when only their weight is taken: what no message weighs would fill the window for ever."""
+    push(store, 1, 2)
+    store.run(commits.seal(store.keys, HAROLD, "", "t1", [member(1), member(2)], 5, "c1"))
+
+    assert counts(store) == {"*": 0}
+
+
+def test_counters_of_which_a_part_is_gone_are_no_reason_to_stop_half_way(store):
+    """Breaks without the defaults: scripts do not roll back, so one that fails at the counters has moved the messages."""
+    push(store, 1)
+    store.client.hdel(store.keys.of("harold").tokens, "t1", "*")
+
+    assert store.run(sealing(store, "c1", 1)) is Outcome.SEALED
+    assert counts(store) == {"*": 0}
+
+
 @pytest.mark.parametrize(("weight", "left"), [(25, 5), (99, 0)])
 def test_another_tokenizer_than_the_writers_does_not_stop_sealing(store, weight, left):
     push(store, 1, 2, 3)
@@ -158,6 +190,13 @@ def test_a_thread_is_met_at_the_lesser_of_message_and_server_time(store):
     store.run(commits.seal(store.keys, HAROLD, record(store).epoch, "t1", [raw], 1, "c2"))
 
     assert look(store).thread_times["t1"] <= look(store).now < ahead
+
+
+def test_a_message_sealed_late_does_not_set_back_when_its_thread_was_heard_of(store):
+    seal(store, "c1", 5)
+    seal(store, "c2", 1)
+
+    assert look(store).thread_times["t1"] == AT + 5000
 
 
 def test_a_chunk_sealed_late_is_activated_behind_the_first(store):

@@ -1,0 +1,44 @@
+"""`om doctor`: what is wrong with a running system, and what to do about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from om_api import doctor as room
+from om_api.cli.help import examples
+from om_api.cli.output import json_option, note, print_json, visible
+from om_api.cli.target import Target, pass_target
+
+if TYPE_CHECKING:
+    from om_api.diagnosis import Finding
+
+_UNREACHED = 2
+
+
+@click.command(epilog=examples("om doctor", "om doctor --json | jq '.[] | select(.level == \"error\")'"))
+@json_option
+@click.pass_context
+@pass_target
+def doctor(target: Target, ctx: click.Context, as_json: bool) -> None:
+    """Look at store, workers, ticks, queues and settings, and name each trouble with its remedy.
+
+    Writes one key that is gone a second later, to see whether the store takes writes; what the server does not permit to
+    be asked is a note. Exit code 0 if all is well, 1 if there is trouble (warning or error), 2 if the store cannot be
+    reached.
+    """
+    found = room.examine(target.settings())
+    if as_json:
+        print_json([finding._asdict() for finding in found.findings])
+    else:
+        click.echo("\n".join(_line(finding) for finding in found.findings))
+    if found.troubles:
+        note(f"troubles: {len(found.troubles):,}")
+        ctx.exit(1 if found.reached else _UNREACHED)
+    note("all is well")
+
+
+def _line(finding: Finding) -> str:
+    do = f" -> {finding.do}" if finding.do else ""
+    return visible(" ".join(f"{finding.level:<8} {finding.about:<10} {finding.says}{do}".splitlines()))

@@ -1,0 +1,157 @@
+"""`om rejected`: what could not be accepted or observed, and what to do with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from om_api.cli.help import examples
+from om_api.cli.output import as_time, json_option, note, print_json, print_table, print_text
+from om_api.cli.sure import be_sure, yes_option
+from om_api.cli.target import Target, optional_resource, pass_target, resource_argument
+from om_api.errors import InvalidInputError
+from om_api.values import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from om_api.memory import ObservationalMemory
+    from om_api.store.quarantine import Rejected
+
+_NEWEST = 100
+
+_entry_argument = click.argument("entry", metavar="ID")
+_optional_entry = click.argument("entry", metavar="[ID]", required=False)
+_all_option = click.option("--all", "everything", is_flag=True, help="Every entry of the resource.")
+
+
+@click.group(epilog=examples("om rejected list", "om rejected list harold", "om rejected retry harold 3f1c20a9be77"))
+def rejected() -> None:
+    """Look at what could not be accepted or observed, and retry or drop it.
+
+    `malformed`: it is no message. `surplus`: its id was accepted before. `ownerless`: it names no resource.
+    `unobservable`: no model could observe it, and a placeholder stands for it in the memory.
+    """
+
+
+@rejected.command(
+    "list",
+    epilog=examples("om rejected list", "om rejected list harold", "om rejected list harold --json | jq '.[].id'"),
+)
+@optional_resource
+@click.option("--newest", type=click.IntRange(1), default=_NEWEST, show_default=True, help="How many entries at most.")
+@json_option
+@pass_target
+def list_(target: Target, resource: str | None, newest: int, as_json: bool) -> None:
+    """List a resource's entries, oldest first; without a RESOURCE, which resources have any."""
+    with target.memory() as om:
+        if resource is None:
+            _print_counts(om.rejected_counts(), as_json)
+            return
+        found = om.rejected(resource, newest)
+    if as_json:
+        print_json(found)
+        return
+    columns = ("id", "when", "thread", "kind", "reason")
+    print_table(columns, [(e.id, as_time(e.at), e.thread_id, e.kind, e.reason) for e in found])
+    if len(found) == newest:
+        note(f"only the newest {newest:,} are listed: --newest lists more")
+
+
+def _print_counts(counts: dict[str, int], as_json: bool) -> None:
+    if as_json:
+        print_json(counts)
+    elif counts:
+        print_table(("resource", "rejected"), sorted(counts.items()))
+    else:
+        note("nothing was rejected")
+
+
+@rejected.command(epilog=examples("om rejected show harold 3f1c20a9be77"))
+@resource_argument
+@_entry_argument
+@json_option
+@pass_target
+def show(target: Target, resource: str, entry: str, as_json: bool) -> None:
+    """Show a whole entry, with the message as it was written."""
+    with target.memory() as om:
+        found = next((each for each in om.rejected(resource) if each.id == entry), None)
+    if found is None:
+        raise InvalidInputError(f"{resource} has no rejected entry {entry}: om rejected list {resource} names them")
+    if as_json:
+        print_json(found)
+        return
+    print_table(("", found.id), _rows(found))
+    print_text(found.member)
+
+
+def _rows(found: Rejected) -> list[tuple[str, object]]:
+    rows = [("kind", found.kind), ("thread", found.thread_id), ("when", as_time(found.at)), ("reason", found.reason)]
+    if found.observation:
+        rows.append(("placeholder", found.observation))
+    if not found.utf8:
+        rows.append(("bytes", "were no UTF-8 and are lost"))
+    return [*rows]
+
+
+@rejected.command(epilog=examples("om rejected retry harold 3f1c20a9be77", "om rejected retry harold --all"))
+@resource_argument
+@_optional_entry
+@_all_option
+@pass_target
+def retry(target: Target, resource: str, entry: str | None, everything: bool) -> None:
+    """Give a rejected message another chance, and print its id and the outcome.
+
+    `sealed`: it will be observed again, its placeholder is gone. `busy`: it is raw again and the workers will judge it.
+    `superseded`: there is no such entry (any more). What fails again comes back as a new entry.
+    """
+    with target.memory() as om:
+        _each(resource, _named(om, resource, entry, everything), om.retry_rejected)
+
+
+@rejected.command(epilog=examples("om rejected drop harold 3f1c20a9be77", "om rejected drop harold --all --yes"))
+@resource_argument
+@_optional_entry
+@_all_option
+@yes_option
+@pass_target
+def drop(target: Target, resource: str, entry: str | None, everything: bool, yes: bool) -> None:
+    """Remove an entry, and print its id and the outcome.
+
+    The memory stays as it is: a placeholder goes on standing for its message.
+    """
+    with target.memory() as om:
+        names = _named(om, resource, entry, everything)
+        if names:
+            what = f"{len(names):,} rejected entries" if everything else f"rejected entry {names[0]}"
+            be_sure(f"Remove {what} of {resource}, with the message in it?", yes)
+        _each(resource, names, om.drop_rejected)
+
+
+def _named(om: ObservationalMemory, resource: str, entry: str | None, everything: bool) -> list[str]:
+    """The entries a command is about; what comes back while it runs is not among them."""
+    if everything == bool(entry):
+        raise InvalidInputError(f"name an entry, or say --all: om rejected list {resource} names them")
+    names = [each.id for each in om.rejected(resource)] if everything else [entry or ""]
+    if not names:
+        note(f"nothing of {resource} was rejected")
+    return names
+
+
+def _each(resource: str, names: Sequence[str], do: Callable[[str, str], Outcome]) -> None:
+    refused = 0
+    for name in names:
+        try:
+            outcome = do(resource, name)
+        except InvalidInputError as error:
+            if len(names) == 1:
+                raise
+            refused += 1
+            note(str(error))
+            continue
+        click.echo(f"{name} {outcome}")
+        if outcome is Outcome.SUPERSEDED and len(names) == 1:
+            note(f"{resource} has no such entry (any more): om rejected list {resource} names them")
+    if refused:
+        raise InvalidInputError(f"{refused:,} of {len(names):,} entries of {resource} cannot be retried, and stay")

@@ -1,0 +1,216 @@
+"""What readings mean: each check turns numbers into findings, one line each, with the remedy. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from om_api.store.health import Standing, Waiting
+    from om_api.store.presence import Ticked, Worker
+
+OK, NOTE, WARNING, ERROR = "ok", "note", "warning", "error"
+SKEW_MS = 2_000
+_OLDEST = 7
+_NEAR = 0.9
+_MISSED, _GRACE_MS = 3, 5_000  # ticks that may be missing before it is said
+_MANY = {"ticks": 20, "maintenance": 20, "observe": 1_000, "reflect": 1_000}
+_NAMED = 5
+_UNKNOWN = "grant this user INFO (and CONFIG GET), or ask whoever runs the server"
+_FSYNC = {
+    "always": (OK, "every acknowledged message survives a crash"),
+    "everysec": (OK, "a crash of the server may take the last second or two"),
+    "no": (WARNING, "a crash of the server's machine may take the last half minute"),
+}
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at: `ok`, a `note`, or trouble (`warning`, `error`) with what to do about it."""
+
+    level: str
+    about: str
+    says: str
+    do: str = ""
+
+    @property
+    def trouble(self) -> bool:
+        """Whether somebody should act."""
+        return self.level in {WARNING, ERROR}
+
+
+def of_server(told: Mapping[str, str] | None, fsync: str | None) -> Iterator[Finding]:
+    """Version, role, memory, eviction and append-only file, as far as INFO and CONFIG may be asked."""
+    if told is None:
+        yield Finding(NOTE, "server", "cannot tell its version, memory and append-only file", _UNKNOWN)
+        return
+    yield _version(told)
+    if told.get("role") == "slave":
+        yield Finding(ERROR, "server", "it is a replica", "point OM_REDIS_URL at the primary")
+    yield _memory(told)
+    yield _eviction(told)
+    yield _disk(told, fsync)
+
+
+def _version(told: Mapping[str, str]) -> Finding:
+    name = f"Valkey {told['valkey_version']}" if "valkey_version" in told else f"Redis {told.get('redis_version', '')}"
+    major = told.get("redis_version", "").partition(".")[0]
+    if not major.isdecimal():
+        return Finding(NOTE, "server", "cannot tell its version", "see that it is Redis 7.0 or newer, or Valkey")
+    if int(major) < _OLDEST:
+        return Finding(ERROR, "server", f"{name} is too old", "use Redis 7.0 or newer, or Valkey")
+    return Finding(OK, "server", name)
+
+
+def _memory(told: Mapping[str, str]) -> Finding:
+    used, most = told.get("used_memory", ""), told.get("maxmemory", "")
+    if not used.isdecimal() or not most.isdecimal():
+        return Finding(NOTE, "memory", "cannot tell how full it is", _UNKNOWN)
+    if not int(most):
+        return Finding(OK, "memory", f"{_mb(used)} used, no maxmemory")
+    says = f"{_mb(used)} of {_mb(most)} used"
+    share = int(used) / int(most)
+    if share < _NEAR:
+        return Finding(OK, "memory", says)
+    what = "out of memory" if share >= 1 else "nearly out of memory"
+    return Finding(
+        ERROR if share >= 1 else WARNING, "memory", f"{what}: {says}", "raise maxmemory, or clear idle memories"
+    )
+
+
+def _mb(number: str) -> str:
+    return f"{int(number) / 1_048_576:,.1f} MB"
+
+
+def _eviction(told: Mapping[str, str]) -> Finding:
+    policy = told.get("maxmemory_policy")
+    if policy is None:
+        return Finding(NOTE, "eviction", "cannot tell the policy", _UNKNOWN)
+    if policy != "noeviction":
+        says = f"{policy}: a full server would drop memories silently"
+        return Finding(ERROR, "eviction", says, "set maxmemory-policy noeviction")
+    return Finding(OK, "eviction", policy)
+
+
+def _disk(told: Mapping[str, str], fsync: str | None) -> Finding:
+    if (on := told.get("aof_enabled")) is None:
+        return Finding(NOTE, "disk", "cannot tell whether there is an append-only file", _UNKNOWN)
+    if on == "0":
+        says = "no append-only file: a restart loses what came after the last snapshot"
+        return Finding(WARNING, "disk", says, "set appendonly yes")
+    if told.get("aof_last_write_status", "ok") != "ok":
+        return Finding(ERROR, "disk", "the last write failed", "look at the server's log and at its disk")
+    if fsync not in _FSYNC:
+        return Finding(NOTE, "disk", "an append-only file; cannot tell appendfsync", _UNKNOWN)
+    level, means = _FSYNC[fsync]
+    do = "set appendfsync everysec, or always" if level != OK else ""
+    return Finding(level, "disk", f"an append-only file, appendfsync {fsync}: {means}", do)
+
+
+def of_clocks(mine: int, workers: Sequence[Worker]) -> Iterator[Finding]:
+    """Clocks that differ from the server's by two seconds or more; `mine` is this machine's minus the server's, in ms."""
+    clocks = [("this machine", mine), *((f"worker {worker.name}", worker.skew_ms) for worker in workers)]
+    wrong = [(who, skew) for who, skew in clocks if abs(skew) >= SKEW_MS]
+    for who, skew in wrong:
+        says = f"{who} is {_span(abs(skew))} {'ahead of' if skew > 0 else 'behind'} the server"
+        yield Finding(
+            WARNING, "clocks", says, "have NTP set it: messages without a timestamp are dated and ordered by it"
+        )
+    if not wrong:
+        yield Finding(OK, "clocks", f"server, this machine and {len(workers)} workers agree")
+
+
+def of_workers(workers: Sequence[Worker], version: str) -> Iterator[Finding]:
+    """Whether anybody works."""
+    if not workers:
+        do = "start one (om up, or celery -A om_workers.app worker) with this OM_REDIS_URL and OM_PREFIX"
+        yield Finding(ERROR, "workers", "no worker is alive", do)
+        return
+    yield Finding(OK, "workers", f"{len(workers)} alive: {_some(worker.name for worker in workers)}")
+    others = sorted({worker.version for worker in workers} - {version})
+    if others:
+        yield Finding(NOTE, "workers", f"of version {', '.join(others)}; this is {version}", "upgrade what is older")
+
+
+def of_ticks(ticks: Mapping[str, Ticked | None], now: int, *, alive: bool) -> Iterator[Finding]:
+    """Whether beats send and workers get what they send; `now` is server ms."""
+    if not alive:
+        return
+    late = {name: tick for name, tick in ticks.items() if tick and now - tick.at > patience_ms(tick.interval)}
+    for name, tick in late.items():
+        says = f"the {name} tick, due every {tick.interval:g} s, ran {_span(now - tick.at)} ago"
+        yield Finding(ERROR, "ticks", says, _BEAT)
+    if ticks.get("observer") is None:
+        yield Finding(ERROR, "ticks", "the observer tick has not run for a day", _BEAT)
+        return
+    ran = [f"{name} {_span(now - tick.at)} ago" for name, tick in ticks.items() if tick and name not in late]
+    never = [name for name, tick in ticks.items() if tick is None]
+    if never:
+        says = f"not run yet: {', '.join(never)}"
+        yield Finding(NOTE, "ticks", says, "wait: the first comes an interval after a beat starts")
+    if ran:
+        yield Finding(OK, "ticks", ", ".join(ran))
+
+
+_BEAT = (
+    "see that a beat runs (celery -A om_workers.app beat), that it has the workers' OM_BROKER_URL, and that a worker "
+    "serves the queues ticks and maintenance"
+)
+
+
+def patience_ms(interval: float) -> float:
+    """How long (ms) something that comes every `interval` s may be away before it is said."""
+    return _MISSED * interval * 1000 + _GRACE_MS
+
+
+def of_lag(waiting: Iterable[Waiting], intervals: Mapping[str, float]) -> Iterator[Finding]:
+    """How long what is due has waited to be taken up."""
+    for each in waiting:
+        if each.longest > patience_ms(intervals[each.what]):
+            says = f"{each.due:,} scopes are due to {each.what}, the first of them for {_span(each.longest)}"
+            yield Finding(WARNING, "lag", says, "add workers, or raise their -c; see their log for failed ticks")
+        else:
+            yield Finding(OK, "lag", f"{each.due:,} scopes are due to {each.what}")
+
+
+def of_queues(queues: Mapping[str, int]) -> Iterator[Finding]:
+    """How many tasks wait in the broker."""
+    many = {name: tasks for name, tasks in queues.items() if tasks > _MANY[name]}
+    for name, tasks in many.items():
+        do = f"see that a worker serves the queue {name}, or add workers"
+        yield Finding(WARNING, "broker", f"{tasks:,} tasks wait in the queue {name}", do)
+    if not many:
+        yield Finding(OK, "broker", f"{sum(queues.values()):,} tasks wait")
+
+
+def of_resources(standings: Sequence[Standing], configured: Mapping[str, str]) -> Iterator[Finding]:
+    """Quarantine, pauses, and memories whose scope is another than the configured one."""
+    rejected = [each for each in standings if each.rejected]
+    if rejected:
+        says = f"{sum(each.rejected for each in rejected):,} entries of {_some(each.resource for each in rejected)}"
+        yield Finding(WARNING, "quarantine", says, f"read the reasons: om rejected list {rejected[0].resource}")
+    for to in sorted(set(configured.values())):
+        moved = [each.resource for each in standings if each.scope and configured[each.resource] == to != each.scope]
+        if moved:
+            says = f"{_some(moved)}: another one is in force than the configured {to}, until it is moved"
+            yield Finding(WARNING, "scope", says, f"om migrate-scope {moved[0]} --to {to}, or configure the other one")
+    paused = [each.resource for each in standings if each.paused]
+    if paused:
+        yield Finding(NOTE, "paused", _some(paused), f"om resume {paused[0]} lets it go on")
+    known = len([each for each in standings if each.resource != "unknown"])
+    if not rejected:
+        yield Finding(OK, "resources", f"{known:,} known, nothing in quarantine")
+
+
+def _some(names: Iterable[str]) -> str:
+    every = list(names)
+    more = f" and {len(every) - _NAMED:,} more" if len(every) > _NAMED else ""
+    return ", ".join(every[:_NAMED]) + more
+
+
+def _span(ms: float) -> str:
+    seconds = ms / 1000
+    for name, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 1.9 * size:
+            return f"{seconds / size:.0f} {name}"
+    return f"{seconds:.1f} s"

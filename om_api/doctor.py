@@ -1,0 +1,146 @@
+"""`om doctor`'s eyes: reads the store, the broker and the settings, and says what is wrong and what to do about it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, NamedTuple
+
+from om_api import diagnosis
+from om_api.diagnosis import ERROR, NOTE, OK, WARNING, Finding
+from om_api.errors import SettingsError, StoreError
+from om_api.settings import Settings
+from om_api.store import health
+from om_api.store.connection import Connection, open_client
+from om_api.store.keys import Keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_TIMEOUT_S = 5.0
+_FORBIDDEN = "NOPERM"
+_BUILT_IN = frozenset(("extractive", "scripted"))
+_REDIS = ("redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel")
+
+
+class Checkup(NamedTuple):
+    """Everything that was found; `reached` is False when the store could not be asked."""
+
+    findings: tuple[Finding, ...]
+    reached: bool = True
+
+    @property
+    def troubles(self) -> tuple[Finding, ...]:
+        """What somebody should act on."""
+        return tuple(finding for finding in self.findings if finding.trouble)
+
+
+def examine(settings: Settings) -> Checkup:
+    """Look at everything once; raises nothing for a store that is away: that is what it is there to say."""
+    own = [*_settings(settings), *_models(settings)]
+    try:
+        with _connected(settings.redis_url) as connection:
+            found = list(_store(settings, connection))
+    except StoreError as error:
+        where = Settings.safe_url(settings.redis_url)
+        return Checkup((_refused("store", f"{where}: {Settings.safe_url(str(error))}"), *own), reached=False)
+    return Checkup((*found, *_broker(settings), *own))
+
+
+def reach(url: str) -> None:
+    """Raise StoreError unless a Redis server answers at an address; other brokers are not asked."""
+    if url.partition("://")[0] in _REDIS:
+        with _connected(url) as connection:
+            connection.run(health.clocks())
+
+
+def installed() -> str:
+    """The version that is installed here."""
+    try:
+        return version("observational-memory")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+@contextmanager
+def _connected(url: str) -> Iterator[Connection]:
+    connection = Connection(open_client(url, _TIMEOUT_S))
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
+    keys, run = Keys(settings.prefix), connection.run
+    now = run(health.clocks())
+    refusal = run(health.probe(keys))
+    if refusal is None:
+        yield Finding(OK, "store", f"{Settings.safe_url(settings.redis_url)} answers and takes writes")
+    else:
+        yield _refused("store", str(refusal))
+    yield from diagnosis.of_server(run(health.info()), run(health.configured("appendfsync")))
+    workers = run(health.workers(keys))
+    yield from diagnosis.of_clocks(now.skew, workers)
+    yield from diagnosis.of_workers(workers, installed())
+    yield from diagnosis.of_ticks(run(health.ticks(keys)), now.server, alive=bool(workers))
+    intervals = {"observe": settings.memory.observer_interval, "reflect": settings.memory.reflector_interval}
+    yield from diagnosis.of_lag(run(health.waiting(keys)), intervals)
+    standings = run(health.standings(keys))
+    configured = {each.resource: settings.for_agent(each.resource).scope for each in standings}
+    yield from diagnosis.of_resources(standings, configured)
+
+
+def _refused(about: str, text: str) -> Finding:
+    """A refusal of the store's: its last sentence says what to do."""
+    says, _, do = text.rstrip(". ").rpartition(". ")
+    return Finding(ERROR, about, says or do, do if says else "see docs/operations.md")
+
+
+def _broker(settings: Settings) -> Iterator[Finding]:
+    url = settings.broker_url
+    if url.partition("://")[0] not in _REDIS:
+        yield Finding(
+            NOTE, "broker", "cannot tell how many tasks wait: it is no Redis", "look at its own tools, or Flower"
+        )
+        return
+    try:
+        with _connected(url) as connection:
+            yield from diagnosis.of_queues(connection.run(health.queues()))
+    except (StoreError, SettingsError) as error:
+        if _FORBIDDEN in str(error):
+            yield Finding(NOTE, "broker", "cannot tell how many tasks wait: this user may not look", "ask Flower")
+        else:
+            yield _refused("broker", f"{Settings.safe_url(url)}: {error}".replace("OM_REDIS_URL", "OM_BROKER_URL"))
+
+
+def _settings(settings: Settings) -> Iterator[Finding]:
+    for problem in settings.problems:
+        says = f"{problem.file}: {problem.text}"
+        yield Finding(WARNING, "settings", says, "correct it: until then it has no effect (om config check)")
+    if not settings.problems:
+        yield Finding(OK, "settings", f"in force, {len(settings.agents())} overrides")
+
+
+def _models(settings: Settings) -> Iterator[Finding]:
+    names = _used(settings)
+    lacking = {name: variable for name in names if (variable := _lacks(settings, name))}
+    for name, variable in lacking.items():
+        do = f"set {variable} where the workers run, or choose another model (the workers say model_not_available)"
+        yield Finding(NOTE, "models", f"{name} cannot be used from here: {variable} is not set", do)
+    if not lacking:
+        yield Finding(OK, "models", ", ".join(names))
+
+
+def _used(settings: Settings) -> list[str]:
+    """The models of every agent's Observer and Reflector, each once."""
+    memories = [settings.memory, *(settings.for_agent(name) for name in settings.agents())]
+    return list(dict.fromkeys(name for each in memories for name in (*each.observer_models, *each.reflector_models)))
+
+
+def _lacks(settings: Settings, name: str) -> str:
+    """The variable of a model's key that is not set; "" when nothing is known to be missing."""
+    model = settings.models.get(name)
+    if model is None or (model.provider or name) in _BUILT_IN or not model.api_key_env:
+        return ""
+    return "" if settings.variable(model.api_key_env) else model.api_key_env

@@ -1,0 +1,88 @@
+"""A server that goes and comes back: workers and beat outlive it, are quiet meanwhile, and go on by themselves."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import BEAT, WORKER
+from servers import Server
+from world import wait_until
+
+from om_api import Message, StoreError
+
+_AWAY_S = 6.0
+_LINES = 60  # in that time, of both processes; a loop without a pause would write thousands
+
+
+@pytest.fixture
+def server(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    with Server(folder, "--appendonly", "yes", "--appendfsync", "always") as own:
+        yield own
+
+
+@pytest.mark.xdist_group("processes")
+def test_workers_outlive_a_server_that_is_away_for_seconds_and_observe_everything_afterwards(run, server):
+    """Breaks when a worker gives up its broker, when its heartbeat dies of the first error, or when it asks in a loop."""
+    house = run(commands=(), url=server.url, message_threshold="1000", min_recent_messages="0")
+    processes = [house.spawn(*BEAT), house.spawn(*WORKER)]
+    ids = _say(house, 0, 15)
+    wait_until(lambda: house.om.observations("harold"), "the first observation", 30)
+
+    server.stop()
+    lines, spent, until = _lines(house), _cpu(processes), time.monotonic() + _AWAY_S
+    while time.monotonic() < until:  # an agent goes on trying
+        with pytest.raises(StoreError) as refused:
+            _say(house, 15, 16)
+        assert refused.value.stored is not True
+        time.sleep(0.5)
+    said, worked = _lines(house) - lines, _cpu(processes) - spent
+    assert said <= _LINES, f"{said} lines in {_AWAY_S:g} s; the log: {house.log}"
+    assert worked < _AWAY_S / 2
+    assert [process.poll() for process in processes] == [None, None]
+
+    server.start()
+    ids += _say(house, 15, 30)
+    wait_until(lambda: _all_observed(house), "what was said before and after the outage to be observed", 60)
+    context = house.om.get_context("t-1", "harold")
+    raw, text = [message.id for message in context.messages], context.text
+    assert [name for name in ids if (name in raw) + (f"[{name}]" in text) != 1] == []
+    wait_until(
+        lambda: any(house.client.scan_iter(f"{house.prefix}:lock:worker:*")), "the worker to say that it lives", 30
+    )
+    assert house.om.verify() == []
+
+
+def _say(house, first, last):
+    ids = [f"m-{n}" for n in range(first, last)]
+    for name in ids:
+        house.om.add_message(
+            Message(role="user", content=name, id=name, thread_id="t-1", resource_id="harold", tokens=100)
+        )
+    return ids
+
+
+def _all_observed(house):
+    """Whether nothing is left but what is too little for a chunk."""
+    now = house.om.stats("harold")
+    return now.message_tokens < 200 and now.chunks == now.ready_chunks
+
+
+def _lines(house):
+    return house.log.read_bytes().count(b"\n")
+
+
+def _cpu(processes):
+    """Seconds of processor time that processes have used; 0 where the system does not say."""
+    if sys.platform != "linux":
+        return 0.0
+    ticks = 0
+    for process in processes:
+        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")

@@ -1,0 +1,148 @@
+"""A rejected message is retried by a process that dies, or whose reply is lost: it is covered once whatever happens then."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+
+import pytest
+from world import World
+
+from om_api.errors import InvalidInputError, ModelError
+from om_api.store.connection import Connection
+
+pytestmark = pytest.mark.parametrize("client", ["server"], indirect=True)
+
+
+class DiedError(Exception):
+    """The process ended here."""
+
+
+class Dying(Connection):
+    """A connection whose process dies at its n-th round trip: before it is sent, or when the reply is lost."""
+
+    def __init__(self, client, fuse, lost_reply):
+        super().__init__(client)
+        self.fuse, self.lost_reply = fuse, lost_reply
+
+    def _perform(self, step):
+        self.fuse -= 1
+        if self.fuse == 0:
+            if self.lost_reply:
+                super()._perform(step)
+            raise DiedError
+        return super()._perform(step)
+
+
+def _house(client, prefix):
+    """Messages of which the last is unobservable while `house.blocked`, behind a placeholder, and a malformed member."""
+    house = World(client, prefix)
+    house.blocked, echo = True, house.model.complete
+
+    def complete(request):
+        if house.blocked and any(message.id == "bad" for message in request.messages):
+            raise ModelError("blocked by the provider", retryable=False)
+        return echo(request)
+
+    house.model.complete = complete
+    house.say(*(f"message {n}" for n in range(7)))
+    house.say("bad", id="bad")
+    client.zadd(f"{prefix}:{{harold}}:messages:t-2", {b"no JSON": 1_763_600_000_000})
+    _work(house)
+    return house
+
+
+def _work(house):
+    for _ in range(12):
+        for name in house.client.zrange(f"{house.prefix}:due:observe", 0, -1):
+            house.client.zadd(f"{house.prefix}:due:observe", {name: 1})
+        house.sweep()
+        house.tick_forgiving()
+
+
+def _entry(house, kind):
+    return next((entry.id for entry in house.om.rejected("harold") if entry.kind == kind), "gone")
+
+
+@pytest.mark.parametrize("where", ["raw", "ready", "activated"])
+@pytest.mark.parametrize("lost_reply", [False, True])
+@pytest.mark.parametrize("fuse", range(1, 8))
+def test_who_repeats_a_retry_that_died_finds_each_message_covered_once(client, prefix, where, lost_reply, fuse):
+    """Breaks when the entry leaves before the message moves, or after: it is nowhere then, or twice."""
+    house = _house(client, prefix)
+    kind = "malformed" if where == "raw" else "unobservable"
+    if where == "activated":
+        house.om.force_observe("t-1", "harold")
+        _work(house)
+    entry, before = _entry(house, kind), [name for name in house.covering() if name]
+    house.blocked = False
+    alive, house.om._connection = house.om._connection, Dying(client, fuse, lost_reply)
+    with contextlib.suppress(DiedError):
+        house.om.retry_rejected("harold", entry)
+    house.om._connection = alive
+    house.om.retry_rejected("harold", entry)
+    _work(house)
+    house.om.force_observe("t-1", "harold")
+    _work(house)
+
+    assert house.covering() == before
+    assert house.om.verify() == []
+    assert "could not be observed" not in house.context().text or kind == "malformed"
+    left = {each.kind for each in house.om.rejected("harold")}
+    assert left == ({"malformed"} if kind == "unobservable" else {"malformed", "unobservable"})
+
+
+def test_of_many_who_retry_at_once_one_does(client, prefix):
+    """Breaks when the entry is looked for outside of the script: every thread finds it, and each seals the message."""
+    house = _house(client, prefix)
+    house.om.force_observe("t-1", "harold")
+    _work(house)
+    entry, outcomes, gate = _entry(house, "unobservable"), [], threading.Barrier(6)
+
+    def retry():
+        gate.wait()
+        outcomes.append(str(house.om.retry_rejected("harold", entry)))
+
+    threads = [threading.Thread(target=retry) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(outcomes) == ["sealed", *["superseded"] * 5]
+    assert house.om.verify() == []
+
+
+def test_a_reflection_that_runs_on_keeps_what_it_took_in(client, prefix):
+    """A reflector thinks of the placeholder while its owner retries it: whoever commits first is right, never both."""
+    house = _house(client, prefix)
+    house.om.force_observe("t-1", "harold")
+    _work(house)
+    entry, before = _entry(house, "unobservable"), house.covering()
+    house.om.force_reflect("harold")
+    thought = house.model.complete
+
+    def retry_meanwhile(request):
+        if request.purpose == "reflect":
+            house.om.retry_rejected("harold", entry)
+        return thought(request)
+
+    house.model.complete = retry_meanwhile
+    house.tick_forgiving()
+    assert house.om.generations("harold") == []
+    house.model.complete = thought
+    house.blocked = False
+    _work(house)
+    house.om.force_reflect("harold")
+    house.tick()
+
+    assert (house.covering(), house.om.verify()) == (before, [])
+    with pytest.raises(InvalidInputError, match="cannot be retried"):
+        client.rpush(f"{prefix}:{{harold}}:rejected", _as_it_was(house))
+        house.om.retry_rejected("harold", _entry(house, "unobservable"))
+
+
+def _as_it_was(house):
+    """An entry for an observation that the generation has taken in."""
+    merged = house.om.generations("harold")[-1].observation_ids[0]
+    return f'{{"kind":"unobservable","thread_id":"t-1","reason":"r","at":1,"member":"{{}}","observation":"{merged}"}}'.encode()

@@ -1,0 +1,202 @@
+"""Work whose worker, task or client died is found again by ticks and the sweep, a lease later; real processes: tests/e2e."""
+
+from __future__ import annotations
+
+import pytest
+from world import World
+
+from om_api.store import commits, due, looking
+from om_api.store.locks import Lease
+from om_api.values import Outcome, Scope
+
+HAROLD = Scope("harold")
+
+
+@pytest.fixture
+def world(client, prefix):
+    return World(client, prefix)
+
+
+def a_lease_later(world):
+    """What thirty seconds without a heartbeat do: locks are gone, what was on lease is due again."""
+    for key in world.client.scan_iter(f"{world.prefix}:*lock:*", count=1000):
+        world.client.delete(key)
+    now = world.shop.run(due.server_ms())
+    for index in (world.shop.keys.due_observe, world.shop.keys.due_reflect):
+        for name, score in world.client.zrange(index, 0, -1, withscores=True):
+            if score <= now + due.LEASE_MS + 1:
+                world.client.zadd(index, {name: now})
+
+
+def held_by_the_dead(world, what):
+    """A lock whose owner was killed: nobody renews it, nobody lets it go."""
+    assert Lease(world.shop.connection, world.shop.keys.of("harold").lock(what), 30).acquire()
+
+
+def begun(world, *texts):
+    """Harold's first chunk, sealed and passed on; the task that has it observed."""
+    ids = world.say(*(texts or [f"message {n}" for n in range(4)]))
+    world.claim()
+    while world.dispatch.queue[0][0] != "observe_chunk":
+        verb, words = world.dispatch.queue.popleft()
+        world.perform(verb, *words)
+    return ids, world.dispatch.queue.popleft()
+
+
+def test_a_worker_killed_while_its_model_thinks_is_followed_by_another_a_lease_later(world):
+    """Breaks when the look that dispatched a chunk says done."""
+    ids, (_, (_, chunk)) = begun(world)
+    held_by_the_dead(world, f"chunk:{chunk}")
+    assert world.shop.run(commits.begin(world.shop.keys, "harold", chunk)) == 1
+    assert world.tick() == []
+
+    a_lease_later(world)
+    assert Outcome.BUFFERED in world.tick()
+    assert world.covering() == sorted(ids)
+
+
+@pytest.mark.parametrize("lost", ["observe", "observe_chunk"])
+def test_a_task_that_the_broker_lost_is_sent_again_a_lease_later(world, lost):
+    """Breaks when a tick takes what it passes on off the index."""
+    ids = world.say(*[f"message {n}" for n in range(4)])
+    world.claim()
+    while lost not in {verb for verb, _ in world.dispatch.queue}:
+        verb, words = world.dispatch.queue.popleft()
+        world.perform(verb, *words)
+    world.dispatch.queue.clear()
+    assert world.tick() == []
+
+    a_lease_later(world)
+    world.settle()
+    assert [chunk.ready for chunk in _look(world).chunks] == [True] * len(_look(world).chunks)
+    assert world.model.requests
+    assert world.covering() == sorted(ids)
+
+
+def test_a_chunk_that_was_sealed_and_forgotten_is_marked_by_the_sweep(world):
+    """Breaks when the sweep looks at raw messages only."""
+    ids, _ = begun(world)
+    world.client.zrem(world.shop.keys.due_observe, "harold")
+    assert world.tick() == []
+    world.client.zadd(world.shop.keys.resources, {"harold": 0})
+
+    assert world.sweep().marked == 1
+    assert Outcome.BUFFERED in world.tick()
+    assert world.covering() == sorted(ids)
+
+
+@pytest.fixture
+def reflecting(client, prefix):
+    """A memory whose observations are due to be reflected, and whose newest messages are raw; all that was said."""
+    world = World(client, prefix, observation_threshold="300", reflection__block_after="50")
+    keys, said = world.shop.keys, []
+    while not client.zscore(keys.due_reflect, "harold"):
+        said += world.say(*[f"message {len(said) + n} with some words in it" for n in range(2)])
+        for claim in world.shop.run(due.claim(keys.due_observe, 100)):
+            world.dispatch.observe(claim.scope, claim.lease)
+        world.work()
+    said += world.say("the newest")
+    return world, said
+
+
+def test_a_worker_killed_in_the_middle_of_a_reflection_is_followed_by_another(reflecting):
+    """Breaks when a claim is taken off the index before its work is done."""
+    world, said = reflecting
+    (claim,) = world.shop.run(due.claim(world.shop.keys.due_reflect, 10))
+    held_by_the_dead(world, "reflect")
+    assert world.perform("reflect", claim.scope, claim.lease) is Outcome.BUSY
+
+    a_lease_later(world)
+    _until_reflected(world, said)
+    assert world.covering() == sorted(said)
+
+
+@pytest.mark.parametrize("lost", ["note", "mark", "draft", "reflect"])
+def test_a_reflection_left_half_done_is_gone_on_with(reflecting, monkeypatch, lost):
+    """A worker dies between two commands: after what it drained was sealed, after that was noted, or at the commit.
+
+    Breaks when a drain that was begun is not marked due again by whoever finds it.
+    """
+    world, said = reflecting
+    place = due if lost == "mark" else commits
+    with monkeypatch.context() as killed:
+        killed.setattr(place, lost, _killed)
+        for _ in range(20):
+            try:
+                world.tick()
+            except _KilledError:
+                break
+            a_lease_later(world)
+            said += world.say("and one more, with some words in it")
+        else:
+            pytest.fail("the worker was never killed")
+    world.dispatch.queue.clear()
+
+    a_lease_later(world)
+    _until_reflected(world, said)
+    assert world.covering() == sorted(said)
+
+
+def test_a_drain_that_was_noted_and_not_marked_is_marked_by_who_comes_next(reflecting):
+    """Breaks when whoever finds a drain under way leaves it to the mark of the one who began it, and died."""
+    world, said = reflecting
+    keys = world.shop.keys
+    while world.om.record("harold").observation_tokens < 300:
+        said += world.say(*[f"message {len(said) + n} with some words in it" for n in range(2)])
+        for claim in world.shop.run(due.claim(keys.due_observe, 100)):
+            world.dispatch.observe(claim.scope, claim.lease)
+        world.work()
+    said += world.say("the newest")
+    (claim,) = world.shop.run(due.claim(keys.due_reflect, 10))
+    world.perform("reflect", claim.scope, claim.lease)
+    assert world.om.record("harold").drain
+    world.client.zrem(keys.due_observe, "harold")
+    world.dispatch.queue.clear()
+
+    a_lease_later(world)
+    for claim in world.shop.run(due.claim(keys.due_reflect, 10)):
+        world.perform("reflect", claim.scope, claim.lease)
+    assert world.client.zscore(keys.due_observe, "harold")
+    world.settle()
+    a_lease_later(world)
+    world.settle()
+    assert world.om.generations("harold")
+    assert world.covering() == sorted(said)
+
+
+class _KilledError(Exception):
+    pass
+
+
+def _killed(*_, **__):
+    raise _KilledError
+
+
+def _until_reflected(world, said):
+    """Talk on, as an agent would, until a generation is there; what was said is added to `said`."""
+    for _ in range(30):
+        world.settle()
+        if world.om.generations("harold"):
+            return
+        said += world.say("and something more, with some words in it")
+        a_lease_later(world)
+    pytest.fail("nothing was reflected")
+
+
+def test_a_request_of_a_client_that_died_before_it_was_marked_is_found_by_the_sweep(client, prefix):
+    """Breaks when the sweep looks at counters only: what is raw here waits for nothing."""
+    world = World(client, prefix, min_recent_messages="2")
+    ids = world.say("only this")
+    world.settle()
+    assert world.client.zscore(world.shop.keys.due_observe, "harold") is None
+    world.shop.run(commits.force(world.shop.keys, HAROLD, "force"))
+    world.client.zadd(world.shop.keys.resources, {"harold": 0})
+
+    world.sweep()
+    world.settle()
+    assert [message.id for message in world.context().messages] == []
+    assert world.covering() == ids
+
+
+def _look(world):
+    return world.shop.run(looking.look(world.shop.keys, HAROLD))

@@ -1,0 +1,253 @@
+"""A server that is full, a replica, gone, or silent: whoever calls learns whether the write is kept, and what to do next."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from servers import BINARIES, Proxy, Server
+from world import World
+
+from om_api import Message, ObservationalMemory, StoreError, load_settings
+from om_api.cli.embedded import free_port
+from om_api.store import due
+
+WORKS = "works"
+KINDS = ("full", "replica", "gone", "silent")
+
+
+def said(name="m-1", resource="harold"):
+    return Message(role="user", content="hello", id=name, thread_id="t-1", resource_id=resource, tokens=100)
+
+
+CALLS = {
+    "add_message": lambda om: om.add_message(said()),
+    "add_messages": lambda om: om.add_messages([said(), said(resource="albert")]),
+    "get_context": lambda om: om.get_context("t-1", "harold"),
+    "stats": lambda om: om.stats("harold"),
+    "force_observe": lambda om: om.force_observe("t-1", "harold"),
+    "force_reflect": lambda om: om.force_reflect("harold"),
+    "pause": lambda om: om.pause("harold"),
+    "resume": lambda om: om.resume("harold"),
+    "clear a thread": lambda om: om.clear("harold", "t-1"),
+    "clear": lambda om: om.clear("harold"),
+}
+#                     full   replica gone   silent
+TABLE = {
+    "add_message": (False, False, False, None),
+    "add_messages": (False, False, False, None),
+    "get_context": (WORKS, WORKS, False, False),
+    "stats": (WORKS, WORKS, False, False),
+    "force_observe": (False, False, False, False),
+    "force_reflect": (False, False, False, False),
+    "pause": (False, False, False, None),
+    "resume": (WORKS, False, False, None),
+    "clear a thread": (WORKS, False, False, False),
+    "clear": (WORKS, False, False, False),
+}
+NEXT = ("give it more, or clear idle memories", "point OM_REDIS_URL at the primary", "same ids is safe")
+
+
+@pytest.fixture(params=sorted(BINARIES))
+def server(request, tmp_path):
+    with Server(tmp_path, binary=BINARIES[request.param]) as own:
+        yield own
+
+
+@pytest.fixture
+def om(server):
+    """A client that gives up soon, of a memory with observations, a chunk and raw messages in it."""
+    with server.client() as plain:
+        world = World(plain, "cortex:om")
+        world.say(*[f"message {n}" for n in range(12)])
+        world.settle()
+        world.say("one more")
+        assert world.om.observations("harold")
+    with client_of(server.url) as memory:
+        memory.get_context("t-1", "harold")
+        yield memory
+
+
+def client_of(url, timeout=0.3):
+    return ObservationalMemory(
+        load_settings(environ={"OM_REDIS_URL": url, "OM_TOKENIZER": "estimate"}), timeout=timeout
+    )
+
+
+def strike(server, kind):
+    with server.client() as plain:
+        if kind == "full":
+            plain.config_set("maxmemory", 1)
+        elif kind == "replica":
+            plain.replicaof("127.0.0.1", free_port())
+        elif kind == "gone":
+            server.kill()
+        else:
+            server.pause()
+
+
+def heal(server, kind):
+    if kind == "silent":
+        server.go_on()
+    with server.client() as plain:
+        if kind == "full":
+            plain.config_set("maxmemory", 0)
+        elif kind == "replica":
+            plain.replicaof("NO", "ONE")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_call_says_whether_it_is_kept_and_what_to_do(server, om, kind):
+    strike(server, kind)
+
+    found = {call: _stored(ask, om) for call, ask in CALLS.items()}
+    assert found == {call: row[KINDS.index(kind)] for call, row in TABLE.items()}
+
+
+def _stored(ask, om):
+    try:
+        ask(om)
+    except StoreError as error:
+        assert str(error).rstrip(".").endswith(NEXT)  # noqa: PT017  what it says is the same for all
+        return error.stored
+    return WORKS
+
+
+@pytest.mark.parametrize("kind", ["full", "replica", "silent"])
+def test_what_is_repeated_after_an_outage_is_there_once(server, om, kind):
+    strike(server, kind)
+    with pytest.raises(StoreError):
+        om.add_messages([said(), said(resource="albert")])
+    heal(server, kind)
+
+    om.add_messages([said(), said(resource="albert")])
+    for resource in ("harold", "albert"):
+        assert [message.id for message in om.get_context("t-1", resource).messages].count("m-1") == 1
+
+
+def test_a_server_that_is_only_slow_is_waited_for(server):
+    with client_of(server.url, timeout=5) as om:
+        om.add_message(said("before"))
+        server.pause()
+        threading.Timer(0.3, server.go_on).start()
+
+        assert om.add_message(said()).added == 1
+
+
+@pytest.fixture
+def proxy(server):
+    between = Proxy(server)
+    yield between
+    between.close()
+
+
+def test_a_reply_that_is_lost_on_a_connection_is_asked_for_again(server, proxy):
+    with client_of(proxy.url) as om:
+        om.add_message(said("before"))
+        proxy.lose(b"EVALSHA")
+
+        assert om.add_message(said()).ids == ("m-1",)
+        assert [message.id for message in om.get_context("t-1", "harold").messages] == ["before", "m-1"]
+
+
+def test_a_reply_that_is_lost_before_the_server_is_gone_leaves_open_whether_the_message_is_kept(server, proxy):
+    """Breaks when the client's second try, which was never sent, answers for the first: "not kept", and it is."""
+    with client_of(proxy.url) as om:
+        om.add_message(said("before"))
+        proxy.lose(b"EVALSHA", refuse=True)
+        with pytest.raises(StoreError) as lost:
+            om.add_message(said())
+
+        assert lost.value.stored is None
+        assert "same ids" in str(lost.value)
+        proxy.listen()
+        assert om.add_message(said()).duplicates == ("m-1",)
+        assert [message.id for message in om.get_context("t-1", "harold").messages] == ["before", "m-1"]
+
+
+def test_a_refusal_after_a_lost_reply_leaves_it_open_too(server, proxy, monkeypatch):
+    """Breaks when a server that is demoted between two tries speaks for the first of them."""
+    with client_of(proxy.url) as om, server.client() as plain:
+        om.add_message(said("before"))
+        proxy.lose(b"EVALSHA")
+        monkeypatch.setattr("time.sleep", lambda _: plain.replicaof("127.0.0.1", 1))
+        with pytest.raises(StoreError) as lost:
+            om.add_message(said())
+
+        assert lost.value.stored is None
+        assert "read-only replica" in str(lost.value)
+        assert "The first try may have been kept" in str(lost.value)
+
+
+def test_a_batch_of_which_a_part_is_kept_says_so(server, proxy):
+    """Breaks when the second resource's refusal is passed on as it is: "not kept", and the first one's message is."""
+    with client_of(proxy.url) as om:
+        om.add_message(said("before"))
+        proxy.lose(b"EVALSHA", nth=2, refuse=True)
+        with pytest.raises(StoreError) as lost:
+            om.add_messages([said(), said(resource="albert"), said(resource="bea")])
+
+        assert lost.value.stored is None
+        assert "Of 3 messages the first 1 are kept" in str(lost.value)
+        proxy.listen()
+        again = om.add_messages([said(), said(resource="albert"), said(resource="bea")])
+        assert (again.added, again.duplicates) == (1, ("m-1", "m-1"))
+
+
+@pytest.mark.parametrize(("word", "stored"), [(b"HSET", None), (b"ZADD", True), (b"HGET\r\n", True)])
+def test_a_request_that_stands_says_so(server, proxy, word, stored):
+    """Breaks when what comes after the request speaks for it: "not kept", and a worker answers it all the same."""
+    with client_of(proxy.url) as om:
+        om.add_message(said())
+        om.stats("harold")
+        proxy.lose(word, refuse=True)
+        with pytest.raises(StoreError) as lost:
+            om.force_observe("t-1", "harold")
+
+        assert lost.value.stored is stored
+        proxy.listen()
+        assert om.record("harold") is not None
+        with server.client() as plain:
+            assert plain.hexists("cortex:om:{harold}:record", "force:t-1")
+
+
+def test_a_clear_whose_reply_is_lost_leaves_it_open_and_may_be_repeated(server, proxy):
+    with client_of(proxy.url) as om:
+        om.add_message(said())
+        proxy.lose(b"EVALSHA", refuse=True)
+        with pytest.raises(StoreError) as lost:
+            om.clear("harold")
+
+        assert lost.value.stored is None
+        proxy.listen()
+        assert om.clear("harold").outcome == "cleared"
+        assert om.get_context("t-1", "harold").messages == []
+
+
+def test_a_server_that_reads_its_data_back_says_that_nothing_was_kept(server, om, monkeypatch):
+    """Breaks when the client takes redis-py's word for a connection error: it is one there."""
+    from redis.exceptions import BusyLoadingError
+
+    def loading(*_):
+        raise BusyLoadingError("Redis is loading the dataset in memory", status_code="LOADING")
+
+    monkeypatch.setattr(om._connection.client, "evalsha", loading)
+    with pytest.raises(StoreError, match="still loading its data") as refused:
+        om.add_message(said())
+    assert refused.value.stored is False
+
+
+def test_workers_of_a_full_store_leave_everything_as_it_is_and_go_on_afterwards(server):
+    with server.client() as plain:
+        world = World(plain, "cortex:om")
+        ids = world.say(*[f"message {n}" for n in range(12)])
+        strike(server, "full")
+        for _ in range(3):
+            with pytest.raises(StoreError) as refused:
+                world.shop.run(due.claim(world.shop.keys.due_observe, 10))
+            assert refused.value.stored is False
+        heal(server, "full")
+        world.settle()
+
+        assert world.om.observations("harold")
+        assert world.covering() == sorted(ids)

@@ -1,0 +1,582 @@
+"""OpenAI's protocol through the real SDK, against a server of our own that misbehaves as it is told."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime, timedelta
+from email.utils import format_datetime
+
+import msgspec
+import pytest
+from model_server import Behaviour, Canned, ModelServer, answer_to, completion, marks, seeded_plan
+from openai import NotFoundError
+from structlog.testing import capture_logs
+from world import World, wait_until
+
+from om_api import load_settings
+from om_api.errors import ModelError, SettingsError
+from om_api.settings import ModelSettings
+from om_api.tokens import counter
+from om_api.values import Message, Outcome
+from om_workers.llm.base import Usage
+from om_workers.llm.extractive import Extractive
+from om_workers.llm.faults import retry_after
+from om_workers.llm.openai_compatible import OpenAICompatible, key_of
+from om_workers.llm.quote import quote
+from om_workers.llm.registry import Registry
+from om_workers.prompts.parse import parse_observer, parse_reflector
+from om_workers.prompts.render import observer_request, reflector_request
+
+KEY = "sk-prod-4711-abcdefghijkl"
+SECRET = "the vault opens with four seven one one"
+NOON = 1_764_858_600_000
+COUNT = counter("estimate")
+
+
+def observe(*texts, timeout=10.0, previous=()):
+    said = texts or (f"[[w1-1]] hello, {SECRET}",)
+    messages = [Message(role="user", content=text, id=f"m-{n}", at=NOON + n) for n, text in enumerate(said)]
+    return observer_request(
+        messages,
+        previous,
+        previous_tokens=2000,
+        instruction=None,
+        timezone="UTC",
+        temperature=0.3,
+        timeout=timeout,
+        count=COUNT,
+    )
+
+
+def reflect(*texts):
+    return reflector_request(
+        texts, target_tokens=100, level=0, instruction=None, temperature=0.0, timeout=10.0, timezone="UTC"
+    )
+
+
+@pytest.fixture
+def server():
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def model(server):
+    with opened(server) as model:
+        yield model
+
+
+@contextlib.contextmanager
+def opened(server, key=KEY, **settings):
+    model = OpenAICompatible("fake", ModelSettings(base_url=server.url, **settings), key)
+    try:
+        yield model
+    finally:
+        model.close()
+
+
+def failing(server, model, gets, request=None):
+    """The error of a call that gets this."""
+    server.plan = lambda n, purpose: gets
+    with pytest.raises(ModelError) as caught:
+        model.complete(request or observe())
+    return caught.value
+
+
+def refused(status, message="", headers=None, **more):
+    return Canned(status, {"error": {"message": message, **more}}, headers or {})
+
+
+# -- what is asked, and what comes back
+
+
+def test_an_answer_comes_back_with_its_usage_under_the_name_of_the_configuration(server, model):
+    reply = model.complete(observe())
+
+    asked = server.last
+    whole = completion(asked, answer_to(asked))["usage"]
+    assert reply.text == f"<observations>\nDate: Dec 4, 2025\n* 🟡 [[w1-1]] hello, {SECRET}\n</observations>"
+    assert reply.model == "fake"
+    assert reply.usage == Usage(
+        input=whole["prompt_tokens"], cached=whole["prompt_tokens"] // 4, output=whole["completion_tokens"]
+    )
+
+
+def test_what_is_sent_is_the_model_the_prompts_as_they_are_the_temperature_and_the_options(server):
+    request = observe()
+    with opened(server, model="deepseek-chat", options={"max_tokens": 900, "day": date(2025, 12, 4)}) as model:
+        model.complete(request)
+
+    assert server.last == {
+        "model": "deepseek-chat",
+        "messages": [{"role": "system", "content": request.system}, {"role": "user", "content": request.prompt}],
+        "temperature": 0.3,
+        "max_tokens": 900,
+        "day": "2025-12-04",
+    }
+    assert server.last_headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_the_name_of_the_configuration_is_asked_for_if_there_is_no_other(server, model):
+    model.complete(observe())
+
+    assert server.last["model"] == "fake"
+
+
+def test_openais_own_organization_and_address_are_shown_to_no_other_server(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-ours")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-ours")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    with opened(server) as model:
+        model.complete(observe())
+
+    assert "org-ours" not in str(server.last_headers)
+    assert "proj-ours" not in str(server.last_headers)
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        (None, Usage()),
+        ("many", Usage()),
+        ({"prompt_tokens": None, "completion_tokens": 3}, Usage(output=3)),
+        (
+            {"prompt_tokens": 9, "completion_tokens": 3, "prompt_cache_hit_tokens": 4},
+            Usage(input=9, cached=4, output=3),
+        ),
+    ],
+)
+def test_no_call_fails_for_its_usage(server, model, usage, expected):
+    body = {"choices": [{"message": {"content": "fine"}, "finish_reason": "stop"}], "usage": usage}
+    server.plan = lambda n, purpose: Canned(200, body)
+
+    assert model.complete(observe()).usage == expected
+
+
+def test_an_answer_in_parts_is_one_text(server, model):
+    parts = [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "* on"}, {"type": "text", "text": "e"}]
+    server.plan = lambda n, purpose: Canned(200, {"choices": [{"message": {"content": parts}}]})
+
+    assert model.complete(observe()).text == "* one"
+
+
+def test_threads_share_one_client_and_are_answered_side_by_side():
+    # nobody is answered before all have asked: with fewer connections the others would wait until their time is over
+    at_once = threading.Barrier(128)
+    with ModelServer() as server, opened(server) as model, ThreadPoolExecutor(128) as pool:
+        server.wait = lambda seconds: at_once.wait(60)
+        asked = [observe(f"[[w1-{n}]] hello", timeout=60.0) for n in range(128)]
+        texts = [reply.text for reply in pool.map(model.complete, asked)]
+
+    assert [n for n, text in enumerate(texts) if f"[[w1-{n}]]" not in text] == []
+
+
+# -- what goes wrong, and whose fault it is
+
+
+@pytest.mark.parametrize(
+    ("gets", "retryable", "says"),
+    [
+        (Behaviour.error_500, True, "refused (500): internal error; it is asked again"),
+        (Behaviour.error_429, True, "refused (429): rate limit reached"),
+        (Behaviour.garbage, True, "no chat completion"),
+        (Behaviour.drop, True, "could not be reached, or hung up"),
+        (Behaviour.empty, True, "answered nothing"),
+        (Behaviour.blocked, False, "blocked by the provider"),
+        (Behaviour.length, False, "ran out of room"),
+        (
+            refused(401, "Incorrect API key provided"),
+            True,
+            "refused (401): Incorrect API key provided; put a valid key",
+        ),
+        (refused(402, "Insufficient Balance"), True, "see to the provider's bill"),
+        (refused(403, "Country not supported"), True, "see what its key may do"),
+        (refused(404, "The model `x` does not exist"), True, "correct its model or base_url"),
+        (refused(400, "maximum context length is 8192 tokens"), False, "if it refuses everything, correct its options"),
+        (refused(400, "Content Exists Risk"), False, "Content Exists Risk"),
+        (refused(413, "too large"), False, "too large"),
+        (Canned(422, {"detail": "unprocessable"}), False, "unprocessable"),
+        (refused(400, "Model Not Exist"), True, "correct its model, key or options"),
+        (refused(400, "API key not valid. Please pass a valid API key."), True, "correct its model, key or options"),
+        (refused(400, "'temperature' 0.3", code="unsupported_value"), True, "correct its model, key or options"),
+        (Canned(502, b"<html><body>Bad gateway</body></html>"), True, "refused (502); it is asked again"),
+        (Canned(200, {"choices": []}), True, "without choices"),
+        (Canned(200, {"choices": [{"message": {"content": None, "refusal": "no"}}]}), False, "refused to answer"),
+        (Canned(200, {"error": {"code": 429, "message": "slow down"}}), True, "refused (429): slow down"),
+        (Canned(200, {"choices": "none"}), True, "no chat completion"),
+        (Canned(200, b'{"usage": ' + b"[" * 100_000), True, "no chat completion"),
+        (Canned(200, b"nonsense", {"Content-Encoding": "gzip"}), True, "hung up (DecodingError)"),
+        (Canned(304, b""), True, "correct its base_url"),
+        (Canned(200, b'{"choices": [{"message": {"content": "<observations>'), True, "no chat completion"),
+        (Canned(200, b"event: ping", {"Content-Type": "text/event-stream"}), True, "no chat completion"),
+    ],
+)
+def test_every_failure_says_whose_fault_it_is(server, model, gets, retryable, says):
+    error = failing(server, model, gets)
+
+    assert says in str(error)
+    assert error.retryable is retryable
+
+
+def test_what_cannot_be_written_in_utf_8_is_the_requests_fault(model):
+    with pytest.raises(ModelError, match="half a character") as caught:
+        model.complete(msgspec.structs.replace(observe(), prompt="\ud83d"))
+
+    assert not caught.value.retryable
+
+
+def test_what_the_sdk_raised_is_kept_for_who_looks_closer(server, model):
+    assert isinstance(failing(server, model, refused(404)).__cause__, NotFoundError)
+
+
+def test_nothing_is_asked_twice_of_a_server_that_fails(server, model):
+    # the SDK would ask three times: each of them a call that nobody decided on, within one timeout
+    failing(server, model, Behaviour.error_500)
+
+    assert len(server.calls) == 1
+
+
+def test_an_answer_cut_short_is_used_if_its_notes_are_complete(server, model):
+    whole = {"message": {"content": "<observations>\n* one\n</observations>\n<current-ta"}, "finish_reason": "length"}
+    server.plan = lambda n, purpose: Canned(200, {"choices": [whole]})
+
+    assert parse_observer(model.complete(observe()).text).text == "* one"
+
+
+def test_a_refusal_in_words_is_an_answer_that_the_observer_must_judge(server, model):
+    server.plan = lambda n, purpose: Behaviour.refusal
+
+    assert not parse_observer(model.complete(observe()).text).readable
+
+
+def test_a_server_that_is_not_there_is_asked_again(server):
+    with ModelServer() as gone:
+        pass
+    with opened(gone) as model, pytest.raises(ModelError, match="could not be reached") as caught:
+        model.complete(observe(timeout=5.0))
+
+    assert caught.value.retryable
+
+
+# -- time
+
+
+@pytest.mark.parametrize("gets", [Behaviour.stall, Behaviour.drip])
+def test_a_call_ends_when_its_time_is_over_whatever_the_server_does(server, model, gets):
+    # with the SDK's own timeouts alone a dripping server is waited for without end: each byte starts them anew
+    error = failing(server, model, gets, observe(timeout=0.3))
+
+    assert error.retryable
+    assert "no whole answer within 0.3 s" in str(error)
+
+
+def test_a_server_that_drips_its_headers_is_left_in_time_too():
+    with _dripping_headers() as url:
+        model = OpenAICompatible("fake", ModelSettings(base_url=url))
+        with pytest.raises(ModelError, match=r"no whole answer within 0\.3 s"):
+            model.complete(observe(timeout=0.3))
+        model.close()
+
+
+@contextlib.contextmanager
+def _dripping_headers():
+    import socket
+
+    over = threading.Event()
+
+    def drip():
+        connection, _ = listener.accept()
+        with connection, contextlib.suppress(OSError):
+            connection.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+            while not over.wait(0.05):
+                connection.sendall(b"x")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=drip)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        over.set()
+        thread.join()
+
+
+def test_a_call_that_timed_out_leaves_the_client_usable(server, model):
+    failing(server, model, Behaviour.drip, observe(timeout=0.3))
+    server.plan = lambda n, purpose: Behaviour.answer
+
+    assert "[[w1-1]]" in model.complete(observe()).text
+
+
+NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "86400"}, 600.0),
+        ({"retry-after": "0"}, None),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "soon"}, None),
+        ({}, None),
+        (
+            {"retry-after": format_datetime(NOW + timedelta(seconds=90), usegmt=True), "date": format_datetime(NOW)},
+            90.0,
+        ),
+        ({"retry-after": format_datetime(NOW - timedelta(days=9), usegmt=True), "date": format_datetime(NOW)}, None),
+    ],
+)
+def test_a_wait_is_read_in_seconds_or_as_a_date_of_the_providers_own_clock(headers, seconds):
+    assert retry_after(headers) == seconds
+
+
+def test_a_429_says_how_long_to_wait(server, model):
+    assert failing(server, model, Behaviour.error_429).retry_after == 1.0
+
+
+# -- keys, and what was said
+
+
+@pytest.mark.parametrize("status", [400, 401, 422, 429, 500])
+def test_no_error_and_no_log_tells_the_key_or_a_message(server, model, status, caplog):
+    # providers quote what they refuse, and some of them the key
+    caplog.set_level(logging.DEBUG)
+    body = {"error": {"message": f"key {KEY} and sk-pr***ijkl refused; input was: {SECRET} {'x' * 900}"}}
+    with capture_logs() as logs:
+        error = failing(server, model, Canned(status, body))
+
+    told = f"{error} {caplog.text} {logs}"
+    assert "refused; input was:" in str(error)
+    assert [secret for secret in (KEY, KEY[:8], "ijkl", SECRET, "vault opens") if secret in told] == []
+    assert len(str(error)) < 500
+
+
+def test_a_call_logs_nothing_for_its_task_does(model, caplog):
+    # the SDK and its transport write a line for each request, with its address, and more at DEBUG
+    caplog.set_level(logging.DEBUG)
+    model.complete(observe())
+
+    assert [record.name for record in caplog.records if record.name != "asyncio"] == []
+
+
+def test_what_a_provider_says_is_one_line_of_at_most_300_characters():
+    assert quote({"message": "a\n b" + "c" * 900}, "", "") == "a b" + "c" * 297
+
+
+def test_a_word_like_our_own_is_no_message(server, model):
+    error = failing(server, model, refused(400, "reduce the length of the messages or completion"))
+
+    assert "reduce the length of the messages or completion" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("settings", "environ", "key"),
+    [
+        ({}, {"OPENAI_API_KEY": "sk-1"}, "sk-1"),
+        ({"api_key_env": "MINE"}, {"MINE": " sk-2\n", "OPENAI_API_KEY": "sk-1"}, "sk-2"),
+        ({"base_url": "http://localhost:11434/v1"}, {}, ""),
+        ({"base_url": "http://localhost:11434/v1"}, {"OPENAI_API_KEY": "sk-1"}, ""),
+    ],
+)
+def test_a_key_is_read_from_the_variable_it_stands_in_and_no_other(settings, environ, key):
+    assert key_of(ModelSettings(**settings), environ.get) == key
+
+
+@pytest.mark.parametrize(
+    ("settings", "environ", "variable"),
+    [
+        ({}, {}, "OPENAI_API_KEY"),
+        ({"api_key_env": "MINE"}, {"OPENAI_API_KEY": "sk-1"}, "MINE"),
+        ({"api_key_env": "MINE", "base_url": "https://api.example.org"}, {"MINE": ""}, "MINE"),
+        ({"api_key_env": "MINE"}, {"MINE": "sk-“quoted”"}, "MINE"),
+    ],
+)
+def test_a_key_that_is_asked_for_and_missing_is_named(settings, environ, variable):
+    with pytest.raises(SettingsError, match=f"{variable} holds no key; set it"):
+        key_of(ModelSettings(**settings), environ.get)
+
+
+# -- the registry
+
+
+def registry(**environ):
+    return Registry(load_settings(environ=environ))
+
+
+def test_a_model_with_an_address_needs_no_key(server):
+    made = registry(OM_MODELS__MINE__BASE_URL=server.url).model(["mine"])
+
+    assert "[[w1-1]]" in made.complete(observe()).text
+    assert isinstance(made, OpenAICompatible)
+    made.close()
+
+
+def test_a_model_without_its_key_is_passed_over_and_said_to_be_once():
+    models = registry()
+    with capture_logs() as logs:
+        first, second = models.model(["gpt-x"]), models.model(["gpt-x"])
+
+    assert isinstance(first, Extractive)
+    assert first is second
+    ((said),) = logs
+    assert (said["event"], said["model"]) == ("model_not_available", "gpt-x")
+    assert said["reason"] == "OPENAI_API_KEY holds no key; set it to the provider's key and restart the workers"
+
+
+def test_the_built_in_deepseek_without_its_key_leaves_the_work_to_the_next(server):
+    made = registry(OM_MODELS__MINE__BASE_URL=server.url).model(["deepseek", "mine"])
+
+    assert made.name == "mine"
+    made.close()
+
+
+def test_gemini_is_not_available_yet():
+    with capture_logs() as logs:
+        assert isinstance(registry(GEMINI_API_KEY="g").model(["gemini-2.5-flash"]), Extractive)
+
+    assert logs[0]["reason"] == "this version has no provider gemini; name a model of another one"
+
+
+@pytest.mark.parametrize("address", ["http://[::1", "https://host:port/v1"])
+def test_an_address_that_is_none_makes_a_model_not_available(address):
+    with capture_logs() as logs:
+        assert isinstance(registry(OM_MODELS__MINE__BASE_URL=address).model(["mine"]), Extractive)
+
+    assert "base_url is no address" in logs[0]["reason"]
+
+
+def test_threads_that_ask_for_a_model_at_once_get_the_same_one(server, monkeypatch):
+    # without the registry's lock each thread makes a client of its own, and all but one are never closed
+    monkeypatch.setattr("om_workers.llm.registry.OpenAICompatible", _slow_to_make)
+    models, at_once = registry(OM_MODELS__MINE__BASE_URL=server.url), threading.Barrier(8)
+
+    def ask(_):
+        at_once.wait(30)
+        return models.model(["mine"])
+
+    with ThreadPoolExecutor(8) as pool:
+        made = set(map(id, pool.map(ask, range(8))))
+
+    assert len(made) == 1
+    models.model(["mine"]).close()
+
+
+def _slow_to_make(*arguments):
+    time.sleep(0.05)
+    return OpenAICompatible(*arguments)
+
+
+# -- the whole house, talking to the server
+
+
+@pytest.fixture
+def world(client, prefix, model):
+    return World(client, prefix, model)
+
+
+def _sealed(world):
+    """Say enough for a chunk, have it sealed, and return its id."""
+    world.say("[[w1-1]] one", "[[w1-2]] two")
+    world.claim()
+    world.perform("observe", *world.dispatch.queue.popleft()[1])
+    ((_, (_, chunk)),) = world.dispatch.queue
+    return chunk
+
+
+def test_a_429_burns_no_attempt_and_postpones_the_scope(world, server):
+    server.plan = lambda n, purpose: refused(429, "slow down", {"Retry-After": "60"})
+    chunk = _sealed(world)
+    now = world.client.time()[0] * 1000
+
+    with pytest.raises(ModelError, match="slow down"):
+        world.perform("observe_chunk", "harold", chunk)
+
+    assert world.client.hget(f"{world.prefix}:{{harold}}:chunk:{chunk}", "attempts") == b"0"
+    assert world.client.zscore(f"{world.prefix}:due:observe", "harold") >= now + 55_000
+    assert len(server.calls) == 1
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_wrong_key_or_name_turns_no_message_into_a_placeholder_however_often_it_is_tried(world, server, status):
+    # were these the message's fault, a typing error in a file would quarantine every message that comes
+    server.plan = lambda n, purpose: refused(status, "no")
+    chunk = _sealed(world)
+    for _ in range(world.settings.memory.observer.max_attempts + 2):
+        with pytest.raises(ModelError):
+            world.perform("observe_chunk", "harold", chunk)
+    server.plan = lambda n, purpose: Behaviour.answer
+
+    assert world.perform("observe_chunk", "harold", chunk) is Outcome.BUFFERED
+    assert world.client.llen(f"{world.prefix}:{{harold}}:rejected") == 0
+
+
+def test_every_mark_that_was_said_can_be_found_in_what_the_actor_reads(world, server):
+    said = [
+        f"[[w1-{n}]] I said this as the {n}th thing, at some length, so that notes of it take room" for n in range(60)
+    ]
+    world.say(*said)
+    world.settle()
+    world.om.force_reflect(resource_id="harold")
+    world.settle()
+
+    assert {call.purpose for call in server.calls} == {"observe", "reflect"}
+    assert set(marks(world.context().text)) == {f"[[w1-{n}]]" for n in range(60)}
+
+
+# -- the server itself
+
+
+def test_an_observation_has_the_marks_of_the_messages_and_not_those_of_earlier_notes(server, model):
+    earlier = ("Date: Dec 3, 2025\n* 🟡 (09:15) [[w0-9]] before",)
+    observed = parse_observer(model.complete(observe("[[w1-1]] a", "no mark", "[[w1-2]] b", previous=earlier)).text)
+
+    assert observed.text == "Date: Dec 4, 2025\n* 🟡 [[w1-1]] a\n* 🟡 [[w1-2]] b"
+    assert [(call.n, call.purpose, call.marks) for call in server.calls] == [(1, "observe", ("[[w1-1]]", "[[w1-2]]"))]
+
+
+def test_many_messages_that_are_alike_are_no_loop(model):
+    texts = [f"[[w1-{n}]] the same words again and again, said at length by everybody" for n in range(400)]
+    observed = parse_observer(model.complete(observe(*texts)).text)
+
+    assert not observed.degenerate
+    assert len(marks(observed.text)) == 400
+
+
+def test_a_reflection_is_shorter_and_has_every_mark(model):
+    notes = "\n".join(f"* 🟡 [[w1-{n}]] some words that are left out later" for n in range(120))
+    reflected = parse_reflector(model.complete(reflect(f'<thread id="t-1">\n{notes}\n</thread>')).text)
+
+    assert marks(reflected.text) == marks(notes)
+    assert len(reflected.text) < len(notes) / 2
+    assert reflected.text.count("\n") == 2
+
+
+def test_a_plan_gives_the_same_call_the_same_whoever_makes_it():
+    plan = seeded_plan(7, {Behaviour.stall: 0.2, Behaviour.error_500: 0.3})
+    first = [plan(n, "observe") for n in range(1, 400)]
+
+    assert first == [
+        seeded_plan(7, {Behaviour.stall: 0.2, Behaviour.error_500: 0.3})(n, "reflect") for n in range(1, 400)
+    ]
+    assert set(first) == {Behaviour.stall, Behaviour.error_500, Behaviour.answer}
+    assert 40 < first.count(Behaviour.stall) < 120
+
+
+def test_a_call_that_hangs_has_no_end_until_the_server_ends_and_lets_go_of_it():
+    held = ModelServer(lambda n, purpose: Behaviour.stall, stall_s=600)
+    with ThreadPoolExecutor(1) as pool, opened(held) as model:
+        with held:
+            asked = pool.submit(model.complete, observe(timeout=100.0))
+            wait_until(lambda: held.calls, "the call")
+            hanging = held.calls[0]
+
+        with pytest.raises(ModelError, match="hung up"):
+            asked.result(20)
+        wait_until(lambda: held.calls[0].ended, "the end of the call")
+    assert (hanging.behaviour, hanging.ended) == (Behaviour.stall, None)

@@ -1,0 +1,180 @@
+"""What one look at a scope leaves behind: who else may look, when it comes back, and who is told."""
+
+from __future__ import annotations
+
+import pytest
+from world import World
+
+from om_api import Message
+from om_api.policy import Move
+from om_api.store import looking
+from om_api.values import Outcome, Scope
+from om_workers.mover import Mover
+
+HAROLD = Scope("harold")
+
+
+def _index(world, what="observe"):
+    return f"{world.prefix}:due:{what}"
+
+
+def _due(world, what="observe"):
+    """Whether harold is to be looked at by now."""
+    seconds, micros = world.client.time()
+    at = world.client.zscore(_index(world, what), "harold")
+    return at is not None and at <= seconds * 1000 + micros // 1000
+
+
+def _say(world, n, **fields):
+    return world.say(*[f"message {i}" for i in range(n)], **fields)
+
+
+def _look(world):
+    """One look by whoever claims the scope, and nothing of what it passes on."""
+    world.client.zadd(_index(world), {"harold": 1})
+    world.claim()
+    outcome = world.perform("observe", *world.dispatch.queue.popleft()[1])
+    world.dispatch.queue.clear()
+    return outcome
+
+
+def _chunks(world):
+    return world.shop.run(looking.look(world.shop.keys, HAROLD)).chunks
+
+
+def test_a_scope_that_somebody_looks_at_is_busy_and_stays_on_lease(world):
+    """Catches a lock that everyone is granted: two workers would plan the same seals, and one of them in vain."""
+    _say(world, 4)
+    world.client.set(world.shop.lock_name(HAROLD, "observe"), "someone else", px=30_000)
+
+    assert _look(world) is Outcome.BUSY
+    assert _chunks(world) == []
+    assert world.client.zscore(_index(world), "harold") is not None
+
+
+def test_a_scope_of_a_reader_leaves_the_index(client, prefix):
+    """Catches a lease that nobody ends: a scope that may not be written to would be looked at every thirty seconds."""
+    world = World(client, prefix, read_only="true")
+
+    assert _look(world) is Outcome.REST
+    assert client.zcard(_index(world)) == 0
+
+
+def test_what_activation_brings_about_is_seen_before_more_is_sealed(world):
+    """Catches a look that goes on to seal after it activated: the model would be asked before the actor's context is short."""
+    _say(world, 8)
+    world.settle()
+    assert {chunk.ready for chunk in _chunks(world)} == {True}
+    _say(world, 3)
+
+    assert _look(world) is Outcome.ACTIVATED
+    assert world.om.stats("harold").message_tokens > 0
+    assert all(chunk.ready for chunk in _chunks(world))
+    assert _due(world)
+    assert _look(world) is Outcome.SEALED
+
+
+def test_a_look_ends_with_the_word_for_what_it_did_though_a_request_found_nothing_to_seal(world):
+    _say(world, 8)
+    world.settle()
+    call = {"type": "tool-call", "tool_call_id": "c-1", "name": "search", "args": {}}
+    world.om.add_message(Message(role="assistant", content=[call], thread_id="t-1", resource_id="harold", tokens=300))
+    world.om.force_observe("t-1", "harold")
+
+    assert _look(world) is Outcome.ACTIVATED
+    assert world.om.stats("harold").message_tokens == 300
+
+
+def test_a_request_made_while_a_chunk_is_cut_is_not_taken_for_the_one_that_was_answered(world):
+    """Time 0: request A waits for its chunk. Time 1: a look seals by size. Time 2: B is asked. Time 3: the look goes on.
+
+    Catches a look that counts A as handled though it sealed nothing for it: B would be answered with messages raw.
+    """
+
+    class Overtaken(Mover):
+        def seal(self, look, move):
+            did = super().seal(look, move)
+            if not move.threads:
+                world.om.force_observe("t-1", "harold")
+            return did
+
+    _say(world, 2)
+    world.om.force_observe("t-1", "harold")
+    _look(world)
+    _say(world, 3)
+    world.mover = lambda: Overtaken(world.shop)
+    _look(world)
+
+    assert world.shop.run(looking.look(world.shop.keys, HAROLD)).unsealed == {}
+
+
+def test_what_changed_under_a_look_is_left_to_the_next(world):
+    """Time 0: two threads are read. Time 1: a message of the first is gone. Time 2: nothing of that plan is sealed."""
+    for thread in ("t-1", "t-2"):
+        _say(world, 2, thread=thread)
+    look = world.shop.run(looking.look(world.shop.keys, HAROLD))
+    run = world.shop.run
+    mover = Mover(world.shop)
+
+    def gone(steps):
+        if getattr(steps, "__name__", "") == "seal" and not _chunks(world):
+            world.client.zremrangebyrank(world.shop.keys.of("harold").messages("t-1"), 0, 0)
+        return run(steps)
+
+    mover._run = gone
+
+    assert mover.seal(look, Move("seal", threads=("t-1", "t-2"))) is Outcome.SUPERSEDED
+    assert _chunks(world) == []
+
+
+@pytest.mark.parametrize("why", ["full", "too many", "a drain waits"])
+def test_an_activation_after_which_a_reflection_is_due_marks_it(client, prefix, why):
+    options = {"full": {"observation_threshold": "100"}, "too many": {"max_observations": "2"}}
+    world = World(client, prefix, **options.get(why, {}))
+    _say(world, 9)
+    world.settle()
+    if why == "a drain waits":
+        client.hset(f"{prefix}:{{harold}}:record", "drain", 99)
+    client.delete(_index(world, "reflect"))
+    _say(world, 1)
+
+    assert _look(world) is Outcome.ACTIVATED
+    assert _due(world, "reflect")
+
+
+def test_an_activation_that_fills_nothing_leaves_the_reflector_alone(world):
+    _say(world, 9)
+    world.settle()
+    _say(world, 1)
+
+    assert _look(world) is Outcome.ACTIVATED
+    assert world.client.zcard(_index(world, "reflect")) == 0
+
+
+@pytest.mark.parametrize("held", ["raw", "sealed"])
+def test_who_was_looked_at_is_listed_for_the_sweep(world, held):
+    """Catches a resource that no list names: its gaps would be found by walking over all keys, or never."""
+    _say(world, 1 if held == "raw" else 2)
+    _look(world)
+    world.client.delete(f"{world.prefix}:resources")
+    _look(world)
+
+    assert world.client.zscore(f"{world.prefix}:resources", "harold")
+
+
+@pytest.mark.parametrize("why", ["paused", "not enabled"])
+def test_a_scope_whose_chunks_may_not_be_observed_waits_off_the_index(client, prefix, why):
+    """Catches a look that passes on what the Observer will only refuse: the scope would come back at every lease's end."""
+    world = World(client, prefix)
+    _say(world, 2)
+    assert _look(world) is Outcome.SEALED
+    if why == "paused":
+        world.om.pause("harold")
+    else:
+        world = World(client, prefix, enabled="false")
+    client.zadd(_index(world), {"harold": 1})
+    world.claim()
+    world.perform("observe", *world.dispatch.queue.popleft()[1])
+
+    assert list(world.dispatch.queue) == []
+    assert client.zcard(_index(world)) == 0

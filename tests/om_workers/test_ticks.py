@@ -1,0 +1,96 @@
+"""A tick finds what is due and passes it on, once in its slot however many beats there are."""
+
+from __future__ import annotations
+
+import pytest
+from structlog.testing import capture_logs
+
+from om_api.store import due
+from om_workers import ticks, wiring
+from om_workers.sweep import Sweep
+
+
+@pytest.fixture(autouse=True)
+def house(monkeypatch, world):
+    """This process' workshop is the world's."""
+    monkeypatch.setattr(wiring, "workshop", lambda: world.shop)
+    monkeypatch.setattr(wiring, "settings", lambda: world.settings)
+    monkeypatch.setattr(wiring, "sweeper", lambda: Sweep(world.shop))
+    monkeypatch.setattr(wiring, "settings_changed", lambda: False)
+
+
+def _mark(world, *names, index="observe"):
+    world.client.zadd(f"{world.prefix}:due:{index}", dict.fromkeys(names, 1))
+
+
+def _passed_on(world):
+    return sorted(ids[0] for _, ids in world.dispatch.queue)
+
+
+def _next_slot(world):
+    world.client.delete(world.shop.keys.tick("observer"))
+
+
+def test_of_two_beats_in_one_slot_the_second_does_nothing(world):
+    """Catches a guard that everyone gets: three beats would claim and ask three times as often."""
+    assert ticks.observer_tick() == "rest"
+    _mark(world, "harold")
+
+    assert ticks.observer_tick() == "busy"
+    assert _passed_on(world) == []
+
+    _next_slot(world)
+    assert ticks.observer_tick() == "rest"
+    assert _passed_on(world) == ["harold"]
+
+
+def test_a_slot_ends_before_the_next_tick_of_its_beat(world):
+    ticks.observer_tick()
+
+    assert 0 < world.client.pttl(world.shop.keys.tick("observer")) < world.settings.memory.observer_interval * 1000
+
+
+def test_each_index_is_passed_on_to_who_works_it(world):
+    _mark(world, "harold")
+    _mark(world, "albert", index="reflect")
+    ticks.observer_tick()
+    ticks.reflector_tick()
+
+    assert [(verb, ids[0]) for verb, ids in world.dispatch.queue] == [("observe", "harold"), ("reflect", "albert")]
+
+
+@pytest.mark.parametrize(("n", "asked"), [(0, 1), (1, 1), (4, 3), (5, 3)])
+def test_a_tick_claims_slice_after_slice_until_one_is_not_full(world, monkeypatch, n, asked):
+    """Catches a tick that takes one slice (the rest waits for the next beat), and one that goes on asking for nothing."""
+    monkeypatch.setattr(ticks, "_CLAIMS", 2)
+    calls, claim = [], due.claim
+    monkeypatch.setattr(ticks.due, "claim", lambda *args: calls.append(args) or claim(*args))
+    names = sorted(f"harold-{i}" for i in range(n))
+    if names:
+        _mark(world, *names)
+    ticks.observer_tick()
+
+    assert _passed_on(world) == names
+    assert len(calls) == asked
+
+
+def test_a_tick_that_did_something_is_a_line_of_log_and_no_other(world):
+    with capture_logs() as lines:
+        ticks.observer_tick()
+    assert lines == []
+
+    _next_slot(world)
+    _mark(world, "harold")
+    with capture_logs() as lines:
+        ticks.observer_tick()
+    assert [(line["event"], line["due"]) for line in lines] == [("observer_ticked", 1)]
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_changed_settings_are_made_known_and_unchanged_ones_cost_nothing(world, monkeypatch, changed):
+    told = []
+    monkeypatch.setattr(wiring, "settings_changed", lambda: changed)
+    monkeypatch.setattr(Sweep, "apply_settings", lambda sweep: told.append(sweep))
+    ticks.observer_tick()
+
+    assert bool(told) is changed
