@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 FILES := pyproject.toml constraints.txt Makefile
 JOBS ?= 2
 
-.PHONY: help demo up test check docs clean
+.PHONY: help demo up test lint check fuzz chaos mutants docs clean
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
@@ -35,15 +35,25 @@ up: $(VENV)/.installed  ## run everything for real use, on an embedded store unl
 test: $(VENV)/.installed-tests  ## run all tests
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
-check: $(VENV)/.installed-checks  ## the one gate: style, types, Lua, arrows between rooms, tests, the ten longest functions
+lint: $(VENV)/.installed-checks  ## style, types, Lua, arrows between rooms, the ten longest functions
 	$(BIN)/ruff check om_api om_workers tests .ci
 	$(BIN)/ruff format --check om_api om_workers tests .ci
 	$(BIN)/mypy
 	@if command -v luacheck >/dev/null; then luacheck --quiet --std lua51 --read-globals redis KEYS ARGV --no-max-line-length om_api/store/lua; \
 	else echo "luacheck is not installed: tests/om_api/store/test_scripts.py compiles every script and finds its globals"; fi
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 	@$(BIN)/python .ci/longest.py
+
+check: lint test  ## the one gate: lint and all tests
+
+fuzz: $(VENV)/.installed-tests  ## play seeded interleavings on a real server (SEEDS=2000, FIRST=0, JOBS=2, WRITE=1)
+	@PYTHONPATH=tests:tests/faults $(BIN)/python -m fuzz --seeds $(or $(SEEDS),500) --first $(or $(FIRST),0) --jobs $(JOBS) $(if $(WRITE),--write)
+
+chaos: $(VENV)/.installed-tests  ## break real processes for minutes (MINUTES=3, SEED=1, FSYNC=always or everysec, WRITE=1)
+	@PYTHONPATH=tests $(BIN)/python -m chaos --minutes $(or $(MINUTES),3) --seed $(or $(SEED),1) --fsync $(or $(FSYNC),always) $(if $(WRITE),--write)
+
+mutants: $(VENV)/.installed-tests  ## take out every guard once and see that the tests notice (ONLY=seal.lua, JOBS=4, WRITE=1)
+	@PYTHONPATH=tests $(BIN)/python -m mutants --jobs $(JOBS) --only "$${ONLY:-}" $(if $(WRITE),--write)
 
 docs: $(VENV)/.installed  ## write the generated documents again
 	$(BIN)/python -m om_api.settings.docs --write

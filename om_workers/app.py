@@ -11,7 +11,9 @@ from celery import Celery
 from celery.schedules import schedule
 from celery.signals import setup_logging, worker_process_init, worker_process_shutdown, worker_ready, worker_shutdown
 from kombu import Exchange, Queue
+from kombu.exceptions import OperationalError
 
+from om_api.errors import StoreError
 from om_workers import ticks, wiring  # noqa: F401 -- importing ticks registers the tasks
 
 if TYPE_CHECKING:
@@ -39,23 +41,32 @@ class CeleryDispatch:
     """Passes work on through the broker, which may lose or repeat it: the due index re-drives what is lost."""
 
     def __init__(self, app: Celery) -> None:
-        self._send = app.send_task
+        self._app = app
+
+    def _send(self, task: str, *ids: str) -> None:
+        try:
+            self._app.send_task(task, ids)
+        except OperationalError as error:
+            text = (
+                f"the broker did not take {task}: {str(error)[:200]}. Check OM_BROKER_URL; the due index brings it back"
+            )
+            raise StoreError(text) from error
 
     def observe(self, scope: str, lease: str) -> None:
         """See workshop.Dispatch."""
-        self._send("om.observe", (scope, lease))
+        self._send("om.observe", scope, lease)
 
     def observe_chunk(self, scope: str, chunk: str) -> None:
         """See workshop.Dispatch."""
-        self._send("om.observe_chunk", (scope, chunk))
+        self._send("om.observe_chunk", scope, chunk)
 
     def reflect(self, scope: str, lease: str) -> None:
         """See workshop.Dispatch."""
-        self._send("om.reflect", (scope, lease))
+        self._send("om.reflect", scope, lease)
 
     def adopt(self, key: str) -> None:
         """See workshop.Dispatch."""
-        self._send("om.adopt", (key,))
+        self._send("om.adopt", key)
 
 
 def make_app(settings: Settings) -> Celery:
@@ -109,7 +120,7 @@ def _schedule(settings: Settings) -> dict[str, Any]:
     intervals = {
         "om.observer_tick": settings.memory.observer_interval,
         "om.reflector_tick": settings.memory.reflector_interval,
-        "om.sweep": wiring.SWEEP_S,
+        "om.sweep": wiring.SWEEP_S / 6,  # its guard lets one a minute through, whatever becomes of the beats
     }
     return {
         name: {

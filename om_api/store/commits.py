@@ -116,7 +116,8 @@ def reflect(
     names += [of.reflected(scope, generation.n), of.draft(scope)]
     moved = sum(stored.observation.tokens for stored in replaced)
     args = [epoch, generation.n - 1, new_id(), msgspec.json.encode(generation), generation.tokens, moved, keep, ttl_s]
-    reply = yield Verb("reflect", names, [*args, *(_seq(stored.seq) for stored in replaced)])
+    named = [word for stored in replaced for word in (_seq(stored.seq), stored.member)]
+    reply = yield Verb("reflect", names, [*args, *named])
     return Outcome(reply.decode())
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from om_api import load_settings
-from om_workers import wiring
-from om_workers.app import app, broker_of, make_app
+import pytest
+
+from om_api import StoreError, load_settings
+from om_workers.app import CeleryDispatch, app, broker_of, make_app
 
 
 def test_every_task_is_routed_to_a_queue_of_its_own_that_the_worker_consumes():
@@ -21,7 +22,7 @@ def test_the_schedule_follows_the_settings():
     app.set_default()
 
     seconds = {name: entry["schedule"].seconds for name, entry in made.conf.beat_schedule.items()}
-    assert seconds == {"om.observer_tick": 3.0, "om.reflector_tick": 60.0, "om.sweep": wiring.SWEEP_S}
+    assert seconds == {"om.observer_tick": 3.0, "om.reflector_tick": 60.0, "om.sweep": 10.0}
     assert all(entry["options"]["expires"] >= 86_400 for entry in made.conf.beat_schedule.values())
 
 
@@ -36,3 +37,12 @@ def test_sentinels_are_written_as_the_broker_wants_them():
         "sentinel://u:p@a:1/3;sentinel://u:p@b:2/3",
         {"master_name": "shop"},
     )
+
+
+def test_a_broker_that_is_away_is_said_in_one_line_and_costs_nothing_but_time():
+    """Breaks when kombu's own error gets through: a tick ended with a traceback instead of a line of log."""
+    made = make_app(load_settings(environ={"OM_BROKER_URL": "redis://127.0.0.1:1/0"}))
+    app.set_default()
+
+    with pytest.raises(StoreError, match=r"did not take om\.adopt.*Check OM_BROKER_URL; the due index"):
+        CeleryDispatch(made).adopt("cortex:om:{harold}:messages:t-1")

@@ -1,8 +1,9 @@
--- reflect(record, observations, reflections, reflected, draft; epoch, generation, id, next, tokens, moved_tokens, keep, ttl, [seq]...)
+-- reflect(record, observations, reflections, reflected, draft; epoch, generation, id, next, tokens, moved_tokens, keep, ttl, [seq, member]...)
 -- Makes the next generation of the named observations and the current generation. The named ones move, whole, to the history of
 -- this generation; everything else stays.
 -- Time 0: the Reflector reads generation 4 and starts thinking. Time 9: an activation appends "new fact". Time 12: this commit
 -- replaces what was read, "new fact" stays. Had another reflector committed generation 5 meanwhile, nothing would change.
+-- Observations are named by their bytes as well as by seq: a server that lost its last second draws the same seq for another one.
 -- Returns 'reflected' or 'superseded'.
 local record, observations, reflections, reflected, draft = unpack(KEYS, 1, 5)
 local epoch, generation, id, next_, tokens, moved, keep, ttl = unpack(ARGV, 1, 8)
@@ -18,12 +19,11 @@ if version[2] ~= generation or #ARGV == 8 then
   return 'superseded'
 end
 local members = {}
-for i = 9, #ARGV do
-  local found = redis.call('ZRANGEBYSCORE', observations, ARGV[i], ARGV[i])
-  if #found ~= 1 then
+for i = 9, #ARGV, 2 do
+  if tonumber(redis.call('ZSCORE', observations, ARGV[i + 1]) or '') ~= tonumber(ARGV[i]) then
     return 'superseded'
   end
-  members[#members + 1] = {ARGV[i], found[1]}
+  members[#members + 1] = {ARGV[i], ARGV[i + 1]}
 end
 redis.call('ZCARD', reflections)
 redis.call('ZCARD', reflected)

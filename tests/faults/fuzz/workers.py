@@ -153,5 +153,5 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     activate: 6,
     reflect: 4,
     outlive: 6,
-    overtake: 5,
+    overtake: 6.5,
 }

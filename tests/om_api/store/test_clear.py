@@ -75,6 +75,15 @@ def test_clear_again_is_cleared_again(store):
         assert store.run(clearing_all(store)).outcome is Outcome.CLEARED
 
 
+def test_a_sweep_that_comes_after_a_clear_brings_no_record_back(store):
+    """Time 0: the sweep reads a memory. Time 1: it is cleared. Time 2: the sweep notes when it last changed."""
+    filled(store)
+    store.run(clearing_all(store))
+
+    assert store.run(commits.stir(store.keys, HAROLD, "0/0/0")) == 0
+    assert contents(store) == {}
+
+
 def test_clear_takes_what_waits_for_adoption_and_its_hint(store):
     write_plainly(store, member(1))
     store.run(clearing_all(store))

@@ -1,0 +1,121 @@
+"""The processes of a run: workers and beats, killed and started again, each in a group of its own."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING, Self
+
+from om_api.cli.embedded import end, launch
+
+if TYPE_CHECKING:
+    import random
+    import subprocess
+    from collections.abc import Mapping
+    from pathlib import Path
+
+_CELERY = (sys.executable, "-m", "celery", "--quiet", "-A", "om_workers.app")
+_WORKER = ("worker", "-P", "threads", "-c", "8", "--without-gossip", "--without-mingle", "-l", "INFO")
+_BEAT = ("beat", "-l", "INFO")
+_BEAT_STARTS_S = 2.0
+_GROWN_S = 1.5  # of work, before a kill is worth its while
+_READY_S = 60
+_STOP_S = 15
+
+
+class _Running:
+    """A process, its log, and since when it works: the death of one that still imports breaks nothing."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: Path, start: int) -> None:
+        self.process, self._log, self._start = process, log, start
+        self._began = time.monotonic()
+        self._works_since: float | None = None
+
+    def works(self) -> bool:
+        """Whether it said that it is ready; a beat says nothing, it takes a while like a worker."""
+        if self._works_since is None and self._has_begun():
+            self._works_since = time.monotonic()
+        return self._works_since is not None
+
+    def is_grown(self) -> bool:
+        """Whether it worked as long as it took to start, so that a slow machine gets something done between kills."""
+        if not self.works() or self._works_since is None:
+            return False
+        return time.monotonic() - self._works_since > max(_GROWN_S, self._works_since - self._began)
+
+    def _has_begun(self) -> bool:
+        if self._log.name.startswith("beat"):
+            return time.monotonic() - self._began > _BEAT_STARTS_S
+        with self._log.open("rb") as log:
+            log.seek(self._start)
+            return b"ready." in log.read()
+
+
+class Crew:
+    """Three workers and two beats. What ends by itself, without a kill of ours, is noted in `deserted`."""
+
+    def __init__(self, folder: Path, environ: Mapping[str, str], *, workers: int = 3, beats: int = 2) -> None:
+        self._folder, self._environ = folder, environ
+        self._names = [f"worker-{n}" for n in range(workers)] + [f"beat-{n}" for n in range(beats)]
+        self._running: dict[str, _Running] = {}
+        self.deserted: list[str] = []
+
+    def __enter__(self) -> Self:
+        """Start all of them and wait until each works; none is left behind if that fails."""
+        try:
+            for name in self._names:
+                self._start(name)
+            self._wait()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def _wait(self) -> None:
+        until = time.monotonic() + _READY_S
+        while not all(running.works() for running in self._running.values()):
+            if time.monotonic() > until:
+                raise RuntimeError(f"the workers did not start; their logs: {self._folder}")
+            time.sleep(0.1)
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _start(self, name: str) -> None:
+        # only ever from the main thread: a child is tied to the thread that made it
+        words = (*_WORKER, "-n", f"{name}@chaos") if name.startswith("worker") else _BEAT
+        path = self._folder / f"{name}.log"
+        with path.open("ab") as log:
+            start = log.tell()
+            process = launch([*_CELERY, *words], output=log, environ=self._environ, orphaned=signal.SIGKILL)
+        self._running[name] = _Running(process, path, start)
+
+    def kill(self, kind: str, dice: random.Random) -> str:
+        """SIGKILL a random worker or beat that has begun to work, start it again at once; its name, '' if none has."""
+        able = [name for name, running in self._running.items() if name.startswith(kind) and running.is_grown()]
+        if not able:
+            return ""
+        name = dice.choice(able)
+        process = self._running[name].process
+        process.kill()
+        process.wait()
+        self._start(name)
+        return name
+
+    def tend(self) -> None:
+        """Start again what ended by itself, and note that it did."""
+        for name, running in list(self._running.items()):
+            running.works()
+            if running.process.poll() is not None:
+                self.deserted.append(f"{name} ended by itself with {running.process.returncode}")
+                self._start(name)
+
+    def stop(self) -> None:
+        """End all of them, by force if they take too long."""
+        for running in self._running.values():
+            running.process.terminate()
+        until = time.monotonic() + _STOP_S
+        for running in self._running.values():
+            end(running.process, max(0.1, until - time.monotonic()))
+        self._running.clear()

@@ -1,0 +1,116 @@
+"""A house of real processes: a server, a model server, workers and beats, on settings of its own."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Self
+
+from model_server import Behaviour, ModelServer, seeded_plan
+
+from chaos.crew import Crew
+from chaos.server import AofServer
+from om_api import ObservationalMemory, load_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import redis
+
+    from chaos.plan import Run
+
+PREFIX = "chaos:om"
+_THINKS_S = 0.15
+_WEIGHTS = {
+    Behaviour.answer: 93,
+    Behaviour.stall: 1,
+    Behaviour.error_500: 1.5,
+    Behaviour.error_429: 1,
+    Behaviour.garbage: 1,
+    Behaviour.refusal: 0.5,
+    Behaviour.empty: 1,
+    Behaviour.drop: 1,
+}
+_YAML = """
+observational_memory:
+  tokenizer: estimate
+  message_threshold: {window}
+  observation_threshold: {threshold}
+  observer_interval: 0.5s
+  reflector_interval: 1s
+  observer_model: local
+  reflector_model: local
+  observer: {{timeout: 2s}}
+  reflection: {{timeout: 3s}}
+models:
+  local: {{provider: openai, base_url: "{url}"}}
+"""
+_SOLO = "observational_memory: {scope: thread}\n"
+
+
+class House:
+    """Everything a run needs, started on entry and stopped by its ids on every way out."""
+
+    def __init__(self, folder: Path, run: Run) -> None:
+        self.folder, self._run = folder, run
+        self._held = ExitStack()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as held:
+            self.moods = Moods(self._run.seed)
+            self.models = held.enter_context(ModelServer(self.moods, delay=_THINKS_S))
+            self.server = held.enter_context(AofServer(self.folder / "server", self._run.fsync))
+            self._configure()
+            self.crew = held.enter_context(Crew(self.folder, self._environ()))
+            self._held = held.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
+
+    def _configure(self) -> None:
+        solo = self.folder / "config" / "agents" / "solo-*"
+        solo.mkdir(parents=True)
+        (solo / "memory.yaml").write_text(_SOLO)
+        run = self._run
+        text = _YAML.format(window=run.message_threshold, threshold=run.observation_threshold, url=self.models.url)
+        (self.folder / "config" / "observational-memory.yaml").write_text(text)
+
+    def _environ(self) -> dict[str, str]:
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("OM_")}
+        return {**kept, **self._ours(), "OM_BROKER_URL": self.server.url(1)}
+
+    def _ours(self) -> dict[str, str]:
+        return {
+            "OM_CONFIG_DIR": str(self.folder / "config"),
+            "OM_REDIS_URL": self.server.url(0),
+            "OM_PREFIX": PREFIX,
+        }
+
+    def outside(self, timeout: float) -> redis.Redis:
+        """A plain client, closed with the house."""
+        client = self.server.client(timeout=timeout)
+        self._held.callback(client.close)
+        return client
+
+    def client(self, timeout: float) -> ObservationalMemory:
+        """A client of the library, closed with the house."""
+        om = ObservationalMemory(load_settings(environ=self._ours()), timeout=timeout)
+        self._held.callback(om.close)
+        return om
+
+
+class Moods:
+    """How the model behaves at each call: by the seed, and well once `well` is set.
+
+    It never refuses to reflect: what it says then would be taken for the memory, which no script can tell.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._planned = seeded_plan(seed, _WEIGHTS)
+        self.well = False
+
+    def __call__(self, n: int, purpose: str) -> Behaviour:
+        behaviour = self._planned(n, purpose)
+        refuses = purpose == "reflect" and behaviour is Behaviour.refusal
+        return Behaviour.answer if self.well or refuses else behaviour

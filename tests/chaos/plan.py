@@ -1,0 +1,108 @@
+"""What a run is to do and must have seen: its length, its cast, its faults by a seed, and the least it may pass with."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import NamedTuple
+
+FULL_SECONDS = 180
+_DOWN_S = (0.2, 1.5)
+_PAUSE_S = (1.0, 3.0)
+_MARGIN = 1.25  # more is planned than must be seen: what comes late is not seen
+
+
+class Least(NamedTuple):
+    """What a run must have seen, or it fails by itself; `kills` are of workers."""
+
+    kills: int = 50
+    restarts: int = 3
+    messages: int = 5_000
+    scopes: int = 20
+    scopes_of_a_kind: int = 5
+    generations: int = 30
+    clears: int = 1
+    migrations: int = 1
+
+
+class Run(NamedTuple):
+    """How long (s) faults last, by which seed, how the server syncs, what must have been seen, and what it is held to.
+
+    `compares`: the same messages are said again without faults, to compare what was spent.
+    """
+
+    seconds: float = FULL_SECONDS
+    seed: int = 1
+    fsync: str = "always"
+    least: Least = Least()
+    message_threshold: int = 1_500
+    observation_threshold: int = 1_000
+    spend_limit: float = 1.5
+    quiet_limit: float = 60
+    compares: bool = True
+
+    @property
+    def quota(self) -> int:
+        """Messages to be sent by all writers together."""
+        return math.ceil(self.least.messages * _MARGIN)
+
+    @property
+    def loses_tail(self) -> bool:
+        """Whether a kill of the server takes what it wrote last, as a power failure does."""
+        return self.fsync == "everysec"
+
+
+class Member(NamedTuple):
+    """One resource of the cast: its threads, how often it is spoken to, and what its owner does to it, if anything."""
+
+    name: str
+    threads: tuple[str, ...]
+    weight: int = 2
+    fate: str = ""
+
+
+class Fault(NamedTuple):
+    """What goes wrong, and when: seconds from the start."""
+
+    at: float
+    what: str
+
+
+def cast() -> list[Member]:
+    """Eleven resources with one memory each, and six (`solo-*`) with one for each thread: 27 scopes, two of them busy."""
+    busy = [Member("pool-1", ("t-1", "t-2"), 5), Member("pool-2", ("t-1", "t-2", "t-3"), 5)]
+    pools = [Member(f"pool-{n}", ("t-1", "t-2", "t-3")[: 2 + n % 2]) for n in range(3, 10)]
+    solos = [Member(f"solo-{n}", ("s-1", "s-2", "s-3"), 3) for n in range(1, 5)]
+    moved = [Member("pool-moved", ("t-1", "t-2"), 2, "thread"), Member("solo-moved", ("s-1", "s-2"), 2, "resource")]
+    ended = [Member("pool-ended", ("t-1", "t-2"), 3, "clear"), Member("solo-ended", ("s-1", "s-2"), 3, "clear")]
+    return [*busy, *pools, *solos, *moved, *ended]
+
+
+def faults(run: Run) -> list[Fault]:
+    """The seeded plan, in order. Whatever touches the server has a stretch of the run for itself, so that nothing is lost
+    of another; workers and beats die at any time, whether the server is there or not."""
+    dice = random.Random(run.seed)
+    planned = _spread(dice, "kill worker", math.ceil(run.least.kills * _MARGIN), run.seconds)
+    # a beat sends the first sweep a minute after it began: the last seconds spare them, or quiet could not come in sixty
+    planned += _spread(dice, "kill beat", max(2, round(run.seconds / 22)), run.seconds * 0.85)
+    kinds = ["kill server", "term server"] * (run.least.restarts // 2 + 1)
+    kinds += ["pause server"] * (run.least.restarts + 1) + ["drop connections"] * (2 * run.least.restarts)
+    kinds += ["lose broker"] * max(1, run.least.restarts - 1)
+    dice.shuffle(kinds)
+    stretch = run.seconds / len(kinds)
+    for n, kind in enumerate(kinds):
+        planned += _of_server(dice, kind, n * stretch, stretch)
+    return sorted(planned)
+
+
+def _spread(dice: random.Random, what: str, times: int, seconds: float) -> list[Fault]:
+    slot = seconds / times
+    return [Fault(slot * (n + dice.random()), what) for n in range(times)]
+
+
+def _of_server(dice: random.Random, kind: str, start: float, stretch: float) -> list[Fault]:
+    at = start + dice.random() * stretch * 0.4
+    if kind in {"drop connections", "lose broker"}:
+        return [Fault(at, kind)]
+    ending, shortest_longest = ("resume server", _PAUSE_S) if kind == "pause server" else ("start server", _DOWN_S)
+    return [Fault(at, kind), Fault(at + min(dice.uniform(*shortest_longest), stretch * 0.5), ending)]

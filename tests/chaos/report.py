@@ -1,0 +1,149 @@
+"""What a run saw, as one table; and what it did not see but had to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterable, Sequence
+
+    from chaos.journal import Journal
+    from chaos.judging import Held, Verdict
+    from chaos.plan import Run
+
+
+class Spent(NamedTuple):
+    """Model calls by purpose and behaviour, and how many observations and generations were made of them."""
+
+    calls: Counter[str]
+    made: int
+
+    @property
+    def total(self) -> int:
+        return sum(self.calls.values())
+
+    @property
+    def for_each(self) -> float:
+        """Calls for each thing made."""
+        return self.total / max(1, self.made)
+
+
+class Seen(NamedTuple):
+    """Everything counted in one run; `calm` is the undisturbed one (None: not compared)."""
+
+    run: Run
+    messages: int
+    acknowledged: int
+    lost: int
+    doubled: int
+    cleared: int
+    quarantined: int
+    happened: Counter[str]
+    dropped: int
+    lost_bytes: int
+    looks: int
+    scopes: dict[str, int]
+    generations: int
+    clears: int
+    migrations: int
+    quiet_s: float
+    spent: Spent
+    calm: Spent | None = None
+
+    @property
+    def restarts(self) -> int:
+        return self.happened["start server"]
+
+    @property
+    def spend(self) -> float:
+        """Model calls per call of the undisturbed run, or per thing made, whichever is worse; 0 if not compared.
+
+        A storm holds workers up, and what waited is cut into fewer, larger chunks: by the first measure alone it could
+        waste calls and still look cheap.
+        """
+        if self.calm is None:
+            return 0.0
+        mine, other = self.spent, self.calm
+        return max(mine.total / other.total, mine.for_each / other.for_each)
+
+
+def missed(seen: Seen) -> list[str]:
+    """What the run had to see and did not: it fails by itself then, whatever it found."""
+    least = seen.run.least
+    asked = [
+        ("kills of workers", seen.happened["kill worker"], least.kills),
+        ("server restarts", seen.restarts, least.restarts),
+        ("acknowledged messages", seen.acknowledged, least.messages),
+        ("scopes", sum(seen.scopes.values()), least.scopes),
+        ("generations", seen.generations, least.generations),
+        ("clears in flight", seen.clears, least.clears),
+        ("scope migrations in flight", seen.migrations, least.migrations),
+        *((f"scopes of kind {kind}", n, least.scopes_of_a_kind) for kind, n in seen.scopes.items()),
+    ]
+    return [f"saw {had} {what}, not the {wanted} it takes" for what, had, wanted in asked if had < wanted]
+
+
+def broken(seen: Seen, verdict: Verdict, breaches: Iterable[object], unfinished: str) -> list[str]:
+    """What of the promises about the whole run was broken."""
+    found = [f"om verify: {breach}" for breach in breaches]
+    if seen.quiet_s > seen.run.quiet_limit or unfinished:
+        late = f"{seen.quiet_s:.0f} s; {unfinished or 'then they were'}"
+        found.append(f"not all scopes were observed within {seen.run.quiet_limit:.0f} s of quiet ({late})")
+    if seen.doubled:
+        found.append(f"{seen.doubled} messages are held twice")
+    if seen.lost and not seen.run.loses_tail:
+        found.append(f"{seen.lost} acknowledged messages are lost")
+    if seen.spend > seen.run.spend_limit:
+        found.append(
+            f"model calls are {seen.spend:.2f} times those of the undisturbed run, not {seen.run.spend_limit} at most"
+        )
+    return found + ([f"{len(verdict.wrong)} messages are wrong"] if verdict.wrong else [])
+
+
+def table(seen: Seen) -> str:
+    """The run as a table of markdown."""
+    rows = [
+        ("seconds of faults, seed, appendfsync", f"{seen.run.seconds:.0f}, {seen.run.seed}, {seen.run.fsync}"),
+        ("messages tried / acknowledged", f"{seen.messages} / {seen.acknowledged}"),
+        ("acknowledged and lost", _lost(seen)),
+        ("held twice", seen.doubled),
+        ("taken by a clear / behind a placeholder", f"{seen.cleared} / {seen.quarantined}"),
+        ("kills of workers / of beats", f"{seen.happened['kill worker']} / {seen.happened['kill beat']}"),
+        ("server: killed / ended / paused", _counted(seen, "kill server", "term server", "pause server")),
+        ("broker emptied / connections dropped", f"{seen.happened['lose broker']} / {seen.dropped}"),
+        ("clears / scope migrations in flight", f"{seen.clears} / {seen.migrations}"),
+        ("scopes by resource / by thread", f"{seen.scopes['resource']} / {seen.scopes['thread']}"),
+        ("looks of the reader", seen.looks),
+        ("generations", seen.generations),
+        ("seconds to quiet", f"{seen.quiet_s:.1f}"),
+        ("model calls", _calls(seen.spent)),
+        ("model calls of the undisturbed run", _calls(seen.calm)),
+        ("spend ratio", f"{seen.spend:.2f}" if seen.calm else "not compared"),
+    ]
+    return "\n".join(["| what | seen |", "| --- | --- |", *(f"| {what} | {value} |" for what, value in rows)])
+
+
+def _lost(seen: Seen) -> str:
+    took = f" ({seen.lost_bytes} bytes of the file were taken with its kills)" if seen.run.loses_tail else ""
+    return f"{seen.lost}{took}"
+
+
+def _counted(seen: Seen, *names: str) -> str:
+    return " / ".join(str(seen.happened[name]) for name in names)
+
+
+def _calls(spent: Spent | None) -> str:
+    if spent is None:
+        return "not compared"
+    each = ", ".join(f"{name} {n}" for name, n in spent.calls.most_common())
+    return f"{spent.total}, {spent.for_each:.2f} for each thing made ({each})"
+
+
+def told(wrong: Sequence[tuple[str, str]], journal: Journal, held: Held) -> list[str]:
+    """The first wrong messages; of the very first one all that is known."""
+    lines = [f"{name or '-'}: {what}" for name, what in wrong[:20]]
+    name = next((name for name, _ in wrong if name), "")
+    if name:
+        lines += [f"history of {name}:", *journal.history(name), f"held by: {held.places.get(name, [])}"]
+    return lines

@@ -1,0 +1,152 @@
+"""The storm: everybody talks and reads while things break by plan; then quiet."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from chaos import judging, plan
+from chaos.house import PREFIX
+from chaos.owner import Owner
+from chaos.reader import Reader
+from chaos.writers import LibraryWriter, PlainWriter
+
+if TYPE_CHECKING:
+    from chaos.house import House
+    from chaos.journal import Journal
+    from chaos.plan import Run
+
+_CLIENT_TIMEOUT_S = 1.0  # shorter than the longest pause of the server: replies get lost
+_OWNER_TIMEOUT_S = 15.0
+_MOST_CUT = 10_000
+_LAST_WORDS_S = 30
+
+
+class Storm:
+    """One run's writers, reader, owners and faults. `happened` counts what was done, `lost_bytes` what kills took."""
+
+    def __init__(self, house: House, run: Run, journal: Journal) -> None:
+        self._house, self._run, self._journal = house, run, journal
+        self._dice = random.Random(run.seed + 1)
+        self._cast = plan.cast()
+        self.happened: Counter[str] = Counter()
+        self.dropped = self.lost_bytes = 0
+        self._outage = -1
+        self._owed: list[str] = []
+        outside = house.outside(timeout=2)
+        self.reader = Reader(
+            house.client(_CLIENT_TIMEOUT_S),
+            self._cast,
+            journal,
+            random.Random(run.seed + 2),
+            lambda resource: judging.quarantined(outside, PREFIX, resource),
+        )
+        self.writers = [self._writer(n) for n in range(1, 5)]
+        self.owners = self._owners()
+
+    def _owners(self) -> list[Owner]:
+        """The moves come first: a memory whose workers die all the time has no unready chunk only now and then."""
+        fated, seconds = [member for member in self._cast if member.fate], self._run.seconds
+        starts = [seconds * (0.15 + 0.45 * n / len(fated)) for n in range(len(fated))]
+        om = self._house.client(_OWNER_TIMEOUT_S)
+        return [
+            Owner(om, member, self._journal, at=at, patience=seconds * 0.75)
+            for member, at in zip(fated, starts, strict=True)
+        ]
+
+    def _writer(self, n: int) -> LibraryWriter | PlainWriter:
+        rest = (f"w{n}", self._cast, self._journal, random.Random(self._run.seed * 100 + n))
+        more = {"quota": self._run.quota // 4 + 1, "seconds": self._run.seconds * 0.95}
+        if n == 4:
+            return PlainWriter(self._house.outside(_CLIENT_TIMEOUT_S), PREFIX, *rest, **more)
+        return LibraryWriter(self._house.client(_CLIENT_TIMEOUT_S), *rest, **more)
+
+    @property
+    def deserted(self) -> list[str]:
+        """Which processes ended by themselves, and how."""
+        return self._house.crew.deserted
+
+    def rage(self) -> None:
+        """Let everybody talk and everything break for the time planned; returns when all is quiet but the workers."""
+        actors = [self.reader, *self.writers, *self.owners]
+        for actor in actors:
+            actor.start()
+        try:
+            self._break_things()
+            self._hear_out()
+            self._house.moods.well = True
+        finally:
+            for actor in actors:
+                actor.halt.set()
+            for actor in actors:
+                actor.join(_LAST_WORDS_S)
+
+    def _break_things(self) -> None:
+        began = time.monotonic()
+        for fault in plan.faults(self._run):
+            self._let_pass(began + fault.at)
+            if fault.what == "kill worker":
+                self._owed.append(fault.what)
+            elif fault.what == "kill beat":
+                self._killed(fault.what)
+            else:
+                self._do(fault.what)
+        self._let_pass(began + self._run.seconds)
+        # on a slow machine the last ones may still have to start
+        while self._owed and time.monotonic() < began + 3 * self._run.seconds:
+            self._let_pass(time.monotonic() + 0.1)
+
+    def _let_pass(self, until: float) -> None:
+        """Tend the crew until a moment, and kill what is owed as soon as there is a worker that works."""
+        while True:
+            self._house.crew.tend()
+            if self._owed and self._killed(self._owed[0]):
+                self._owed.pop(0)
+            ahead = until - time.monotonic()
+            if ahead <= 0:
+                return
+            time.sleep(min(ahead, 0.1))
+
+    def _killed(self, what: str) -> bool:
+        whom = self._house.crew.kill(what.removeprefix("kill "), self._dice)
+        if whom:
+            self.happened[what] += 1
+            self._journal.note("fault", fault=what, whom=whom)
+        return bool(whom)
+
+    def _hear_out(self) -> None:
+        """Writers and owners that were held up say what they have to say."""
+        until = time.monotonic() + _LAST_WORDS_S
+        while time.monotonic() < until and any(actor.is_alive() for actor in (*self.writers, *self.owners)):
+            self._house.crew.tend()
+            time.sleep(0.1)
+
+    def _do(self, what: str) -> None:
+        verb, _, whom = what.partition(" ")
+        self.happened[what] += 1
+        self._journal.note("fault", fault=what)
+        if whom == "broker":
+            with self._house.server.client(db=1) as broker:
+                broker.flushdb()
+        elif what == "drop connections":
+            self.dropped += self._house.server.drop_connections()
+        elif whom == "server":
+            self._to_server(verb)
+
+    def _to_server(self, verb: str) -> None:
+        server = self._house.server
+        if verb == "pause":
+            server.pause()
+        elif verb == "resume":
+            server.resume()
+        elif verb == "start":
+            server.start()
+            self._journal.closes(self._outage)
+        else:
+            self._outage = self._journal.opens("loss" if self._run.loses_tail else "outage", "*")
+            server.stop(signal.SIGKILL if verb == "kill" else signal.SIGTERM)
+            if self._run.loses_tail and verb == "kill":
+                self.lost_bytes += server.cut_tail(self._dice.randrange(_MOST_CUT))

@@ -1,0 +1,57 @@
+"""The plan and the tools of a run, each for itself."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from chaos import plan
+from chaos.plan import Run
+from chaos.server import AofServer
+
+_ENDS = {"kill server": "start server", "term server": "start server", "pause server": "resume server"}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_full_plan_holds_what_a_run_must_see(seed):
+    happens = Counter(fault.what for fault in plan.faults(Run(seed=seed)))
+
+    assert happens["kill worker"] >= 50
+    assert happens["start server"] == happens["kill server"] + happens["term server"] >= 3
+    assert min(happens[what] for what in ("kill beat", "pause server", "drop connections", "lose broker")) >= 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_while_the_server_is_away_nobody_asks_anything_of_it(seed):
+    """Catches a fault that would wait for a server which only the next fault brings back."""
+    steps = [fault.what for fault in plan.faults(Run(seed=seed)) if fault.what not in {"kill worker", "kill beat"}]
+
+    assert all(following == _ENDS[what] for what, following in pairwise(steps) if what in _ENDS)
+
+
+def test_the_same_seed_plans_the_same():
+    assert plan.faults(Run(seed=7)) == plan.faults(Run(seed=7)) != plan.faults(Run(seed=8))
+
+
+def test_the_cast_has_more_than_twenty_scopes_without_those_that_are_cleared():
+    members = [member for member in plan.cast() if member.fate != "clear"]
+    solos = [member for member in members if member.name.startswith("solo-")]
+
+    assert len(members) - len(solos) + sum(len(member.threads) for member in solos) >= 20
+
+
+def test_a_cut_tail_takes_what_came_last_and_the_rest_is_there_again(tmp_path):
+    with AofServer(tmp_path, "everysec") as server, server.client() as client:
+        for n in range(100):
+            client.set(f"key-{n}", "x" * 100)
+        server.stop(signal.SIGKILL)
+        took = server.cut_tail(5_000)
+        server.start()
+        left = sorted(int(key.decode().removeprefix("key-")) for key in client.scan_iter("*", 1000))
+
+    assert took == 5_000
+    assert 20 < len(left) < 80
+    assert left == list(range(len(left)))
