@@ -1,0 +1,75 @@
+"""The command behind `make mutants`."""
+
+# ruff: noqa: T201 -- a command line prints
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reports import write_block
+
+from mutants.generating import generate
+from mutants.judging import Verdict, equivalents, judge, report
+from mutants.results import Results
+from mutants.running import BaselineError, run_all
+
+if TYPE_CHECKING:
+    from mutants.mutant import Mutant
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def main() -> int:
+    """Take out guards, see who notices; 0 when every mutant was noticed or is listed as equivalent."""
+    asked = _arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # as Ctrl-C does: nothing of a run may outlive it
+    every = generate(ROOT)
+    mutants = [mutant for mutant in every if asked.only in mutant.id]
+    if not mutants:
+        print(f"no mutant's id contains {asked.only!r}: --list shows them all", file=sys.stderr)
+        return 2
+    if asked.list:
+        print(*(f"{mutant.path}:{mutant.line} {mutant.id}" for mutant in mutants), sep="\n")
+        return 0
+    results = Results(ROOT, ROOT / ".pytest_cache" / "mutants.json")
+    try:
+        run_all(ROOT, mutants, results, asked.jobs, _say)
+    except BaselineError as error:
+        print(error, file=sys.stderr)
+        return 2
+    listed = equivalents()
+    verdict = judge(mutants, results.found, listed, {mutant.id for mutant in every})
+    _show(verdict)
+    if asked.write and len(mutants) == len(every):
+        write_block("mutants", report(verdict, listed))
+    return 1 if verdict.unlisted or verdict.wrong else 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="mutants", description="Take out every guard once; the tests must notice.")
+    parser.add_argument("--jobs", type=int, default=2, help="how many mutants are tested at a time")
+    parser.add_argument("--only", default="", help="a part of the ids of those to test: a file's name, or a whole id")
+    parser.add_argument("--write", action="store_true", help="write the report into docs/reliability.md")
+    parser.add_argument("--list", action="store_true", help="print the ids and test nothing")
+    return parser.parse_args()
+
+
+def _say(mutant: Mutant, killer: str) -> None:
+    print(f"{'noticed ' if killer else 'SURVIVED'} {mutant.id}  [line {mutant.line}] {killer}", flush=True)
+
+
+def _show(verdict: Verdict) -> None:
+    for mutant in verdict.unlisted:
+        print(f"\nNobody notices {mutant.id}\n{mutant.diff()}")
+    if verdict.unlisted:
+        print("\nWrite the test that notices, or list the id with a reason in tests/mutants/equivalent.yaml.")
+    print(*verdict.wrong, sep="\n")
+    numbers = f"{len(verdict.killed)} noticed, {len(verdict.equivalent)} equivalent, {len(verdict.unlisted)} unnoticed"
+    print(f"{sum(len(group) for group in verdict[:3])} mutants: {numbers}")
+
+
+sys.exit(main())

@@ -1,0 +1,61 @@
+"""The verdict: every mutant is noticed by a test, or listed with the reason why nothing could notice it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mutants.mutant import Mutant
+
+EQUIVALENT = Path(__file__).with_name("equivalent.yaml")
+
+
+class Verdict(NamedTuple):
+    """Mutants by what became of them; `unlisted` and `wrong` are what the command fails for."""
+
+    killed: list[Mutant]
+    equivalent: list[Mutant]
+    unlisted: list[Mutant]
+    wrong: list[str]
+
+
+def equivalents(file: Path = EQUIVALENT) -> dict[str, str]:
+    """Mutants that no test can notice: id -> the reason."""
+    return dict(yaml.safe_load(file.read_text("utf-8")) or {})
+
+
+def judge(mutants: Sequence[Mutant], killers: Mapping[str, str], listed: Mapping[str, str], every: set[str]) -> Verdict:
+    """Compare who killed what with the list; `every` holds the ids of all mutants there are."""
+    survivors = [mutant for mutant in mutants if not killers[mutant.id]]
+    killed = [mutant for mutant in mutants if killers[mutant.id]]
+    wrong = [f"{m.id}: listed as equivalent, but {killers[m.id]} notices it" for m in killed if m.id in listed]
+    wrong += [f"{name}: listed as equivalent, but there is no such mutant" for name in listed if name not in every]
+    return Verdict(
+        killed,
+        [mutant for mutant in survivors if mutant.id in listed],
+        [mutant for mutant in survivors if mutant.id not in listed],
+        wrong,
+    )
+
+
+def report(verdict: Verdict, listed: Mapping[str, str]) -> str:
+    """The verdict for docs/reliability.md: numbers by file, and each equivalent with its reason."""
+    counts = [
+        Counter(Path(mutant.path).name for mutant in group)
+        for group in (verdict.killed, verdict.equivalent, verdict.unlisted)
+    ]
+    files = sorted({name for count in counts for name in count}, key=lambda name: (name.endswith(".py"), name))
+    rows = [(name, *(count[name] for count in counts)) for name in files]
+    rows.append(("all", *(count.total() for count in counts)))
+    lines = ["| file | guards taken out | noticed by a test | equivalent | unnoticed |", "|---|---|---|---|---|"]
+    lines += [f"| {name} | {sum(found)} | {' | '.join(map(str, found))} |" for name, *found in rows]
+    if verdict.equivalent:
+        lines += ["", "Equivalent, which no test can notice, because:", ""]
+        lines += [f"- `{mutant.id}`: {' '.join(listed[mutant.id].split())}" for mutant in verdict.equivalent]
+    return "\n".join(lines)

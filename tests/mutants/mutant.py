@@ -1,0 +1,67 @@
+"""One guard taken out: what was changed, under a name that survives edits elsewhere in the file."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_LONG = 70
+
+
+class Change(NamedTuple):
+    """Characters start to stop of a source become `text`; `says` is the change in words."""
+
+    start: int
+    stop: int
+    text: str
+    says: str
+
+
+class Mutant(NamedTuple):
+    """A change of one file. `id` names the file and the condition's own text, never its line."""
+
+    id: str
+    path: str
+    source: str
+    change: Change
+
+    @property
+    def line(self) -> int:
+        """Where the change begins, from 1."""
+        return self.source.count("\n", 0, self.change.start) + 1
+
+    def mutated(self) -> str:
+        """The file's text without the guard."""
+        return self.source[: self.change.start] + self.change.text + self.source[self.change.stop :]
+
+    def diff(self) -> str:
+        """The change as a unified diff."""
+        old, new = self.source.splitlines(keepends=True), self.mutated().splitlines(keepends=True)
+        return "".join(difflib.unified_diff(old, new, self.path, self.path, n=2))
+
+
+def name_all(path: str, source: str, changes: Iterable[Change]) -> list[Mutant]:
+    """Mutants of one file, in the order of their lines; the second of two that read alike ends with #2, and so on."""
+    met: Counter[str] = Counter()
+    mutants = []
+    for change in sorted(set(changes)):
+        met[change.says] += 1
+        again = f" #{met[change.says]}" if met[change.says] > 1 else ""
+        mutants.append(Mutant(f"{Path(path).name}: {change.says}{again}", path, source, change))
+    return mutants
+
+
+def abridged(text: str) -> str:
+    """A condition on one line, its middle left out when it is long."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _LONG else f"{flat[: _LONG // 2]} … {flat[-_LONG // 2 :]}"
+
+
+def without(operand: str, whole: str) -> str:
+    """What a change that drops one side of an `and` or `or` is called."""
+    return f"{abridged(whole)} -> without {abridged(operand)}"
