@@ -8,6 +8,7 @@ from world import World
 
 from om_api.store.scripts import load_all
 from om_api.values import Scope
+from om_workers.heartbeat import Heartbeat
 
 
 def _commands(world):
@@ -26,7 +27,8 @@ def world(private_server_url, prefix):
         for script in load_all().values():
             client.script_load(script.source)
         house = World(client, prefix, message_threshold="30000", observation_threshold="10000000")
-        house.shop.heartbeat.stop()  # its beats are commands too
+        slow = Heartbeat(house.shop.connection, lease_s=3_600)  # its beats are commands too
+        house.shop = house.shop._replace(heartbeat=slow)
         yield house
 
 
