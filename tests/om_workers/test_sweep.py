@@ -331,3 +331,13 @@ def test_settings_are_made_known_to_those_alone_whom_they_change(client, prefix,
         world = World(client, prefix, message_threshold="400")
 
     assert _applied(world) == (0, set())
+
+
+def test_changed_settings_reach_a_memory_of_which_everything_is_sealed(client, prefix):
+    world = World(client, prefix)
+    world.say("one", "two")
+    world.settle()
+    assert client.zcard(f"{prefix}:{{harold}}:messages:t-1") == 0
+    changed = World(client, prefix, message_threshold="400")
+
+    assert _applied(changed) == (1, {"harold"})

@@ -20,7 +20,8 @@ for i = 1, (#KEYS - 3) / 5 do
   local is = redis.call('HMGET', KEYS[i * 5 - 1], 'state', 'thread', 'tokens', 'messages')
   local seq = tonumber(redis.call('ZSCORE', chunks, id) or '')
   if i <= n then
-    if is[1] ~= 'ready' or not seq or redis.call('EXISTS', KEYS[i * 5]) == 0 or redis.call('EXISTS', KEYS[i * 5 + 1]) == 1 then
+    -- '' is what a caller gives that saw the chunk before it was ready: it has nothing to put in its place
+    if is[1] ~= 'ready' or ARGV[i * 5 + 1] == '' or not seq or redis.call('EXISTS', KEYS[i * 5]) == 0 or redis.call('EXISTS', KEYS[i * 5 + 1]) == 1 then
       return 'superseded'
     end
     redis.call('HLEN', KEYS[i * 5 + 2])

@@ -160,6 +160,15 @@ REFUSED = {
         lambda s: (ready(s, "c2", 2), _stand_behind(s, "c2", member(9))),
         lambda s: activating(s, "c2"),
     ),
+    # breaks without the check: what the caller had nothing to say for would become an observation without text
+    "it was seen before it was ready": (
+        lambda s: seal(s, "c2", 2),
+        lambda s: _seen_before(s, "c2"),
+    ),
+    "it is not ready, whatever the caller says for it": (
+        lambda s: seal(s, "c2", 2),
+        lambda s: _invented(s, "c2"),
+    ),
     "no index names it": (
         lambda s: (ready(s, "c2", 2), ready(s, "c3", 3)),
         lambda s: _unlisted(s, "c2"),
@@ -171,6 +180,18 @@ def _stand_behind(store, chunk, *members):
     source = store.keys.of("harold").source(chunk)
     store.client.zadd(source, dict.fromkeys(members, 1))
     store.client.expire(source, 60)
+
+
+def _seen_before(store, chunk):
+    steps = activating(store, chunk)
+    buffer(store, chunk)
+    return steps
+
+
+def _invented(store, chunk):
+    look = store.run(looking.look(store.keys, HAROLD))
+    chunks = [msgspec.structs.replace(one, observation=b'{"tokens":1}') for one in look.chunks]
+    return commits.activate(store.keys, HAROLD, look.record.epoch, chunks, [chunk], TTL)
 
 
 def _unlisted(store, chunk):
