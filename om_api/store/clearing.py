@@ -13,6 +13,7 @@ from om_api.store import due
 from om_api.store.decoding import as_generation, as_record, as_stored, fields, scored, unsealed_threads
 from om_api.store.keys import WINDOW_MS
 from om_api.store.quarantine import as_rejected
+from om_api.store.reading import as_scope, stored_scope
 from om_api.store.steps import Batch, Steps, Verb
 from om_api.values import Outcome, Record, Scope, new_id
 
@@ -182,11 +183,13 @@ def clear_thread(keys: Keys, scope: Scope, thread: str, now_ms: int, count: Call
         entries = [entry for entry in quarantine if as_rejected(entry).thread_id == thread]
         plan = _plan_thread(of, memory, thread, now_ms, count, entries)
         epoch, *version = memory.version
-        reply = yield Verb("clear_thread", plan.names, [epoch, new_id(), *version, thread, *plan.args])
+        word = "resource" if scope.thread is None else "thread"
+        reply = yield Verb("clear_thread", plan.names, [word, epoch, new_id(), *version, thread, *plan.args])
         if reply == b"cleared":
             with suppress(StoreError):  # it is cleared; whoever takes the hint up finds nothing
                 yield Batch([("ZREM", keys.adopt, of.messages(thread))], writes=True)
             return Cleared(Outcome.CLEARED, int(counts or 0), plan.observations, plan.merged)
+        scope = as_scope(scope.resource, thread, (yield from stored_scope(keys, scope.resource)) or word)
     raise StoreError(f"{scope} changes faster than it can be cleared: repeat.", stored=False)
 
 
@@ -217,6 +220,7 @@ def _plan_thread(
         of.reflections(scope),
         of.threads,
         of.rejected,
+        of.scope,
         *histories,
         of.draft(scope),
         *_thread_names(of, thread, now_ms),

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 EQUIVALENT = Path(__file__).with_name("equivalent.yaml")
 
+_INTRODUCTION = """\
+Every condition of every script and of the code about locks, leases and the due indexes is taken out, one at a time: decided
+beforehand both ways, each side of an `and` or `or` dropped, each `NX`, `XX`, `GT`, `LT` and `REV` left out, each lock granted to
+everyone. The tests of the store, the workers, the promises and the faults run on a real server, with fifty seeds of the
+interleavings, until one fails."""
+
 
 class Verdict(NamedTuple):
     """Mutants by what became of them; `unlisted` and `wrong` are what the command fails for."""
@@ -53,7 +59,12 @@ def report(verdict: Verdict, listed: Mapping[str, str]) -> str:
     files = sorted({name for count in counts for name in count}, key=lambda name: (name.endswith(".py"), name))
     rows = [(name, *(count[name] for count in counts)) for name in files]
     rows.append(("all", *(count.total() for count in counts)))
-    lines = ["| file | guards taken out | noticed by a test | equivalent | unnoticed |", "|---|---|---|---|---|"]
+    lines = [
+        _INTRODUCTION,
+        "",
+        "| file | guards taken out | noticed by a test | equivalent | unnoticed |",
+        "|---|---|---|---|---|",
+    ]
     lines += [f"| {name} | {sum(found)} | {' | '.join(map(str, found))} |" for name, *found in rows]
     if verdict.equivalent:
         lines += ["", "Equivalent, which no test can notice, because:", ""]

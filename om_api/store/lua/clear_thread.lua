@@ -1,14 +1,15 @@
--- clear_thread(tokens, record, messages, chunks, observations, reflections, threads, rejected, [reflected]..., [key]...; epoch, fresh_epoch, seq, generation, thread, histories, chunks_n, observations_n, rejected_n, [chunk, tokens]..., [observation_seq, tokens]..., [entry]..., [generation_n, text, tokens]...)
+-- clear_thread(tokens, record, messages, chunks, observations, reflections, threads, rejected, scope, [reflected]..., [key]...; word, epoch, fresh_epoch, seq, generation, thread, histories, chunks_n, observations_n, rejected_n, [chunk, tokens]..., [observation_seq, tokens]..., [entry]..., [generation_n, text, tokens]...)
 -- Removes one thread from a memory that covers more: its raw messages, chunks, observations, history and quarantined entries,
 -- and writes the generations again without its sections. What the memory holds of other threads is not touched. The record gets a new epoch:
 -- Time 0: a Reflector reads the generation in force. Time 5: the thread is cleared. Time 9: the reflection, thought from what
 -- was cleared, must not be committed.
 -- Returns 'cleared', or 'superseded' when anything was sealed, activated or reflected since the plan was made.
-local tokens, record, messages, chunks, observations, reflections, threads, rejected = unpack(KEYS, 1, 8)
-local epoch, fresh, seq, generation, thread, histories, chunks_n, observations_n, rejected_n = unpack(ARGV, 1, 9)
+local tokens, record, messages, chunks, observations, reflections, threads, rejected, scope = unpack(KEYS, 1, 9)
+local word, epoch, fresh, seq, generation, thread, histories, chunks_n, observations_n, rejected_n = unpack(ARGV, 1, 10)
 
+local in_force = redis.call('GET', scope)
 local version = redis.call('HMGET', record, 'epoch', 'seq', 'generation')
-if (version[1] or '') ~= epoch or (version[2] or '0') ~= seq or (version[3] or '0') ~= generation then
+if (in_force and in_force ~= word) or (version[1] or '') ~= epoch or (version[2] or '0') ~= seq or (version[3] or '0') ~= generation then
   return 'superseded'
 end
 redis.call('ZCARD', messages)
@@ -19,7 +20,7 @@ redis.call('ZCARD', threads)
 redis.call('LLEN', rejected)
 
 local counts = redis.call('HMGET', tokens, thread, '*')
-local slot, chunk_tokens, observation_tokens, removed = 10, 0, 0, 0
+local slot, chunk_tokens, observation_tokens, removed = 11, 0, 0, 0
 for _ = 1, tonumber(chunks_n) do
   redis.call('ZREM', chunks, ARGV[slot])
   chunk_tokens, slot = chunk_tokens + tonumber(ARGV[slot + 1]), slot + 2
@@ -29,7 +30,7 @@ for _ = 1, tonumber(observations_n) do
   if gone == 1 then
     observation_tokens, removed = observation_tokens + tonumber(ARGV[slot + 1]), removed + 1
   end
-  for k = 9, 8 + tonumber(histories) do
+  for k = 10, 9 + tonumber(histories) do
     redis.call('ZREMRANGEBYSCORE', KEYS[k], ARGV[slot], ARGV[slot])
   end
   slot = slot + 2
@@ -47,7 +48,7 @@ while slot <= #ARGV do
   slot = slot + 3
 end
 redis.call('UNLINK', messages)
-for from = 9 + tonumber(histories), #KEYS, 1000 do
+for from = 10 + tonumber(histories), #KEYS, 1000 do
   redis.call('UNLINK', unpack(KEYS, from, math.min(from + 999, #KEYS)))
 end
 redis.call('ZREM', threads, thread)

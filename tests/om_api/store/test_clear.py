@@ -6,6 +6,7 @@ import pytest
 from scene import (
     AT,
     HAROLD,
+    SETTINGS,
     call,
     contents,
     filled,
@@ -24,7 +25,7 @@ from scene import (
 )
 
 from om_api.errors import StoreError
-from om_api.store import clearing, commits, looking, reading
+from om_api.store import clearing, commits, looking, migrating, reading
 from om_api.store.verify import verify
 from om_api.values import Outcome, Scope
 
@@ -372,3 +373,20 @@ def test_a_thread_of_a_scope_unknown_so_far_is_among_the_threads(store):
     write_plainly(store, member(1, "t3"), thread="t3", score=AT)
 
     assert store.run(clearing.threads_of(store.keys, "harold")) == ["t1", "t2", "t3"]
+
+
+def test_a_thread_that_moves_to_the_other_scope_while_its_clear_is_planned_is_cleared_there(store):
+    """Time 0: a clear is planned in thread scope. Time 1: the memory moves into the pool. Time 2: the clear commits.
+
+    Breaks without the scope: the old record is gone, the new plan of the old scope is empty, and "cleared" is said of nothing.
+    """
+    scope = Scope("harold", "t1")
+    observed(store, "o1", 1, scope=scope)
+
+    def moved():
+        store.run(migrating.migrate(store.keys, "harold", "resource", words, SETTINGS))
+
+    done = store.run(interrupted(clear_thread(store, "t1", scope), "clear_thread", moved))
+
+    assert (done.outcome, done.observations) == (Outcome.CLEARED, 1)
+    assert ids(store) == []
