@@ -375,18 +375,24 @@ def test_a_thread_of_a_scope_unknown_so_far_is_among_the_threads(store):
     assert store.run(clearing.threads_of(store.keys, "harold")) == ["t1", "t2", "t3"]
 
 
-def test_a_thread_that_moves_to_the_other_scope_while_its_clear_is_planned_is_cleared_there(store):
-    """Time 0: a clear is planned in thread scope. Time 1: the memory moves into the pool. Time 2: the clear commits.
+@pytest.mark.parametrize("when", ["before it is read", "before it is cleared"])
+def test_a_thread_that_moves_to_the_other_scope_while_it_is_cleared_is_cleared_there(store, when):
+    """Time 0: a clear is meant for thread scope. Time 1: the memory moves into the pool. Time 2: the clear commits.
 
-    Breaks without the scope: the old record is gone, the new plan of the old scope is empty, and "cleared" is said of nothing.
+    Breaks without the scope: the old record is gone, a plan of the old scope is empty, and "cleared" is said of nothing.
     """
     scope = Scope("harold", "t1")
     observed(store, "o1", 1, scope=scope)
+    steps = clear_thread(store, "t1", scope)
 
     def moved():
         store.run(migrating.migrate(store.keys, "harold", "resource", words, SETTINGS))
 
-    done = store.run(interrupted(clear_thread(store, "t1", scope), "clear_thread", moved))
+    if when == "before it is read":
+        moved()
+        done = store.run(steps)
+    else:
+        done = store.run(interrupted(steps, "clear_thread", moved))
 
     assert (done.outcome, done.observations) == (Outcome.CLEARED, 1)
     assert ids(store) == []
