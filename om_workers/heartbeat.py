@@ -122,7 +122,7 @@ class Heartbeat:
         with self._guard:
             locks, claims = list(self._locks), list(self._claims)
         for lock in locks:
-            if not lock.renew():
+            if not lock.renew() and lock in self._locks:  # else its work ended while we were about to renew it
                 _log.info("lock_not_renewed", lock=lock.name)
         for held in claims:
             self._renew_claim(held)
