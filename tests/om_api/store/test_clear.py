@@ -396,3 +396,11 @@ def test_a_thread_that_moves_to_the_other_scope_while_it_is_cleared_is_cleared_t
 
     assert (done.outcome, done.observations) == (Outcome.CLEARED, 1)
     assert ids(store) == []
+
+
+@pytest.mark.parametrize(("retention", "word"), [(0, b"refetch"), (1, b"superseded")])
+def test_a_clear_that_does_not_know_every_thread_says_what_to_do_next(store, retention, word):
+    seal(store, "c1", 1)
+    of, version = store.keys.of("harold"), [record(store).epoch, 1, 0]
+    with nothing_changes(store):
+        assert call(store, "clear", [of.tokens, of.threads, of.record(HAROLD)], [retention, 1, *version]) == word
