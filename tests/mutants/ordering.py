@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 _FOLDERS = ("tests/om_api/store", "tests/om_workers", "tests/promises", "tests/faults")
 _LAST = ("interleavings", "fuzz")  # seeded runs find much and take long
-_NEVER = ("chaos", "/llm/", "/prompts/")  # processes of their own, and rooms that no guard stands in
+_NEVER = ("chaos", "outages", "command_line", "/llm/", "/prompts/")  # slow, or of rooms that no guard stands in
 
 
 def files_for(root: Path, path: str) -> list[str]:

@@ -109,6 +109,14 @@ def test_clear_is_planned_again_when_something_came(store, came):
     assert set(contents(store)) <= {store.keys.due_observe.encode()}
 
 
+@pytest.mark.parametrize(("retention", "word"), [(0, b"refetch"), (1, b"superseded")])
+def test_a_clear_that_does_not_know_a_thread_says_what_to_do_next(store, retention, word):
+    of = store.keys.of("harold")
+    store.client.zadd(of.threads, {"t9": AT})
+    with nothing_changes(store):
+        assert call(store, "clear", [of.tokens, of.threads], [retention, 0]) == word
+
+
 def _another_memory(store):
     """Cleared, and begun anew: its record reads like the old one's but for the epoch."""
     store.run(clearing_all(store))
