@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def main() -> int:
     """Take out guards, see who notices; 0 when every mutant was noticed or is listed as equivalent."""
     asked = _arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # as Ctrl-C does: nothing of a run may outlive it
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped: repeat it, and it goes on from here"))
     every = generate(ROOT)
     mutants = [mutant for mutant in every if asked.only in mutant.id]
     if not mutants:
