@@ -162,6 +162,18 @@ def test_a_ready_placeholder_becomes_a_sealed_chunk_that_was_never_tried(store):
     assert (entries(store), well(store)) == ([], True)
 
 
+@pytest.mark.parametrize("since", [b"1763600000000", None])
+def test_a_message_sealed_again_is_as_old_as_its_chunk(store, since):
+    """Breaks without the default: a chunk of unknown age would be retried half way, and scripts do not roll back."""
+    quarantined(store)
+    of = store.keys.of("harold")
+    store.client.hset(of.chunk("c1"), "sealed_at", since) if since else store.client.hdel(of.chunk("c1"), "sealed_at")
+
+    assert retry(store) is Outcome.SEALED
+    (chunk,) = chunks(store)
+    assert store.client.hget(of.chunk(chunk.id), "sealed_at") == (since or b"0")
+
+
 def test_an_activated_placeholder_is_gone_and_its_message_sealed_again(store):
     observed(store, "c0", 0)
     activated(store)
