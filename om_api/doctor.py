@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from om_api import diagnosis
 from om_api.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.errors import SettingsError, StoreError
-from om_api.settings import Settings
+from om_api.settings import ModelSettings, Settings
+from om_api.settings.providers import key_variable
 from om_api.store import health
 from om_api.store.connection import Connection, open_client
 from om_api.store.keys import Keys
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 _TIMEOUT_S = 5.0
 _FORBIDDEN = "NOPERM"
-_BUILT_IN = frozenset(("extractive", "scripted"))
 _REDIS = ("redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel")
 
 
@@ -133,14 +133,20 @@ def _models(settings: Settings) -> Iterator[Finding]:
 
 
 def _used(settings: Settings) -> list[str]:
-    """The models of every agent's Observer and Reflector, each once."""
+    """The models of every agent's Observer and Reflector, and those of their tiers, each once."""
     memories = [settings.memory, *(settings.for_agent(name) for name in settings.agents())]
-    return list(dict.fromkeys(name for each in memories for name in (*each.observer_models, *each.reflector_models)))
+    named = [name for each in memories for name in (*each.observer_models, *each.reflector_models)]
+    return list(dict.fromkeys(answering for name in named for answering in _answering(settings, name)))
+
+
+def _answering(settings: Settings, name: str) -> list[str]:
+    """Who answers for a name: the models of its tiers, and it itself unless it is made of nothing else."""
+    model = settings.models.get(name) or ModelSettings()
+    alone = [name] if model.provider or not model.tiers else []
+    return [*(tier.model for tier in model.tiers), *alone]
 
 
 def _lacks(settings: Settings, name: str) -> str:
     """The variable of a model's key that is not set; "" when nothing is known to be missing."""
-    model = settings.models.get(name)
-    if model is None or (model.provider or name) in _BUILT_IN or not model.api_key_env:
-        return ""
-    return "" if settings.variable(model.api_key_env) else model.api_key_env
+    variable = key_variable(name, settings.models.get(name) or ModelSettings())
+    return "" if not variable or settings.variable(variable) else variable

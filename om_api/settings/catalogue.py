@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from om_api.settings.fields import Group
 from om_api.settings.models import ModelSettings
+from om_api.settings.tiers import Tier
 from om_api.settings.values import MemorySettings
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def about(path: Key) -> dict[str, Any]:
 def keys_beside(path: Key) -> list[str]:
     """Return the keys that may stand where the last one of `path` stands."""
     if path[:1] == ("models",):
-        return list(MODEL_FIELDS)
+        return list(Tier.model_fields if path[2:3] == ("tiers",) and path[3:] else MODEL_FIELDS)
     depth = len(path) - 1
     return list(
         dict.fromkeys(known[depth] for known in SETTINGS if known[:depth] == path[:depth] and len(known) > depth)

@@ -49,28 +49,29 @@ def contradiction(text: str, *keys: str) -> PydanticCustomError:
     return PydanticCustomError("contradiction", "{text}", {"text": text, "keys": keys})
 
 
-def _number(value: object) -> float:
+def finite(value: object) -> float:
+    """The value, if it is a number; ValueError for anything else, `true`, infinity and NaN included."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError("not a number")
     return value
 
 
 def _fraction_or_tokens(value: object) -> float:
-    number = _number(value)
+    number = finite(value)
     if 0 < number < 1 or (isinstance(number, int) and 1 <= number <= MAX_TOKENS):
         return number
     raise ValueError("out of range")
 
 
 def _ratio_or_floor(value: object) -> float:
-    number = _number(value)
+    number = finite(value)
     if 0 < number <= 1 or (isinstance(number, int) and SMALLEST_FLOOR <= number <= MAX_TOKENS):
         return number
     raise ValueError("out of range")
 
 
 def _multiple_or_tokens(value: object) -> float:
-    number = _number(value)
+    number = finite(value)
     if 1 <= number < 100 or (isinstance(number, int) and 100 <= number <= MAX_TOKENS):  # noqa: PLR2004  see permitted
         return number
     raise ValueError("out of range")

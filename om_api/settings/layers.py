@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import ValidationError, model_validator
 
 from om_api.errors import SettingsError
 from om_api.settings.catalogue import GROUPS, SETTINGS, Key, dotted, keys_beside
@@ -12,6 +12,7 @@ from om_api.settings.explain import explain
 from om_api.settings.fields import Group
 from om_api.settings.models import DEFAULT_MODELS, ModelSettings
 from om_api.settings.storage import SERVER_KEYS
+from om_api.settings.tiers import check_tiers
 from om_api.settings.values import MemorySettings, implied
 
 if TYPE_CHECKING:
@@ -45,6 +46,11 @@ class Effective(NamedTuple):
 class _Document(Group):
     observational_memory: MemorySettings
     models: dict[str, ModelSettings]
+
+    @model_validator(mode="after")
+    def _free_of_contradictions(self) -> _Document:
+        check_tiers(self.models)
+        return self
 
 
 def flatten(data: object, origin: str, path: Key = ()) -> Layer:

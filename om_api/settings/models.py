@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, PlainValidator, model_validator
 from pydantic_core import PydanticCustomError
 
-from om_api.settings.fields import Group, setting
+from om_api.settings.fields import Group, finite, setting, tokens
+from om_api.settings.tiers import TIERS, Tier, ascending
 from om_api.settings.urls import has_password
 
 DEFAULT_MODELS: dict[str, dict[str, Any]] = {
@@ -20,6 +21,8 @@ DEFAULT_MODELS: dict[str, dict[str, Any]] = {
     },
     "extractive": {"provider": "extractive"},
 }
+_OMIT: Literal["omit"] = "omit"
+_HOTTEST = 2
 _SECRETS = {"apikey", "password", "secret", "authorization", "accesstoken"}
 
 
@@ -33,6 +36,14 @@ def _prices(prices: dict[str, float]) -> dict[str, float]:
     if not {"input", "output"} <= prices.keys() <= {"input", "cached", "output"} or min(prices.values()) < 0:
         raise ValueError("no prices")
     return prices
+
+
+def _temperature(value: object) -> float | Literal["omit"] | None:
+    if value is None or value == _OMIT:
+        return None if value is None else _OMIT
+    if not 0 <= (degrees := finite(value)) <= _HOTTEST:
+        raise ValueError("out of range")
+    return degrees
 
 
 class ModelSettings(Group):
@@ -57,13 +68,32 @@ class ModelSettings(Group):
         pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
         secret=True,
     )
-    options: dict[str, Any] = setting({}, "further fields of every request, as the provider names them", "a mapping")
+    temperature: Annotated[float | Literal["omit"] | None, PlainValidator(_temperature)] = setting(
+        None,
+        "its own temperature; null: the agent's; omit: none is sent, for models that refuse one",
+        "0 to 2, omit or null",
+    )
+    max_output_tokens: int | None = tokens(
+        None, "most tokens of one answer, thinking included; null: the provider's own limit", least=1
+    )
+    options: dict[str, Any] = setting(
+        {}, "further fields of every request, as the provider names them; they win over all else", "a mapping"
+    )
+    tiers: Annotated[list[Tier], AfterValidator(ascending)] = setting(
+        [], "models that answer in its place, by the size of the request; above the largest it answers itself", TIERS
+    )
     prices: Annotated[dict[str, float], AfterValidator(_prices)] | None = setting(
         None,
         "what it costs; cached input costs as much as input if not stated; null: costs are not reported",
         "a mapping with input, output and, if you like, cached; 0 or more each",
         "dollars per million tokens",
     )
+
+    def temperature_for(self, agents: float) -> float | None:
+        """The temperature that is sent for an agent's; None: none is."""
+        if self.temperature is None:
+            return agents
+        return None if self.temperature == _OMIT else self.temperature
 
     @model_validator(mode="before")
     @classmethod

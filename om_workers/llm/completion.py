@@ -7,14 +7,10 @@ from typing import Any
 import msgspec
 
 from om_api.errors import ModelError
+from om_workers.llm.answers import NO_ROOM, WITHHELD, usable
 from om_workers.llm.base import Usage
 
-_NOTED = "</observations>"
-_OTHER = "name another model beside it if that happens often"
-_CUT = {
-    "length": "ran out of room for its answer; raise max_tokens if its options state it",
-    "content_filter": f"was blocked by the provider; {_OTHER}",
-}
+_CUT = {"length": NO_ROOM, "content_filter": f"was blocked by the provider; {WITHHELD}"}
 
 
 class _Said(msgspec.Struct, frozen=True):
@@ -42,23 +38,12 @@ class Completion(msgspec.Struct, frozen=True):
 
 
 def text_of(model: str, completion: Completion) -> str:
-    """The answer's text; ModelError if it cannot be used.
-
-    Whatever the provider withheld, or ran out of room for, lies in the request: not retryable. What was cut short is
-    used if its notes are complete, and only what follows them is missing; half of the notes would pass for all of them.
-    An empty answer without such a reason is the provider's fault, as one without choices is.
-    """
+    """The answer's text; ModelError if it cannot be used. One without choices is the provider's fault."""
     if not completion.choices:
         raise ModelError(f"{model} answered without choices; it is asked again by itself")
     choice = completion.choices[0]
-    text = choice.message.text
-    if choice.finish_reason in _CUT and _NOTED not in text:
-        raise ModelError(f"{model} {_CUT[choice.finish_reason]}", retryable=False)
-    if not text.strip():
-        if choice.message.refusal:
-            raise ModelError(f"{model} refused to answer; {_OTHER}", retryable=False)
-        raise ModelError(f"{model} answered nothing; it is asked again by itself")
-    return text
+    refused = f"refused to answer; {WITHHELD}" if choice.message.refusal and not choice.message.text else ""
+    return usable(model, choice.message.text, _CUT.get(choice.finish_reason or "", refused))
 
 
 class _Details(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Whose fault a failed call is: what the SDK and its transport raise, as ModelErrors that say what to do."""
+"""Whose fault a failed call is, whichever provider it was made to, as ModelErrors that say what to do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from openai import APIConnectionError, APIStatusError, APITimeoutError
+import httpx2
 
 from om_api.errors import ModelError
 from om_workers.llm.quote import quote
@@ -22,8 +22,9 @@ _LONGEST_WAIT_S = 600.0
 _CONTENT = {400, 413, 422}
 # Some providers answer 400 for what is wrong with the configuration: no message is to blame for that.
 _CONFIGURED = re.compile(
-    r"api[ _-]?key|model[ _](?:does )?not[ _](?:exist|found)|not a valid model|(?:unsupported|unknown)[ _](?:value|parameter)"
-    r"|insufficient[ _](?:quota|balance)",
+    r"api[ _-]?key|model[ _](?:does )?not[ _](?:exist|found)|not a valid model"
+    r"|(?:unsupported|unknown)[ _](?:value|parameter|name)|thinking[ _](?:budget|level|mode)"
+    r"|insufficient[ _](?:quota|balance)|enable billing|user location",
     re.IGNORECASE,
 )
 _LATER = "it is asked again by itself"
@@ -48,28 +49,33 @@ class Asked(NamedTuple):
 
 
 def fault(asked: Asked, error: Exception) -> ModelError:
-    """What a call's exception means: retryable unless the provider refused what this very request says."""
-    if isinstance(error, APIStatusError):
-        headers = error.response.headers
-        return refusal(asked, error.status_code, error.body, retry_after(headers))
-    name, seconds = asked.model, asked.request.timeout
-    if isinstance(error, TimeoutError | APITimeoutError):
-        return ModelError(
-            f"{name} gave no whole answer within {seconds:g} s; {_LATER}; if that does not end, raise observer.timeout"
-            f" or reflection.timeout"
-        )
-    if isinstance(error, APIConnectionError):
-        why = type(error.__cause__ or error).__name__
-        return ModelError(
-            f"{name} could not be reached, or hung up ({why}); {_LATER}; see to its base_url and the network"
-        )
+    """What it means that a call failed before there was an answer, or that the answer could not be read."""
+    if isinstance(error, TimeoutError | httpx2.TimeoutException):
+        return _late(asked)
+    if isinstance(error, httpx2.HTTPError):
+        return unreachable(asked, error)
     if isinstance(error, UnicodeEncodeError):
         return ModelError(
-            f"{name} was not asked: the request holds half a character; see to who wrote it", retryable=False
+            f"{asked.model} was not asked: the request holds half a character; see to who wrote it", retryable=False
         )
     return ModelError(
-        f"{name} answered what is no chat completion ({type(error).__name__}); {_LATER}; if that does not end, correct"
+        f"{asked.model} answered what cannot be read ({type(error).__name__}); {_LATER}; if that does not end, correct"
         f" its base_url or options"
+    )
+
+
+def unreachable(asked: Asked, error: BaseException) -> ModelError:
+    """What it means that there was no connection, or that it broke."""
+    return ModelError(
+        f"{asked.model} could not be reached, or hung up ({type(error).__name__}); {_LATER}; see to its base_url and"
+        f" the network"
+    )
+
+
+def _late(asked: Asked) -> ModelError:
+    return ModelError(
+        f"{asked.model} gave no whole answer within {asked.request.timeout:g} s; {_LATER}; if that does not end, raise"
+        f" observer.timeout or reflection.timeout"
     )
 
 
@@ -83,6 +89,12 @@ def refusal(asked: Asked, status: int, body: object, wait: float | None = None) 
     return ModelError(text, retryable=not content, retry_after=wait)
 
 
+def stated_status(error: object) -> int:
+    """The status of an error that came with one of success; 500 if it states none."""
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, int) else 500
+
+
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """How many seconds a reply asks to wait, ten minutes at most; None if it does not say so, or not legibly.
 
@@ -94,6 +106,11 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     except ValueError:
         until, now = _date(value), _date(headers.get("date", "")) or datetime.now(UTC)
         seconds = (until - now).total_seconds() if until else 0.0
+    return bounded(seconds)
+
+
+def bounded(seconds: float) -> float | None:
+    """A wait that a provider asks for, ten minutes at most; None if it is none."""
     return min(seconds, _LONGEST_WAIT_S) if seconds > 0 and math.isfinite(seconds) else None
 
 

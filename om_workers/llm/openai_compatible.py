@@ -2,50 +2,34 @@
 
 from __future__ import annotations
 
-import logging
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import httpx2
 import msgspec
-from openai import AsyncOpenAI, DefaultAsyncHttpxClient, OpenAIError
+from openai import (
+    APIConnectionError,
+    APIStatusError,
+    APITimeoutError,
+    AsyncOpenAI,
+    DefaultAsyncHttpxClient,
+    OpenAIError,
+)
 
-from om_api.errors import SettingsError
 from om_workers.llm.base import Reply
 from om_workers.llm.completion import Completion, text_of, usage_of
+from om_workers.llm.connections import CLOSING_S, LIMITS, NO_KEY, check_address, quiet
 from om_workers.llm.deadline import within
-from om_workers.llm.faults import Asked, fault, refusal
+from om_workers.llm.faults import Asked, fault, refusal, retry_after, stated_status, unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from om_api.errors import ModelError
     from om_api.settings import ModelSettings
     from om_workers.llm.base import Request
 
 _OPENAI = "https://api.openai.com/v1"  # said here, so that no variable of the SDK's own sends our key elsewhere
-_OPENAI_KEY = "OPENAI_API_KEY"
-_NO_KEY = "none"  # a server without keys minds none, but the SDK does not work without one
-_CONNECTIONS = 1_000  # more than any worker has threads
-_CLOSING_S = 5.0
 _FAILURES = (OpenAIError, TimeoutError, ValueError, RecursionError)  # the last two: what cannot be encoded or decoded
 
-for _noisy in ("openai", "httpx2", "httpcore2"):
-    logging.getLogger(_noisy).setLevel(logging.WARNING)  # a call is told of in its task's one line
-
-
-def key_of(settings: ModelSettings, variable: Callable[[str], str | None]) -> str:
-    """The key that a model's settings ask for, "" if they ask for none; `variable` reads the environment.
-
-    Only the variable they name is read, or OPENAI_API_KEY at OpenAI itself: no other server is ever shown that one.
-    Raises SettingsError when a variable is asked for and holds no key.
-    """
-    name = settings.api_key_env or ("" if settings.base_url else _OPENAI_KEY)
-    if not name:
-        return ""
-    key = (variable(name) or "").strip()
-    if not (key and key.isascii() and key.isprintable()):
-        raise SettingsError(f"{name} holds no key; set it to the provider's key and restart the workers")
-    return key
+quiet("openai")
 
 
 class OpenAICompatible:
@@ -59,11 +43,9 @@ class OpenAICompatible:
         self.name = name
         self._key = key
         self._model = settings.model or name
+        self._settings = settings
         self._options = msgspec.to_builtins(settings.options)
-        try:
-            self._client = _open(settings.base_url, key or _NO_KEY)
-        except httpx2.InvalidURL as error:
-            raise SettingsError(f"base_url is no address ({error}); correct it") from error
+        self._client = _open(settings.base_url, key or NO_KEY)
 
     def complete(self, request: Request) -> Reply:
         """Answer one request within its timeout, all of the connecting, asking and reading included."""
@@ -72,36 +54,49 @@ class OpenAICompatible:
             body = within(request.timeout, partial(self._ask, request))
             completion = msgspec.json.decode(body, type=Completion)
         except _FAILURES as error:
-            raise fault(asked, error) from error
+            raise _fault(asked, error) from error
         if completion.error and not completion.choices:
-            raise refusal(asked, _status(completion.error), completion.error)
+            raise refusal(asked, stated_status(completion.error), completion.error)
         return Reply(text=text_of(self.name, completion), model=self.name, usage=usage_of(completion))
 
     async def _ask(self, request: Request) -> bytes:
         answer = await self._client.chat.completions.with_raw_response.create(
             model=self._model,
             messages=[{"role": "system", "content": request.system}, {"role": "user", "content": request.prompt}],
-            temperature=request.temperature,
             timeout=request.timeout,
-            extra_body=self._options,
+            extra_body={**self._limits(request), **self._options},
         )
         return answer.content
 
+    def _limits(self, request: Request) -> dict[str, Any]:
+        """Temperature and size of an answer; OpenAI's newer models know the size by another name than everybody else."""
+        size = "max_tokens" if self._settings.base_url else "max_completion_tokens"
+        given = {
+            "temperature": self._settings.temperature_for(request.temperature),
+            size: self._settings.max_output_tokens,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
     def close(self) -> None:
         """Hang up. A worker need not: its connections end with it."""
-        within(_CLOSING_S, self._client.close)
+        within(CLOSING_S, self._client.close)
 
 
 def _open(base_url: str | None, key: str) -> AsyncOpenAI:
-    limits = httpx2.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS // 10)
+    check_address(base_url or _OPENAI)
     client = AsyncOpenAI(
-        api_key=key, base_url=base_url or _OPENAI, max_retries=0, http_client=DefaultAsyncHttpxClient(limits=limits)
+        api_key=key, base_url=base_url or _OPENAI, max_retries=0, http_client=DefaultAsyncHttpxClient(limits=LIMITS)
     )
     if base_url:
         client.organization = client.project = None  # OpenAI's, from variables of the SDK's own: nobody else's business
     return client
 
 
-def _status(error: object) -> int:
-    code = error.get("code") if isinstance(error, dict) else None
-    return code if isinstance(code, int) else 500
+def _fault(asked: Asked, error: Exception) -> ModelError:
+    if isinstance(error, APIStatusError):
+        return refusal(asked, error.status_code, error.body, retry_after(error.response.headers))
+    if isinstance(error, APITimeoutError):
+        return fault(asked, TimeoutError())
+    if isinstance(error, APIConnectionError):
+        return unreachable(asked, error.__cause__ or error)
+    return fault(asked, error)

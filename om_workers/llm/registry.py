@@ -10,9 +10,12 @@ import structlog
 
 from om_api.errors import SettingsError
 from om_api.settings import ModelSettings
+from om_api.settings.providers import provider_of
 from om_workers.llm.extractive import Extractive
-from om_workers.llm.openai_compatible import OpenAICompatible, key_of
+from om_workers.llm.keys import key_of
+from om_workers.llm.openai_compatible import OpenAICompatible
 from om_workers.llm.scripted import Scripted
+from om_workers.llm.tiers import answering
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +33,7 @@ def _extractive(_name: str, _settings: ModelSettings, _variable: Variable) -> Mo
 
 
 def _openai(name: str, settings: ModelSettings, variable: Variable) -> Model:
-    return OpenAICompatible(name, settings, key_of(settings, variable))
+    return OpenAICompatible(name, settings, key_of(name, settings, variable))
 
 
 def _scripted(name: str, settings: ModelSettings, _variable: Variable) -> Model:
@@ -46,15 +49,8 @@ _PROVIDERS: dict[str, Factory] = {
 
 def _factory(provider: str) -> Factory:
     if provider not in _PROVIDERS:
-        raise SettingsError(f"this version has no provider {provider}; name a model of another one")
+        raise SettingsError(f"there is no provider {provider}; permitted: {', '.join(_PROVIDERS)}")
     return _PROVIDERS[provider]
-
-
-def provider_of(name: str, settings: ModelSettings) -> str:
-    """The provider that serves a model: what its settings say, else guessed from its name."""
-    if settings.provider:
-        return settings.provider
-    return name if name in _PROVIDERS else "gemini" if name.startswith("gemini") else "openai"
 
 
 class Registry:
@@ -68,10 +64,20 @@ class Registry:
 
     def model(self, names: Sequence[str]) -> Model:
         """The first of the named models that can answer; the extractive one when none can."""
-        return next((model for name in names if (model := self._known(name))), self._extractive)
+        return next((model for name in names if (model := self.model_for(name, 0))), self._extractive)
+
+    def model_for(self, name: str, tokens: int) -> Model | None:
+        """The model that answers a request of so many tokens for a name; None if it cannot be used here.
+
+        Raises ModelError (not retryable) for a request above every tier of a name that no provider stands behind.
+        """
+        return self._known(answering(name, self._of(name), tokens))
+
+    def _of(self, name: str) -> ModelSettings:
+        return self._settings.models.get(name) or ModelSettings()
 
     def _known(self, name: str) -> Model | None:
-        settings = self._settings.models.get(name) or ModelSettings()
+        settings = self._of(name)
         key = (name, settings.model_dump_json())
         with self._making:
             if key not in self._made:

@@ -25,7 +25,8 @@ from om_api.values import Message, Outcome
 from om_workers.llm.base import Usage
 from om_workers.llm.extractive import Extractive
 from om_workers.llm.faults import retry_after
-from om_workers.llm.openai_compatible import OpenAICompatible, key_of
+from om_workers.llm.keys import key_of
+from om_workers.llm.openai_compatible import OpenAICompatible
 from om_workers.llm.quote import quote
 from om_workers.llm.registry import Registry
 from om_workers.prompts.parse import parse_observer, parse_reflector
@@ -183,7 +184,7 @@ def test_threads_share_one_client_and_are_answered_side_by_side():
     [
         (Behaviour.error_500, True, "refused (500): internal error; it is asked again"),
         (Behaviour.error_429, True, "refused (429): rate limit reached"),
-        (Behaviour.garbage, True, "no chat completion"),
+        (Behaviour.garbage, True, "cannot be read"),
         (Behaviour.drop, True, "could not be reached, or hung up"),
         (Behaviour.empty, True, "answered nothing"),
         (Behaviour.blocked, False, "blocked by the provider"),
@@ -207,12 +208,12 @@ def test_threads_share_one_client_and_are_answered_side_by_side():
         (Canned(200, {"choices": []}), True, "without choices"),
         (Canned(200, {"choices": [{"message": {"content": None, "refusal": "no"}}]}), False, "refused to answer"),
         (Canned(200, {"error": {"code": 429, "message": "slow down"}}), True, "refused (429): slow down"),
-        (Canned(200, {"choices": "none"}), True, "no chat completion"),
-        (Canned(200, b'{"usage": ' + b"[" * 100_000), True, "no chat completion"),
+        (Canned(200, {"choices": "none"}), True, "cannot be read"),
+        (Canned(200, b'{"usage": ' + b"[" * 100_000), True, "cannot be read"),
         (Canned(200, b"nonsense", {"Content-Encoding": "gzip"}), True, "hung up (DecodingError)"),
         (Canned(304, b""), True, "correct its base_url"),
-        (Canned(200, b'{"choices": [{"message": {"content": "<observations>'), True, "no chat completion"),
-        (Canned(200, b"event: ping", {"Content-Type": "text/event-stream"}), True, "no chat completion"),
+        (Canned(200, b'{"choices": [{"message": {"content": "<observations>'), True, "cannot be read"),
+        (Canned(200, b"event: ping", {"Content-Type": "text/event-stream"}), True, "cannot be read"),
     ],
 )
 def test_every_failure_says_whose_fault_it_is(server, model, gets, retryable, says):
@@ -385,7 +386,7 @@ def test_a_word_like_our_own_is_no_message(server, model):
     ],
 )
 def test_a_key_is_read_from_the_variable_it_stands_in_and_no_other(settings, environ, key):
-    assert key_of(ModelSettings(**settings), environ.get) == key
+    assert key_of("gpt-x", ModelSettings(**settings), environ.get) == key
 
 
 @pytest.mark.parametrize(
@@ -399,7 +400,7 @@ def test_a_key_is_read_from_the_variable_it_stands_in_and_no_other(settings, env
 )
 def test_a_key_that_is_asked_for_and_missing_is_named(settings, environ, variable):
     with pytest.raises(SettingsError, match=f"{variable} holds no key; set it"):
-        key_of(ModelSettings(**settings), environ.get)
+        key_of("gpt-x", ModelSettings(**settings), environ.get)
 
 
 # -- the registry
@@ -434,13 +435,6 @@ def test_the_built_in_deepseek_without_its_key_leaves_the_work_to_the_next(serve
 
     assert made.name == "mine"
     made.close()
-
-
-def test_gemini_is_not_available_yet():
-    with capture_logs() as logs:
-        assert isinstance(registry(GEMINI_API_KEY="g").model(["gemini-2.5-flash"]), Extractive)
-
-    assert logs[0]["reason"] == "this version has no provider gemini; name a model of another one"
 
 
 @pytest.mark.parametrize("address", ["http://[::1", "https://host:port/v1"])
