@@ -1,7 +1,7 @@
-"""An HTTP server that speaks chat completions and misbehaves by plan, for workers that talk to it through the real SDK.
+"""An HTTP server that speaks chat completions and Gemini, and misbehaves by plan, for workers that use the real SDKs.
 
     with ModelServer(seeded_plan(7, {Behaviour.stall: 0.05, Behaviour.error_500: 0.1})) as server:
-        ...  # models: {fake: {base_url: <server.url>}}
+        ...  # models: {fake: {base_url: <server.url>}, other: {provider: gemini, base_url: <server.root>}}
 
 Messages that carry marks such as `[[w1-17]]` can be traced: every mark that an Observer is shown among the messages,
 and every one in a Reflector's memory, stands in the good answer.
@@ -19,6 +19,8 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
+
+import gemini_wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -45,7 +47,7 @@ class Behaviour(enum.Enum):
     drop = "drop"  # the connection is closed in the middle of a good answer
     length = "length"  # 200, finish_reason length: the text ends within its notes
     drip = "drip"  # 200, then a blank now and then for as long as the client waits
-    blocked = "blocked"  # 200, finish_reason content_filter, no content
+    blocked = "blocked"  # 200, finish reason content_filter or SAFETY, no content
 
 
 class Canned(NamedTuple):
@@ -89,23 +91,25 @@ def seeded_plan(seed: int, weights: Mapping[Behaviour, float]) -> Plan:
 
 
 class ModelServer:
-    """A model at `url` on a free port of this machine, while the `with` block lasts.
+    """A model on a free port of this machine while the `with` block lasts: `url` for OpenAI's protocol, `root` for Gemini's.
 
     `plan(n, purpose)` says what the n-th call gets, counted from 1; without a plan every call gets a good answer.
     `delay` (s) is how long it thinks before anything but a stall; `stall_s` how long a stall holds its connection. Leaving the
-    block ends whatever hangs. `calls` grows by one a call; `last` is the newest request as it came.
+    block ends whatever hangs. `calls` grows by one a call; `last` is the newest request as it came, `last_path` where to.
     """
 
     def __init__(self, plan: Plan | None = None, delay: float = 0.0, *, stall_s: float = 30.0) -> None:
         self.calls: list[Call] = []
         self.last: dict[str, Any] = {}
         self.last_headers: dict[str, str] = {}
+        self.last_path = ""
         self.plan: Plan = plan or (lambda n, purpose: Behaviour.answer)
         self.delay, self.stall_s = delay, stall_s
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._http = _Server(("127.0.0.1", 0), self)
-        self.url = f"http://127.0.0.1:{self._http.server_port}/v1"
+        self.root = f"http://127.0.0.1:{self._http.server_port}"
+        self.url = f"{self.root}/v1"
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._http.serve_forever, args=(0.05,), name="model-server", daemon=True).start()
@@ -116,15 +120,16 @@ class ModelServer:
         self._http.shutdown()
         self._http.server_close()
 
-    def begin(self, request: dict[str, Any], headers: Mapping[str, str]) -> Call:
+    def begin(self, request: dict[str, Any], headers: Mapping[str, str], path: str) -> Call:
         """Note a call and decide what it gets."""
-        prompt = request["messages"][-1]["content"]
+        prompt = prompt_of(request)
         purpose = "reflect" if section(prompt, "memory") else "observe"
         with self._lock:
             n = len(self.calls) + 1
             call = Call(n, purpose, self.plan(n, purpose), marks(shown(prompt)), time.monotonic())
             self.calls.append(call)
-            self.last, self.last_headers = request, {name.lower(): value for name, value in headers.items()}
+            self.last, self.last_path = request, path
+            self.last_headers = {name.lower(): value for name, value in headers.items()}
         return call
 
     def end(self, call: Call) -> None:
@@ -177,11 +182,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
-        if self.path != "/v1/chat/completions":
+        if self.path != "/v1/chat/completions" and not gemini_wire.PATH.fullmatch(self.path):
             self._send(404, {"error": {"message": f"no such path: {self.path}"}})
             return
         model = self.server.model
-        call = model.begin(request, dict(self.headers.items()))
+        call = model.begin(request, dict(self.headers.items()), self.path)
         try:
             if call.behaviour is not Behaviour.stall:
                 model.wait(model.delay)
@@ -197,7 +202,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.model.wait(self.server.model.stall_s)
             self.close_connection = True
         elif gets is Behaviour.drop:
-            body = _json(completion(request, answer_to(request)))
+            body = _json(whole(request, answer_to(request)))
             self._send(200, body[: len(body) // 2], {"Content-Length": str(len(body))})
             self.close_connection = True
         elif gets is Behaviour.drip:
@@ -229,15 +234,25 @@ def _answers(gets: Behaviour, request: dict[str, Any]) -> tuple[int, Any, dict[s
     good = answer_to(request)
     cut = good[: max(1, good.rfind("\n", 0, good.rfind("</observations>")))]
     return {
-        Behaviour.answer: (200, completion(request, good), {}),
-        Behaviour.refusal: (200, completion(request, _NOBODY), {}),
-        Behaviour.empty: (200, completion(request, ""), {}),
-        Behaviour.length: (200, completion(request, cut, "length"), {}),
-        Behaviour.blocked: (200, completion(request, None, "content_filter"), {}),
+        Behaviour.answer: (200, whole(request, good), {}),
+        Behaviour.refusal: (200, whole(request, _NOBODY), {}),
+        Behaviour.empty: (200, whole(request, ""), {}),
+        Behaviour.length: (200, whole(request, cut, "length"), {}),
+        Behaviour.blocked: (200, whole(request, None, "content_filter"), {}),
         Behaviour.garbage: (200, _GARBAGE, {}),
         Behaviour.error_500: (500, {"error": {"message": "internal error"}}, {}),
         Behaviour.error_429: (429, {"error": {"message": "rate limit reached"}}, {"Retry-After": "1"}),
     }[gets]
+
+
+def whole(request: dict[str, Any], text: str | None, reason: str = "stop") -> dict[str, Any]:
+    """An answer in the wire format of the request."""
+    return (gemini_wire.generated if "contents" in request else completion)(request, text, reason)
+
+
+def prompt_of(request: dict[str, Any]) -> str:
+    """What a request asks in the end, in either wire format."""
+    return gemini_wire.prompt_of(request) if "contents" in request else str(request["messages"][-1]["content"])
 
 
 def completion(request: dict[str, Any], text: str | None, reason: str = "stop") -> dict[str, Any]:
@@ -261,7 +276,7 @@ def completion(request: dict[str, Any], text: str | None, reason: str = "stop") 
 
 def answer_to(request: dict[str, Any]) -> str:
     """The good answer: a note for every marked message, or the marks of a memory in as few lines as they fit."""
-    prompt = request["messages"][-1]["content"]
+    prompt = prompt_of(request)
     lines = list(_condensed(prompt) if section(prompt, "memory") else _noted(shown(prompt)))
     return "\n".join(["<observations>", *(lines or ["* 🟢 Nothing of note was said"]), "</observations>"])
 

@@ -12,6 +12,7 @@ from om_api.errors import SettingsError
 from om_api.settings import ModelSettings
 from om_api.settings.providers import provider_of
 from om_workers.llm.extractive import Extractive
+from om_workers.llm.gemini import Gemini
 from om_workers.llm.keys import key_of
 from om_workers.llm.openai_compatible import OpenAICompatible
 from om_workers.llm.scripted import Scripted
@@ -32,6 +33,10 @@ def _extractive(_name: str, _settings: ModelSettings, _variable: Variable) -> Mo
     return Extractive()
 
 
+def _gemini(name: str, settings: ModelSettings, variable: Variable) -> Model:
+    return Gemini(name, settings, key_of(name, settings, variable))
+
+
 def _openai(name: str, settings: ModelSettings, variable: Variable) -> Model:
     return OpenAICompatible(name, settings, key_of(name, settings, variable))
 
@@ -42,6 +47,7 @@ def _scripted(name: str, settings: ModelSettings, _variable: Variable) -> Model:
 
 _PROVIDERS: dict[str, Factory] = {
     "extractive": _extractive,
+    "gemini": _gemini,
     "openai": _openai,
     "scripted": _scripted,
 }

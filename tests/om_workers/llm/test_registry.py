@@ -57,4 +57,4 @@ def test_a_provider_that_does_not_exist_is_answered_with_those_that_do():
     with capture_logs() as logs:
         assert registry(OM_MODELS__MINE__PROVIDER="vertex").model_for("mine", 5) is None
 
-    assert logs[0]["reason"] == "there is no provider vertex; permitted: extractive, openai, scripted"
+    assert logs[0]["reason"] == "there is no provider vertex; permitted: extractive, gemini, openai, scripted"

@@ -1,0 +1,106 @@
+"""Gemini models through Google's own SDK, at Google or at an address that speaks its protocol."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+import httpx2
+import msgspec
+from google.genai import Client
+from google.genai.client import DebugConfig
+from google.genai.errors import APIError
+from google.genai.types import Content, HttpOptions, Part
+
+from om_api.errors import SettingsError
+from om_workers.llm.base import Reply
+from om_workers.llm.connections import CLOSING_S, LIMITS, NO_KEY, check_address, quiet
+from om_workers.llm.deadline import within
+from om_workers.llm.faults import Asked, fault, refusal, retry_after, stated_status
+from om_workers.llm.gemini_answer import Answer, retry_delay, text_of, usage_of
+from om_workers.llm.gemini_options import config_for, options_of
+
+if TYPE_CHECKING:
+    from om_api.errors import ModelError
+    from om_api.settings import ModelSettings
+    from om_workers.llm.base import Request
+
+_GOOGLE = "https://generativelanguage.googleapis.com"
+_VERSION = "v1beta"  # v1 does not take a system instruction of every model
+_VERSIONED = re.compile(r"(?P<address>.+?)/(?P<version>v\d\w*)/?")
+_FAILURES = (
+    APIError,
+    httpx2.HTTPError,
+    TimeoutError,
+    ValueError,
+    RecursionError,
+)  # the last two as for OpenAI's protocol
+
+quiet("google_genai")
+
+
+class Gemini:
+    """One model at one endpoint: asked once a call, without retries of its own; threads share it.
+
+    `name` is what the configuration calls it; `key` is shown to the endpoint, in a header, and to nobody else. Raises
+    SettingsError for an address that is none and for options that Gemini does not know.
+    """
+
+    def __init__(self, name: str, settings: ModelSettings, key: str = "") -> None:
+        self.name = name
+        self._key = key
+        self._model = settings.model or name
+        self._settings = settings
+        self._options = options_of(settings)
+        check_address(settings.base_url or _GOOGLE)
+        self._http = httpx2.AsyncClient(limits=LIMITS)  # the SDK's own would follow a redirect and take the key along
+        self._client = _open(settings.base_url or _GOOGLE, key or NO_KEY, self._http)
+
+    def complete(self, request: Request) -> Reply:
+        """Answer one request within its timeout, all of the connecting, asking and reading included."""
+        asked = Asked(self.name, self._key, request)
+        try:
+            body = within(request.timeout, partial(self._ask, request))
+            answer = msgspec.json.decode(body, type=Answer)
+        except _FAILURES as error:
+            raise _fault(asked, error) from error
+        if answer.error and not answer.candidates:
+            raise refusal(asked, stated_status(answer.error), answer.error)
+        return Reply(text=text_of(self.name, answer), model=self.name, usage=usage_of(answer))
+
+    async def _ask(self, request: Request) -> str:
+        """The body of the answer as it came: what the SDK makes of it fails where a field is not as it expects."""
+        (request.system + request.prompt).encode()  # half a character is found here; the SDK would send it
+        answer = await self._client.aio.models.generate_content(
+            model=self._model,
+            contents=Content(role="user", parts=[Part(text=request.prompt)]),
+            config=config_for(self._model, self._settings, self._options, request),
+        )
+        return (answer.sdk_http_response and answer.sdk_http_response.body) or ""
+
+    def close(self) -> None:
+        """Hang up. A worker need not: its connections end with it."""
+        self._client.close()
+        within(CLOSING_S, self._http.aclose)
+
+
+def _open(address: str, key: str, http: httpx2.AsyncClient) -> Client:
+    """A client that takes nothing from variables of the SDK's own: no key, no address, no version, no recording."""
+    versioned = _VERSIONED.fullmatch(address)
+    options = HttpOptions(
+        base_url=versioned["address"] if versioned else address,
+        api_version=versioned["version"] if versioned else _VERSION,
+        httpx_async_client=http,
+    )
+    try:
+        return Client(vertexai=False, api_key=key, http_options=options, debug_config=DebugConfig(client_mode=""))
+    except ImportError as error:
+        raise SettingsError("GOOGLE_GENAI_HTTP_CLIENT names what is not installed here; unset it") from error
+
+
+def _fault(asked: Asked, error: Exception) -> ModelError:
+    if not isinstance(error, APIError):
+        return fault(asked, error)
+    wait = retry_after(error.response.headers) or retry_delay(error.details)
+    return refusal(asked, error.code, error.details, wait)

@@ -1,0 +1,132 @@
+"""An answer of Gemini's as it comes over the wire, and what of it can be used."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from om_api.errors import ModelError
+from om_workers.llm.answers import NO_ROOM, WITHHELD, usable
+from om_workers.llm.base import Usage
+from om_workers.llm.faults import bounded
+
+_COMPLETE = {"", "STOP", "FINISH_REASON_UNSPECIFIED"}
+_OUT_OF_ROOM = {"MAX_TOKENS", "CONTINUATION"}
+_LIMITED_ACCOUNT = "PUP_LIMITED_DISABLED"
+_REASON = re.compile(r"[A-Z][A-Z_]{1,39}")
+_RETRY_INFO = "google.rpc.RetryInfo"
+_SECONDS = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s")
+
+
+class _Part(msgspec.Struct, frozen=True):
+    text: str | None = None
+    thought: bool | None = None
+
+
+class _Content(msgspec.Struct, frozen=True):
+    parts: list[_Part] | None = None
+
+
+class _Candidate(msgspec.Struct, frozen=True, rename="camel"):
+    content: _Content | None = None
+    finish_reason: str | None = None
+
+    @property
+    def text(self) -> str:
+        """What it says; what it thought before is nobody's note."""
+        parts = (self.content and self.content.parts) or []
+        return "".join(part.text or "" for part in parts if not part.thought)
+
+
+class _Feedback(msgspec.Struct, frozen=True, rename="camel"):
+    block_reason: str | None = None
+
+
+class Answer(msgspec.Struct, frozen=True, rename="camel"):
+    """One answer; whatever else stands in it is passed over. `error` is how gateways fail with a status of success."""
+
+    candidates: list[_Candidate] | None = None
+    prompt_feedback: _Feedback | None = None
+    usage_metadata: Any = None
+    error: Any = None
+
+
+def text_of(model: str, answer: Answer) -> str:
+    """The answer's text; ModelError if it cannot be used.
+
+    A blocked prompt lies in the request: not retryable. An answer without candidates and without a word why is the
+    provider's fault.
+    """
+    if answer.prompt_feedback and answer.prompt_feedback.block_reason:
+        why = _named(answer.prompt_feedback.block_reason)
+        raise ModelError(f"{model}: the request was blocked by the provider ({why}); {WITHHELD}", retryable=False)
+    if not answer.candidates:
+        raise ModelError(f"{model} answered without candidates; it is asked again by itself")
+    candidate = answer.candidates[0]
+    return usable(model, candidate.text, _cut(model, candidate.finish_reason or ""))
+
+
+def _cut(model: str, reason: str) -> str:
+    """Why an answer ended early, "" if it did not; a reason we do not know is one too."""
+    if reason == _LIMITED_ACCOUNT:
+        raise ModelError(f"{model} is closed to this account for what was asked before; see to it at the provider")
+    if reason in _COMPLETE:
+        return ""
+    return NO_ROOM if reason in _OUT_OF_ROOM else f"was blocked by the provider ({_named(reason)}); {WITHHELD}"
+
+
+def _named(reason: str) -> str:
+    return reason if _REASON.fullmatch(reason) else "for a reason that is none of Gemini's"
+
+
+class _Used(msgspec.Struct, frozen=True, rename="camel"):
+    prompt_token_count: int | None = None
+    cached_content_token_count: int | None = None
+    candidates_token_count: int | None = None
+    thoughts_token_count: int | None = None
+
+
+def usage_of(answer: Answer) -> Usage:
+    """Tokens as the provider bills them, thoughts as output; zeros if it does not say, or not legibly."""
+    try:
+        used = msgspec.convert(answer.usage_metadata or {}, _Used, strict=False)
+    except msgspec.ValidationError:
+        return Usage()
+    return Usage(
+        input=used.prompt_token_count or 0,
+        cached=used.cached_content_token_count or 0,
+        output=(used.candidates_token_count or 0) + (used.thoughts_token_count or 0),
+    )
+
+
+class _Detail(msgspec.Struct, frozen=True, rename={"kind": "@type", "delay": "retryDelay"}):
+    kind: str = ""
+    delay: str = ""
+
+
+class _Failure(msgspec.Struct, frozen=True):
+    details: list[Any] = []
+
+
+class _Failed(msgspec.Struct, frozen=True):
+    error: _Failure = _Failure()
+
+
+def retry_delay(body: object) -> float | None:
+    """How many seconds an error's RetryInfo asks to wait, ten minutes at most; None if there is none, or none legible."""
+    try:
+        details = msgspec.convert(body, _Failed).error.details
+    except msgspec.ValidationError:
+        return None
+    return next((delay for detail in details if (delay := _delay(detail))), None)
+
+
+def _delay(detail: object) -> float | None:
+    try:
+        said = msgspec.convert(detail, _Detail)
+    except msgspec.ValidationError:
+        return None
+    seconds = _SECONDS.fullmatch(said.delay) if said.kind.endswith(_RETRY_INFO) else None
+    return bounded(float(seconds[1])) if seconds else None
