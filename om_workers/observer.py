@@ -12,6 +12,7 @@ from om_api.errors import ModelError
 from om_api.store import commits, decoding, doubt, due, looking, quarantine, reading, writing
 from om_api.tags import escape
 from om_api.values import Message, Observation, Outcome, Scope, new_id
+from om_workers.asking import patience_ms
 from om_workers.halving import half
 from om_workers.llm.base import Reply
 from om_workers.mover import chunk_lock, turn_of
@@ -111,12 +112,7 @@ class Observer:
             timeout=agent.observer.timeout,
             count=self._shop.count,
         )
-        model = self._shop.registry.model(agent.observer_models)
-        reply = model.complete(request)
-        observed = parse_observer(reply.text)
-        if not observed.readable or observed.degenerate:
-            raise ModelError(f"{model.name} gave no observations but a refusal or a loop", retryable=False)
-        return reply, observed
+        return self._shop.asking.ask(scope.resource, agent.observer_models, request, _usable)
 
     def _commit(self, read: Reading, reply: Reply, observed: Observed) -> Outcome:
         resource, chunk = read.look.scope.resource, read.chunk.id
@@ -131,8 +127,7 @@ class Observer:
         keys, scope = self._shop.keys, read.look.scope
         if error.retryable:
             self._run(commits.begin(keys, scope.resource, read.chunk.id, -1))
-            if error.retry_after:
-                self._run(due.postpone(keys.due_observe, scope, read.look.now + round(error.retry_after * 1000)))
+            self._run(due.postpone(keys.due_observe, scope, self._run(due.server_ms()) + patience_ms(error)))
         else:
             self._run(due.mark(keys.due_observe, [scope]))
 
@@ -211,6 +206,13 @@ def _observation(read: Reading, observed: Observed, reply: Reply, tokens: int) -
         cost=reply.cost,
         created_at=int(time.time() * 1000),
     )
+
+
+def _usable(reply: Reply) -> Observed:
+    observed = parse_observer(reply.text)
+    if not observed.readable or observed.degenerate:
+        raise ModelError(f"{reply.model} gave no observations but a refusal or a loop", retryable=False)
+    return observed
 
 
 def _of_the_model(reason: str, error: ModelError) -> str:

@@ -14,6 +14,7 @@ from om_api.store import commits, due, looking, reading
 from om_api.store.commits import Note
 from om_api.store.due import Claim
 from om_api.values import Generation, Outcome, Scope
+from om_workers.asking import patience_ms
 from om_workers.mover import pressure_of
 from om_workers.prompts.parse import parse_reflector
 from om_workers.prompts.render import reflector_request
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
     from om_api.store.looking import Look
     from om_api.values import Stored
+    from om_workers.llm.base import Reply, Request
     from om_workers.mover import Mover
+    from om_workers.prompts.parse import Reflected
     from om_workers.workshop import Workshop
 
 _LEVELS = 4  # of compression, tried one after the other until the result is small enough
@@ -112,8 +115,8 @@ class Reflector:
         except ModelError as error:
             if not error.retryable:
                 self._run(commits.failed(self._shop.keys, scope, f"{record.generation}:{record.seq:.17g}"))
-            elif error.retry_after:
-                at = read.look.now + round(error.retry_after * 1000)
+            else:
+                at = self._run(due.server_ms()) + patience_ms(error)
                 self._run(due.postpone(self._shop.keys.due_reflect, scope, at))
             raise
 
@@ -125,8 +128,8 @@ class Reflector:
         texts = texts or [_NOTHING]
         size = sum(self._shop.count(text) for text in texts)
         target = max(_LEAST_TARGET, min(size * 3 // 4, self._shop.in_force(scope).limits.observation_threshold // 2))
-        model = self._shop.registry.model(agent.reflector_models)
         best: Draft | None = None
+        refusal: ModelError | None = None
         for level in range(_LEVELS):
             request = reflector_request(
                 texts,
@@ -138,24 +141,28 @@ class Reflector:
                 timezone=agent.timezone,
             )
             try:
-                reply = model.complete(request)
-            except ModelError:
+                reply, found = self._ask(scope, request)
+            except ModelError as error:
                 if best:  # larger than wished, but good
                     break
-                raise
-            found = parse_reflector(reply.text)
+                if error.retryable:
+                    raise
+                refusal = error
+                continue
             tokens = self._shop.count(found.text)
-            usable = bool(found.text.strip()) and not found.degenerate
-            if usable and (best is None or tokens < best.generation.tokens):
+            if best is None or tokens < best.generation.tokens:
                 best = _drafted(
                     read, replaced, found.text, found.patterns, tokens, size, level, reply.model, reply.cost
                 )
             if best and best.generation.tokens <= target:
                 break
         if best is None:
-            text = f"{model.name} gave no usable reflection in {_LEVELS} tries; the memory stays as it is"
+            text = f"no usable reflection in {_LEVELS} tries; the memory stays as it is: {refusal}"
             raise ModelError(text, retryable=False)
         return best
+
+    def _ask(self, scope: Scope, request: Request) -> tuple[Reply, Reflected]:
+        return self._shop.asking.ask(scope.resource, self._shop.agent(scope).reflector_models, request, _usable)
 
     def _keep_draft(self, read: Reading, draft: Draft) -> Outcome:
         record, scope = read.look.record, read.look.scope
@@ -193,6 +200,13 @@ class Draft(msgspec.Struct, frozen=True):
 
     generation: Generation
     seqs: tuple[float, ...]
+
+
+def _usable(reply: Reply) -> Reflected:
+    found = parse_reflector(reply.text)
+    if found.degenerate or not found.text.strip():
+        raise ModelError(f"{reply.model} gave no usable reflection; the memory stays as it is", retryable=False)
+    return found
 
 
 def _draft(read: Reading) -> Draft | None:

@@ -16,6 +16,8 @@ from om_api.settings import load_settings
 from om_api.store.connection import Connection, open_client
 from om_api.store.keys import Keys
 from om_api.store.writing import Clock
+from om_workers.admission import Admission
+from om_workers.asking import Asking
 from om_workers.heartbeat import Heartbeat
 from om_workers.llm.registry import Registry
 from om_workers.mover import Mover
@@ -43,15 +45,17 @@ _dispatch: list[Dispatch] = []
 def build(settings: Settings, dispatch: Dispatch, client: Any = None) -> Workshop:
     """Make everything a unit of work is handed."""
     connection = Connection(client if client is not None else open_client(settings.redis_url, _STORE_TIMEOUT_S))
-    keys = Keys(settings.prefix)
+    keys, count = Keys(settings.prefix), tokens.counter(settings.memory.tokenizer)
+    registry = Registry(settings)
     return Workshop(
         settings=settings,
         connection=connection,
         keys=keys,
         clock=Clock(),
-        count=tokens.counter(settings.memory.tokenizer),
+        count=count,
         heartbeat=Heartbeat(connection, presence=Presence(connection, keys)),
-        registry=Registry(settings),
+        registry=registry,
+        asking=Asking(registry, Admission(connection, keys), settings, count),
         dispatch=dispatch,
     )
 

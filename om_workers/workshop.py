@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from om_api.store.steps import Steps
     from om_api.store.writing import Clock
     from om_api.values import Scope
+    from om_workers.asking import Asking
     from om_workers.heartbeat import Heartbeat
     from om_workers.llm.registry import Registry
 
@@ -48,6 +49,7 @@ class Workshop(NamedTuple):
     count: Callable[[str], int]
     heartbeat: Heartbeat
     registry: Registry
+    asking: Asking
     dispatch: Dispatch
 
     def run(self, steps: Steps[T]) -> T:

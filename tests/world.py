@@ -15,6 +15,8 @@ from om_api.errors import OMError
 from om_api.store import due
 from om_api.values import Outcome, Scope
 from om_workers import wiring
+from om_workers.admission import Passage
+from om_workers.asking import Asking
 from om_workers.llm.scripted import Scripted
 from om_workers.mover import Mover
 from om_workers.observer import Observer
@@ -75,6 +77,14 @@ class Inline:
         self.queue.append(("adopt", (key,)))
 
 
+class Everybody:
+    """Admits every call at once: a model that is told to fail fails as often as it was told."""
+
+    @contextlib.contextmanager
+    def admit(self, *_: Any) -> Any:
+        yield Passage()
+
+
 class World:
     """`om` is the client, `tick` what beat and workers do; nothing happens by itself."""
 
@@ -90,10 +100,13 @@ class World:
         self.dispatch = Inline()
         self.shop = self.new_shop()
 
-    def new_shop(self) -> wiring.Workshop:
+    def new_shop(self, *, guarded: bool = False) -> wiring.Workshop:
+        """A worker's workshop; only a guarded one has breakers, limits and second tries, and models by their names."""
         shop = wiring.build(self.settings, self.dispatch, self.client)
-        shop.registry.model = lambda names: self.model  # type: ignore[method-assign]
-        return shop
+        if guarded:
+            return shop
+        shop.registry.model_for = lambda name, tokens: self.model  # type: ignore[method-assign]
+        return shop._replace(asking=Asking(shop.registry, Everybody(), self.settings, shop.count, tries=1))
 
     # -- what agents do
 

@@ -23,6 +23,7 @@ DEFAULT_MODELS: dict[str, dict[str, Any]] = {
 }
 _OMIT: Literal["omit"] = "omit"
 _HOTTEST = 2
+_LIMITS = {"requests_per_minute", "tokens_per_minute", "concurrency"}
 _SECRETS = {"apikey", "password", "secret", "authorization", "accesstoken"}
 
 
@@ -44,6 +45,12 @@ def _temperature(value: object) -> float | Literal["omit"] | None:
     if not 0 <= (degrees := finite(value)) <= _HOTTEST:
         raise ValueError("out of range")
     return degrees
+
+
+def _limits(limits: dict[str, int | None]) -> dict[str, int | None]:
+    if not limits.keys() <= _LIMITS or any(value is not None and value < 1 for value in limits.values()):
+        raise ValueError("no limits")
+    return limits
 
 
 class ModelSettings(Group):
@@ -87,6 +94,12 @@ class ModelSettings(Group):
         "what it costs; cached input costs as much as input if not stated; null: costs are not reported",
         "a mapping with input, output and, if you like, cached; 0 or more each",
         "dollars per million tokens",
+    )
+    limits: Annotated[dict[str, int | None], AfterValidator(_limits)] | None = setting(
+        None,
+        "what all workers together ask of it at most; tokens are those of the requests; null, or one left out: no such limit",
+        "a mapping with requests_per_minute, tokens_per_minute and concurrency, or some of them; 1 or more each, or null",
+        "calls and tokens a minute, calls at the same time",
     )
 
     def temperature_for(self, agents: float) -> float | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import NamedTuple
 
 from om_api.values import ID_PATTERN, Scope
 
 _ID = ID_PATTERN.pattern
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]")
+_LEGIBLE = 60
 WINDOW_MS = 600_000  # ids are remembered by the ten minutes of server time in which they were accepted
 
 
@@ -23,6 +26,7 @@ class Keys:
         self.sweep_cursor = f"{prefix}:lock:sweep-cursor"
         self.workers = f"{prefix}:workers"
         self.probe = f"{prefix}:lock:doctor"
+        self.rates = f"{prefix}:lock:rates"
         self.any_older_messages = f"{prefix}:messages:*"
         escaped = re.escape(prefix)
         self._messages = re.compile(rf"{escaped}:\{{({_ID})\}}:messages:({_ID})")
@@ -39,6 +43,14 @@ class Keys:
     def worker(self, name: str) -> str:
         """That a worker process lives; gone a lease after it does not."""
         return f"{self.prefix}:lock:worker:{name}"
+
+    def breaker(self, model: str) -> str:
+        """What is known of a model's failures."""
+        return f"{self.prefix}:lock:breaker:{safe_name(model)}"
+
+    def holders(self, model: str) -> str:
+        """Who calls a model at the moment, where that is limited."""
+        return f"{self.prefix}:lock:holders:{safe_name(model)}"
 
     def of(self, resource: str) -> ResourceKeys:
         """The keys of one resource."""
@@ -125,6 +137,12 @@ class ResourceKeys:
     def reflected(self, scope: Scope, generation: int) -> str:
         """The observations that a generation replaced."""
         return f"{self.base}:reflected:{generation}{_tail(scope)}"
+
+
+def safe_name(model: str) -> str:
+    """A model's name as a part of keys: legible, whatever it holds, and no two of them equal."""
+    digest = hashlib.blake2b(model.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    return f"{_NOT_IN_NAMES.sub('_', model)[:_LEGIBLE]}-{digest}"
 
 
 def _tail(scope: Scope) -> str:

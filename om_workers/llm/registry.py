@@ -66,11 +66,11 @@ class Registry:
         self._settings = settings
         self._made: dict[tuple[str, str], Model | None] = {}
         self._making = threading.Lock()  # threads that ask for the same model get the same one
-        self._extractive = Extractive()
+        self.extractive = Extractive()
 
     def model(self, names: Sequence[str]) -> Model:
         """The first of the named models that can answer; the extractive one when none can."""
-        return next((model for name in names if (model := self.model_for(name, 0))), self._extractive)
+        return next((model for name in names if (model := self.model_for(name, 0))), self.extractive)
 
     def model_for(self, name: str, tokens: int) -> Model | None:
         """The model that answers a request of so many tokens for a name; None if it cannot be used here.

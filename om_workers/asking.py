@@ -1,0 +1,145 @@
+"""Who is asked, in which order, within which limits: the models of a list, until one of them answers what can be used."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import msgspec
+
+from om_api.errors import ModelError
+from om_api.store.rates import Rate
+from om_workers.admission import Passage, PassedOverError
+from om_workers.llm.extractive import Extractive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from om_api.settings import Settings
+    from om_workers.admission import Admission
+    from om_workers.llm.base import Model, Reply, Request
+    from om_workers.llm.registry import Registry
+
+T = TypeVar("T")
+TRIES = 3
+UNKNOWN_S = 10.0  # to wait where nobody said how long
+_PAUSE_S = 1.0  # at most before the second try, and twice that before the third
+_LEAST_TIMEOUT_S = 0.1
+_LONGEST_REASON = 200
+_SPREAD = 0.1  # of a wait: whoever waits for the same provider does not come back in the same moment
+
+
+class Question(NamedTuple):
+    """What is asked on whose behalf, and the size of its input in tokens."""
+
+    resource: str
+    request: Request
+    tokens: int
+
+
+class Asking:
+    """Asks models so that an outage, a refusal or a limit of one of them costs as little as it can."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        admission: Admission,
+        settings: Settings,
+        count: Callable[[str], int],
+        *,
+        tries: int = TRIES,
+    ) -> None:
+        self._registry = registry
+        self._admission = admission
+        self._settings = settings
+        self._count = count
+        self.tries = tries
+
+    def ask(self, resource: str, names: Sequence[str], request: Request, read: Callable[[Reply], T]) -> tuple[Reply, T]:
+        """The first answer that can be used, and what `read` made of it; the names are tried in order.
+
+        `read` raises ModelError (not retryable) for an answer that is none, so that the next model gets its chance. Extractive
+        does not step in for a model that is merely busy: a later memory is better than a worse one. It answers by itself when
+        no name can be used here at all. Raises ModelError when nobody answered: retryable if any of them was.
+        """
+        question = Question(resource, request, self._count(request.system) + self._count(request.prompt))
+        refused: dict[str, ModelError] = {}
+        for name in names:
+            try:
+                model = self._registry.model_for(name, question.tokens)
+                if model and not (isinstance(model, Extractive) and any(map(_is_busy, refused.values()))):
+                    return self._answer(question, model, read)
+            except ModelError as error:
+                refused[name] = error
+        if refused:
+            raise _nobody(names, refused)
+        return self._answer(question, self._registry.extractive, read)
+
+    def _answer(self, question: Question, model: Model, read: Callable[[Reply], T]) -> tuple[Reply, T]:
+        reply = self._persist(question, model)
+        return reply, read(reply)
+
+    def _persist(self, question: Question, model: Model) -> Reply:
+        """Ask again what a moment later may answer: `tries` times at most, all of it within the request's own timeout."""
+        pauses = (random.uniform(0, _PAUSE_S * 2**number) for number in range(self.tries - 1))
+        end, cause = time.monotonic() + question.request.timeout, None
+        while True:
+            try:
+                return self._admitted(question, model)
+            except PassedOverError as error:
+                raise cause or error from None  # its breaker opened meanwhile: what opened it says more
+            except ModelError as error:
+                cause, pause = error, next(pauses, math.inf)
+                if error.retry_after or not error.retryable or time.monotonic() + pause >= end:
+                    raise
+            time.sleep(pause)
+            question = _within(question, end - time.monotonic())
+
+    def _admitted(self, question: Question, model: Model) -> Reply:
+        if isinstance(model, Extractive):  # it is never away and has no limits
+            return self._call(question, model, Passage())
+        rate = _rate(self._settings, model.name)
+        with self._admission.admit(model.name, rate, question.tokens, question.request.timeout) as passage:
+            return self._call(question, model, passage)
+
+    def _call(self, question: Question, model: Model, passage: Passage) -> Reply:
+        """The one place where a model is called."""
+        try:
+            reply = model.complete(question.request)
+        except ModelError as error:
+            passage.failed(error)
+            raise
+        passage.answered()
+        return reply
+
+
+def _within(question: Question, seconds: float) -> Question:
+    return question._replace(request=msgspec.structs.replace(question.request, timeout=max(seconds, _LEAST_TIMEOUT_S)))
+
+
+def _rate(settings: Settings, model: str) -> Rate:
+    known = settings.models.get(model)
+    return Rate(**known.limits) if known and known.limits else Rate()
+
+
+def _is_busy(error: ModelError) -> bool:
+    return bool(error.retry_after) and not isinstance(error, PassedOverError)
+
+
+def _nobody(names: Sequence[str], refused: Mapping[str, ModelError]) -> ModelError:
+    """One error for all of them. Somebody who may answer sooner than others decides how long to wait."""
+    if len(names) == 1:
+        return refused[names[0]]
+    reasons = [f"{name}: {str(refused[name])[:_LONGEST_REASON] if name in refused else 'not asked'}" for name in names]
+    later = [error for error in refused.values() if error.retryable]
+    waits = [error.retry_after or UNKNOWN_S for error in later] if any(error.retry_after for error in later) else []
+    text = f"no model of the list gave an answer that can be used. {'; '.join(reasons)}"
+    return ModelError(text, retryable=bool(later), retry_after=min(waits, default=None))
+
+
+def patience_ms(error: ModelError) -> int:
+    """How long work waits after a failure that may pass: as long as it was told, else about ten seconds; not all at once."""
+    wait = error.retry_after or random.uniform(0.5, 1.5) * UNKNOWN_S
+    return round(1000 * (wait + random.uniform(0, _SPREAD * wait)))
