@@ -27,6 +27,7 @@ _CONFIGURED = re.compile(
     r"|insufficient[ _](?:quota|balance)|enable billing|user location",
     re.IGNORECASE,
 )
+_PATIENCE_S = {429: 20.0}  # where the provider says "too many" and not for how long
 _LATER = "it is asked again by itself"
 _ADDRESS = _LATER + "; if that does not end, correct its base_url"
 _ADVICE = {
@@ -86,7 +87,7 @@ def refusal(asked: Asked, status: int, body: object, wait: float | None = None) 
     content = status in _CONTENT and not _CONFIGURED.search(f"{code} {said}")
     advice = "if it refuses everything, correct its options" if content else _ADVICE.get(status, _ADDRESS)
     text = f"{asked.model} refused ({status}){': ' * bool(said)}{said}; {advice}"
-    return ModelError(text, retryable=not content, retry_after=wait)
+    return ModelError(text, retryable=not content, retry_after=wait or _PATIENCE_S.get(status))
 
 
 def stated_status(error: object) -> int:

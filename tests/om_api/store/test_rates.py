@@ -1,0 +1,165 @@
+"""Limits of a model that all workers share: windows of calls and tokens, and places for calls at the same time."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+import redis
+
+from om_api.errors import StoreError
+from om_api.store import rates
+from om_api.store.connection import Connection
+from om_api.store.rates import Rate, Rates
+
+MODEL = "some model"
+
+
+@pytest.fixture
+def shared(store):
+    return Rates(Connection(store.client), store.keys)
+
+
+def taken(shared, rate, tokens=1, times=50):
+    return sum(shared.take(MODEL, rate, tokens) == 0 for _ in range(times))
+
+
+def test_without_limits_every_call_is_made_and_nothing_is_written(store, shared):
+    assert taken(shared, Rate()) == 50
+    assert store.client.keys("*rates*") == []
+
+
+def test_no_more_calls_than_the_limit_are_made_at_once_and_the_rest_hear_when_to_come_back(shared):
+    rate = Rate(requests_per_minute=2)  # spread: one in 30 seconds
+
+    assert taken(shared, rate) == 1
+    assert 29 <= shared.take(MODEL, rate, 1) <= 30
+
+
+def test_a_minute_has_no_more_calls_than_the_limit_however_slowly_they_come(store, shared, monkeypatch):
+    # breaks when only the window that spreads them is looked at
+    now = shared._storage.now()
+    made = []
+    for tick in range(600):  # five a second for two minutes
+        monkeypatch.setattr(shared._storage, "now", lambda at=now + tick / 5: at)
+        if shared.take(MODEL, Rate(requests_per_minute=70), 1) == 0:
+            made.append(tick / 5)
+
+    assert len(made) == 140
+    assert max(sum(start <= at < start + 60 for at in made) for start in made) == 70
+
+
+def test_calls_are_counted_by_the_servers_clock_whatever_a_worker_believes(store, shared, monkeypatch):
+    rate = Rate(requests_per_minute=1)
+    assert taken(shared, rate, times=1) == 1
+    monkeypatch.setattr("limits.storage.redis.time", SimpleNamespace(time=lambda: 4_000_000_000.0))
+
+    assert taken(shared, rate) == 0
+
+
+def test_tokens_of_a_minute_are_limited_as_well(shared):
+    rate = Rate(tokens_per_minute=1_000)
+
+    assert taken(shared, rate, tokens=300) == 3
+    assert 0 < shared.take(MODEL, rate, 300) < 63
+    assert taken(shared, rate, tokens=100, times=1) == 1
+
+
+def test_a_request_that_is_larger_than_a_minutes_tokens_takes_all_of_one(shared):
+    rate = Rate(tokens_per_minute=1_000)
+
+    assert taken(shared, rate, tokens=5_000) == 1
+    assert taken(shared, rate, tokens=1) == 0
+
+
+def test_a_call_that_lacks_tokens_costs_no_request(shared):
+    rate = Rate(requests_per_minute=60, tokens_per_minute=100)
+    assert taken(shared, rate, tokens=100, times=1) == 1
+    shared.take("other", Rate(), 1)
+
+    assert taken(shared, rate, tokens=100, times=9) == 0
+    assert shared._storage.get_moving_window(f"requests/{rates.safe_name(MODEL)}/60/63/second", 60, 63)[1] == 1
+
+
+def test_models_have_limits_of_their_own(shared):
+    rate = Rate(requests_per_minute=1)
+    assert taken(shared, rate) == 1
+
+    assert shared.take("another", rate, 1) == 0
+
+
+def test_32_threads_of_two_workers_get_no_place_more_than_there_are(store):
+    rate, got, at_once = Rate(requests_per_minute=600), [], threading.Barrier(32)
+    workers = [Rates(Connection(store.client), store.keys) for _ in range(2)]
+
+    def take(number):
+        at_once.wait()
+        got.append(workers[number % 2].take(MODEL, rate, 1))
+
+    threads = [threading.Thread(target=take, args=[number]) for number in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got.count(0.0) <= 20  # ten a second; a second may have begun meanwhile
+    assert len(got) == 32
+
+
+def test_a_store_that_is_away_is_said_as_such(store):
+    with redis.Redis(host="127.0.0.1", port=1) as nowhere, pytest.raises(StoreError):
+        Rates(Connection(nowhere), store.keys).take(MODEL, Rate(requests_per_minute=1), 1)
+
+
+# -- places
+
+
+def hold(store, token, most=2, lease_s=60):
+    return store.run(rates.hold(store.keys, MODEL, token, most, lease_s))
+
+
+def test_there_are_no_more_places_than_most(store):
+    assert [hold(store, token) for token in ("a", "b", "c")] == [True, True, False]
+
+
+def test_a_place_that_was_given_back_is_taken_by_the_next(store):
+    hold(store, "a"), hold(store, "b")
+    store.run(rates.free(store.keys, MODEL, "a"))
+
+    assert [hold(store, token) for token in ("c", "d")] == [True, False]
+
+
+def test_who_asks_twice_has_one_place(store):
+    assert [hold(store, "a") for _ in range(3)] == [True] * 3
+    assert store.client.zcard(store.keys.holders(MODEL)) == 1
+
+
+def test_the_place_of_a_worker_that_died_is_free_when_its_lease_has_ended(store):
+    hold(store, "dead"), hold(store, "alive")
+    store.client.zadd(store.keys.holders(MODEL), {"dead": 1})
+
+    assert hold(store, "c")
+    assert store.client.zrange(store.keys.holders(MODEL), 0, -1) == [b"alive", b"c"]
+
+
+def test_a_shorter_lease_does_not_end_the_key_of_a_longer_one(store):
+    hold(store, "long", lease_s=600)
+    hold(store, "short", lease_s=1)
+
+    assert store.client.ttl(store.keys.holders(MODEL)) > 500
+
+
+def test_exactly_as_many_of_32_threads_as_there_are_places_get_one(store):
+    # breaks when the script does not count
+    got, at_once = [], threading.Barrier(32)
+
+    def take(number):
+        at_once.wait()
+        got.append(Connection(store.client).run(rates.hold(store.keys, MODEL, f"t-{number}", 7, 60)))
+
+    threads = [threading.Thread(target=take, args=[number]) for number in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got.count(True) == 7
