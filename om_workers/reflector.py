@@ -139,6 +139,7 @@ class Reflector:
                 temperature=agent.reflection.temperature,
                 timeout=agent.reflection.timeout,
                 timezone=agent.timezone,
+                variant=agent.reflection.prompt,
             )
             try:
                 reply, found = self._ask(scope, request)

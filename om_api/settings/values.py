@@ -30,6 +30,8 @@ _BOOLEAN = "true or false"
 _NAMES = "a model's name, or a list of names"
 _BLOCK = "a multiple from 1 to below 100, or a whole number of tokens from 100; at least the threshold"
 _MODELS = ("observer_model", "reflector_model")
+_VARIANTS = "default, condensed or legacy"
+PromptVariant = Literal["default", "condensed", "legacy"]
 
 
 def implied(key: str, value: object) -> dict[str, Any]:
@@ -62,9 +64,7 @@ class ObserverSettings(Group):
     max_attempts: int = count(3, "attempts at a chunk before it is split or quarantined", 1, 20, "attempts")
     previous_tokens: int = tokens(2_000, "newest observations shown to the Observer; 0 shows none", least=0)
     instruction: str | None = setting(None, "your own words for the Observer, added to its prompt", _TEXT)
-    prompt: Literal["default", "condensed", "legacy"] = setting(
-        "default", "which of the Observer's prompts", "default, condensed or legacy"
-    )
+    prompt: PromptVariant = setting("default", "which of the Observer's prompts", _VARIANTS)
 
 
 class ReflectionSettings(Group):
@@ -89,6 +89,7 @@ class ReflectionSettings(Group):
         "true, false or null",
     )
     instruction: str | None = setting(None, "your own words for the Reflector, added to its prompt", _TEXT)
+    prompt: PromptVariant = setting("default", "which of the Reflector's prompts", _VARIANTS)
 
 
 class MemorySettings(Group):

@@ -25,7 +25,10 @@ def prompt(name: str, variant: str = DEFAULT) -> str:
     Raises SettingsError for a variant that does not exist.
     """
     if variant not in variants():
-        raise SettingsError(f"observer.prompt: {variant!r} is unknown: use one of {', '.join(variants())}")
+        known = ", ".join(variants())
+        raise SettingsError(
+            f"no prompts are called {variant!r}; set observer.prompt or reflection.prompt to one of {known}"
+        )
     folder = resources.files(__package__)
     file = folder.joinpath(variant, f"{name}.md")
     return (file if file.is_file() else folder.joinpath(DEFAULT, f"{name}.md")).read_text("utf-8").strip()
