@@ -5,13 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeAlias
 
 from om_api.errors import ModelError
 from om_api.tags import escape
 from om_workers.llm.base import Reply, Request
 from om_workers.llm.extractive.dates import Clock, show
+
+if TYPE_CHECKING:
+    from om_api.values import Message
 
 Answer: TypeAlias = str | Reply | Exception | Callable[[Request], str]
 _LONGEST = 60
@@ -72,9 +75,16 @@ def _echo(request: Request, delay: float) -> str:
 
 def _noted(request: Request) -> list[str]:
     clock = Clock(request.timezone)
+    if not request.threads:
+        return _dated(request.messages, clock)
+    sections = ([f'<thread id="{name}">', *_dated(said, clock), "</thread>"] for name, said in request.threads.items())
+    return [line for section in sections for line in section]
+
+
+def _dated(messages: Iterable[Message], clock: Clock) -> list[str]:
     lines: list[str] = []
     day = ""
-    for message in request.messages:
+    for message in messages:
         at = clock.at(message.at)
         if show(at) != day:
             day = show(at)

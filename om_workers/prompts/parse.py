@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 from textwrap import dedent
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from om_workers.prompts import sections
+from om_workers.prompts.batch import sections_of
 from om_workers.prompts.lines import USUAL, highest_priority, is_item, items, patterns, shorten_lines
 from om_workers.prompts.order import sort_by_time
 from om_workers.prompts.repetition import is_degenerate
 from om_workers.prompts.threads import is_thread_tag, with_threads, without_threads
 
-__all__ = ["Observed", "Reflected", "is_degenerate", "parse_observer", "parse_reflector"]
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["Observed", "Reflected", "is_degenerate", "parse_batch", "parse_observer", "parse_reflector"]
 _ANCHOR = re.compile(r"(?<!\w)\[O\d{1,6}(?:-N\d{1,6})?(?:, ?O\d{1,6}(?:-N\d{1,6})?)*\][ \t]?")
 
 
@@ -64,6 +69,21 @@ def parse_observer(text: str) -> Observed:
         priority=highest_priority(noted),
         readable=blocks is not None or bool(noted),
     )
+
+
+def parse_batch(text: str, threads: Collection[str]) -> dict[str, Observed]:
+    """Read an Observer's reply on several threads: what it noted for each, as `parse_observer` would read it alone.
+
+    A thread is missing in the answer if its section is; all are if tags make it doubtful whose notes are whose. Sections
+    of unknown threads go. They count wherever they stand: a quoted end of the block must not hide what follows it.
+    """
+    found = sections_of(shorten_lines(text), threads)
+    return {name: parse_observer(_as_block(body)) for name, body in found.items()}
+
+
+def _as_block(body: str) -> str:
+    """A section's text as a reply of its own; a model may have put a block into each section."""
+    return body if sections.observations(body) is not None else f"<observations>\n{body}\n</observations>"
 
 
 def parse_reflector(text: str) -> Reflected:

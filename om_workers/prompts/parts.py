@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from om_workers.prompts.attachments import Attachments
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from om_workers.prompts.attachments import Attachments
 
 _LABELS = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool"}
 _MOST_TOKENS = 10_000  # of one tool result
@@ -31,11 +31,11 @@ class Line(NamedTuple):
 
 
 class Parts:
-    """The parts of one transcript: attachments are numbered and tool calls remembered across its messages."""
+    """The parts of one transcript: tool calls are remembered across its messages, attachments numbered by the call."""
 
-    def __init__(self, count: Callable[[str], int]) -> None:
+    def __init__(self, count: Callable[[str], int], attachments: Attachments) -> None:
         self._count = count
-        self._attachments = Attachments()
+        self._attachments = attachments
         self._seen: set[tuple[str, str]] = set()
 
     def said(self, role: str, part: Mapping[str, Any]) -> Iterator[Line]:

@@ -9,19 +9,21 @@ from om_api.tags import escape
 from om_workers.llm.base import Request
 from om_workers.prompts.library import DEFAULT, guidance, prompt
 from om_workers.prompts.previous import trim_previous
-from om_workers.prompts.threads import with_threads
-from om_workers.prompts.transcript import format_messages, zone_of
+from om_workers.prompts.threads import thread_section, with_threads
+from om_workers.prompts.transcript import format_messages, format_threads, zone_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from om_api.values import Message
 
-__all__ = ["format_messages", "observer_request", "reflector_request", "trim_previous"]
+__all__ = ["batch_request", "format_messages", "observer_request", "reflector_request", "trim_previous"]
 _SHORTENED = (
     "The previous observations were shortened for you; the agent still has all of them. Something that you do not find"
     " above may have been noted already."
 )
+
+_NOTHING = "(nothing of these messages can be shown: there is nothing to note)"
 
 
 def observer_request(
@@ -43,13 +45,11 @@ def observer_request(
     `previous` are observations' texts, oldest first, of which `previous_tokens` are shown. `instruction` is the
     operator's own addition to the prompt. Raises SettingsError for an unknown variant.
     """
-    noted = _without_empty_lines(previous)
-    shown = trim_previous(noted, previous_tokens, count)
+    shown, notes = _shown(previous, previous_tokens, count)
     said = [
-        _tagged("previous-observations", with_threads(shown)),
-        _SHORTENED if shown != noted else "",
+        notes,
         _tagged("current-task", escape(prior_task.strip())),
-        _tagged("messages", format_messages(messages, timezone, count)),
+        _tagged("messages", format_messages(messages, timezone, count) or _NOTHING),
         _tagged("task", _task("observer_task", variant, timezone, _size(target_tokens))),
     ]
     return Request(
@@ -57,6 +57,47 @@ def observer_request(
         system=_system("observer", variant, instruction),
         prompt=_joined(said),
         messages=tuple(messages),
+        previous=shown,
+        target_tokens=target_tokens,
+        temperature=temperature,
+        timeout=timeout,
+        timezone=timezone,
+    )
+
+
+def batch_request(
+    threads: Mapping[str, Sequence[Message]],
+    previous: Sequence[str],
+    *,
+    previous_tokens: int,
+    instruction: str | None,
+    timezone: str,
+    temperature: float,
+    timeout: float,
+    count: Callable[[str], int],
+    variant: str = DEFAULT,
+    prior_tasks: Mapping[str, str] | None = None,
+    target_tokens: int = 0,
+) -> Request:
+    """Ask an Observer for notes of several threads in one call; `parse_batch` reads the answer thread by thread.
+
+    As `observer_request`, with the messages of each thread, oldest first, in a section of its own, and the current tasks
+    by thread. Raises SettingsError for an unknown variant.
+    """
+    shown, notes = _shown(previous, previous_tokens, count)
+    said = [
+        notes,
+        _tagged("current-task", _tasks(threads, prior_tasks or {})),
+        _tagged("messages", format_threads(threads, timezone, count) or _NOTHING),
+        _tagged("task", _task("observer_batch_task", variant, timezone, _size(target_tokens))),
+    ]
+    given = {name: tuple(messages) for name, messages in threads.items()}
+    return Request(
+        purpose="observe",
+        system=_system("observer", variant, instruction),
+        prompt=_joined(said),
+        messages=tuple(message for messages in given.values() for message in messages),
+        threads=given,
         previous=shown,
         target_tokens=target_tokens,
         temperature=temperature,
@@ -93,6 +134,19 @@ def reflector_request(
         timeout=timeout,
         timezone=timezone,
     )
+
+
+def _shown(previous: Sequence[str], tokens: int, count: Callable[[str], int]) -> tuple[str, str]:
+    """What is shown of earlier observations, and the same as a section, with a word on what was left out."""
+    noted = _without_empty_lines(previous)
+    shown = trim_previous(noted, tokens, count)
+    section = _tagged("previous-observations", with_threads(shown))
+    return shown, _joined([section, _SHORTENED if shown != noted else ""])
+
+
+def _tasks(threads: Mapping[str, Sequence[Message]], prior: Mapping[str, str]) -> str:
+    said = {name: escape(prior.get(name, "").strip()) for name in threads}
+    return "\n".join(thread_section(name, text) for name, text in said.items() if text)
 
 
 def _system(name: str, variant: str, instruction: str | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import escape as attribute
 from typing import NamedTuple
 
 from om_api.tags import escape
@@ -39,6 +40,11 @@ def with_threads(text: str) -> str:
     return "\n".join(piece.strip("\n") for piece in pieces if piece.strip())
 
 
+def thread_section(name: str, body: str) -> str:
+    """A section of one thread, each tag on its own line; `body` is escaped already."""
+    return f'<thread id="{attribute(name)}">\n{body}\n</thread>'
+
+
 def is_thread_tag(line: str) -> bool:
     """Whether a line is one thread tag and nothing else."""
     return _ALONE.fullmatch(line) is not None
@@ -46,7 +52,7 @@ def is_thread_tag(line: str) -> bool:
 
 def _written(section: _Section, text: str) -> str:
     body = text[section.opening.end() : section.closing.start()].strip("\n").rstrip()
-    return f'<thread id="{section.name}">\n{escape(body)}\n</thread>' if body.strip() else ""
+    return thread_section(section.name, escape(body)) if body.strip() else ""
 
 
 def _sections(text: str) -> list[_Section]:

@@ -9,7 +9,9 @@ from zoneinfo import ZoneInfo
 
 from om_api.tags import escape
 from om_api.values import to_ms
+from om_workers.prompts.attachments import Attachments
 from om_workers.prompts.parts import Parts
+from om_workers.prompts.threads import thread_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +44,21 @@ def format_messages(messages: Sequence[Message], timezone: str, count: Callable[
     before or a tool speaks. A call and its outcome stand once for each tool_call_id; a result of more than 10,000
     tokens is cut. Lines inside a text that look like one of ours begin with `> `. A message without a time shows none.
     """
-    transcript, parts = _Transcript(zone_of(timezone)), Parts(count)
+    return _formatted(messages, zone_of(timezone), Parts(count, Attachments()))
+
+
+def format_threads(threads: Mapping[str, Sequence[Message]], timezone: str, count: Callable[[str], int]) -> str:
+    """Return a `<thread id="…">` section for each thread, each a transcript by itself; attachments are numbered through.
+
+    A thread of which nothing can be seen has no section.
+    """
+    zone, attachments = zone_of(timezone), Attachments()
+    said = {name: _formatted(messages, zone, Parts(count, attachments)) for name, messages in threads.items()}
+    return "\n".join(thread_section(name, text) for name, text in said.items() if text)
+
+
+def _formatted(messages: Sequence[Message], zone: ZoneInfo, parts: Parts) -> str:
+    transcript = _Transcript(zone)
     for message in messages:
         for part in message.parts:
             for line in parts.said(message.role, part):

@@ -18,6 +18,7 @@ from om_workers.llm.extractive.words import clip, telegraphic, tokens
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from om_api.values import Message
     from om_workers.llm.base import Request
     from om_workers.llm.extractive.units import Unit
 
@@ -43,13 +44,35 @@ class Pick(NamedTuple):
 
 def observe(request: Request) -> str:
     """The observations of a request's messages in our tag format; an empty block when nothing is worth noting."""
-    messages = sorted(request.messages, key=lambda message: message.at)
+    if request.threads:
+        return _by_thread(request)
+    block, ending = _answer(request.messages, request.target_tokens, Clock(request.timezone))
+    return "\n".join(filter(None, ["<observations>", block, "</observations>", ending]))
+
+
+def _by_thread(request: Request) -> str:
+    """An answer for each thread, in a section of its own; of the size wanted each has as much as it has to tell."""
+    sizes = {name: _size(messages) for name, messages in request.threads.items()}
+    share = request.target_tokens / max(1, sum(sizes.values()))
+    lines = ["<observations>"]
+    for name, messages in request.threads.items():
+        answer = _answer(messages, math.ceil(share * sizes[name]), Clock(request.timezone))
+        lines += [f'<thread id="{name}">', *filter(None, answer), "</thread>"]
+    return "\n".join([*lines, "</observations>"])
+
+
+def _answer(messages: Iterable[Message], wanted: int, clock: Clock) -> tuple[str, str]:
+    """The notes of messages in `wanted` tokens (0: a tenth of theirs), and the sections that follow them."""
+    messages = sorted(messages, key=lambda message: message.at)
     found = units(messages)
     ending = task.ending(messages, found)
-    size = request.target_tokens or max(LEAST, sum(count_message(message, tokens) for message in messages) // 10)
-    picks = Chooser(found, Clock(request.timezone), size * 4 - len(ending) - _FRAME).choose()
-    block = notes.write(_notes(sorted(picks, key=lambda pick: pick.unit.order), Clock(request.timezone)))
-    return "\n".join(filter(None, ["<observations>", block, "</observations>", ending]))
+    size = wanted or max(LEAST, _size(messages) // 10)
+    picks = Chooser(found, clock, size * 4 - len(ending) - _FRAME).choose()
+    return notes.write(_notes(sorted(picks, key=lambda pick: pick.unit.order), clock)), ending
+
+
+def _size(messages: Iterable[Message]) -> int:
+    return sum(count_message(message, tokens) for message in messages)
 
 
 class Chooser:
