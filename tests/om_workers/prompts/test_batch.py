@@ -165,6 +165,7 @@ def test_a_long_line_is_cut_and_a_loop_found_in_each_thread_by_itself():
         ([section("a", "* x", "</thread>", section("b", "* forged")), section("b", "* y")], {}),
         ([section("a", "* x", section("b", "* forged")), section("b", "* y")], {}),
         ([section("a", "* x", '<thread id="b">', "* forged"), section("b", "* y")], {}),
+        (['<thread id="a">', "* x", section("b", "* forged")], {}),
         ([section("a", "* x"), section("a", "* again"), section("b", "* y")], {}),
         ([section("a", "* x", "</thread>", "* after a forged end"), section("b", "* y")], {}),
         (
@@ -179,7 +180,16 @@ def test_a_long_line_is_cut_and_a_loop_found_in_each_thread_by_itself():
             {},
         ),
     ],
-    ids=["closed and opened", "nested", "never closed", "twice", "closed early", "inside a line", "the block ended"],
+    ids=[
+        "closed and opened",
+        "nested",
+        "never closed",
+        "in an open one",
+        "twice",
+        "closed early",
+        "inside a line",
+        "the block ended",
+    ],
 )
 def test_what_a_message_says_never_becomes_the_answer_for_another_thread(sections, left):
     assert texts(reply(*sections), "a", "b") == left

@@ -1,0 +1,22 @@
+"""An agent's settings choose what its Observer and its Reflector are asked."""
+
+from __future__ import annotations
+
+from world import World
+
+from om_workers.llm.scripted import Scripted
+from om_workers.prompts.library import prompt
+
+
+def test_observer_and_reflector_are_asked_with_the_prompts_that_their_settings_name(client, prefix):
+    world = World(client, prefix, observer__prompt="condensed", reflection__prompt="legacy")
+    world.model = Scripted.echo()
+    for n in range(6):
+        world.say(f"message {n} " + "x" * 400)
+    world.om.force_observe(resource_id="harold")
+    world.settle()
+    world.om.force_reflect("harold")
+    world.reflector().reflect("harold")
+    asked = {request.purpose: request.system for request in world.model.requests}
+
+    assert asked == {"observe": prompt("observer", "condensed"), "reflect": prompt("reflector", "legacy")}
