@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
+
+from om_workers.prompts.encoded import without_encoded, without_encrypted
+from om_workers.prompts.recalled import apart, each_text, without_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -16,11 +18,8 @@ _LABELS = {"user": "User", "assistant": "Assistant", "system": "System", "tool":
 _MOST_TOKENS = 10_000  # of one tool result
 _LONGEST_TOKEN = 16  # characters; what is longer than that many a token cannot fit, and is not searched
 _LONGEST_NAME = 100
-_REMINDER = re.compile(
-    r"^[ \t]*<system-reminder\b(?:[^<>\n]*>)?(.*?)(?:</system-reminder[ \t]*>|\Z)",
-    re.IGNORECASE | re.MULTILINE | re.DOTALL,
-)
 _SHOWN = {"text", "image", "file"}
+_DENIED = "execution-denied"  # the type of result by which agents' frameworks say that a person refused a call
 
 
 class Line(NamedTuple):
@@ -50,7 +49,8 @@ class Parts:
 
     def _text(self, role: str, text: str) -> Iterator[Line]:
         """A reminder may lead or follow a user's words and is never theirs; one that a tool brings is the tool's."""
-        pieces = [self._capped(text)] if role == "tool" else _REMINDER.split(text)
+        text = _readable(text)
+        pieces = [self._capped(text)] if role == "tool" else apart(text)
         for index, piece in enumerate(pieces):
             if piece.strip():
                 yield Line("System reminder" if index % 2 else _LABELS[role], piece.strip())
@@ -70,6 +70,8 @@ class Parts:
 
     def _outcome(self, part: Mapping[str, Any]) -> Line:
         failed, result = part.get("is_error") is True, part.get("result")
+        if isinstance(result, dict) and result.get("type") == _DENIED:
+            return Line(f"Tool Denied {_name(part)}", str(result.get("reason") or "").strip() or "no reason given")
         shown = "" if result is None else self._capped(self._result(result).strip())
         empty = "Tool execution failed" if failed else "[empty result]"
         return Line(f"Tool {'Error' if failed else 'Result'} {_name(part)}", shown or empty)
@@ -79,7 +81,7 @@ class Parts:
         if not isinstance(result, list) or not result or not all(map(_is_shown, result)):
             return _written(result)
         return "\n".join(
-            str(part.get("text", "")) if part["type"] == "text" else self._attachments.placeholder(part)
+            _readable(str(part.get("text", ""))) if part["type"] == "text" else self._attachments.placeholder(part)
             for part in result
         )
 
@@ -108,11 +110,15 @@ def _is_shown(part: Any) -> bool:
     return isinstance(part, dict) and isinstance(part.get("type"), str) and part["type"] in _SHOWN
 
 
+def _readable(text: str) -> str:
+    return without_encoded(without_memory(text))
+
+
 def _written(value: Any) -> str:
-    """Text as it is, anything else as JSON."""
+    """Text as it is, anything else as JSON; without what was observed before and what nobody can read."""
     if isinstance(value, str):
-        return value
+        return _readable(value)
     try:
-        return msgspec.json.encode(value, enc_hook=str).decode()
+        return msgspec.json.encode(each_text(without_encrypted(value), _readable), enc_hook=str).decode()
     except (RecursionError, TypeError, ValueError):  # a part that cannot be written hurts only itself
         return "[cannot be shown]"

@@ -9,6 +9,7 @@ from om_api.tags import escape
 from om_workers.llm.base import Request
 from om_workers.prompts.library import DEFAULT, guidance, prompt
 from om_workers.prompts.previous import trim_previous
+from om_workers.prompts.recalled import heard
 from om_workers.prompts.threads import thread_section, with_threads
 from om_workers.prompts.transcript import format_messages, format_threads, zone_of
 
@@ -56,7 +57,7 @@ def observer_request(
         purpose="observe",
         system=_system("observer", variant, instruction),
         prompt=_joined(said),
-        messages=tuple(messages),
+        messages=tuple(map(heard, messages)),
         previous=shown,
         target_tokens=target_tokens,
         temperature=temperature,
@@ -91,7 +92,7 @@ def batch_request(
         _tagged("messages", format_threads(threads, timezone, count) or _NOTHING),
         _tagged("task", _task("observer_batch_task", variant, timezone, _size(target_tokens))),
     ]
-    given = {name: tuple(messages) for name, messages in threads.items()}
+    given = {name: tuple(map(heard, messages)) for name, messages in threads.items()}
     return Request(
         purpose="observe",
         system=_system("observer", variant, instruction),

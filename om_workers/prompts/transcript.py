@@ -24,7 +24,7 @@ _LAST_MS = 250_000_000_000_000  # in the year 9892: a broken clock must not stop
 _NOON = 12
 _LIKE_OURS = re.compile(
     r"(?<=[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])(?=[ \t]*(?:"
-    r"(?:User|Assistant|System(?: reminder)?|Tool(?: (?:Call|Result|Error)\b[^\n:(]{0,200})?)(?: ?\([^()\n]{1,20}\))?:"
+    r"(?:User|Assistant|System(?: reminder)?|Tool(?: (?:Call|Result|Error|Denied)\b[^\n:(]{0,200})?)(?: ?\([^()\n]{1,20}\))?:"
     rf"|(?:{'|'.join(_MONTHS)}) \d{{1,2}} \d{{4}}:))"
 )
 

@@ -1,0 +1,35 @@
+"""Data in a message that nobody can read: encrypted fields and encoded bytes, which would only cost tokens."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_SHORTEST = 1_000  # characters in a row; keys, hashes and ids are shorter and may matter
+_RUN = re.compile(rf"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{{{_SHORTEST},}}+={{0,2}}")
+_MIXED = re.compile(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])")
+_FIELDS = ("encrypted", "thoughtsignature")
+HIDDEN = "[encrypted]"
+
+
+def without_encoded(text: str) -> str:
+    """Return the text with `[N characters of encoded data]` for each run of base64 or the like of 1,000 or more."""
+    return _RUN.sub(_named, text) if len(text) >= _SHORTEST else text
+
+
+def without_encrypted(value: Any) -> Any:
+    """A copy of a JSON value with `[encrypted]` for fields that only their provider can read (`encryptedContent`, …)."""
+    if isinstance(value, list | tuple):
+        return [without_encrypted(item) for item in value]
+    if isinstance(value, dict):
+        return {key: HIDDEN if _is_encrypted(key) else without_encrypted(item) for key, item in value.items()}
+    return value
+
+
+def _is_encrypted(key: object) -> bool:
+    return "".join(filter(str.isalnum, str(key).lower())).startswith(_FIELDS)
+
+
+def _named(found: re.Match[str]) -> str:
+    run = found[0]
+    return f"[{len(run):,} characters of encoded data]" if _MIXED.match(run) else run
