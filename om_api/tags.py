@@ -15,6 +15,7 @@ NAMES = (
     "memory",
     "previous-observations",
     "messages",
+    "dropped",
     "task",
 )
 # what nobody sees: controls, soft hyphens, joiners, direction marks, fillers, variation selectors, tag letters

@@ -324,8 +324,21 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     created_at: int = 0
 
 
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """One usable answer that a reflection was chosen from; `loss` is None where it was not checked."""
+
+    level: int
+    tokens: int
+    loss: float | None = None
+    model: str = ""
+
+
 class Generation(msgspec.Struct, frozen=True, kw_only=True):
-    """A numbered version of the reflected memory; the highest number is in force."""
+    """A numbered version of the reflected memory; the highest number is in force.
+
+    `loss` (0 to 1) is what the check before the commit found missing, `candidates` the answers that were compared, in the
+    order they came. `restores` names the generation that this one brought back, 0 for the time before the first.
+    """
 
     n: int
     text: str
@@ -336,8 +349,11 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     observation_ids: tuple[str, ...] = ()
     dropped_ids: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
+    insights: tuple[str, ...] = ()
     level: int = 0
     loss: float | None = None
+    candidates: tuple[Candidate, ...] = ()
+    restores: int | None = None
     model: str = ""
     cost: float | None = None
 

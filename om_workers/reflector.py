@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -10,11 +11,13 @@ import msgspec
 from om_api import policy
 from om_api.errors import ModelError
 from om_api.policy import Move
+from om_api.settings import ModelSettings
 from om_api.store import commits, due, looking, reading
 from om_api.store.commits import Note
 from om_api.store.due import Claim
 from om_api.values import Generation, Outcome, Scope
 from om_workers.asking import patience_ms
+from om_workers.condensing import USUAL, Condensing, Task
 from om_workers.mover import pressure_of
 from om_workers.prompts.parse import parse_reflector
 from om_workers.prompts.render import reflector_request
@@ -22,14 +25,15 @@ from om_workers.prompts.render import reflector_request
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from om_api.settings import MemorySettings
     from om_api.store.looking import Look
     from om_api.values import Stored
+    from om_workers.condensing import Condensed
     from om_workers.llm.base import Reply, Request
     from om_workers.mover import Mover
     from om_workers.prompts.parse import Reflected
     from om_workers.workshop import Workshop
 
-_LEVELS = 4  # of compression, tried one after the other until the result is small enough
 _LEAST_TARGET = 100
 _NOTHING = "* Nothing worth noting so far."
 
@@ -121,46 +125,22 @@ class Reflector:
             raise
 
     def _condense(self, read: Reading, replaced: Sequence[Stored]) -> Draft:
-        """Condense the generation in force and these observations; the smallest usable answer of up to four levels."""
-        agent, scope = self._shop.agent(read.look.scope), read.look.scope
-        texts = [read.generation.text] if read.generation else []
-        texts += [_attributed(stored, scope) for stored in replaced if stored.observation.text]
-        texts = texts or [_NOTHING]
-        size = sum(self._shop.count(text) for text in texts)
-        target = max(_LEAST_TARGET, min(size * 3 // 4, self._shop.in_force(scope).limits.observation_threshold // 2))
-        best: Draft | None = None
-        refusal: ModelError | None = None
-        for level in range(_LEVELS):
-            request = reflector_request(
-                texts,
-                target_tokens=target,
-                level=level,
-                instruction=agent.reflection.instruction,
-                temperature=agent.reflection.temperature,
-                timeout=agent.reflection.timeout,
-                timezone=agent.timezone,
-                variant=agent.reflection.prompt,
-            )
-            try:
-                reply, found = self._ask(scope, request)
-            except ModelError as error:
-                if best:  # larger than wished, but good
-                    break
-                if error.retryable:
-                    raise
-                refusal = error
-                continue
-            tokens = self._shop.count(found.text)
-            if best is None or tokens < best.generation.tokens:
-                best = _drafted(
-                    read, replaced, found.text, found.patterns, tokens, size, level, reply.model, reply.cost
-                )
-            if best and best.generation.tokens <= target:
-                break
-        if best is None:
-            text = f"no usable reflection in {_LEVELS} tries; the memory stays as it is: {refusal}"
-            raise ModelError(text, retryable=False)
-        return best
+        """Condense the generation in force and these observations."""
+        scope, agent = read.look.scope, self._shop.agent(read.look.scope)
+        texts = _texts(read, replaced)
+        size = sum(map(self._shop.count, texts))
+        target = max(
+            _LEAST_TARGET, min(int(size * USUAL), self._shop.in_force(scope).limits.observation_threshold // 2)
+        )
+        start = 0 if "force-reflect" in read.look.forced else self._start_level(agent)
+        task = Task(texts, size, target, start, agent.reflection.max_loss)
+        found = Condensing(task, partial(_request, agent, task), partial(self._ask, scope), self._shop.count).condense()
+        return _drafted(read, replaced, size, found)
+
+    def _start_level(self, agent: MemorySettings) -> int:
+        """How hard the model that will answer is pressed at first."""
+        name = self._shop.registry.model(agent.reflector_models).name
+        return (self._shop.settings.models.get(name) or ModelSettings()).start_level
 
     def _ask(self, scope: Scope, request: Request) -> tuple[Reply, Reflected]:
         return self._shop.asking.ask(scope.resource, self._shop.agent(scope).reflector_models, request, _usable)
@@ -219,30 +199,45 @@ def _draft(read: Reading) -> Draft | None:
     return draft if fits else None
 
 
-def _drafted(
-    read: Reading,
-    replaced: Sequence[Stored],
-    text: str,
-    patterns: tuple[str, ...],
-    tokens: int,
-    size: int,
-    level: int,
-    model: str,
-    cost: float | None,
-) -> Draft:
+def _drafted(read: Reading, replaced: Sequence[Stored], size: int, found: Condensed) -> Draft:
+    best = found.best
     generation = Generation(
         n=read.look.record.generation + 1,
-        text=text,
+        text=best.said.text,
         created_at=int(time.time() * 1000),
-        tokens=tokens,
+        tokens=best.tokens,
         input_tokens=size,
         observation_ids=tuple(stored.observation.id for stored in replaced),
-        patterns=patterns,
-        level=level,
-        model=model,
-        cost=cost,
+        patterns=best.said.patterns,
+        insights=best.said.insights,
+        level=best.level,
+        loss=best.loss,
+        candidates=found.candidates,
+        model=best.model,
+        cost=found.cost,
     )
     return Draft(generation, tuple(stored.seq for stored in replaced))
+
+
+def _texts(read: Reading, replaced: Sequence[Stored]) -> list[str]:
+    """What is condensed, oldest first: the generation in force, then the observations with their threads."""
+    texts = [read.generation.text] if read.generation else []
+    texts += [_attributed(stored, read.look.scope) for stored in replaced if stored.observation.text]
+    return texts or [_NOTHING]
+
+
+def _request(agent: MemorySettings, task: Task, level: int, dropped: Sequence[str]) -> Request:
+    return reflector_request(
+        task.texts,
+        target_tokens=task.target,
+        level=level,
+        instruction=agent.reflection.instruction,
+        temperature=agent.reflection.temperature,
+        timeout=agent.reflection.timeout,
+        timezone=agent.timezone,
+        variant=agent.reflection.prompt,
+        dropped=dropped,
+    )
 
 
 def _attributed(stored: Stored, scope: Scope) -> str:

@@ -12,14 +12,14 @@ from om_api.settings.tiers import TIERS, Tier, ascending
 from om_api.settings.urls import has_password
 
 DEFAULT_MODELS: dict[str, dict[str, Any]] = {
-    "gemini-2.5-flash": {"provider": "gemini", "api_key_env": "GEMINI_API_KEY"},
+    "gemini-2.5-flash": {"provider": "gemini", "api_key_env": "GEMINI_API_KEY", "start_level": 2},
     "deepseek": {
         "provider": "openai",
         "model": "deepseek-chat",
         "base_url": "https://api.deepseek.com",
         "api_key_env": "DEEPSEEK_API_KEY",
     },
-    "extractive": {"provider": "extractive"},
+    "extractive": {"provider": "extractive", "start_level": 0},
 }
 _OMIT: Literal["omit"] = "omit"
 _HOTTEST = 2
@@ -88,6 +88,15 @@ class ModelSettings(Group):
     )
     tiers: Annotated[list[Tier], AfterValidator(ascending)] = setting(
         [], "models that answer in its place, by the size of the request; above the largest it answers itself", TIERS
+    )
+    start_level: int = setting(
+        1,
+        "how hard it is pressed when it first condenses; more for a model that shortens little. A reflection asked for by"
+        " hand begins at 0",
+        "0 to 4",
+        "level of compression",
+        ge=0,
+        le=4,
     )
     prices: Annotated[dict[str, float], AfterValidator(_prices)] | None = setting(
         None,

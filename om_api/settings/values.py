@@ -88,6 +88,14 @@ class ReflectionSettings(Group):
         "observe what was raw before a reflection is committed; null: true in resource scope, false in thread scope",
         "true, false or null",
     )
+    max_loss: float = setting(
+        0.1,
+        "what a reflection may lose of any kind of fact before it is asked for again; 1: it never is",
+        "0 to 1",
+        "share",
+        ge=0,
+        le=1,
+    )
     instruction: str | None = setting(None, "your own words for the Reflector, added to its prompt", _TEXT)
     prompt: PromptVariant = setting("default", "which of the Reflector's prompts", _VARIANTS)
 

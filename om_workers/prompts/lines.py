@@ -12,8 +12,9 @@ _BULLET = r"[ \t]*(?:[-*•]|\d{1,4}[.)])"
 _MARK = "|".join(MARKS)
 _ITEM = re.compile(rf"{_BULLET}(?:[ \t]+\S|(?:{_MARK}))")
 _MARKED = re.compile(rf"(?:{_BULLET})?[ \t]*(?:\([^()\n]{{1,20}}\)[ \t]*)?({_MARK})")
-_PATTERN = re.compile(
-    rf"{_BULLET}[ \t]*(?:(?:{_MARK})\ufe0f?[ \t]*)?(?:\([^()\n]{{1,40}}\)[ \t]*)?\**Pattern:\**[ \t]*(\S.*)"
+_READING = re.compile(
+    rf"{_BULLET}[ \t]*(?:(?:{_MARK})\ufe0f?[ \t]*)?(?:\([^()\n]{{1,40}}\)[ \t]*)?\**(?P<kind>Pattern|Insight):\**"
+    r"[ \t]*(?P<said>\S.*)"
 )
 
 
@@ -51,4 +52,19 @@ def is_important(line: str) -> bool:
 
 def patterns(text: str) -> tuple[str, ...]:
     """What the `Pattern:` items of a text say, in their order."""
-    return tuple(found[1].strip() for line in text.split("\n") if (found := _PATTERN.match(line)))
+    return _readings(text, "Pattern")
+
+
+def insights(text: str) -> tuple[str, ...]:
+    """What the `Insight:` items of a text say, in their order."""
+    return _readings(text, "Insight")
+
+
+def is_reading(line: str) -> bool:
+    """Whether a line is a pattern or an insight: read out of other lines, no fact of its own."""
+    return _READING.match(line) is not None
+
+
+def _readings(text: str, kind: str) -> tuple[str, ...]:
+    found = (match for line in text.split("\n") if (match := _READING.match(line)))
+    return tuple(match["said"].strip() for match in found if match["kind"] == kind)

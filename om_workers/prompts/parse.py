@@ -10,7 +10,8 @@ import msgspec
 
 from om_workers.prompts import sections
 from om_workers.prompts.batch import sections_of
-from om_workers.prompts.lines import USUAL, highest_priority, is_item, items, patterns, shorten_lines
+from om_workers.prompts.dates import days
+from om_workers.prompts.lines import USUAL, highest_priority, insights, is_item, items, patterns, shorten_lines
 from om_workers.prompts.order import sort_by_time
 from om_workers.prompts.repetition import is_degenerate
 from om_workers.prompts.threads import is_thread_tag, with_threads, without_threads
@@ -38,13 +39,15 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reflected(msgspec.Struct, frozen=True, kw_only=True):
-    """What a Reflector condensed: `text` escaped but for its thread sections, and what its `Pattern:` lines say.
+    """What a Reflector condensed: `text` escaped but for its thread sections, and what its `Pattern:` and `Insight:` lines say.
 
-    `degenerate`: the reply was caught in a loop, and everything in it is discarded.
+    `degenerate`: the reply was caught in a loop, and everything in it is discarded. `listed`: it holds list items.
     """
 
     text: str = ""
     patterns: tuple[str, ...] = ()
+    insights: tuple[str, ...] = ()
+    listed: bool = False
     current_task: str = ""
     suggested_response: str = ""
     degenerate: bool = False
@@ -87,9 +90,10 @@ def _as_block(body: str) -> str:
 
 
 def parse_reflector(text: str) -> Reflected:
-    """Read a Reflector's reply: its `observations` blocks in one, or its list items, or all of it.
+    """Read a Reflector's reply: its `observations` blocks in one, or its list items, or prose if that names a date.
 
-    Well-formed thread sections stay; anchors such as [O1] or [O1-N2] are taken out.
+    Prose without a date or a block is no memory but an excuse ("I cannot help with that") and gives "". Well-formed
+    thread sections stay; anchors such as [O1] or [O1-N2] are taken out.
     """
     text = shorten_lines(text)
     if is_degenerate(text):
@@ -97,10 +101,12 @@ def parse_reflector(text: str) -> Reflected:
     task, text = sections.take(text, "current-task")
     response, text = sections.take(text, "suggested-response")
     blocks = sections.observations(text)
-    kept = with_threads(_without_anchors(_joined(blocks) if blocks else _items_or_all(text)))
+    kept = with_threads(_without_anchors(_joined(blocks) if blocks else _items_or_dated(text)))
     return Reflected(
         text=_trimmed(kept),
         patterns=patterns(kept),
+        insights=insights(kept),
+        listed=any(map(is_item, kept.split("\n"))),
         current_task=without_threads(task),
         suggested_response=without_threads(response),
     )
@@ -111,10 +117,10 @@ def _joined(blocks: list[str]) -> str:
     return "\n".join(filter(None, (_trimmed(dedent(block)) for block in blocks)))
 
 
-def _items_or_all(text: str) -> str:
+def _items_or_dated(text: str) -> str:
     lines = text.split("\n")
     if not any(map(is_item, lines)):
-        return text.strip()
+        return text.strip() if days(text) else ""
     return "\n".join(line for line in lines if is_item(line) or is_thread_tag(line))
 
 

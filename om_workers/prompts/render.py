@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from om_api.values import Message
 
 __all__ = ["batch_request", "format_messages", "observer_request", "reflector_request", "trim_previous"]
+_MOST_DROPPED = 8_000
 _SHORTENED = (
     "The previous observations were shortened for you; the agent still has all of them. Something that you do not find"
     " above may have been noted already."
@@ -117,17 +118,21 @@ def reflector_request(
     timeout: float,
     timezone: str,
     variant: str = DEFAULT,
+    dropped: Sequence[str] = (),
 ) -> Request:
     """Ask a Reflector to condense `texts`, oldest first, the generation in force before all; the task comes last.
 
-    `level` says how hard to press: 0 not at all, 4 the hardest. Raises SettingsError for an unknown variant.
+    `level` says how hard to press: 0 not at all, 4 the hardest. `dropped` is what an earlier answer left out; it stands
+    before the task, in at most 8,000 characters. Raises SettingsError for an unknown variant.
     """
     memory = "\n\n".join(filter(None, map(with_threads, texts)))
-    extra = _joined([guidance(level, variant), _size(target_tokens)])
+    missing = _list(dropped)
+    extra = _joined([guidance(level, variant), missing and prompt("reflector_dropped", variant), _size(target_tokens)])
+    said = [_tagged("memory", memory), _tagged("dropped", missing)]
     return Request(
         purpose="reflect",
         system=_system("reflector", variant, instruction),
-        prompt=_joined([_tagged("memory", memory), _tagged("task", _task("reflector_task", variant, timezone, extra))]),
+        prompt=_joined([*said, _tagged("task", _task("reflector_task", variant, timezone, extra))]),
         observations=tuple(texts),
         target_tokens=target_tokens,
         level=level,
@@ -165,6 +170,18 @@ def _size(tokens: int) -> str:
 
 def _tagged(name: str, text: str) -> str:
     return f"<{name}>\n{text}\n</{name}>" if text else ""
+
+
+def _list(dropped: Sequence[str]) -> str:
+    """What was dropped, an item each, as many as there is room for."""
+    lines, room = list[str](), _MOST_DROPPED
+    for text in dropped:
+        line = escape(f"- {' '.join(text.split())}")
+        room -= len(line) + 1
+        if room < 0:
+            break
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def _without_empty_lines(texts: Sequence[str]) -> str:

@@ -253,10 +253,26 @@ def test_patterns_are_read_from_their_own_lines(line, found):
     assert parse_reflector(observations("* 🔴 x", line)).patterns == found
 
 
-def test_without_a_block_a_reflection_is_its_list_or_else_all_of_it():
+def test_without_a_block_a_reflection_is_its_list_or_else_dated_prose():
     assert parse_reflector('Well\n<thread id="a">\n* x\n</thread>\n- y').text == '<thread id="a">\n* x\n</thread>\n- y'
-    assert parse_reflector("\n The user lives in Ghent.\nHe reads. \n").text == "The user lives in Ghent.\nHe reads."
+    assert (
+        parse_reflector("\n Since May 2, 2025 in Ghent.\nHe reads. \n").text == "Since May 2, 2025 in Ghent.\nHe reads."
+    )
     assert parse_reflector("").text == ""
+
+
+@pytest.mark.parametrize(
+    "excuse", ["I'm sorry, I can't help with that.", "As a language model, I may not condense this.\n\nIs there more?"]
+)
+def test_an_excuse_is_never_taken_for_a_memory(excuse):
+    assert parse_reflector(excuse).text == ""
+    assert not parse_reflector(observations(excuse)).listed
+
+
+def test_insights_are_lines_of_their_own_kind():
+    reflected = parse_reflector(observations("* 🔴 x", "* 🟡 **Insight:** ships on Fridays", "* Pattern: asks twice"))
+
+    assert (reflected.insights, reflected.patterns) == (("ships on Fridays",), ("asks twice",))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,85 @@
+"""Dates as notes write them: days, months and spans, whatever the order of their parts."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import NamedTuple
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = (
+    r"(?P<month{0}>January|February|March|April|May|June|July|August|September|October|November|December"
+    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\b\.?"
+)
+_DAY = r"(?P<day{0}>\d{{1,2}})(?:st|nd|rd|th)?"
+_LAST = r"(?:\s*[-–—]\s*(?P<last{0}>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:]))?"
+_YEAR = r"(?:,?\s+(?P<year{0}>(?:19|20)\d\d)\b)?"
+_FORMS = (
+    r"(?P<year0>(?:19|20)\d\d)[-/.](?P<month0>\d\d)[-/.](?P<day0>\d\d)(?!\d)",
+    r"(?P<day1>\d{1,2})\.\s?(?P<month1>\d{1,2})\.\s?(?P<year1>(?:19|20)\d\d)(?!\d)",
+    _MONTH.format(2) + r"\s+" + _DAY.format(2) + r"(?![\d:])" + _LAST.format(2) + _YEAR.format(2),
+    _DAY.format(3) + _LAST.format(3) + r"\s+(?:of\s+)?" + _MONTH.format(3) + _YEAR.format(3),
+    _MONTH.format(4) + r",?\s+(?P<year4>(?:19|20)\d\d)\b",
+)
+DATE = re.compile(rf"(?<![\w.])(?:{'|'.join(_FORMS)})")
+_JOINT = re.compile(r"\s*(?:[-–—]|to|until|through)\s*")
+_DAYS, _MONTHS_IN_YEAR = 31, 12
+
+
+class Day(NamedTuple):
+    """A date as it was written: `year` 0 if it was left out, `day` 0 for a whole month."""
+
+    year: int
+    month: int
+    day: int
+
+    def is_(self, other: Day) -> bool:
+        """Whether two ways of writing may mean the same date."""
+        return self[1:] == other[1:] and (self.year == other.year or not (self.year and other.year))
+
+
+class Span(NamedTuple):
+    """From one day to another, both included."""
+
+    first: Day
+    last: Day
+
+    def holds(self, day: Day) -> bool:
+        """Whether a day lies in the span; without its year, or the span's, in any year."""
+        first, last = self.first, self.last
+        if first.year and last.year and day.year:
+            return first <= day <= last
+        if first[1:] <= last[1:]:
+            return first[1:] <= day[1:] <= last[1:] and day.year in {0, first.year or last.year or day.year}
+        return day[1:] >= first[1:] or day[1:] <= last[1:]
+
+
+def days(text: str) -> list[Day]:
+    """Every date of a text, in order; of a span its two ends."""
+    return [day for _, _, day in _found(text)]
+
+
+def spans(text: str) -> list[Span]:
+    """Every span of a text: `Nov 2 - Nov 28, 2025`, `Dec 3-5`, `2025-11-02 to 2025-11-28`."""
+    found, joined = _found(text), []
+    for (_, end, first), (start, _, last) in pairwise(found):
+        if start <= end or _JOINT.fullmatch(text, end, start):
+            joined.append(Span(first if first.year else first._replace(year=last.year), last))
+    return joined
+
+
+def _found(text: str) -> list[tuple[int, int, Day]]:
+    """Dates with where they begin and end; the second end of `Dec 3-5` begins where the first one ends."""
+    found: list[tuple[int, int, Day]] = []
+    for match in DATE.finditer(text):
+        part = {name.rstrip("01234"): value for name, value in match.groupdict().items() if value}
+        day = Day(int(part.get("year", 0)), _month(part["month"]), int(part.get("day", 0)))
+        if day.month <= _MONTHS_IN_YEAR and day.day <= _DAYS:
+            found.append((match.start(), match.end(), day))
+        if "last" in part:
+            found.append((match.end(), match.end(), day._replace(day=int(part["last"]))))
+    return found
+
+
+def _month(text: str) -> int:
+    return int(text) if text.isdigit() else _MONTHS.index(text[:3].lower()) + 1

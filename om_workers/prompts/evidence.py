@@ -1,0 +1,80 @@
+"""Whether facts are still there: what a text holds, looked up by what it means and not by how it is written."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from om_workers.prompts.dates import Day, days, spans
+from om_workers.prompts.facts import FILE, Kind, facts
+from om_workers.prompts.words import NUMBERS, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from om_workers.prompts.facts import Fact
+
+
+class Evidence:
+    """What a text holds, to tell whether facts are still in it."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        whole = "\n".join(lines)
+        self._text = whole.lower().replace("\\", "/")
+        self._words = set(words(whole))
+        self._keys: dict[Kind, set[str]] = defaultdict(set)
+        self._units: dict[str, set[str]] = defaultdict(set)
+        for fact in (fact for line in lines for fact in facts(line)):
+            self._keys[fact.kind].add(fact.key)
+            if fact.kind is Kind.NUMBER:
+                value, _, unit = fact.key.partition(" ")
+                self._units[value].add(unit)
+        self._days = {day[1:]: set[int]() for day in days(whole)}
+        for day in days(whole):
+            self._days[day[1:]].add(day.year)
+        self._spans = [span for line in lines for span in spans(line)]
+
+    def has(self, fact: Fact, *, within: bool = False) -> bool:
+        """Whether a fact is there, however it is written now; `within`: a span that holds a date will do."""
+        if fact.kind is Kind.DATE:
+            return self._dated(fact.key, within=within)
+        if fact.key in self._keys[fact.kind]:
+            return True
+        if fact.kind is Kind.NAME:
+            return self._named(fact.key)
+        if fact.kind is Kind.NUMBER:
+            return self._counted(fact.key)
+        return self._located(fact.key) if fact.kind is Kind.PATH else self._said(fact.key)
+
+    def _dated(self, key: str, *, within: bool) -> bool:
+        day = Day(*map(int, key.split("-")))
+        if not day.day:
+            return any(month == day.month for month, _ in self._days)
+        years = self._days.get(day[1:], set())
+        return (bool(years) and (not day.year or bool({0, day.year} & years))) or (within and self._spanned(day))
+
+    def _spanned(self, day: Day) -> bool:
+        return any(span.holds(day) for span in self._spans)
+
+    def _said(self, key: str) -> bool:
+        """The very letters, not as a part of a longer word."""
+        return key in self._text and re.search(rf"(?<!\w){re.escape(key)}(?!\w)", self._text) is not None
+
+    def _named(self, key: str) -> bool:
+        return all(part in self._words or f"{part}s" in self._words for part in key.split("-"))
+
+    def _counted(self, key: str) -> bool:
+        """The same number: with the same unit, or with one of the two left out."""
+        value, _, unit = key.partition(" ")
+        found = self._units.get(value)
+        if found is None:
+            return any(NUMBERS[word] == value for word in self._words & NUMBERS.keys())
+        return not unit or unit in found or "" in found
+
+    def _located(self, key: str) -> bool:
+        """A path's end will do if it names a file, or a folder in its folder."""
+        parts = key.split("/")
+        least = 1 if FILE.search(key) else 2
+        ends = ("/".join(parts[at:]) for at in range(len(parts)) if len(parts) - at >= min(least, len(parts)))
+        return any(self._said(end) for end in ends)

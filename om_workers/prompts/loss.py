@@ -1,0 +1,172 @@
+"""What a reflection lost of the notes it is to replace: found without a model, by comparing facts and important lines.
+
+The loss is that of the worst kind of fact. For each kind: what is missing, each fact weighed by its line (🔴 and ✅ 1, 🟡
+one half, 🟢 and the dates above lines less, details six tenths), as a share of all there were, of at least five such facts,
+times how bad it is to lose that kind. Of what hard compression, or a target far below the notes, asks to leave out,
+less is missing than went. So a loss of 0.1 says: a tenth of what matters of some kind is gone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from om_workers.prompts.evidence import Evidence
+from om_workers.prompts.facts import Fact, Kind
+from om_workers.prompts.notes import DONE, IMPORTANT, bodies, take_apart
+from om_workers.prompts.words import stem, stems, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from om_workers.prompts.notes import Line
+
+_SEVERITY = {
+    Kind.NAME: 1.0,
+    Kind.NUMBER: 0.9,
+    Kind.DATE: 0.8,
+    Kind.URL: 1.0,
+    Kind.PATH: 0.9,
+    Kind.IDENTIFIER: 0.9,
+    Kind.IMPORTANT: 1.0,
+    Kind.DONE: 1.0,
+}
+_WEIGHT = {IMPORTANT: 1.0, DONE: 1.0, 3: 0.5, 1: 0.15}
+_RARE = {Kind.URL: 0.7, Kind.PATH: 0.6, Kind.IDENTIFIER: 0.6}  # whatever the line: nobody can make them up again
+_HEADER, _NESTED = 0.3, 0.6
+_FEWEST = 5.0  # facts of full weight: of fewer, one weighs no more than a fifth
+_OLD = 0.6  # of the lines, from the oldest on
+_EXPECTED = {3: {True: 0.3, False: 0.7}, 4: {True: 0.0, False: 0.3}}  # of 🟡, old or not, at the hardest levels
+_KEPT = 0.5  # of a line's words, by weight, within neighbouring lines
+_NEIGHBOURS = 3
+_TELLING = 1.5  # a fact's words against others of its line
+_MOST, _LONGEST = 40, 200
+
+
+class Loss(NamedTuple):
+    """`loss` from 0 to 1, what was dropped, the worst first, and how many facts and lines were kept."""
+
+    loss: float
+    dropped: tuple[str, ...]
+    kept: int
+
+
+class _Expected(NamedTuple):
+    """One thing to find again: a fact, or (`fact.key` is its place) a whole line, and what it weighs."""
+
+    fact: Fact
+    weight: float
+    line: Line
+    within: bool = False
+
+
+class Check:
+    """Compares answers with the notes they are to replace; `room` is the share of them that the target leaves."""
+
+    def __init__(self, texts: Sequence[str], room: float = 1.0) -> None:
+        self._lines = take_apart(texts)
+        self._room = min(1.0, room)
+        self._expected = [*_facts(self._lines), *_whole(self._lines)]
+        self._stems = [stems(line.text) for line in self._lines]
+        often = Counter(word for said in self._stems for word in said)
+        self._rarity = {word: math.log(1 + len(self._lines) / times) for word, times in often.items()}
+        self._totals: dict[Kind, float] = defaultdict(float)
+        for one in self._expected:
+            self._totals[one.fact.kind] += one.weight
+
+    def of(self, text: str, level: int) -> Loss:
+        """What of the notes is missing in an answer that was asked for at a level of compression."""
+        said = list(bodies(text))
+        evidence, windows = Evidence(said), _Windows(said)
+        missing = [one for one in self._expected if not self._has(one, evidence, windows)]
+        worth = [(one, one.weight * self._asked(one.line, level)) for one in missing]
+        shares: dict[Kind, float] = defaultdict(float)
+        for one, weight in worth:
+            shares[one.fact.kind] += weight * _SEVERITY[one.fact.kind] / max(self._totals[one.fact.kind], _FEWEST)
+        loss = round(min(1.0, max(shares.values(), default=0.0)), 4)
+        return Loss(loss, _named(worth), len(self._expected) - len(missing))
+
+    def _asked(self, line: Line, level: int) -> float:
+        """How much of a line is asked to be kept: all of 🔴 and ✅, of others what level and room leave."""
+        if line.priority >= DONE:
+            return 1.0
+        if level not in _EXPECTED:
+            return self._room
+        share = _EXPECTED[level][line.place < _OLD]
+        return min(share, self._room) if line.priority > 1 else 0.0
+
+    def _has(self, one: _Expected, evidence: Evidence, windows: _Windows) -> bool:
+        if one.fact.kind not in {Kind.IMPORTANT, Kind.DONE}:
+            return evidence.has(one.fact, within=one.within)
+        telling = {stem(word) for fact in one.line.facts for word in words(fact.shown)}
+        weights = {
+            word: self._rarity[word] * (_TELLING if word in telling else 1.0) for word in self._stems[int(one.fact.key)]
+        }
+        return windows.best(weights) >= _KEPT * sum(weights.values())
+
+
+def _facts(lines: Sequence[Line]) -> Iterator[_Expected]:
+    """Each fact once, where it weighs most."""
+    best: dict[tuple[Kind, str], _Expected] = {}
+    for line in lines:
+        for fact in line.facts:
+            found = _Expected(fact, _weight(line, fact.kind), line, line.header)
+            before = best.get(fact[:2])
+            if before is None or found.weight > before.weight:
+                best[fact[:2]] = found
+    return iter(best.values())
+
+
+def _weight(line: Line, kind: Kind) -> float:
+    if line.header:
+        return _HEADER
+    return max(_WEIGHT[line.priority], _RARE.get(kind, 0.0)) * (_NESTED if line.nested else 1.0)
+
+
+def _whole(lines: Sequence[Line]) -> Iterator[_Expected]:
+    """The lines that must be there as a whole, each under its place."""
+    for at, line in enumerate(lines):
+        if line.kind:
+            yield _Expected(Fact(line.kind, str(at), line.text), 1.0, line)
+
+
+def _named(worth: Sequence[tuple[_Expected, float]]) -> tuple[str, ...]:
+    """What to tell a model that it dropped, the weightiest first; a fact of a dropped line goes without saying."""
+    lines = {id(one.line) for one, _ in worth if one.fact.kind in {Kind.IMPORTANT, Kind.DONE}}
+    told = sorted(
+        ((one, weight * _SEVERITY[one.fact.kind]) for one, weight in worth if weight > 0),
+        key=lambda pair: -pair[1],
+    )
+    return tuple(
+        _told(one) for one, _ in told if one.fact.kind in {Kind.IMPORTANT, Kind.DONE} or id(one.line) not in lines
+    )[:_MOST]
+
+
+def _told(one: _Expected) -> str:
+    if one.fact.kind in {Kind.IMPORTANT, Kind.DONE}:
+        return f"{one.fact.kind}: {_clipped(one.line.text)}"
+    return f"{one.fact.kind} {_clipped(one.fact.shown)} (of: {_clipped(one.line.text)})"
+
+
+def _clipped(text: str) -> str:
+    said = " ".join(text.split())
+    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
+
+
+class _Windows:
+    """Which words stand together in neighbouring lines of an answer."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._places: dict[str, set[int]] = defaultdict(set)
+        for at, line in enumerate(lines):
+            for word in stems(line):
+                self._places[word].update(range(at, at + _NEIGHBOURS))
+
+    def best(self, weights: dict[str, float]) -> float:
+        """The greatest sum of weights that any three neighbouring lines hold."""
+        sums: dict[int, float] = defaultdict(float)
+        for word, weight in weights.items():
+            for at in self._places.get(word, ()):
+                sums[at] += weight
+        return max(sums.values(), default=0.0)
