@@ -77,7 +77,9 @@ _NO_NAMES = EMPTY | word_set(
     june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec date pattern insight
     primary secondary yes no ok okay am pm i i'm i'll i've i'd todo id url api pdf csv json html css sql"""
 )
-_BEGINS = re.compile(r"(?:^|[.!?;][\"'”’)]?\s|[\"“‘'*]|->|→|[-–—]\s|\|)\s*$")
+_BEGINS = re.compile(r"(?:^|(?<!\b[A-Z][a-z])(?<!\bMrs)(?<!\bProf)[.!?;][\"'”’)]?\s|[\"“‘'*]|->|→|[-–—]\s|\|)\s*$")
+_BEFORE = 8  # characters looked at for the end of a sentence
+_LONGEST = 300  # characters of a path: what is longer is none that anybody opens
 _FEW = 2  # parts of a relative path, from which on it is one
 _GONE = " · "
 
@@ -124,7 +126,7 @@ def _path(match: re.Match[str]) -> str:
     path = re.sub(r":\d+(?:-\d+)?$", "", match[0]).rstrip("./")
     rooted, parts = path[:1] in {"/", "~", "."} or "\\" in path, [part for part in re.split(r"[/\\]", path) if part]
     is_path = FILE.search(path) or len(parts) > _FEW - rooted  # he/she and and/or are none
-    return "/".join(parts).lower() if is_path and any(map(str.isalpha, path)) else ""
+    return "/".join(parts).lower() if is_path and len(path) <= _LONGEST and any(map(str.isalpha, path)) else ""
 
 
 def _identifier(match: re.Match[str]) -> str:
@@ -163,7 +165,10 @@ _READERS: tuple[tuple[Kind, re.Pattern[str], Callable[[re.Match[str]], str]], ..
 def _names(text: str, *, begins: bool) -> list[Fact]:
     found = []
     for match in _CAPITAL.finditer(text):
-        if match[0][0].isupper() and bool(_BEGINS.search(text[: match.start()][-4:])) is begins:
+        if (
+            match[0][0].isupper()
+            and bool(_BEGINS.search(text[max(match.start() - _BEFORE, 0) : match.start()])) is begins
+        ):
             key = "".join(words(match[0])[:1]) if "-" not in match[0] else "-".join(words(match[0]))
             if len(key) > 1 and key not in _NO_NAMES:
                 found.append(Fact(Kind.NAME, key, match[0]))

@@ -8,6 +8,7 @@ from om_workers.llm.extractive.words import word_set
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _POSSESSIVE = re.compile(r"['’](?:s|S)?$")
+_GROUPING = re.compile(r"(?<=\d)[,'\u2009\u202f\u00a0](?=\d{3}(?!\d))")
 _ENDING = re.compile(r"(?:ations?|ments?|ings?|ions?|edly|ies|ied|ers?|ed|es|ly|s|e|y)$")
 _STEM = 6  # characters: what follows is mostly grammar
 _SHORTEST = 3
@@ -46,8 +47,8 @@ NUMBERS = {
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case, possessives without their ending."""
-    return [_POSSESSIVE.sub("", word) for word in _WORD.findall(text.lower())]
+    """The words of a text in lower case, possessives without their ending, numbers without separators."""
+    return [_POSSESSIVE.sub("", word) for word in _WORD.findall(_GROUPING.sub("", text.lower()))]
 
 
 def stem(word: str) -> str:
