@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from om_api.errors import ModelError
 from om_api.values import Candidate
 from om_workers.prompts.loss import Check
+from om_workers.prompts.parse import parse_reflector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,6 +19,14 @@ LEVELS = 4  # of compression, tried one after the other until an answer is small
 HARDEST = 4
 _AGAIN = 2  # answers to the list of what was dropped
 USUAL = 0.75  # of the notes' tokens: what every fact that matters has room in
+
+
+def usable(reply: Reply) -> Reflected:
+    """What a reply says; ModelError (not retryable) when it is empty or caught in a loop."""
+    said = parse_reflector(reply.text)
+    if said.degenerate or not said.text.strip():
+        raise ModelError(f"{reply.model} gave no usable reflection but nothing, or a loop", retryable=False)
+    return said
 
 
 class Task(NamedTuple):

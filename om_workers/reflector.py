@@ -17,9 +17,8 @@ from om_api.store.commits import Note
 from om_api.store.due import Claim
 from om_api.values import Generation, Outcome, Scope
 from om_workers.asking import patience_ms
-from om_workers.condensing import USUAL, Condensing, Task
+from om_workers.condensing import USUAL, Condensing, Task, usable
 from om_workers.mover import pressure_of
-from om_workers.prompts.parse import parse_reflector
 from om_workers.prompts.render import reflector_request
 
 if TYPE_CHECKING:
@@ -143,7 +142,7 @@ class Reflector:
         return (self._shop.settings.models.get(name) or ModelSettings()).start_level
 
     def _ask(self, scope: Scope, request: Request) -> tuple[Reply, Reflected]:
-        return self._shop.asking.ask(scope.resource, self._shop.agent(scope).reflector_models, request, _usable)
+        return self._shop.asking.ask(scope.resource, self._shop.agent(scope).reflector_models, request, usable)
 
     def _keep_draft(self, read: Reading, draft: Draft) -> Outcome:
         record, scope = read.look.record, read.look.scope
@@ -181,13 +180,6 @@ class Draft(msgspec.Struct, frozen=True):
 
     generation: Generation
     seqs: tuple[float, ...]
-
-
-def _usable(reply: Reply) -> Reflected:
-    found = parse_reflector(reply.text)
-    if found.degenerate or not found.text.strip():
-        raise ModelError(f"{reply.model} gave no usable reflection; the memory stays as it is", retryable=False)
-    return found
 
 
 def _draft(read: Reading) -> Draft | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from om_api.errors import ModelError
-from om_workers.condensing import Condensing, Task
+from om_workers.condensing import Condensing, Task, usable
 from om_workers.llm.base import Reply
 from om_workers.llm.scripted import Scripted
 from om_workers.prompts.render import reflector_request
@@ -52,7 +52,11 @@ def condensing(model, notes=NOTES, start=1, target=1000, max_loss=0.1):
             dropped=dropped,
         )
 
-    return Condensing(Task([notes], words(notes), target, start, max_loss), form, model.complete, words)
+    def ask(request):
+        reply = model.complete(request)
+        return reply, usable(reply)
+
+    return Condensing(Task([notes], words(notes), target, start, max_loss), form, ask, words)
 
 
 def lossy(*kinds):
