@@ -58,6 +58,7 @@ _COMMON = (
     _kind("adopt", "adopt", "zset"),
     _kind("resources", "resources", "zset"),
     _kind("workers", "workers", "zset", expires=True),
+    _kind("spent", r"spent:\d{4}-\d\d-\d\d(?::ID)?", "hash", expires=True),
     _kind("older", "messages:ID", "zset"),
     _kind("guard", "lock:.+", "string", expires=True),
 )

@@ -52,6 +52,14 @@ class Keys:
         """Who calls a model at the moment, where that is limited."""
         return f"{self.prefix}:lock:holders:{safe_name(model)}"
 
+    def spent(self, day: str) -> str:
+        """What models used on a UTC day (2026-11-21), all resources together."""
+        return f"{self.prefix}:spent:{day}"
+
+    def spent_by(self, day: str, resource: str) -> str:
+        """The same of one resource. No braces: a bill is no part of a memory, and outlives it."""
+        return f"{self.spent(day)}:{resource}"
+
     def of(self, resource: str) -> ResourceKeys:
         """The keys of one resource."""
         return ResourceKeys(f"{self.prefix}:{{{resource}}}")

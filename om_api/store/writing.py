@@ -31,7 +31,11 @@ class Clock:
 
     def window(self) -> int:
         """The number of the ten minutes the server is believed to be in."""
-        return int(time.time() * 1000 + self.offset_ms) // WINDOW_MS
+        return self.ms() // WINDOW_MS
+
+    def ms(self) -> int:
+        """The time the server is believed to have."""
+        return int(time.time() * 1000 + self.offset_ms)
 
     def seen(self, now_ms: int) -> None:
         """Learn the server's time from a reply."""

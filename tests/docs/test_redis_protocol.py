@@ -124,6 +124,8 @@ def built() -> set[str]:
         "observation": "<o>",
         "generation": "<n>",
         "what": "<what>",
+        "day": "<day>",
+        "resource": "<r>",
     }
     names = {
         name: value for name, value in {**vars(keys), **vars(keys.of("<r>"))}.items() if name not in {"base", "prefix"}
@@ -161,7 +163,7 @@ def test_every_key_in_use_has_the_type_and_the_life_of_the_table(client, prefix,
 
 
 def _pattern(name: str) -> re.Pattern[str]:
-    text = re.escape(name.removeprefix("P")).replace(re.escape("[:<t>]"), "(?::<t>)?")
+    text = re.escape(name.removeprefix("P")).replace(re.escape("[:<t>]"), "(?::<t>)?").replace("<day>", r"[\d-]{10}")
     return re.compile(re.sub(r"<\w+>", lambda _: f"(?:{ID_PATTERN.pattern})", text))
 
 

@@ -1,0 +1,129 @@
+"""The ledger: counts every call of a model before it is made, bills it afterwards, and refuses what no budget permits."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+import structlog
+
+from om_api import prices
+from om_api.errors import BudgetReachedError, StoreError
+from om_api.prices import MICROS, Tokens
+from om_api.store import spending
+from om_api.store.spending import DAY_MS, Most, Need
+from om_api.store.writing import Clock
+from om_api.values import new_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from om_api.settings import Settings
+    from om_api.settings.values import Budget
+    from om_api.store.connection import Connection
+    from om_api.store.keys import Keys
+    from om_api.store.spending import Reserved
+    from om_workers.llm.base import Purpose, Usage
+
+_LONGEST_WAIT_S = 300.0  # a budget that was raised is noticed within minutes
+_log = structlog.get_logger("om_workers")
+
+
+class Entry(NamedTuple):
+    """One call that was counted and is not yet billed; `id` is '' for what is counted nowhere."""
+
+    id: str
+    resource: str
+    purpose: Purpose
+    model: str
+    day: str = ""
+
+
+class Ledger:
+    """Usage, costs and budgets by agent, model, purpose and UTC day of the server's; threads and processes share them.
+
+    Says once for each model in use that its price is unknown, where a budget in dollars should bound it.
+    """
+
+    def __init__(self, settings: Settings, connection: Connection, keys: Keys) -> None:
+        self._settings = settings
+        self._run = connection.run
+        self._keys = keys
+        self._clock = Clock()
+        self._warned: set[str] = set()
+        self._warn(prices.unenforceable(settings))
+
+    def open(self, resource: str, purpose: Purpose, model: str, tokens: int) -> Entry:
+        """Count a call right before it is made; `tokens` estimates its input, and its answer is reserved as much again.
+
+        Raises BudgetReachedError when a budget of the resource or of all is used up: do not call then. Raises StoreError
+        when the call could not be counted. What means no model is neither counted nor bounded.
+        """
+        models = self._settings.models
+        if prices.is_extractive(model, models):
+            return Entry("", resource, purpose, model)
+        expected = Tokens(tokens, 0, tokens).sane()
+        micros = prices.micros(model, models, expected)
+        own, total = self._settings.for_agent(resource).budget, self._settings.memory.total_budget
+        if micros is None and (own.dollars_per_day is not None or total.dollars_per_day is not None):
+            self._warn([model])
+        need = Need(expected.input + expected.output, micros or 0)
+        entry, limits = new_id(), (_most(own, micros), _most(total, micros))
+        reserved = self._run(spending.reserve(self._keys, self._clock, resource, entry, need, *limits))
+        if reserved.used_up:
+            raise _reached(reserved, resource, total if reserved.of_all else own)
+        return Entry(entry, resource, purpose, model, reserved.day)
+
+    def close(self, entry: Entry, usage: Usage | None, *, failed: bool = False) -> float | None:
+        """Bill a call right after it, on the day it was opened: what it cost in dollars, None where no price is known.
+
+        Without `usage` it failed and costs nothing, though it stays a call; with `failed` it failed, and the provider
+        bills it all the same. Raises nothing: when the store is away, what was reserved stays counted, for a figure is
+        no reason to lose an answer that is paid for.
+        """
+        used = Tokens(usage.input, usage.cached, usage.output).sane() if usage else Tokens(0)
+        micros = prices.micros(entry.model, self._settings.models, used)
+        if entry.id:
+            need = Need(used.input + used.output, micros or 0)
+            bill = _bill(entry, used, micros, failed=failed or usage is None)
+            with suppress(StoreError):
+                self._run(spending.settle(self._keys, entry.day, entry.resource, entry.id, need, bill))
+        return None if micros is None else micros / MICROS
+
+    def _warn(self, models: Iterable[str]) -> None:
+        for model in models:
+            if model not in self._warned:
+                self._warned.add(model)
+                _log.warning("price_unknown", model=model, instead="no budget in dollars bounds it; state its prices")
+
+
+def _most(budget: Budget, micros: int | None) -> Most:
+    """A budget as the store counts; dollars bound only what has a price that is known and not nothing."""
+    dollars = budget.dollars_per_day if micros else None
+    return Most(budget.calls_per_day, budget.tokens_per_day, None if dollars is None else round(dollars * MICROS))
+
+
+def _bill(entry: Entry, used: Tokens, micros: int | None, *, failed: bool) -> dict[str, int]:
+    amounts = {
+        "calls": 1,
+        "failed": int(failed),
+        "input": used.input,
+        "cached": used.cached,
+        "output": used.output,
+        "micros": micros or 0,
+        "unpriced": int(micros is None),
+    }
+    return {spending.field(entry.model, entry.purpose, what): amount for what, amount in amounts.items()}
+
+
+def _reached(reserved: Reserved, resource: str, budget: Budget) -> BudgetReachedError:
+    setting = "dollars_per_day" if reserved.used_up == "micros" else f"{reserved.used_up}_per_day"
+    group, whose = ("total_budget", "all agents") if reserved.of_all else ("budget", resource)
+    until = (DAY_MS - reserved.now % DAY_MS) / 1000
+    text = (
+        f"the {group} of {whose} is used up for {reserved.day} ({setting}): no model was asked; raise {group}.{setting}, "
+        f"or wait {until / 3600:.1f} h for the next UTC day"
+    )
+    wait = min(until, _LONGEST_WAIT_S * random.uniform(0.8, 1))  # not everybody comes back in the same second
+    return BudgetReachedError(text, retry_after=wait, instead="extractive" if budget.then == "extractive" else None)
