@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from om_api import context, in_force
+from om_api import accounts, context, in_force
 from om_api.errors import InvalidInputError, StoreError
 from om_api.policy import Pressure, decide, is_urgent, threshold
-from om_api.store import clearing, commits, decoding, due, looking, migrating, quarantine, reading, writing
+from om_api.served import Served
+from om_api.store import clearing, commits, decoding, due, looking, migrating, quarantine, reading, spending, writing
 from om_api.store.keys import Keys
 from om_api.store.steps import Batch, Steps, Wait
 from om_api.values import (
@@ -30,9 +31,11 @@ from om_api.values import (
 )
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Iterable, Sequence
 
     from om_api.context import Context
+    from om_api.costs import Costs
     from om_api.in_force import InForce
     from om_api.policy import Limits
     from om_api.settings import Settings
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
 
 _ACTIVATIONS = 4  # in one read; each of them empties what was due, so a second is rare
 _REMEMBERED = 4_096
+_TOLD_AT_ONCE = 200  # resources whose figures go with one batch
 _URGENT_EVERY_S = 5.0
 _POLL_S = 0.1
 
@@ -66,7 +70,9 @@ class Era(NamedTuple):
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
     """How full a memory is. Tokens by tier; `compression` = tokens observed / tokens they take now, None before that.
 
-    `scope` is in force; `configured_scope` differs from it until `om migrate-scope` moves the memory.
+    `scope` is in force; `configured_scope` differs from it until `om migrate-scope` moves the memory. `cost_today` is what
+    models cost on this UTC day, in dollars, without calls of unknown price; `budget_reached` names the settings of the
+    budgets that are used up, "" while none is.
     """
 
     resource: str
@@ -91,6 +97,8 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     reflecting: bool
     due: bool
     rejected: int
+    cost_today: float = 0.0
+    budget_reached: str = ""
     problems: tuple[str, ...] = ()
 
 
@@ -103,6 +111,7 @@ class Core:
         self.clock = writing.Clock()
         self.count = count
         self.cluster = False
+        self.served: Served | None = Served()  # None: contexts are not tallied
         self.snapshots: OrderedDict[tuple[str, str], Snapshot] | None = None  # kept for those who fail open
         self._names: OrderedDict[tuple[str, str], Names] = OrderedDict()
         self._urgent: OrderedDict[str, float] = OrderedDict()
@@ -168,6 +177,8 @@ class Core:
                 laid_out = [message for some in writing.by_thread(batch).values() for message in some]
                 added += pushed.added
                 duplicates += [laid_out[position].id for position in pushed.duplicates]
+        if self.served:
+            yield from self._tell(self.served.due(resources))
         return Receipt(tuple(message.id for message in ready), added, tuple(duplicates))
 
     def _push(self, resource: str, batch: Sequence[Message]) -> Steps[writing.Pushed]:
@@ -179,6 +190,23 @@ class Core:
             with suppress(StoreError):  # the messages are kept; the sweep finds what a mark could not say
                 yield from due.mark(self.keys.due_observe, pushed.due)
         return pushed
+
+    def tell_all(self) -> Steps[None]:
+        """Send what was tallied of the contexts served and not sent yet; what cannot be sent is figures, not messages."""
+        if self.served:
+            yield from self._tell(self.served.all())
+
+    def _tell(self, untold: dict[str, Counter[str]]) -> Steps[None]:
+        names = list(untold)
+        for start in range(0, len(names), _TOLD_AT_ONCE):
+            some = {name: untold[name] for name in names[start : start + _TOLD_AT_ONCE]}
+            try:
+                yield from spending.tell(self.keys, self.clock, some)
+            except StoreError as error:
+                left = names[start if error.stored is False else start + _TOLD_AT_ONCE :]
+                if self.served:
+                    self.served.give_back({name: untold[name] for name in left})
+                return
 
     # -- the context --------------------------------------------------------------------------------------------------
 
@@ -196,6 +224,8 @@ class Core:
             if not (yield from self._activate(snapshot, move.chunks, now)):
                 break
         built = context.build(snapshot, now.view, self.count, snapshot.now, max_tokens)
+        if self.served and not self.settings.for_agent(resource).read_only:
+            self.served.count(snapshot, built.blocks)
         wanted = now.limits.enabled and not now.limits.read_only and not pressure.paused
         if wanted and (built.omitted or is_urgent(pressure, now.limits)):
             with suppress(StoreError):  # the sweep finds what a mark could not say
@@ -408,9 +438,10 @@ class Core:
             look = yield from looking.look(self.keys, scope)
             looks.append(look)
         side = yield from looking.side_view(self.keys, resource, looks)
-        return self._stats(resource, looks, side)
+        today = yield from accounts.today(self.settings, self.keys, resource, looks[0].now)
+        return self._stats(resource, looks, side, today)
 
-    def _stats(self, resource: str, looks: Sequence[Look], side: looking.SideView) -> Stats:
+    def _stats(self, resource: str, looks: Sequence[Look], side: looking.SideView, today: accounts.Today) -> Stats:
         settings = self.settings.for_agent(resource)
         records = [look.record for look in looks]
         now = self._in_force(resource, records[0])
@@ -440,8 +471,15 @@ class Core:
             reflecting=side.reflecting,
             due=side.due,
             rejected=side.rejected,
+            cost_today=today.cost,
+            budget_reached=", ".join(today.reached),
             problems=tuple(f"{problem.file}: {problem.text}" for problem in self.settings.problems),
         )
+
+    def costs(self, resource: str | None, days: int) -> Steps[Costs]:
+        """What models cost in the last `days` UTC days, of one resource or of all."""
+        name = None if resource is None else check_id(resource, "resource_id")
+        return (yield from accounts.costs(self.settings, self.keys, name, days))
 
     def resources(self) -> Steps[list[str]]:
         """Every resource the workers have met."""

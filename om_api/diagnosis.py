@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from om_api.accounts import UsedUp
     from om_api.store.health import Standing, Waiting
     from om_api.store.presence import Ticked, Worker
 
@@ -200,6 +201,17 @@ def of_resources(standings: Sequence[Standing], configured: Mapping[str, str]) -
     known = len([each for each in standings if each.resource != "unknown"])
     if not rejected:
         yield Finding(OK, "resources", f"{known:,} known, nothing in quarantine")
+
+
+def of_budgets(found: Iterable[UsedUp], unpriced: Sequence[str]) -> Iterator[Finding]:
+    """Budgets that are used up today, and models that no budget in dollars can bound."""
+    for agents, budget in found:
+        goes_on = "the extractive model stands in" if budget.then == "extractive" else "no model is asked"
+        says = f"budget reached: {budget.setting} {budget.limit:,} of {_some(agents)}; {goes_on} until the next UTC day"
+        yield Finding(WARNING, "budget", says, f"raise {budget.setting}, or let it be: om costs shows what was used")
+    for name in unpriced:
+        says = f"nobody knows what {name} costs: a budget in dollars does not bound it"
+        yield Finding(WARNING, "budget", says, f"state models.{name}.prices, or bound its calls or tokens")
 
 
 def _some(names: Iterable[str]) -> str:

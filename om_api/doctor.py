@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, NamedTuple
 
-from om_api import diagnosis
+from om_api import accounts, diagnosis, prices
 from om_api.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.errors import SettingsError, StoreError
 from om_api.settings import ModelSettings, Settings
@@ -89,6 +89,8 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     standings = run(health.standings(keys))
     configured = {each.resource: settings.for_agent(each.resource).scope for each in standings}
     yield from diagnosis.of_resources(standings, configured)
+    used_up = run(accounts.used_up(settings, keys, configured, now.server))
+    yield from diagnosis.of_budgets(used_up, prices.unenforceable(settings))
 
 
 def _refused(about: str, text: str) -> Finding:

@@ -19,6 +19,7 @@ from om_api.store.writing import Clock
 from om_workers.admission import Admission
 from om_workers.asking import Asking
 from om_workers.heartbeat import Heartbeat
+from om_workers.ledger import Ledger
 from om_workers.llm.registry import Registry
 from om_workers.mover import Mover
 from om_workers.observer import Observer
@@ -55,7 +56,7 @@ def build(settings: Settings, dispatch: Dispatch, client: Any = None) -> Worksho
         count=count,
         heartbeat=Heartbeat(connection, presence=Presence(connection, keys)),
         registry=registry,
-        asking=Asking(registry, Admission(connection, keys), settings, count),
+        asking=Asking(registry, Admission(connection, keys), Ledger(settings, connection, keys), settings, count),
         dispatch=dispatch,
     )
 

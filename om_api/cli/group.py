@@ -28,6 +28,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "history": f"{_COMMANDS}.history:history",
         "sources": f"{_COMMANDS}.history:sources",
         "rejected": f"{_COMMANDS}.rejected:rejected",
+        "costs": f"{_COMMANDS}.costs:costs",
     },
     "Ask the workers": {
         "observe": f"{_COMMANDS}.asking:observe",

@@ -41,7 +41,7 @@ class Target:
         """The store's client; connects at first use. Raises SettingsError, which shows no password."""
         settings = self.settings()
         try:
-            return ObservationalMemory(settings)
+            return ObservationalMemory(settings, tally=False)  # who looks from here is no actor
         except OMError:
             raise
         except ValueError:  # its text may hold a part of the password

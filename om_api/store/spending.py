@@ -112,32 +112,36 @@ def settle(keys: Keys, day: str, resource: str, entry: str, used: Need, bill: Ma
         yield Verb("settle", [key], [entry, 1, *used, *added])
 
 
-def tell(keys: Keys, clock: Clock, resource: str, served: Mapping[str, int]) -> Steps[None]:
-    """Add what a client served to the day of a resource, and to that of all: figures, no part of any memory."""
+def tell(keys: Keys, clock: Clock, served: Mapping[str, Mapping[str, int]]) -> Steps[None]:
+    """Add what a client served, by resource, to the day of each and of all: figures, no part of any memory."""
     day = day_of(clock.ms())
     commands: list[tuple[Any, ...]] = []
-    for key in (keys.spent_by(day, resource), keys.spent(day)):
-        commands += [("HINCRBY", key, f"served|{what}", amount) for what, amount in served.items()]
-        commands.append(("EXPIRE", key, KEPT_S))
+    for resource, amounts in served.items():
+        for key in (keys.spent_by(day, resource), keys.spent(day)):
+            commands += [("HINCRBY", key, f"served|{what}", amount) for what, amount in amounts.items()]
+            commands.append(("EXPIRE", key, KEPT_S))
     yield Batch(commands, atomic=False, writes=True)
 
 
 def read(keys: Keys, days: Sequence[str], resource: str | None = None) -> Steps[list[Counted]]:
     """Everything counted on some days, of one resource or of all, in the order of the days."""
-    names = [keys.spent(day) if resource is None else keys.spent_by(day, resource) for day in days]
-    replies = yield Batch([("HGETALL", name) for name in names], atomic=False)
+    replies = yield Batch([("HGETALL", _key(keys, day, resource)) for day in days], atomic=False)
     return [_numbers(reply) for reply in replies]
 
 
-def counted(keys: Keys, day: str, resources: Sequence[str]) -> Steps[list[Most]]:
-    """What counts against the budgets of some resources on a day, reservations included."""
+def counted(keys: Keys, day: str, resources: Sequence[str | None]) -> Steps[list[Most]]:
+    """What counts against the budgets of some resources (None: of all together) on a day, reservations included."""
     found: list[Most] = []
     for start in range(0, len(resources), _SLICE):
-        names = [keys.spent_by(day, resource) for resource in resources[start : start + _SLICE]]
+        names = [_key(keys, day, resource) for resource in resources[start : start + _SLICE]]
         asked = [("HMGET", name, "all|calls", "all|tokens", "all|micros") for name in names]
         replies = yield Batch(asked, atomic=False)
         found += [Most(*(int(value or 0) for value in reply)) for reply in replies]
     return found
+
+
+def _key(keys: Keys, day: str, resource: str | None) -> str:
+    return keys.spent(day) if resource is None else keys.spent_by(day, resource)
 
 
 def _numbers(reply: Any) -> Counted:

@@ -29,6 +29,8 @@ _OVERVIEW = (
     "compression",
     "due",
     "rejected",
+    "cost_today",
+    "budget_reached",
 )
 
 
@@ -39,7 +41,8 @@ _OVERVIEW = (
 def stats(target: Target, resource: str | None, as_json: bool) -> None:
     """Show how full a resource's memory is, or every resource's.
 
-    Tokens are counted by tier; compression is the tokens observed over the tokens they take now.
+    Tokens are counted by tier; compression is the tokens observed over the tokens they take now. What models cost today is
+    in dollars; om costs says more.
     """
     with target.memory() as om:
         found = om.stats(resource)
@@ -67,6 +70,8 @@ def _print_one(found: Stats) -> None:
     print_table(["", found.resource], [(_words(name), value) for name, value in fields.items() if name != "resource"])
     for problem in problems:
         note(f"problem: {problem}")
+    if found.budget_reached:
+        note(f"used up: {found.budget_reached}; what is next: om costs {found.resource}")
     if found.scope != found.configured_scope:
         note(f"configured is {found.configured_scope}: om migrate-scope {found.resource} --to {found.configured_scope}")
 

@@ -144,8 +144,9 @@ def test_what_is_no_bill_is_read_as_none(name):
 
 
 def test_what_clients_served_is_added_up_for_the_resource_and_for_all(store):
-    for resource in ("harold", "harold", "ada"):
-        store.run(spending.tell(store.keys, store.clock, resource, {"raw": 10, "tokens": 3}))
+    for _ in range(2):
+        store.run(spending.tell(store.keys, store.clock, {"harold": {"raw": 10, "tokens": 3}}))
+    store.run(spending.tell(store.keys, store.clock, {"ada": {"raw": 10}, "eve": {"tokens": 3}}))
 
     assert counted(store) == {"served|raw": 20, "served|tokens": 6}
     assert counted(store, None) == {"served|raw": 30, "served|tokens": 9}

@@ -1,0 +1,103 @@
+"""`om costs`: what models cost, what is left of budgets, and what the memory saves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from om_api.accounts import DAYS
+from om_api.cli.help import examples
+from om_api.cli.known import check_known
+from om_api.cli.output import json_option, note, print_json, print_table
+from om_api.cli.target import Target, optional_resource, pass_target
+
+if TYPE_CHECKING:
+    from om_api.costs import Costs, Left, Line, Saving
+
+_LINES = ("day", "model", "purpose", "calls", "failed", "input", "cached", "output", "cost")
+_SAVINGS = (
+    "against",
+    "would send",
+    "cached",
+    "sent",
+    "cached",
+    "tokens saved",
+    "would cost",
+    "cost",
+    "and memory",
+    "saved",
+)
+_BUDGETS = ("budget", "limit", "used", "left", "then")
+
+
+@click.command(
+    epilog=examples("om costs", "om costs harold --days 30", "om costs --json | jq '.lines[] | select(.cost > 1)'")
+)
+@optional_resource
+@click.option("--days", type=click.IntRange(1, DAYS), default=7, show_default=True, help="UTC days, today included.")
+@json_option
+@pass_target
+def costs(target: Target, resource: str | None, days: int, as_json: bool) -> None:
+    """Show what a resource's models cost, or everybody's: by day, model and purpose.
+
+    Then what is left of today's budgets, and what the contexts served saved against two baselines: the raw history re-sent
+    uncached with every call, and the same with the provider's prompt cache. See docs/costs.md.
+    """
+    with target.memory() as om:
+        found = om.costs(resource, days)
+        if resource and not found.calls:
+            check_known(om, resource)
+    if as_json:
+        print_json(found)
+    else:
+        _print(found)
+
+
+def _print(found: Costs) -> None:
+    title = f"{found.resource or 'all agents'}, {found.first} to {found.last}"
+    total = ("in all", None, None, found.calls, None, None, None, None, _dollars(found.cost))
+    print_table(_LINES, [*map(_line, found.lines), *([total] if found.lines else [])], title)
+    if found.budgets:
+        print_table(_BUDGETS, map(_left, found.budgets), "today")
+    if found.savings:
+        print_table(
+            _SAVINGS, map(_saving, found.savings), f"savings in {found.contexts:,} contexts, tokens and dollars"
+        )
+    _print_notes(found)
+
+
+def _print_notes(found: Costs) -> None:
+    if not found.lines:
+        note("no call of a model was counted in these days")
+    if found.unpriced:
+        note(f"of unknown price: {found.unpriced:,} calls, counted in tokens only; state models.NAME.prices")
+    if found.open:
+        note(f"in flight, or their worker died: {found.open:,} calls, counted against budgets as they were reserved")
+    if found.savings and found.actor_model is None:
+        note("savings are in tokens only: name the agent's own model in actor_model to have them in dollars")
+
+
+def _line(line: Line) -> tuple[object, ...]:
+    cached = f"{line.cached / line.input:.0%}" if line.input else None
+    tokens = (line.calls, line.failed, line.input, cached, line.output)
+    return (line.day, line.model, line.purpose, *tokens, _dollars(line.cost))
+
+
+def _left(budget: Left) -> tuple[object, ...]:
+    what = f"{budget.setting}{' (reached)' if budget.reached else ''}"
+    return (what, _amount(budget.limit), _amount(budget.used), _amount(budget.left), budget.then)
+
+
+def _amount(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}"
+
+
+def _saving(saving: Saving) -> tuple[object, ...]:
+    tokens = (saving.baseline_tokens, saving.baseline_cached, saving.served_tokens, saving.served_cached)
+    dollars = (saving.baseline_dollars, saving.served_dollars, saving.memory_dollars, saving.saved_dollars)
+    return (saving.baseline, *tokens, saving.saved_tokens, *map(_dollars, dollars))
+
+
+def _dollars(value: float | None) -> str | None:
+    return None if value is None else f"{value:,.4f}"

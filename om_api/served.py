@@ -1,0 +1,137 @@
+"""What the contexts really served amounted to, in tokens, beside the raw history that they stand for: kept here until told."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter, OrderedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from om_api.context.block import Block
+    from om_api.values import Snapshot
+
+TELL_S = 30.0  # a resource's figures are sent at most this often
+_REMEMBERED = 1_000  # threads, and resources not told yet; of the longest unused the figures are lost
+WHATS = ("contexts", "tokens", "cached", "raw", "raw_cached")
+
+
+class _Seen(NamedTuple):
+    """A thread's last context: its blocks by hash, its raw history, what of that a reflection took in, the generation."""
+
+    hashes: tuple[int, ...]
+    raw: int
+    reflected: int
+    generation: int
+
+
+class Served:
+    """The tally of one client; threads share it.
+
+    For each context: its `tokens`; how many of them stand in leading blocks that are byte-identical with the thread's
+    previous context (`cached`); the tokens of the thread's whole `raw` history; and how many of those were there at the
+    previous context (`raw_cached`). Reads nothing: it looks at what a context was made of.
+    """
+
+    def __init__(self, every_s: float = TELL_S) -> None:
+        self._every_s = every_s
+        self._lock = threading.Lock()
+        self._seen: OrderedDict[tuple[str, str], _Seen] = OrderedDict()
+        self._sums: OrderedDict[str, Counter[str]] = OrderedDict()
+        self._told: OrderedDict[str, float] = OrderedDict()
+
+    def count(self, snapshot: Snapshot, blocks: Sequence[Block]) -> None:
+        """Tally one context that was served."""
+        resource, key = snapshot.scope.resource, (snapshot.scope.resource, snapshot.thread.id)
+        hashes = tuple(hash(block.text) for block in blocks)
+        with self._lock:
+            before = self._seen.get(key)
+            now = _Seen(hashes, *_history(snapshot, before))
+            amounts = {
+                "contexts": 1,
+                "tokens": sum(block.tokens for block in blocks),
+                "cached": _cached(blocks, hashes, before.hashes if before else ()),
+                "raw": now.raw,
+                "raw_cached": min(now.raw, before.raw) if before else 0,
+            }
+            _keep(self._seen, key, now)
+            _keep(self._told, resource, self._told.get(resource, time.monotonic()))
+            _keep(self._sums, resource, self._sums.get(resource, Counter()) + Counter(amounts))
+
+    def due(self, resources: Iterable[str]) -> dict[str, Counter[str]]:
+        """Take what was not told for so long that it is due, of some resources."""
+        now = time.monotonic()
+        with self._lock:
+            ripe = [name for name in resources if name in self._sums and now - self._told.get(name, 0) >= self._every_s]
+            for name in ripe:
+                _keep(self._told, name, now)
+            return {name: self._sums.pop(name) for name in ripe}
+
+    def all(self) -> dict[str, Counter[str]]:
+        """Take everything that was not told."""
+        with self._lock:
+            taken, self._sums = self._sums, OrderedDict()
+        return dict(taken)
+
+    def give_back(self, untold: Mapping[str, Counter[str]]) -> None:
+        """Have figures told another time."""
+        with self._lock:
+            for resource, sums in untold.items():
+                _keep(self._sums, resource, self._sums.get(resource, Counter()) + sums)
+
+
+def _cached(blocks: Sequence[Block], hashes: Sequence[int], before: Sequence[int]) -> int:
+    tokens = 0
+    for block, is_, was in zip(blocks, hashes, before, strict=False):
+        if is_ != was:
+            break
+        tokens += block.tokens
+    return tokens
+
+
+def _history(snapshot: Snapshot, before: _Seen | None) -> tuple[int, int, int]:
+    """A thread's raw history in tokens, what of it a reflection took in, and the generation in force.
+
+    In thread scope the record says it. In resource scope the record's total is that of all threads, and a reflection no
+    longer tells them apart: what it took in is reckoned at this client's first look, by the thread's share of what is
+    still held apart, and from then on by what goes from the observations.
+    """
+    generation = snapshot.generation.n if snapshot.generation else 0
+    held = _held(snapshot)
+    own = held[snapshot.thread.id]
+    if snapshot.scope.thread is not None:
+        reflected = _reflected(snapshot)
+    elif before is None or generation < before.generation:
+        reflected = _reflected(snapshot) * own // (held.total() or 1)
+    elif generation > before.generation:
+        reflected = max(before.reflected, before.raw - own)
+    else:
+        reflected = before.reflected
+    return own + reflected, reflected, generation
+
+
+def _held(snapshot: Snapshot) -> Counter[str]:
+    """What a memory still holds apart by thread, in tokens of messages: observed, sealed and unsealed."""
+    held: Counter[str] = Counter()
+    for stored in snapshot.observations:
+        held[stored.observation.thread_id] += stored.observation.message_tokens
+    for chunk in snapshot.chunks:
+        held[chunk.thread] += chunk.tokens
+    for thread, (tokens, _) in snapshot.unsealed.items():
+        held[thread] += tokens
+    return held
+
+
+def _reflected(snapshot: Snapshot) -> int:
+    """Tokens of the messages, of all threads, that reflections took in."""
+    observed = sum(stored.observation.message_tokens for stored in snapshot.observations)
+    return max(0, snapshot.record.observed_tokens - observed)
+
+
+def _keep(memory: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+    memory[key] = value
+    memory.move_to_end(key)
+    if len(memory) > _REMEMBERED:
+        memory.popitem(last=False)
