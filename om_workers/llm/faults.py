@@ -60,8 +60,8 @@ def fault(asked: Asked, error: Exception) -> ModelError:
             f"{asked.model} was not asked: the request holds half a character; see to who wrote it", retryable=False
         )
     return ModelError(
-        f"{asked.model} answered what cannot be read ({type(error).__name__}); {_LATER}; if that does not end, correct"
-        f" its base_url or options"
+        f"{asked.model} could not be asked, or answered what cannot be read ({type(error).__name__}); {_LATER}; if that"
+        f" does not end, correct its model, base_url or options"
     )
 
 

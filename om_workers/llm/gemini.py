@@ -29,13 +29,8 @@ if TYPE_CHECKING:
 _GOOGLE = "https://generativelanguage.googleapis.com"
 _VERSION = "v1beta"  # v1 does not take a system instruction of every model
 _VERSIONED = re.compile(r"(?P<address>.+?)/(?P<version>v\d\w*)/?")
-_FAILURES = (
-    APIError,
-    httpx2.HTTPError,
-    TimeoutError,
-    ValueError,
-    RecursionError,
-)  # the last two as for OpenAI's protocol
+# The last two: what cannot be encoded or decoded, and what the SDK refuses to send.
+_FAILURES = (APIError, httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, ValueError, RecursionError)
 
 quiet("google_genai")
 

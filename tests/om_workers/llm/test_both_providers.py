@@ -22,7 +22,7 @@ from om_workers.llm.gemini import Gemini
 from om_workers.llm.openai_compatible import OpenAICompatible
 from om_workers.prompts.parse import parse_observer
 
-THREADS = 64
+THREADS = 128  # more than an SDK opens connections unless it is told
 LATER = "; it is asked again by itself"
 
 

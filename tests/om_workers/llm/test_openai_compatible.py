@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 from email.utils import format_datetime
 
-import msgspec
 import pytest
+from model_requests import KEY, SECRET, failing, observe, reflect, refused
 from model_server import Behaviour, Canned, ModelServer, answer_to, completion, marks, seeded_plan
 from openai import NotFoundError
 from structlog.testing import capture_logs
@@ -20,8 +19,7 @@ from world import World, wait_until
 from om_api import load_settings
 from om_api.errors import ModelError, SettingsError
 from om_api.settings import ModelSettings
-from om_api.tokens import counter
-from om_api.values import Message, Outcome
+from om_api.values import Outcome
 from om_workers.llm.base import Usage
 from om_workers.llm.extractive import Extractive
 from om_workers.llm.faults import retry_after
@@ -30,33 +28,6 @@ from om_workers.llm.openai_compatible import OpenAICompatible
 from om_workers.llm.quote import quote
 from om_workers.llm.registry import Registry
 from om_workers.prompts.parse import parse_observer, parse_reflector
-from om_workers.prompts.render import observer_request, reflector_request
-
-KEY = "sk-prod-4711-abcdefghijkl"
-SECRET = "the vault opens with four seven one one"
-NOON = 1_764_858_600_000
-COUNT = counter("estimate")
-
-
-def observe(*texts, timeout=10.0, previous=()):
-    said = texts or (f"[[w1-1]] hello, {SECRET}",)
-    messages = [Message(role="user", content=text, id=f"m-{n}", at=NOON + n) for n, text in enumerate(said)]
-    return observer_request(
-        messages,
-        previous,
-        previous_tokens=2000,
-        instruction=None,
-        timezone="UTC",
-        temperature=0.3,
-        timeout=timeout,
-        count=COUNT,
-    )
-
-
-def reflect(*texts):
-    return reflector_request(
-        texts, target_tokens=100, level=0, instruction=None, temperature=0.0, timeout=10.0, timezone="UTC"
-    )
 
 
 @pytest.fixture
@@ -78,18 +49,6 @@ def opened(server, key=KEY, **settings):
         yield model
     finally:
         model.close()
-
-
-def failing(server, model, gets, request=None):
-    """The error of a call that gets this."""
-    server.plan = lambda n, purpose: gets
-    with pytest.raises(ModelError) as caught:
-        model.complete(request or observe())
-    return caught.value
-
-
-def refused(status, message="", headers=None, **more):
-    return Canned(status, {"error": {"message": message, **more}}, headers or {})
 
 
 # -- what is asked, and what comes back
@@ -120,6 +79,11 @@ def test_what_is_sent_is_the_model_the_prompts_as_they_are_the_temperature_and_t
         "day": "2025-12-04",
     }
     assert server.last_headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_openai_itself_knows_the_size_of_an_answer_by_another_name():
+    with contextlib.closing(OpenAICompatible("gpt-x", ModelSettings(max_output_tokens=900), KEY)) as model:
+        assert model._limits(observe()) == {"temperature": 0.3, "max_completion_tokens": 900}
 
 
 def test_the_name_of_the_configuration_is_asked_for_if_there_is_no_other(server, model):
@@ -165,80 +129,29 @@ def test_an_answer_in_parts_is_one_text(server, model):
     assert model.complete(observe()).text == "* one"
 
 
-def test_threads_share_one_client_and_are_answered_side_by_side():
-    # nobody is answered before all have asked: with fewer connections the others would wait until their time is over
-    at_once = threading.Barrier(128)
-    with ModelServer() as server, opened(server) as model, ThreadPoolExecutor(128) as pool:
-        server.wait = lambda seconds: at_once.wait(60)
-        asked = [observe(f"[[w1-{n}]] hello", timeout=60.0) for n in range(128)]
-        texts = [reply.text for reply in pool.map(model.complete, asked)]
-
-    assert [n for n, text in enumerate(texts) if f"[[w1-{n}]]" not in text] == []
-
-
 # -- what goes wrong, and whose fault it is
 
 
 @pytest.mark.parametrize(
     ("gets", "retryable", "says"),
     [
-        (Behaviour.error_500, True, "refused (500): internal error; it is asked again"),
-        (Behaviour.error_429, True, "refused (429): rate limit reached"),
-        (Behaviour.garbage, True, "cannot be read"),
-        (Behaviour.drop, True, "could not be reached, or hung up"),
-        (Behaviour.empty, True, "answered nothing"),
-        (Behaviour.blocked, False, "blocked by the provider"),
-        (Behaviour.length, False, "ran out of room"),
-        (
-            refused(401, "Incorrect API key provided"),
-            True,
-            "refused (401): Incorrect API key provided; put a valid key",
-        ),
-        (refused(402, "Insufficient Balance"), True, "see to the provider's bill"),
-        (refused(403, "Country not supported"), True, "see what its key may do"),
-        (refused(404, "The model `x` does not exist"), True, "correct its model or base_url"),
-        (refused(400, "maximum context length is 8192 tokens"), False, "if it refuses everything, correct its options"),
         (refused(400, "Content Exists Risk"), False, "Content Exists Risk"),
-        (refused(413, "too large"), False, "too large"),
-        (Canned(422, {"detail": "unprocessable"}), False, "unprocessable"),
         (refused(400, "Model Not Exist"), True, "correct its model, key or options"),
-        (refused(400, "API key not valid. Please pass a valid API key."), True, "correct its model, key or options"),
         (refused(400, "'temperature' 0.3", code="unsupported_value"), True, "correct its model, key or options"),
-        (Canned(502, b"<html><body>Bad gateway</body></html>"), True, "refused (502); it is asked again"),
         (Canned(200, {"choices": []}), True, "without choices"),
         (Canned(200, {"choices": [{"message": {"content": None, "refusal": "no"}}]}), False, "refused to answer"),
-        (Canned(200, {"error": {"code": 429, "message": "slow down"}}), True, "refused (429): slow down"),
         (Canned(200, {"choices": "none"}), True, "cannot be read"),
-        (Canned(200, b'{"usage": ' + b"[" * 100_000), True, "cannot be read"),
-        (Canned(200, b"nonsense", {"Content-Encoding": "gzip"}), True, "hung up (DecodingError)"),
-        (Canned(304, b""), True, "correct its base_url"),
-        (Canned(200, b'{"choices": [{"message": {"content": "<observations>'), True, "cannot be read"),
-        (Canned(200, b"event: ping", {"Content-Type": "text/event-stream"}), True, "cannot be read"),
     ],
 )
-def test_every_failure_says_whose_fault_it_is(server, model, gets, retryable, says):
+def test_a_failure_of_this_protocol_says_whose_fault_it_is(server, model, gets, retryable, says):
     error = failing(server, model, gets)
 
     assert says in str(error)
     assert error.retryable is retryable
 
 
-def test_what_cannot_be_written_in_utf_8_is_the_requests_fault(model):
-    with pytest.raises(ModelError, match="half a character") as caught:
-        model.complete(msgspec.structs.replace(observe(), prompt="\ud83d"))
-
-    assert not caught.value.retryable
-
-
 def test_what_the_sdk_raised_is_kept_for_who_looks_closer(server, model):
     assert isinstance(failing(server, model, refused(404)).__cause__, NotFoundError)
-
-
-def test_nothing_is_asked_twice_of_a_server_that_fails(server, model):
-    # the SDK would ask three times: each of them a call that nobody decided on, within one timeout
-    failing(server, model, Behaviour.error_500)
-
-    assert len(server.calls) == 1
 
 
 def test_an_answer_cut_short_is_used_if_its_notes_are_complete(server, model):
@@ -248,67 +161,7 @@ def test_an_answer_cut_short_is_used_if_its_notes_are_complete(server, model):
     assert parse_observer(model.complete(observe()).text).text == "* one"
 
 
-def test_a_refusal_in_words_is_an_answer_that_the_observer_must_judge(server, model):
-    server.plan = lambda n, purpose: Behaviour.refusal
-
-    assert not parse_observer(model.complete(observe()).text).readable
-
-
-def test_a_server_that_is_not_there_is_asked_again(server):
-    with ModelServer() as gone:
-        pass
-    with opened(gone) as model, pytest.raises(ModelError, match="could not be reached") as caught:
-        model.complete(observe(timeout=5.0))
-
-    assert caught.value.retryable
-
-
 # -- time
-
-
-@pytest.mark.parametrize("gets", [Behaviour.stall, Behaviour.drip])
-def test_a_call_ends_when_its_time_is_over_whatever_the_server_does(server, model, gets):
-    # with the SDK's own timeouts alone a dripping server is waited for without end: each byte starts them anew
-    error = failing(server, model, gets, observe(timeout=0.3))
-
-    assert error.retryable
-    assert "no whole answer within 0.3 s" in str(error)
-
-
-def test_a_server_that_drips_its_headers_is_left_in_time_too():
-    with _dripping_headers() as url:
-        model = OpenAICompatible("fake", ModelSettings(base_url=url))
-        with pytest.raises(ModelError, match=r"no whole answer within 0\.3 s"):
-            model.complete(observe(timeout=0.3))
-        model.close()
-
-
-@contextlib.contextmanager
-def _dripping_headers():
-    import socket
-
-    over = threading.Event()
-
-    def drip():
-        connection, _ = listener.accept()
-        with connection, contextlib.suppress(OSError):
-            connection.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
-            while not over.wait(0.05):
-                connection.sendall(b"x")
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=drip)
-        thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
-        over.set()
-        thread.join()
-
-
-def test_a_call_that_timed_out_leaves_the_client_usable(server, model):
-    failing(server, model, Behaviour.drip, observe(timeout=0.3))
-    server.plan = lambda n, purpose: Behaviour.answer
-
-    assert "[[w1-1]]" in model.complete(observe()).text
 
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -337,33 +190,7 @@ def test_a_wait_is_read_in_seconds_or_as_a_date_of_the_providers_own_clock(heade
     assert retry_after(headers) == seconds
 
 
-def test_a_429_says_how_long_to_wait(server, model):
-    assert failing(server, model, Behaviour.error_429).retry_after == 1.0
-
-
 # -- keys, and what was said
-
-
-@pytest.mark.parametrize("status", [400, 401, 422, 429, 500])
-def test_no_error_and_no_log_tells_the_key_or_a_message(server, model, status, caplog):
-    # providers quote what they refuse, and some of them the key
-    caplog.set_level(logging.DEBUG)
-    body = {"error": {"message": f"key {KEY} and sk-pr***ijkl refused; input was: {SECRET} {'x' * 900}"}}
-    with capture_logs() as logs:
-        error = failing(server, model, Canned(status, body))
-
-    told = f"{error} {caplog.text} {logs}"
-    assert "refused; input was:" in str(error)
-    assert [secret for secret in (KEY, KEY[:8], "ijkl", SECRET, "vault opens") if secret in told] == []
-    assert len(str(error)) < 500
-
-
-def test_a_call_logs_nothing_for_its_task_does(model, caplog):
-    # the SDK and its transport write a line for each request, with its address, and more at DEBUG
-    caplog.set_level(logging.DEBUG)
-    model.complete(observe())
-
-    assert [record.name for record in caplog.records if record.name != "asyncio"] == []
 
 
 def test_what_a_provider_says_is_one_line_of_at_most_300_characters():
@@ -435,14 +262,6 @@ def test_the_built_in_deepseek_without_its_key_leaves_the_work_to_the_next(serve
 
     assert made.name == "mine"
     made.close()
-
-
-@pytest.mark.parametrize("address", ["http://[::1", "https://host:port/v1"])
-def test_an_address_that_is_none_makes_a_model_not_available(address):
-    with capture_logs() as logs:
-        assert isinstance(registry(OM_MODELS__MINE__BASE_URL=address).model(["mine"]), Extractive)
-
-    assert "base_url is no address" in logs[0]["reason"]
 
 
 def test_threads_that_ask_for_a_model_at_once_get_the_same_one(server, monkeypatch):
