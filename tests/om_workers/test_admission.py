@@ -1,0 +1,141 @@
+"""Who may call a model now: past its breaker, within its limits, and always with a place given back."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+
+import pytest
+
+from om_api.errors import ModelError
+from om_api.store import breaker
+from om_api.store.connection import Connection
+from om_api.store.rates import Rate
+from om_workers.admission import Admission, PassedOverError
+
+MODEL = "slow-and-dear"
+NONE = Rate()
+
+
+@pytest.fixture
+def admission(store):
+    return Admission(Connection(store.client), store.keys, patience=0.3)
+
+
+def call(admission, outcome=None, rate=NONE, tokens=10):
+    """One call that is answered, or fails with the error it is given."""
+    with contextlib.suppress(ModelError), admission.admit(MODEL, rate, tokens, 60) as passage:
+        if outcome:
+            passage.failed(outcome)
+            raise outcome
+        passage.answered()
+
+
+def state(store):
+    return store.run(breaker.states(store.keys, [MODEL]))[MODEL]
+
+
+def test_five_failures_in_a_row_keep_every_worker_away(store, admission):
+    for _ in range(5):
+        call(admission, ModelError("503"))
+
+    other = Admission(Connection(store.client), store.keys)
+    with (
+        pytest.raises(PassedOverError, match="slow-and-dear is passed over") as refusal,
+        other.admit(MODEL, Rate(), 1, 60),
+    ):
+        pass
+    assert refusal.value.retryable
+    assert 29 <= refusal.value.retry_after <= 30
+
+
+def test_what_the_request_is_to_blame_for_says_nothing_against_the_model(store, admission):
+    for _ in range(9):
+        call(admission, ModelError("I cannot read this", retryable=False))
+
+    assert state(store) == breaker.State("closed")
+
+
+def test_a_429_stops_every_worker_for_as_long_as_it_says_and_is_no_failure(store, admission):
+    call(admission, ModelError("429", retry_after=40))
+
+    with (
+        pytest.raises(ModelError, match="asked all workers for a pause") as refusal,
+        admission.admit(MODEL, Rate(), 1, 60),
+    ):
+        pass
+    assert not isinstance(refusal.value, PassedOverError)
+    assert 39 <= refusal.value.retry_after <= 40
+    assert state(store).failures == 0
+
+
+def test_a_call_that_was_not_made_gives_the_probes_place_back(store, admission):
+    for _ in range(5):
+        call(admission, ModelError("503"))
+    store.client.hset(store.keys.breaker(MODEL), "until", 1)
+    with admission.admit(MODEL, Rate(), 1, 60):
+        pass
+
+    assert "probing" not in {field.decode() for field in store.client.hgetall(store.keys.breaker(MODEL))}
+
+
+def test_a_limit_is_waited_for_in_vain_only_as_long_as_there_is_hope(admission):
+    call(admission, rate=Rate(requests_per_minute=1))
+
+    with pytest.raises(ModelError, match="at its limits") as refusal, admission.admit(MODEL, Rate(1), 1, 60):
+        pass
+    assert 50 <= refusal.value.retry_after <= 63
+
+
+def test_our_own_limit_closes_no_breaker(store, admission):
+    for _ in range(9):
+        call(admission, rate=Rate(requests_per_minute=1))
+
+    assert state(store) == breaker.State("closed")
+
+
+def test_a_limit_that_ends_soon_is_waited_for(store):
+    admission, rate = Admission(Connection(store.client), store.keys), Rate(requests_per_minute=60)
+    made = []
+    for _ in range(2):  # one a second
+        with admission.admit(MODEL, rate, 1, 60):
+            made.append(store.client.time())
+
+    assert len(made) == 2
+
+
+def test_a_place_is_given_back_however_the_call_ends(store, admission):
+    rate = Rate(concurrency=1)
+    for outcome in (ModelError("503"), ModelError("no", retryable=False), None):
+        call(admission, outcome, rate)
+
+    assert store.client.zcard(store.keys.holders(MODEL)) == 0
+
+
+def test_a_place_is_given_back_when_another_limit_is_in_the_way(store, admission):
+    for _ in range(2):
+        call(admission, rate=Rate(requests_per_minute=1, concurrency=1))
+
+    assert store.client.zcard(store.keys.holders(MODEL)) == 0
+
+
+def test_no_more_calls_run_at_the_same_time_than_concurrency_says(store):
+    # breaks when the place is given back before the call has ended
+    admission, running, most, guard = Admission(Connection(store.client), store.keys), [], [], threading.Lock()
+
+    def work():
+        with admission.admit(MODEL, Rate(concurrency=3), 1, 60):
+            with guard:
+                running.append(1)
+                most.append(len(running))
+            threading.Event().wait(0.02)
+            with guard:
+                running.pop()
+
+    threads = [threading.Thread(target=work) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(most) == 12
+    assert max(most) <= 3

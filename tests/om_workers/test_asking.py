@@ -1,0 +1,315 @@
+"""Who is asked, in which order: an outage, a refusal or a limit of one model leads to the next, and burns nothing."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import pytest
+from world import World
+
+from om_api.errors import ModelError
+from om_api.values import Outcome
+from om_workers.admission import Admission, Passage
+from om_workers.asking import Asking, patience_ms
+from om_workers.llm.base import Request
+from om_workers.llm.extractive import Extractive
+from om_workers.llm.registry import Registry
+from om_workers.llm.scripted import Scripted
+
+REQUEST = Request(purpose="observe", system="s", prompt="p", timeout=60)
+DOWN, BUSY, REFUSED = ModelError("503"), ModelError("429", retry_after=40), ModelError("blocked", retryable=False)
+
+
+class Named(Registry):
+    """Knows the models it was given, by their names; whoever is missing is not available here."""
+
+    def __init__(self, settings, *models):
+        super().__init__(settings)
+        self.known = {model.name: model for model in models} | {"extractive": self.extractive}
+
+    def model_for(self, name, tokens):
+        return self.known.get(name)
+
+
+class Everybody:
+    """Remembers what the breakers would have heard."""
+
+    def __init__(self):
+        self.heard = []
+
+    @contextmanager
+    def admit(self, model, rate, tokens, timeout):
+        passage = Passage()
+        try:
+            yield passage
+        finally:
+            self.heard.append((model, passage.outcome))
+
+
+@pytest.fixture
+def ask(world):
+    """Ask these models, in this order, once each; `read` takes every answer but "loop"."""
+
+    def run(*models, names=None, tries=1, admission=None, request=REQUEST):
+        asking = Asking(Named(world.settings, *models), admission or Everybody(), world.settings, len, tries=tries)
+        reply, text = asking.ask("harold", names or [model.name for model in models], request, _read)
+        assert reply.text == text
+        return reply.model
+
+    return run
+
+
+def _read(reply):
+    if reply.text == "loop":
+        raise ModelError(f"{reply.model} gave a loop", retryable=False)
+    return reply.text
+
+
+def says(name, *replies):
+    return Scripted(*replies, name=name)
+
+
+def test_the_first_model_that_answers_is_the_only_one_asked(ask):
+    second = says("b", "unasked")
+
+    assert ask(says("a", "fine"), second) == "a"
+    assert second.requests == []
+
+
+@pytest.mark.parametrize("failure", [DOWN, BUSY, REFUSED, "loop"])
+def test_whatever_keeps_one_from_answering_leads_to_the_next(ask, failure):
+    assert ask(says("a", failure), says("b", failure), says("c", "fine")) == "c"
+
+
+@pytest.mark.parametrize("failure", [DOWN, REFUSED, "loop"])
+def test_extractive_steps_in_for_what_fails(ask, failure):
+    assert ask(says("a", failure), Extractive()) == "extractive"
+
+
+def test_extractive_does_not_step_in_for_what_is_merely_busy(ask):
+    with pytest.raises(ModelError) as error:
+        ask(says("a", BUSY), says("b", DOWN), Extractive())
+
+    assert error.value.retryable
+    assert error.value.retry_after == 10
+    assert "a: 429" in str(error.value)
+    assert "b: 503" in str(error.value)
+
+
+def test_extractive_answers_when_it_is_named_first(ask):
+    assert ask(Extractive(), says("a", "fine")) == "extractive"
+
+
+def test_a_name_that_cannot_be_used_here_is_passed_over(ask):
+    assert ask(says("b", "fine"), names=["no-key", "b"]) == "b"
+
+
+def test_extractive_answers_when_no_name_can_be_used_here_at_all(ask):
+    assert ask(names=["no-key", "no-provider"]) == "extractive"
+
+
+@pytest.mark.parametrize(
+    ("failures", "retryable", "retry_after"),
+    [
+        ([REFUSED, REFUSED], False, None),
+        ([REFUSED, DOWN], True, None),
+        ([DOWN, DOWN], True, None),
+        ([BUSY, REFUSED], True, 40),
+        ([BUSY, ModelError("429", retry_after=3)], True, 3),
+        ([ModelError("429", retry_after=600), DOWN], True, 10),
+    ],
+)
+def test_an_attempt_is_burned_only_when_nobody_may_answer_later(ask, failures, retryable, retry_after):
+    models = [says(name, failure) for name, failure in zip("ab", failures, strict=True)]
+    with pytest.raises(ModelError) as error:
+        ask(*models)
+
+    assert (error.value.retryable, error.value.retry_after) == (retryable, retry_after)
+
+
+def test_a_model_that_is_alone_says_itself_why(ask):
+    with pytest.raises(ModelError) as error:
+        ask(says("a", DOWN))
+
+    assert error.value is DOWN
+
+
+def test_a_registry_that_refuses_a_request_of_this_size_leads_to_the_next(ask, world, monkeypatch):
+    def too_large(self, name, tokens):
+        if name == "tiered":
+            raise ModelError("no tier takes so much", retryable=False)
+        return self.known.get(name)
+
+    monkeypatch.setattr(Named, "model_for", too_large)
+
+    assert ask(says("b", "fine"), names=["tiered", "b"]) == "b"
+
+
+# -- second tries
+
+
+class Pauses(list):
+    """Stands for time: it passes by itself when a test says so, and who sleeps is noted."""
+
+    clock = 0.0
+
+    def sleep(self, seconds):
+        self.append(seconds)
+
+    def monotonic(self):
+        return self.clock
+
+
+@pytest.fixture
+def pauses(monkeypatch):
+    time = Pauses()
+    monkeypatch.setattr("om_workers.asking.time", time)
+    return time
+
+
+def test_a_connection_that_breaks_is_tried_again_twice_at_most(ask, pauses):
+    model = says("a", DOWN, DOWN, "fine", "unasked")
+
+    assert ask(model, tries=3) == "a"
+    assert len(model.requests) == 3
+    assert len(pauses) == 2
+    assert 0 <= pauses[0] <= 1
+    assert 0 <= pauses[1] <= 2
+
+
+def test_after_the_last_try_the_next_model_is_asked(ask, pauses):
+    first = says("a", DOWN, DOWN, DOWN, "too late")
+
+    assert ask(first, says("b", "fine"), tries=3) == "b"
+    assert len(first.requests) == 3
+
+
+@pytest.mark.parametrize("failure", [BUSY, REFUSED])
+def test_what_another_try_cannot_mend_is_not_tried_again(ask, pauses, failure):
+    first = says("a", failure, "unasked")
+
+    assert ask(first, says("b", "fine"), tries=3) == "b"
+    assert (len(first.requests), pauses) == (1, [])
+
+
+def test_all_tries_together_take_no_longer_than_one_request_may(ask, pauses):
+    def slow(request):
+        pauses.clock += 40
+        raise DOWN
+
+    model = says("a", slow, slow, "too late")
+    with pytest.raises(ModelError):
+        ask(model, tries=3)
+
+    assert [request.timeout for request in model.requests] == [60, 20]
+
+
+def test_the_breaker_hears_of_every_try_and_of_nothing_else(ask, pauses):
+    admission = Everybody()
+    ask(
+        says("a", DOWN, DOWN, DOWN),
+        says("b", REFUSED),
+        says("c", BUSY),
+        says("d", "fine"),
+        tries=3,
+        admission=admission,
+    )
+
+    assert admission.heard == [*[("a", "failed")] * 3, ("b", "answered"), ("c", "busy"), ("d", "answered")]
+
+
+def test_what_opened_the_breaker_is_said_and_not_that_it_is_open(ask, pauses, world):
+    admission = Admission(world.shop.connection, world.shop.keys)
+    for _ in range(2):
+        with pytest.raises(ModelError, match="503"):
+            ask(says("a", DOWN, DOWN, DOWN, DOWN), tries=3, admission=admission)
+
+    unasked = says("a", "fine")
+    assert ask(unasked, says("b", "fine"), tries=3, admission=admission) == "b"
+    assert unasked.requests == []
+
+
+def test_waiting_is_as_long_as_was_said_and_a_little_jitter():
+    waits = [patience_ms(ModelError("429", retry_after=60)) for _ in range(100)]
+
+    assert min(waits) >= 60_000
+    assert max(waits) <= 66_000
+    assert len(set(waits)) > 10
+    assert all(5_000 <= patience_ms(DOWN) <= 16_500 for _ in range(100))
+
+
+# -- the whole house
+
+
+@pytest.fixture
+def house(client, prefix):
+    """A house whose Observer may ask three models, with the breakers that everybody has."""
+
+    def build(*models, **changed):
+        world = World(client, prefix, **{"observer_model": "[a, b, extractive]", **changed})
+        known = {model.name: model for model in models} | {"extractive": Extractive()}
+        world.shop = world.new_shop(guarded=True)
+        world.shop.registry.model_for = lambda name, tokens: known.get(name)
+        return world
+
+    return build
+
+
+def sealed(world):
+    """Two chunks, of a thread each, that are to be observed."""
+    for thread in ("t-1", "t-2"):
+        world.say("one", "two", thread=thread)
+    world.claim()
+    world.perform("observe", *world.dispatch.queue.popleft()[1])
+    return [ids[1] for verb, ids in world.dispatch.queue if verb == "observe_chunk"]
+
+
+def attempts(world, chunk):
+    return int(world.client.hget(f"{world.prefix}:{{harold}}:chunk:{chunk}", "attempts"))
+
+
+def test_a_chain_survives_the_outage_of_its_first_model_without_an_attempt_lost(house, pauses):
+    first, second = says("a", *[DOWN] * 9), Scripted.echo(name="b")
+    world = house(first, second)
+    chunks = sealed(world)
+
+    assert [world.perform("observe_chunk", "harold", chunk) for chunk in chunks] == [Outcome.BUFFERED] * 2
+    assert [attempts(world, chunk) for chunk in chunks] == [1, 1]
+    assert len(second.requests) == 2
+    assert len(first.requests) == 5  # then its breaker is open
+
+
+def test_a_429_of_all_models_postpones_the_scope_and_burns_nothing(house):
+    world = house(says("a", ModelError("429", retry_after=90)), says("b", ModelError("429", retry_after=60)))
+    chunk, _ = sealed(world)
+    now = world.client.time()[0] * 1000
+    with pytest.raises(ModelError, match="no model of the list"):
+        world.perform("observe_chunk", "harold", chunk)
+
+    assert attempts(world, chunk) == 0
+    assert now + 59_000 <= world.client.zscore(f"{world.prefix}:due:observe", "harold") <= now + 70_000
+
+
+def test_an_outage_brings_a_scope_back_before_its_lease_would(house, pauses):
+    world = house(says("a", *[DOWN] * 3), observer_model="a")
+    chunk, _ = sealed(world)
+    now = world.client.time()[0] * 1000
+    with pytest.raises(ModelError):
+        world.perform("observe_chunk", "harold", chunk)
+
+    assert attempts(world, chunk) == 0
+    assert world.client.zscore(f"{world.prefix}:due:observe", "harold") <= now + 25_000
+
+
+def test_two_workers_respect_one_limit(house):
+    # breaks when workers count by themselves
+    world = house(Scripted.echo(name="a"), models__a__limits="{requests_per_minute: 1}")
+    first, second = sealed(world)
+    assert world.perform("observe_chunk", "harold", first) is Outcome.BUFFERED
+    another = world.new_shop(guarded=True)
+    another.registry.model_for = world.shop.registry.model_for
+    world.shop = another
+    with pytest.raises(ModelError, match="at its limits"):
+        world.perform("observe_chunk", "harold", second)
+
+    assert attempts(world, second) == 0
