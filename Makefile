@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 FILES := pyproject.toml constraints.txt Makefile
 JOBS ?= 2
 
-.PHONY: help demo up test lint check fuzz chaos mutants docs clean
+.PHONY: help demo up test lint check fuzz chaos limits mutants docs clean
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
@@ -51,6 +51,9 @@ fuzz: $(VENV)/.installed-tests  ## play seeded interleavings on a real server (S
 
 chaos: $(VENV)/.installed-tests  ## break real processes for minutes (MINUTES=3, SEED=1, FSYNC=always or everysec, WRITE=1)
 	@PYTHONPATH=tests $(BIN)/python -m chaos --minutes $(or $(MINUTES),3) --seed $(or $(SEED),1) --fsync $(or $(FSYNC),always) $(if $(WRITE),--write)
+
+limits: $(VENV)/.installed-tests  ## count what two workers with 32 threads each make of one limit of 60 calls a minute (MINUTES=3)
+	@PYTHONPATH=tests $(BIN)/python -m pace --minutes $(or $(MINUTES),3)
 
 mutants: $(VENV)/.installed-tests  ## take out every guard once and see that the tests notice (ONLY=seal.lua, JOBS=4, WRITE=1)
 	@PYTHONPATH=tests $(BIN)/python -m mutants --jobs $(JOBS) --only "$${ONLY:-}" $(if $(WRITE),--write)

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from om_api.accounts import UsedUp
+    from om_api.store.breaker import State
     from om_api.store.health import Standing, Waiting
     from om_api.store.presence import Ticked, Worker
 
@@ -212,6 +213,26 @@ def of_budgets(found: Iterable[UsedUp], unpriced: Sequence[str]) -> Iterator[Fin
     for name in unpriced:
         says = f"nobody knows what {name} costs: a budget in dollars does not bound it"
         yield Finding(WARNING, "budget", says, f"state models.{name}.prices, or bound its calls or tokens")
+
+
+def of_breakers(states: Mapping[str, State]) -> Iterator[Finding]:
+    """Models that are not asked at the moment: an open breaker is trouble, a pause that a provider asked for is not."""
+    for name, state in states.items():
+        if state.word == "open":
+            how = f"for {_span(1000 * state.wait)} more" if state.wait else "until one call shows that it answers again"
+            says = f"{name} is passed over {how}: it failed {state.failures:,} times in a row"
+            yield Finding(WARNING, "models", says, _BREAKER)
+        elif state.word == "busy":
+            says = f"{name} is passed over for {_span(1000 * state.wait)} more: its provider asked for a pause (429)"
+            yield Finding(
+                NOTE, "models", says, "if that does not end, give it limits below the provider's, or raise those"
+            )
+
+
+_BREAKER = (
+    "read why in the workers' log (outcome failed); mend key, address or network: it is asked again by itself; another model "
+    "in its list answers meanwhile"
+)
 
 
 def _some(names: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from om_api.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.errors import SettingsError, StoreError
 from om_api.settings import ModelSettings, Settings
 from om_api.settings.providers import key_variable
-from om_api.store import health
+from om_api.store import breaker, health
 from om_api.store.connection import Connection, open_client
 from om_api.store.keys import Keys
 
@@ -86,6 +86,9 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     yield from diagnosis.of_ticks(run(health.ticks(keys)), now.server, alive=bool(workers))
     intervals = {"observe": settings.memory.observer_interval, "reflect": settings.memory.reflector_interval}
     yield from diagnosis.of_lag(run(health.waiting(keys)), intervals)
+    yield from diagnosis.of_breakers(
+        run(breaker.states(keys, list(dict.fromkeys((*_used(settings), *settings.models)))))
+    )
     standings = run(health.standings(keys))
     configured = {each.resource: settings.for_agent(each.resource).scope for each in standings}
     yield from diagnosis.of_resources(standings, configured)

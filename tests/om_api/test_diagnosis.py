@@ -6,6 +6,7 @@ import pytest
 
 from om_api import diagnosis
 from om_api.diagnosis import ERROR, NOTE, OK, WARNING
+from om_api.store.breaker import State
 from om_api.store.health import QUEUES, Standing, Waiting
 from om_api.store.presence import Ticked, Worker
 from om_workers import app
@@ -132,3 +133,18 @@ def test_resources_are_named_for_quarantine_scope_and_pause():
     assert (found["paused"].level, found["paused"].says) == (NOTE, "r-0")
     assert found["quarantine"].trouble
     assert found["scope"].trouble
+
+
+def test_an_open_breaker_is_trouble_with_a_remedy_and_a_pause_that_was_asked_for_is_a_note():
+    states = {
+        "well": State("closed", failures=4),
+        "down": State("open", 95.0, times=3, failures=5),
+        "probed": State("open", 0.0, times=1, failures=5),
+        "busy": State("busy", 40.0),
+    }
+    found = list(diagnosis.of_breakers(states))
+
+    assert [finding.level for finding in found] == [WARNING, WARNING, NOTE]
+    assert [finding.says.partition(" is ")[0] for finding in found] == ["down", "probed", "busy"]
+    assert "failed 5 times in a row" in found[0].says
+    assert all(finding.do for finding in found)

@@ -10,7 +10,7 @@ from servers import BINARIES, Server
 from world import SMALL, World
 
 from om_api.cli.embedded import free_port
-from om_api.store import due, presence
+from om_api.store import breaker, due, presence
 from om_api.store.presence import Worker
 from om_workers.heartbeat import Heartbeat
 from om_workers.presence import Presence
@@ -200,3 +200,13 @@ def test_scope_quarantine_pause_overrides_and_models_are_named(well, doctor, cli
     assert (found["paused"]["level"], found["paused"]["says"]) == ("note", "harold")
     assert "memory.yaml" in found["settings"]["says"]
     assert "GEMINI_API_KEY is not set" in found["models"]["says"]
+
+
+def test_a_model_that_is_passed_over_is_named_with_what_to_do(well, doctor):
+    for _ in range(5):
+        well.shop.run(breaker.report(well.shop.keys, "deepseek", "t", "failed"))
+    code, found = doctor()
+
+    assert code == 1
+    assert "deepseek is passed over" in str(found["models"])
+    assert "mend key, address or network" in str(found["models"])

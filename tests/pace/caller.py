@@ -1,0 +1,45 @@
+"""A worker process that wants more than it may have: each of its threads asks the model again as soon as it was answered."""
+
+from __future__ import annotations
+
+import random
+import sys
+import threading
+import time
+from collections import Counter
+
+from om_api.errors import ModelError
+from om_api.settings import load_settings
+from om_workers import wiring
+from om_workers.llm.base import Request
+
+MODEL = "counted"
+_LONGEST_S = 30.0
+REQUEST = Request(purpose="observe", system="Take notes.", prompt="Nothing was said.", timeout=60)
+
+
+def main(seconds: float, threads: int) -> None:
+    """Ask for `seconds` with so many threads, and print how that ended, by kind."""
+    asking = wiring.build(load_settings(), None, None).asking  # type: ignore[arg-type]  no work is passed on here
+    seen: Counter[str] = Counter()
+    end = time.monotonic() + seconds
+
+    def ask() -> None:
+        while time.monotonic() < end:
+            try:
+                asking.ask("harold", [MODEL], REQUEST, lambda reply: reply.text)
+                seen["answered"] += 1
+            except ModelError as error:  # its scope would be put off for so long
+                seen["postponed"] += 1
+                time.sleep(min(error.retry_after or _LONGEST_S, _LONGEST_S) * random.uniform(1, 1.1))
+
+    running = [threading.Thread(target=ask, daemon=True) for _ in range(threads)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join(max(0.0, end - time.monotonic()))
+    print(dict(seen))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]), int(sys.argv[2]))
