@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from om_api.store.keys import safe_name
 from om_api.store.steps import Batch, Steps, Verb
 
 if TYPE_CHECKING:
@@ -33,18 +34,18 @@ def enter(keys: Keys, model: str, token: str, lease_s: float) -> Steps[State]:
 
     Who may, says with the same `token` how it ended; who does not within `lease_s` is taken for dead.
     """
-    word, wait = yield Verb("breaker_enter", [keys.breaker(model)], [token, round(lease_s * 1000)])
+    word, wait = yield Verb("breaker_enter", [keys.breaker(safe_name(model))], [token, round(lease_s * 1000)])
     return State(word.decode(), wait / 1000)
 
 
 def report(keys: Keys, model: str, token: str, outcome: Outcome, wait: float = 0.0) -> Steps[None]:
     """Say how a call ended; `none`: it was not made after all. `busy`: nobody is to ask for `wait` seconds."""
-    yield Verb("breaker_report", [keys.breaker(model)], [token, outcome, round(wait * 1000)])
+    yield Verb("breaker_report", [keys.breaker(safe_name(model))], [token, outcome, round(wait * 1000)])
 
 
 def states(keys: Keys, names: Sequence[str]) -> Steps[dict[str, State]]:
     """How each model's breaker stands by the server's clock; changes nothing."""
-    reads = [("HMGET", keys.breaker(name), *_FIELDS) for name in names]
+    reads = [("HMGET", keys.breaker(safe_name(name)), *_FIELDS) for name in names]
     time, *found = yield Batch([("TIME",), *reads], atomic=False)
     now = int(time[0]) * 1000 + int(time[1]) // 1000
     return {

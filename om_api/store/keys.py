@@ -44,13 +44,13 @@ class Keys:
         """That a worker process lives; gone a lease after it does not."""
         return f"{self.prefix}:lock:worker:{name}"
 
-    def breaker(self, model: str) -> str:
-        """What is known of a model's failures."""
-        return f"{self.prefix}:lock:breaker:{safe_name(model)}"
+    def breaker(self, name: str) -> str:
+        """What is known of a model's failures; `name` as `safe_name` writes it."""
+        return f"{self.prefix}:lock:breaker:{name}"
 
-    def holders(self, model: str) -> str:
-        """Who calls a model at the moment, where that is limited."""
-        return f"{self.prefix}:lock:holders:{safe_name(model)}"
+    def holders(self, name: str) -> str:
+        """Who calls a model at the moment, where that is limited; `name` as `safe_name` writes it."""
+        return f"{self.prefix}:lock:holders:{name}"
 
     def spent(self, day: str) -> str:
         """What models used on a UTC day (2026-11-21), all resources together."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from om_api.store.keys import Keys
 
 _MINUTE_S = 60
-_WINDOW_S = 63  # a minute and 5 %: calls sent within it may still arrive within one minute, some late, some at once
+_LONGER = 1.03  # our seconds: some calls take longer to arrive, and no minute of the provider's may hold one too many
 _LEAST_WAIT_S = 0.05
 
 
@@ -50,43 +50,40 @@ class Rates:
     def _take(self, model: str, rate: Rate, tokens: int) -> float:
         requests, budget = _windows(rate.requests_per_minute), _budget(rate.tokens_per_minute)
         cost = min(tokens, budget.amount) if budget else 0  # what is larger than a minute's budget takes all of one
-        for item in requests:  # all are looked at before one is taken: a call that another window stops must cost none
-            if not self._moving.test(item, model):
-                return self._until_free(item, model)
+        # All of them are looked at before one is taken: a call that another window stops must cost none.
+        wait = max([self._until_free(item, model) for item in requests], default=0.0)
         if budget and not self._sliding.test(budget, model, cost=cost):
-            return self._until_room(budget, model, cost)
-        for item in requests:
-            if not self._moving.hit(item, model):
-                return self._until_free(item, model)
-        if budget and not self._sliding.hit(budget, model, cost=cost):
-            return self._until_room(budget, model, cost)
-        return 0.0
+            wait = max(wait, self._until_room(budget, model, cost))
+        taken = not wait and all(self._moving.hit(item, model) for item in requests)
+        if taken and budget:
+            taken = self._sliding.hit(budget, model, cost=cost)
+        return 0.0 if taken else max(_LEAST_WAIT_S, wait)
 
     def _until_free(self, item: RateLimitItemPerSecond, model: str) -> float:
-        oldest, _ = self._storage.get_moving_window(item.key_for(model), item.amount, item.get_expiry())
-        return max(_LEAST_WAIT_S, oldest + item.get_expiry() - self._storage.now())
+        free, remaining = self._moving.get_window_stats(item, model)
+        return 0.0 if remaining > 0 else max(_LEAST_WAIT_S, (free - self._storage.now()) * _LONGER)
 
     def _until_room(self, budget: RateLimitItemPerSecond, model: str, cost: int) -> float:
-        before, left, now, _ = self._storage.get_sliding_window(budget.key_for(model), _WINDOW_S)
-        lacking = before * left / _WINDOW_S + now + cost - budget.amount
-        return max(_LEAST_WAIT_S, _WINDOW_S * lacking / budget.amount)
+        before, left, now, _ = self._storage.get_sliding_window(budget.key_for(model), _MINUTE_S)
+        lacking = before * left / _MINUTE_S + now + cost - budget.amount
+        return max(_LEAST_WAIT_S, _MINUTE_S * lacking / budget.amount)
 
 
 def hold(keys: Keys, model: str, token: str, most: int, lease_s: float) -> Steps[bool]:
     """Take one of a model's `most` places for calls at the same time; False when none is free. It ends after `lease_s`."""
-    reply = yield Verb("hold", [keys.holders(model)], [token, most, round(lease_s * 1000)])
+    reply = yield Verb("hold", [keys.holders(safe_name(model))], [token, most, round(lease_s * 1000)])
     return bool(reply)
 
 
 def free(keys: Keys, model: str, token: str) -> Steps[None]:
     """Give the place back."""
-    yield Batch([("ZREM", keys.holders(model), token)], writes=True)
+    yield Batch([("ZREM", keys.holders(safe_name(model)), token)], writes=True)
 
 
 def _windows(per_minute: int | None) -> list[RateLimitItemPerSecond]:
-    """A window of seconds that spreads a minute's calls, and a window of a little more than a minute.
+    """A minute, and a window of one or some seconds that spreads its calls.
 
-    Without the first, all of them are made at once; those that arrive late, and those of the next minute that arrive early,
+    Without the second, all of them are made at once; those that arrive late, and those of the next minute that arrive early,
     would be counted together.
     """
     if per_minute is None:
@@ -94,16 +91,18 @@ def _windows(per_minute: int | None) -> list[RateLimitItemPerSecond]:
     a_second, seconds = max(1, math.ceil(per_minute / _MINUTE_S)), max(1, _MINUTE_S // per_minute)
     return [
         RateLimitItemPerSecond(a_second, seconds, namespace="spread"),
-        RateLimitItemPerSecond(per_minute, _WINDOW_S, namespace="requests"),
+        RateLimitItemPerSecond(per_minute, _MINUTE_S, namespace="requests"),
     ]
 
 
 def _budget(per_minute: int | None) -> RateLimitItemPerSecond | None:
-    return None if per_minute is None else RateLimitItemPerSecond(per_minute, _WINDOW_S, namespace="tokens")
+    if per_minute is None:
+        return None
+    return RateLimitItemPerSecond(max(1, math.floor(per_minute / _LONGER)), _MINUTE_S, namespace="tokens")
 
 
 class _Storage(RedisStorage):
-    """The library's own windows on our connection, by the server's clock: workers' clocks differ."""
+    """The library's own windows on our connection, by the server's clock, for workers' clocks differ; slowed down a little."""
 
     def __init__(self, connection: Connection, prefix: str) -> None:
         super().__init__("redis://", key_prefix=prefix)  # makes a client that never connects; ours takes its place
@@ -112,13 +111,16 @@ class _Storage(RedisStorage):
         self.initialize_storage("")
 
     def now(self) -> float:
-        """The server's time in seconds."""
-        return self._connection.run(due.server_ms()) / 1000
+        """The server's time in seconds that are a little too long."""
+        return self._connection.run(due.server_ms()) / 1000 / _LONGER
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         """Count into a moving window, as the library does with the clock of whoever calls."""
-        words = [self.now(), limit, expiry, amount]
-        return bool(self.lua_acquire_moving_window([self.prefixed_key(key)], words))
+        name = self.prefixed_key(key)
+        taken = bool(self.lua_acquire_moving_window([name], [self.now(), limit, expiry, amount]))
+        if taken:
+            self.storage.expire(name, 2 * expiry)  # the script's own end comes before that of a longer second
+        return taken
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
         """When the oldest of a moving window's calls was counted, and how many they are."""

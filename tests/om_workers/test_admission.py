@@ -10,6 +10,7 @@ import pytest
 from om_api.errors import ModelError
 from om_api.store import breaker
 from om_api.store.connection import Connection
+from om_api.store.keys import safe_name
 from om_api.store.rates import Rate
 from om_workers.admission import Admission, PassedOverError
 
@@ -72,11 +73,11 @@ def test_a_429_stops_every_worker_for_as_long_as_it_says_and_is_no_failure(store
 def test_a_call_that_was_not_made_gives_the_probes_place_back(store, admission):
     for _ in range(5):
         call(admission, ModelError("503"))
-    store.client.hset(store.keys.breaker(MODEL), "until", 1)
+    store.client.hset(store.keys.breaker(safe_name(MODEL)), "until", 1)
     with admission.admit(MODEL, Rate(), 1, 60):
         pass
 
-    assert "probing" not in {field.decode() for field in store.client.hgetall(store.keys.breaker(MODEL))}
+    assert "probing" not in {field.decode() for field in store.client.hgetall(store.keys.breaker(safe_name(MODEL)))}
 
 
 def test_a_limit_is_waited_for_in_vain_only_as_long_as_there_is_hope(admission):
@@ -109,14 +110,14 @@ def test_a_place_is_given_back_however_the_call_ends(store, admission):
     for outcome in (ModelError("503"), ModelError("no", retryable=False), None):
         call(admission, outcome, rate)
 
-    assert store.client.zcard(store.keys.holders(MODEL)) == 0
+    assert store.client.zcard(store.keys.holders(safe_name(MODEL))) == 0
 
 
 def test_a_place_is_given_back_when_another_limit_is_in_the_way(store, admission):
     for _ in range(2):
         call(admission, rate=Rate(requests_per_minute=1, concurrency=1))
 
-    assert store.client.zcard(store.keys.holders(MODEL)) == 0
+    assert store.client.zcard(store.keys.holders(safe_name(MODEL))) == 0
 
 
 def test_no_more_calls_run_at_the_same_time_than_concurrency_says(store):

@@ -8,6 +8,7 @@ import pytest
 
 from om_api.store import breaker
 from om_api.store.connection import Connection
+from om_api.store.keys import safe_name
 
 MODEL = "some/model: 7B {fast}"
 LEASE_S = 60
@@ -15,7 +16,7 @@ LEASE_S = 60
 
 @pytest.fixture
 def key(store):
-    return store.keys.breaker(MODEL)
+    return store.keys.breaker(safe_name(MODEL))
 
 
 def enter(store, token="t"):
@@ -182,5 +183,7 @@ def test_after_the_pause_that_was_asked_for_it_is_closed(store, key):
 def test_names_that_look_alike_in_keys_have_breakers_of_their_own(store):
     names = ["a/b", "a:b", "a b", "a{b", "a_b"]
 
-    assert len({store.keys.breaker(name) for name in names}) == len(names)
-    assert not any(set("{} /") & set(store.keys.breaker(name).removeprefix(store.keys.prefix)) for name in names)
+    assert len({store.keys.breaker(safe_name(name)) for name in names}) == len(names)
+    assert not any(
+        set("{} /") & set(store.keys.breaker(safe_name(name)).removeprefix(store.keys.prefix)) for name in names
+    )
