@@ -225,6 +225,7 @@ class Core:
                 break
         built = context.build(snapshot, now.view, self.count, snapshot.now, max_tokens)
         if self.served and not self.settings.for_agent(resource).read_only:
+            self.clock.seen(snapshot.now)
             self.served.count(snapshot, built.blocks)
         wanted = now.limits.enabled and not now.limits.read_only and not pressure.paused
         if wanted and (built.omitted or is_urgent(pressure, now.limits)):

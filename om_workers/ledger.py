@@ -43,7 +43,8 @@ class Entry(NamedTuple):
 class Ledger:
     """Usage, costs and budgets by agent, model, purpose and UTC day of the server's; threads and processes share them.
 
-    Says once for each model in use that its price is unknown, where a budget in dollars should bound it.
+    Logs once for each model in use that its price is unknown, where a budget in dollars should bound it, and once a day
+    for each budget that it is used up.
     """
 
     def __init__(self, settings: Settings, connection: Connection, keys: Keys) -> None:
@@ -52,6 +53,9 @@ class Ledger:
         self._keys = keys
         self._clock = Clock()
         self._warned: set[str] = set()
+        self._told: dict[
+            tuple[str, str], str
+        ] = {}  # whose budget of what -> the day on which it was said to be used up
         self._warn(prices.unenforceable(settings))
 
     def open(self, resource: str, purpose: Purpose, model: str, tokens: int) -> Entry:
@@ -72,7 +76,7 @@ class Ledger:
         entry, limits = new_id(), (_most(own, micros), _most(total, micros))
         reserved = self._run(spending.reserve(self._keys, self._clock, resource, entry, need, *limits))
         if reserved.used_up:
-            raise _reached(reserved, resource, total if reserved.of_all else own)
+            raise self._refused(_Reached.of(reserved, resource, total if reserved.of_all else own))
         return Entry(entry, resource, purpose, model, reserved.day)
 
     def close(self, entry: Entry, usage: Usage | None, *, failed: bool = False) -> float | None:
@@ -86,7 +90,7 @@ class Ledger:
         micros = prices.micros(entry.model, self._settings.models, used)
         if entry.id:
             need = Need(used.input + used.output, micros or 0)
-            bill = _bill(entry, used, micros, failed=failed or usage is None)
+            bill = _bill(entry, used, micros, failed=failed or usage is None, billed=usage is not None)
             with suppress(StoreError):
                 self._run(spending.settle(self._keys, entry.day, entry.resource, entry.id, need, bill))
         return None if micros is None else micros / MICROS
@@ -97,6 +101,40 @@ class Ledger:
                 self._warned.add(model)
                 _log.warning("price_unknown", model=model, instead="no budget in dollars bounds it; state its prices")
 
+    def _refused(self, reached: _Reached) -> BudgetReachedError:
+        whose = (reached.whose, reached.setting)
+        if self._told.get(whose) != reached.day:
+            self._told[whose] = reached.day
+            _log.warning("budget_reached", agent=reached.whose, setting=reached.setting, then=reached.then)
+        return reached.error()
+
+
+class _Reached(NamedTuple):
+    """A budget that is used up: whose, which setting, on which day, for how many seconds more, and what then."""
+
+    whose: str
+    setting: str
+    day: str
+    seconds: float
+    then: str
+
+    @classmethod
+    def of(cls, reserved: Reserved, resource: str, budget: Budget) -> _Reached:
+        """What a refusal of the store's means."""
+        what = "dollars" if reserved.used_up == "micros" else reserved.used_up
+        group, whose = ("total_budget", "all agents") if reserved.of_all else ("budget", resource)
+        seconds = (DAY_MS - reserved.now % DAY_MS) / 1000
+        return cls(whose, f"{group}.{what}_per_day", reserved.day, seconds, budget.then)
+
+    def error(self) -> BudgetReachedError:
+        """The error, which asks to come back within minutes, not everybody in the same second."""
+        text = (
+            f"the budget of {self.whose} is used up for {self.day} ({self.setting}): no model was asked; raise it, "
+            f"or wait {self.seconds / 3600:.1f} h for the next UTC day"
+        )
+        wait = min(self.seconds, _LONGEST_WAIT_S * random.uniform(0.8, 1))
+        return BudgetReachedError(text, retry_after=wait, instead="extractive" if self.then == "extractive" else None)
+
 
 def _most(budget: Budget, micros: int | None) -> Most:
     """A budget as the store counts; dollars bound only what has a price that is known and not nothing."""
@@ -104,7 +142,7 @@ def _most(budget: Budget, micros: int | None) -> Most:
     return Most(budget.calls_per_day, budget.tokens_per_day, None if dollars is None else round(dollars * MICROS))
 
 
-def _bill(entry: Entry, used: Tokens, micros: int | None, *, failed: bool) -> dict[str, int]:
+def _bill(entry: Entry, used: Tokens, micros: int | None, *, failed: bool, billed: bool) -> dict[str, int]:
     amounts = {
         "calls": 1,
         "failed": int(failed),
@@ -112,18 +150,6 @@ def _bill(entry: Entry, used: Tokens, micros: int | None, *, failed: bool) -> di
         "cached": used.cached,
         "output": used.output,
         "micros": micros or 0,
-        "unpriced": int(micros is None),
+        "unpriced": int(billed and micros is None),
     }
     return {spending.field(entry.model, entry.purpose, what): amount for what, amount in amounts.items()}
-
-
-def _reached(reserved: Reserved, resource: str, budget: Budget) -> BudgetReachedError:
-    setting = "dollars_per_day" if reserved.used_up == "micros" else f"{reserved.used_up}_per_day"
-    group, whose = ("total_budget", "all agents") if reserved.of_all else ("budget", resource)
-    until = (DAY_MS - reserved.now % DAY_MS) / 1000
-    text = (
-        f"the {group} of {whose} is used up for {reserved.day} ({setting}): no model was asked; raise {group}.{setting}, "
-        f"or wait {until / 3600:.1f} h for the next UTC day"
-    )
-    wait = min(until, _LONGEST_WAIT_S * random.uniform(0.8, 1))  # not everybody comes back in the same second
-    return BudgetReachedError(text, retry_after=wait, instead="extractive" if budget.then == "extractive" else None)

@@ -148,6 +148,27 @@ def test_figures_go_with_a_push_that_is_due_and_with_nothing_else(world):
     assert told(world)["contexts"] == told(world, None)["contexts"] == 2
 
 
+def test_a_context_and_a_push_take_the_round_trips_they_always_took(world, monkeypatch):
+    world.say("one")
+    world.context()
+    connection, trips = world.om._connection, []
+    perform = connection._perform
+    monkeypatch.setattr(connection, "_perform", lambda step: [trips.append(step), perform(step)][1])
+    world.context()
+    world.say("two")
+
+    assert [type(step).__name__ for step in trips] == ["Batch", "Verb"]
+
+
+def test_figures_belong_to_the_servers_day_whatever_this_clock_says(world):
+    world.say("one")
+    world.om._core.clock.offset_ms = 5 * spending.DAY_MS
+    world.context()
+    world.om.close()
+
+    assert told(world)["contexts"] == 1
+
+
 def test_closing_sends_what_was_not_sent(world):
     world.say("one")
     context = world.context()

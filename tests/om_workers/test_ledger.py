@@ -125,8 +125,8 @@ def test_the_refusal_says_whose_budget_of_what_and_when_to_come_back(store):
     with pytest.raises(ModelError) as it:
         make(book)
 
-    assert "total_budget of all agents is used up" in str(it.value)
-    assert "raise total_budget.calls_per_day" in str(it.value)
+    assert "the budget of all agents is used up" in str(it.value)
+    assert "total_budget.calls_per_day" in str(it.value)
     assert it.value.retryable
     assert it.value.instead is None
     assert 0 < it.value.retry_after <= 300
@@ -155,6 +155,22 @@ def test_a_model_whose_price_nobody_knows_is_named_once_where_a_budget_in_dollar
 
     assert {line["event"] for line in said} == {"price_unknown"}
     assert [line["model"] for line in said] == ["mystery", "riddle"]
+
+
+def test_a_budget_that_is_used_up_is_logged_once_a_day_for_each_agent(store):
+    book = ledger(store, budget__calls_per_day="0", budget__then="extractive")
+    with capture_logs() as said:
+        for resource in ("harold", "harold", "ada"):
+            with suppress(BudgetReachedError):
+                make(book, resource=resource)
+        book._told["harold", "budget.calls_per_day"] = "2026-01-01"
+        with suppress(BudgetReachedError):
+            make(book)
+
+    assert [line["agent"] for line in said] == ["harold", "ada", "harold"]
+    assert {(line["event"], line["setting"], line["then"]) for line in said} == {
+        ("budget_reached", "budget.calls_per_day", "extractive")
+    }
 
 
 def test_a_worker_that_dies_in_a_call_leaves_it_counted(store):

@@ -6,8 +6,9 @@ import pytest
 from scene import call
 
 from om_api.errors import StoreError
-from om_api.store import spending
+from om_api.store import spending, survey
 from om_api.store.spending import Most, Need
+from om_api.store.verify import verify
 
 FREE, SOME, NOTHING = Most(), Need(100, 7), Need()
 
@@ -128,6 +129,24 @@ def test_bills_expire_and_have_a_slot_of_their_own(store):
 
     assert all(0 < store.client.ttl(key) <= spending.KEPT_S for key in keys)
     assert not any("{" in key for key in keys)
+
+
+def test_bills_are_no_breach_and_no_stray_whatever_the_resource_is_called(store):
+    for resource in ("harold", "messages:t-1", "2026-11-21"):
+        reserve(store, f"of-{resource}", resource=resource)
+
+    assert store.run(verify(store.keys)) == []
+    assert store.run(survey.stray_keys(store.keys, 10)) == []
+
+
+def test_a_bill_without_a_lifetime_is_a_breach(store):
+    reserve(store, "e1")
+    key = store.keys.spent(today(store))
+    store.client.persist(key)
+    (breach,) = store.run(verify(store.keys))
+    store.client.expire(key, 60)
+
+    assert "no TTL" in str(breach)
 
 
 @pytest.mark.parametrize("model", ["all|calls", "a|b|c", "100%|", "%7C", "served", "weiß 🔴", "", "a/b:c@d+e-f"])

@@ -1,0 +1,46 @@
+"""The page of costs names what the code counts, with the code's numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from om_api import costs, served
+from om_api.accounts import DAYS
+from om_api.settings import load_settings
+from om_api.store.spending import KEPT_S
+from om_workers.ledger import _LONGEST_WAIT_S
+
+PAGE = (Path(__file__).parents[2] / "docs" / "costs.md").read_text()
+
+
+def test_the_page_names_everything_that_is_counted_of_a_call():
+    fields = set(costs.Line.__struct_fields__) - {"day", "model", "purpose"}
+
+    assert {field for field in fields if f"| `{field}` |" not in PAGE} == set()
+
+
+@pytest.mark.parametrize("baseline", [costs.UNCACHED, costs.CACHED])
+def test_the_page_names_both_baselines_as_the_code_does(baseline):
+    assert f"| {baseline} |" in PAGE
+
+
+def test_the_page_has_the_codes_numbers():
+    assert f"{DAYS} days" in PAGE
+    assert KEPT_S == DAYS * 86_400
+    assert f"every {served.TELL_S:g} s" in PAGE
+    assert _LONGEST_WAIT_S <= 600  # "every few minutes"
+
+
+def test_the_examples_of_the_page_are_settings_that_can_be_in_force(tmp_path):
+    blocks = [part.split("```")[0] for part in PAGE.split("```yaml\n")[1:]]
+    for number, block in enumerate(blocks):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "observational-memory.yaml").write_text(block)
+        loaded = load_settings(folder, {})
+
+        assert yaml.safe_load(block).keys() <= {"models", "observational_memory"}
+        assert loaded.problems == ()
