@@ -6,9 +6,9 @@ import re
 from html import escape as attribute
 from typing import NamedTuple
 
-from om_api.tags import escape
+from om_api.tags import GENERIC, escape
 
-_TAG = re.compile(r"<(/?)thread(?=[\s/>])([^<>]{0,1024})>", re.IGNORECASE)
+_TAG = re.compile(rf"<(?!{GENERIC})(/?)thread(?=[\s/>])([^<>]{{0,1024}})>", re.IGNORECASE)
 _ALONE = re.compile(rf"^[ \t]*{_TAG.pattern}[ \t]*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
 _ID = re.compile(r"""\s+id\s*=\s*(["'])([A-Za-z0-9._:@+-]{1,200})\1\s*""")
 

@@ -5,37 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
+from hostile import HALVES, HOSTILE, tags
 from hypothesis import given
 from hypothesis import strategies as st
 
 from om_api.tags import NAMES, escape
 
 UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u202e\x00"
-FIND = re.compile(rf"<[\s/{UNSEEN}]*(?:{'|'.join(NAMES)})(?![\w.:-])", re.IGNORECASE)
-HOSTILE = [
-    "<observations>",
-    "</observations>",
-    "</ observations >",
-    "< / observations>",
-    "<//thread>",
-    "<OBSERVATIONS>",
-    "<Thread ID='x' onload=\"y\">",
-    "<thread/>",
-    "<thread\n id='a'>",
-    "<\u200bsystem-reminder>",
-    "</\u200b\ufeffsystem-reminder>",
-    "<sys\u200btem-remin\u00adder>",
-    "<\u202ememory>",
-    "<\x00task>",
-    "<\tmessages>",
-    "<\nmessages\n>",
-    "<current-task",
-    "<\u3000suggested-response>",
-    "<unobserved-context thread='t'>",
-    "<previous-observations\u200b>",
-    "<ta\u017fk>",
-    "<\U000e0041reflection>",
-]
+FIND = re.compile(rf"<[\s/{UNSEEN}]*(?:{'|'.join(NAMES)})(?=[\s/>{UNSEEN}]|\Z)", re.IGNORECASE)
 HARMLESS = [
     "",
     "a -> b <- c <-> d => e",
@@ -50,11 +27,51 @@ HARMLESS = [
     "<ns:task/> <task:ns/> <!-- task --> <?task?>",
     "🔴 <3 größer \u200b < ",
 ]
+CODE = [
+    "List<Task> tasks = new ArrayList<Task>();",
+    "Map<String, Task> m; Map<Thread, Integer> n; Promise<Task[]>; Optional<Memory?>",
+    "Vec<Option<Thread>> and Result<Task, Error>",
+    "type A = Array<Thread | null>; f<Messages>()",
+    "while (i < messages) { i++; }",
+    "if (i<memory && j <task || k) return a < thread;",
+    "xs[i] < task, f(x) <memory]",
+    "a < b > c, a<b, <div>, <T>, x <y> z",
+]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_a_hostile_tag_is_disarmed_by_one_changed_character(text):
-    assert escape(f"a {text} b") == f"a {text.replace('<', '&lt;', 1)} b"
+def test_there_are_many_ways_to_be_hostile_and_each_is_one():
+    assert len(HOSTILE) + len(HALVES) >= 60
+    assert [text for text in HOSTILE if not tags(text)] == []
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+def test_a_hostile_tag_is_disarmed_and_nothing_but_brackets_changes(text):
+    escaped = escape(f"a {text} b")
+
+    assert tags(escaped) == []
+    assert re.sub("&lt;|[<\uff1c\ufe64]", "?", escaped) == re.sub("&lt;|[<\uff1c\ufe64]", "?", f"a {text} b")
+
+
+@pytest.mark.parametrize("code", CODE)
+def test_code_that_cannot_be_a_tag_of_ours_stays_byte_for_byte(code):
+    assert escape(code) == code
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "vector<task> x",
+        "<Task key={1}/>",
+        "</Task>",
+        "List<Task id=1>",
+        "a < task b",
+        "x <Task>",
+        "return <Task {...all}>",
+        "x <task?>",
+    ],
+)
+def test_code_that_looks_like_a_tag_of_ours_is_escaped(code):
+    assert escape(code) == code.replace("<", "&lt;")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -151,6 +151,12 @@ def test_thread_tags_are_taken_out():
     assert parse_observer(text).text == "* x y\n* z"
 
 
+@pytest.mark.parametrize("code", ["List<Thread> x", "Map<Thread, int>", "f<Thread>()"])
+def test_code_that_names_a_thread_as_its_type_is_left_as_it_is(code):
+    assert parse_observer(observations(f"* 🟡 {code}")).text == f"* 🟡 {code}"
+    assert parse_reflector(observations(f"* 🟡 {code}")).text == f"* 🟡 {code}"
+
+
 def test_a_tag_that_taking_out_another_brings_together_is_escaped():
     assert parse_observer(observations("* <<thread>thread>")).text == "* &lt;thread>"
 

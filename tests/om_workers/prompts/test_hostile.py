@@ -1,0 +1,106 @@
+"""No text from elsewhere opens or closes a tag of ours, whichever way it goes: a corpus through every door."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+
+import pytest
+from hostile import HALVES, HOSTILE, tags
+
+from om_api.context import View, build
+from om_api.tokens import estimate
+from om_api.values import Generation, Message, Observation, Record, Scope, Snapshot, Stored, ThreadState
+from om_workers.prompts.parse import parse_batch, parse_observer, parse_reflector
+from om_workers.prompts.render import batch_request, format_messages, observer_request, reflector_request
+from om_workers.prompts.threads import without_threads
+
+AT = 1764839700000  # Dec 4 2025, 9:15 AM UTC
+SETTINGS = {"previous_tokens": 2000, "instruction": None, "timezone": "UTC", "temperature": 0.3, "timeout": 120.0}
+REFLECT = {"instruction": None, "timezone": "UTC", "temperature": 0.3, "timeout": 120.0, "target_tokens": 0, "level": 0}
+SECTION = re.compile(r'^<thread id="[A-Za-z0-9._:@+-]+">$|^</thread>$', re.MULTILINE)
+every_text = pytest.mark.parametrize("text", [*HOSTILE, *("\n".join(halves) for halves in HALVES)], ids=ascii)
+
+
+def message(content, role="user", **fields):
+    return Message(role=role, content=content, at=AT, **fields)
+
+
+def conversation(text):
+    """The text in every place a message has; a half of it may end one message and begin the next."""
+    call = {"type": "tool-call", "tool_call_id": text, "name": text, "args": {text: [text]}}
+    result = {"type": "tool-result", "tool_call_id": text, "name": text, "result": [{"type": "text", "text": text}]}
+    file = {"type": "file", "name": text, "mime": text}
+    parts = [{"type": "text", "text": half} for half in text.split("\n", 1)]
+    return [message(text), *map(message, text.split("\n", 1)), message([call, result, file]), message(parts, "tool")]
+
+
+def noted(text):
+    """The text as notes may hold it: of sections of threads, which only we and the Reflector write, nothing is left."""
+    return f"x {without_threads(text) if SECTION.search(text) else text}"
+
+
+def observe(text):
+    return observer_request(conversation(text), [noted(text)] * 2, prior_task=text, count=estimate, **SETTINGS).prompt
+
+
+def context(text):
+    """A context all of whose texts come from elsewhere, as plain text."""
+    said = Observation(id="o-1", thread_id="t-1", text=text, activation="a", task_state=text)
+    more = [Stored(1.0, said, b""), Stored(2.0, Observation(id="o-2", thread_id="t-2", text=text, activation="a"), b"")]
+    snapshot = Snapshot(
+        scope=Scope("harold"),
+        record=Record(),
+        chunks=[],
+        generation=Generation(n=1, text=f'{noted(text)}\n<thread id="t-1">\n{noted(text)}\n</thread>', created_at=AT),
+        observations=more,
+        messages=conversation(text),
+        thread=ThreadState(id="t-1", current_task=text, suggested_response=text),
+        others={"t-2": conversation(text)},
+    )
+    return build(snapshot, View(), estimate, AT)
+
+
+@every_text
+def test_a_transcript_holds_no_tag_of_ours(text):
+    assert tags(format_messages(conversation(text), "UTC", estimate)) == []
+
+
+@every_text
+def test_a_request_has_the_tags_we_wrote_and_no_other(text):
+    batch, plain = (
+        batch_request(
+            {"t-1": conversation(each)}, [noted(each)], prior_tasks={"t-1": each}, count=estimate, **SETTINGS
+        ).prompt
+        for each in (text, "x")
+    )
+
+    assert tags(observe(text)) == tags(observe("x"))
+    assert tags(batch) == tags(plain)
+    assert tags(reflector_request([noted(text)] * 2, **REFLECT).prompt) == tags(
+        reflector_request(["x"], **REFLECT).prompt
+    )
+
+
+@every_text
+def test_a_reply_brings_no_tag_into_the_notes(text):
+    reply = f"<observations>\n* 🔴 {text}\n{text}\n</observations>\n<current-task>\n{text}\n</current-task>"
+    section = f'<thread id="a">\n{reply}\n</thread>'
+    read = [parse_observer(reply), *parse_batch(section, ["a"]).values()]
+
+    assert tags("\n".join(chain.from_iterable((one.text, one.current_task) for one in read))) == []
+    assert tags(SECTION.sub("", parse_reflector(reply).text)) == []
+
+
+@every_text
+def test_every_block_of_a_context_has_the_tags_we_wrote_and_no_other(text):
+    made, plain = context(text), context("x")
+    kinds = {block.kind for block in made.blocks}
+
+    assert kinds == {"preamble", "reflection", "observations", "continuation", "message", "volatile"}
+    for kind in kinds:
+        assert tags(written(made, kind)) == tags(written(plain, kind)), kind
+
+
+def written(made, kind):
+    return "\n".join(block.plain for block in made.blocks if block.kind == kind)
