@@ -24,11 +24,11 @@ from om_api.values import (
     Snapshot,
     ThreadState,
     check_id,
-    count_message,
     encode_message,
     new_id,
     to_ms,
 )
+from om_api.weights import count_message
 
 if TYPE_CHECKING:
     from collections import Counter

@@ -6,6 +6,9 @@ folder it will look in. The copy comes out of the `bpe-openai` package, whose co
 The environment belongs to settings.py, with this one exception: TIKTOKEN_CACHE_DIR (and XDG_CACHE_HOME) are read here,
 because tiktoken takes its folder from the first. While the vocabulary is loaded, once a process, that variable may hold
 our folder; afterwards it is as it was.
+
+A message that says its tokens is never counted here. One that a plain writer left without them is met again and again
+before it is observed: a process remembers what it counted, so it tokenises each text once.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
 KINDS = ("auto", "o200k_base", "estimate")
 SLICE = 50_000  # characters; one run of letters or blanks costs more than its length, and a million can fail outright
+REMEMBERED = 20_000  # counts, about 3 MB of them
 _FOLDER = "TIKTOKEN_CACHE_DIR"
 _NAME = "fb374d419588a4632f3f557e76b4b70aebbca790"  # tiktoken's file name: the SHA-1 of the vocabulary's URL
 _SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
@@ -44,15 +48,37 @@ def counter(kind: str = "auto") -> Callable[[str], int]:
 
     `o200k_base` counts as recent models do and raises SettingsError at the first count if its vocabulary cannot be had
     offline; `estimate` needs no vocabulary; `auto` is the first of the two that works. Making a counter loads nothing.
-    Raises InvalidInputError for another kind.
+    The first two remember what they counted last. Raises InvalidInputError for another kind.
     """
     if kind == "auto":
-        return _count
+        return Remembering(_count)
     if kind == "o200k_base":
-        return _count_exactly
+        return Remembering(_count_exactly)
     if kind == "estimate":
         return estimate
     raise InvalidInputError(f"token counter {kind!r} is unknown: use one of {', '.join(KINDS)}")
+
+
+class Remembering:
+    """A counter that remembers the counts of the last 20,000 texts it was given, not the texts; threads may share it."""
+
+    def __init__(self, count: Callable[[str], int], most: int = REMEMBERED) -> None:
+        self._count, self._most = count, most
+        self._known: dict[bytes, int] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, text: str) -> int:
+        """Count the tokens of a text, or remember them."""
+        key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        known = self._known.get(key)
+        return self._remember(key, self._count(text)) if known is None else known
+
+    def _remember(self, key: bytes, tokens: int) -> int:
+        with self._lock:
+            self._known[key] = tokens
+            if len(self._known) > self._most:
+                del self._known[next(iter(self._known))]
+        return tokens
 
 
 def estimate(text: str) -> int:

@@ -18,7 +18,7 @@ from om_api.chat import to_wire
 from om_api.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 ROLES = ("user", "assistant", "system", "tool")
 PART_TYPES = ("text", "tool-call", "tool-result", "image", "file")
@@ -271,23 +271,6 @@ def encode_message(message: Message) -> bytes:
     except (TypeError, ValueError, msgspec.MsgspecError) as error:
         raise InvalidInputError(f"message {message.id}: cannot be written as JSON: {error}") from None
     return member
-
-
-def count_message(message: Message, count: Callable[[str], int]) -> int:
-    """Tokens of a message: what its writer said, else its text, tool parts as JSON, and 4 for the turn itself."""
-    if message.tokens is not None:
-        return message.tokens
-    if isinstance(message.content, str):
-        return count(message.content) + 4
-    return 4 + sum(_count_part(part, count) for part in message.content)
-
-
-def _count_part(part: Mapping[str, Any], count: Callable[[str], int]) -> int:
-    if part["type"] == "text":
-        return count(part["text"])
-    if part["type"] in {"image", "file"}:
-        return 765  # 85 + 4 tiles of 170: a middling image of an OpenAI-like model
-    return 4 + count(msgspec.json.encode(part).decode())
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True):

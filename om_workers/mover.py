@@ -10,7 +10,8 @@ from om_api.policy import Pressure
 from om_api.store import clearing, commits, due, looking, reading, writing
 from om_api.store.commits import Note
 from om_api.store.due import Claim
-from om_api.values import Outcome, Scope, count_message
+from om_api.values import Outcome, Scope
+from om_api.weights import count_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

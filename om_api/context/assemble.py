@@ -16,13 +16,13 @@ from om_api.context.parts import plain
 from om_api.context.stable import stable_blocks
 from om_api.context.turns import Turn, turns
 from om_api.context.volatile import volatile_blocks
-from om_api.values import Generation, Message, Observation, count_message
+from om_api.weights import count_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from om_api.context.view import View
-    from om_api.values import Snapshot, Stored
+    from om_api.values import Generation, Message, Observation, Snapshot, Stored
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):

@@ -1,4 +1,4 @@
-"""The parts of a message as text and as plain JSON values: escaped, copied, shared with nobody."""
+"""The parts of a message as text and as plain JSON values: escaped, copied, shared with nobody, data only named."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from om_api.media import LEAST, named
 from om_api.tags import escape
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def result_text(part: Mapping[str, Any]) -> str:
     result = part.get("result")
     if result is None:
         return ""
-    return escape(result) if isinstance(result, str) else _json(_copy(result))
+    return escape(named(result)) if isinstance(result, str) else _json(_copy(result))
 
 
 def result_object(part: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,10 +90,11 @@ def _json(value: Any) -> str:
 
 
 def _copy(value: Any) -> Any:
-    """A deep copy without our tags; the walk is only made where a `<` can be."""
+    """A deep copy without our tags and without data; each walk is only made where it can find something."""
     try:
         encoded = msgspec.json.encode(value)
         copied = msgspec.json.decode(encoded)
+        copied = named(copied) if len(encoded) >= LEAST else copied
         return _escaped(copied) if b"<" in encoded else copied
     except RecursionError:  # a message that nests a thousand lists hurts only itself
         return "(nested too deeply to show)"

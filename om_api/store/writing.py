@@ -11,7 +11,8 @@ from om_api.errors import InvalidInputError, StoreError
 from om_api.store.decoding import scored
 from om_api.store.keys import WINDOW_MS
 from om_api.store.steps import Batch, Steps, Verb
-from om_api.values import Scope, count_message, encode_message, fingerprint, parse_member, to_ms
+from om_api.values import Scope, encode_message, fingerprint, parse_member, to_ms
+from om_api.weights import count_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -358,6 +358,18 @@ def test_an_attachment_that_cannot_be_sent_is_named(role, part):
     assert openai((role, [part])) == [{"role": role, "content": f"[{part['type']} cat]"}]
 
 
+@pytest.mark.parametrize("form", ["as_openai", "as_anthropic", "as_gemini"])
+def test_data_in_base64_that_a_tool_gave_is_named_and_the_rest_of_the_result_stays(form):
+    data = "iVBORw0KGgo" * 100
+    shot = [text("the page"), {"type": "image", "mimeType": "image/png", "data": data}]
+    made = context(("assistant", [call("a")]), ("tool", [result("a", shot)]))
+    sent = json.dumps(getattr(made, form)())
+
+    assert data not in sent + made.text
+    assert all("[data image/png]" in shown and "the page" in shown for shown in (sent, made.text))
+    assert made.messages[1].parts[0]["result"] == shot
+
+
 def test_an_image_of_the_assistant_is_named():
     assert openai(("assistant", [{"type": "image", "url": PIXEL}])) == [{"role": "assistant", "content": "[image]"}]
 

@@ -152,6 +152,35 @@ def test_many_threads_load_the_vocabulary_once(monkeypatch):
     assert (set(counts), len(loads)) == ({2}, 1)
 
 
+@pytest.mark.parametrize("kind", ["auto", "o200k_base"])
+def test_a_counter_tokenises_each_text_once(monkeypatch, kind):
+    encoded = []
+    monkeypatch.setattr(tokens, "_sum_slices", lambda encoding, text: encoded.append(text) or 7)
+    count = tokens.counter(kind)
+
+    assert [count("one"), count("two"), count("one"), count("\ud800")] == [7, 7, 7, 7]
+    assert encoded == ["one", "two", "\ud800"]
+
+
+def test_a_counter_remembers_the_newest_counts_and_no_more_than_it_may():
+    counted = []
+    count = tokens.Remembering(lambda text: counted.append(text) or len(text), 2)
+
+    assert [count(text) for text in ("a", "bb", "ccc", "bb", "a")] == [1, 2, 3, 2, 1]
+    assert counted == ["a", "bb", "ccc", "a"]
+
+
+def test_threads_share_what_a_counter_remembers():
+    count = tokens.Remembering(len, 3)
+    texts = [str(10**n) for n in range(8)] * 200
+
+    with ThreadPoolExecutor(8) as pool:
+        counts = list(pool.map(count, texts))
+
+    assert counts == [len(text) for text in texts]
+    assert len(count._known) == 3
+
+
 def test_a_process_unpacks_the_vocabulary_offline_and_the_next_one_reuses_it(tmp_path):
     folder = tmp_path / "not yet there"
 

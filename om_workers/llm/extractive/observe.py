@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from om_api.values import count_message
+from om_api.weights import count_message
 from om_workers.llm.extractive import cues, notes, scoring, task
 from om_workers.llm.extractive.dates import Clock, annotate, show
 from om_workers.llm.extractive.notes import Note

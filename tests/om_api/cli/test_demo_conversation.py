@@ -13,7 +13,8 @@ import pytest
 import om_api
 from om_api.cli.replay import read_messages
 from om_api.tokens import counter
-from om_api.values import count_message, parse_member, to_ms
+from om_api.values import parse_member, to_ms
+from om_api.weights import count_message
 
 LINES = (Path(om_api.__file__).parent / "cli" / "demo.jsonl").read_text(encoding="utf-8").splitlines()
 FIELDS = [json.loads(line) for line in LINES]
