@@ -1,18 +1,20 @@
-"""How old the dates in a memory are today, and which of its plans are past: what must not be written into the notes."""
+"""How old the dates in a memory are today, how far apart, and which of its plans are past: never written into the notes."""
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from om_api.context.dates import Span, parse_span, phrase
+from om_api.context.dates import Span, gap, parse_span, phrase
 from om_api.tags import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import date
 
 MAX_DATES = 40
+MAX_NAMED = 20
 MAX_PLANS = 20
 _HEADER = "Date: "
 _NOTES = ("(meaning ", "(estimated ")
@@ -26,29 +28,51 @@ _BULLET = re.compile(r"^[^\w\"'(]*(?:\(\d{1,2}:\d\d\)\s*)?")
 
 
 class Dated(NamedTuple):
-    """A date as a text spells it, the days it means, and the line of the plan it belongs to ("" for a header)."""
+    """A date as a text spells it, the days it means, and the line it was noted in ("" for a header)."""
 
     spelled: str
     span: Span
-    plan: str = ""
+    line: str = ""
+
+    def is_past_plan(self, today: date) -> bool:
+        """Whether its line tells of an intention, and all of its days are over."""
+        return self.span.end < today and _INTENT.search(self.line) is not None
 
 
 def ages(texts: Iterable[str], today: date) -> list[str]:
-    """Lines for the texts' dates: one map of header to age, then plans that are past; [] when nothing is dated.
+    """Lines for the texts' dates; [] when nothing is dated.
 
-    The newest 40 headers and the newest 20 plans are listed, oldest first.
+    One map of header to age, with the gap since the one before where it is two days or more; one of the dates that
+    notes refer to; then plans that are past. The newest 40, 20 and 20 are listed, oldest first.
     """
-    found = {dated: None for text in texts for dated in (*_headers(text), *_plans(text))}
-    headers = _newest((dated for dated in found if not dated.plan), MAX_DATES)
-    past = _newest((dated for dated in found if dated.plan and dated.span.end < today), MAX_PLANS)
-    lines = [f"Dates above, seen from today: {'; '.join(_age(dated, today) for dated in headers)}"] if headers else []
-    if past:
-        lines += ["Plans above whose date has passed:", *(f"- {_past_plan(dated, today)}" for dated in past)]
-    return lines
+    found = {dated: None for text in texts for dated in (*_headers(text), *_notes(text))}
+    headers = _newest((dated for dated in found if not dated.line), MAX_DATES)
+    past = [dated for dated in found if dated.is_past_plan(today)]
+    return [*_map(headers, today), *_named(found.keys() - past, headers, today), *_past(past, today)]
+
+
+def _map(headers: Sequence[Dated], today: date) -> list[str]:
+    gaps = ["", *(gap(before.span, after.span) for before, after in pairwise(headers))]
+    aged = [
+        f"{f'[{later}] ' if later else ''}{_age(dated, today)}" for later, dated in zip(gaps, headers, strict=False)
+    ]
+    return [f"Dates above, seen from today: {'; '.join(aged)}"] if aged else []
+
+
+def _named(found: Iterable[Dated], headers: Iterable[Dated], today: date) -> list[str]:
+    """The dates that are no headers, each once however many notes refer to it."""
+    bare = {Dated(dated.spelled.partition(" ")[2], dated.span) for dated in found if dated.line}
+    named = _newest(bare - {*headers}, MAX_NAMED)
+    return [f"Dates that notes above refer to: {'; '.join(_age(dated, today) for dated in named)}"] if named else []
+
+
+def _past(plans: Iterable[Dated], today: date) -> list[str]:
+    past = _newest(plans, MAX_PLANS)
+    return ["Plans above whose date has passed:", *(f"- {_past_plan(dated, today)}" for dated in past)] if past else []
 
 
 def _newest(found: Iterable[Dated], most: int) -> list[Dated]:
-    return sorted(found, key=lambda dated: (dated.span.end, dated.span.start))[-most:]
+    return sorted(found, key=lambda dated: (dated.span.end, dated.span.start, dated.spelled))[-most:]
 
 
 def _age(dated: Dated, today: date) -> str:
@@ -56,7 +80,7 @@ def _age(dated: Dated, today: date) -> str:
 
 
 def _past_plan(dated: Dated, today: date) -> str:
-    return f'"{escape(_shown(dated.plan))}" ({_age(dated, today)}, likely already happened)'
+    return f'"{escape(_shown(dated.line))}" ({_age(dated, today)}, likely already happened)'
 
 
 def _headers(text: str) -> Iterator[Dated]:
@@ -67,14 +91,13 @@ def _headers(text: str) -> Iterator[Dated]:
                 yield Dated(spelled, span)
 
 
-def _plans(text: str) -> Iterator[Dated]:
+def _notes(text: str) -> Iterator[Dated]:
     for opening in _NOTES:
         for at in _starts(text, opening):
             line = text[text.rfind("\n", 0, at) + 1 : at]
-            spelled = text[at + 1 : at + _LONGEST_NOTE].partition(")")[0]
-            span = parse_span(spelled.partition(" ")[2])
-            if span and _INTENT.search(line):
-                yield Dated(spelled, span, line)
+            spelled = " ".join(text[at + 1 : at + _LONGEST_NOTE].partition(")")[0].split())
+            if span := parse_span(spelled.partition(" ")[2]):
+                yield Dated(spelled, span, line or spelled)
 
 
 def _shown(line: str) -> str:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 _LONGEST = 60
 _NAMES = (
@@ -23,7 +23,8 @@ _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"((?:19|20|21)\d\d)"
 _PART = r"(?:(early|mid|late)[ -])?"
 _ABOUT = re.compile(r"(?:(?:on|by|in|about|around|approx\.?|approximately|circa|ca\.) |~)+")
-_BETWEEN = re.compile(rf" (?:{_DASH}|to|or|and) |[\u2013\u2014]")
+_BETWEEN = re.compile(rf" (?:{_DASH}|to|or|and) |[\u2013\u2014]|(?<=\d)-(?=[a-z])")
+_TIME = re.compile(r"(?:,? (?:at )?|t)\d{1,2}(?::\d\d(?::\d\d)?z?(?: ?[ap]m)?| ?[ap]m)$")
 _PART_OF_MONTH = {"early": 7, "mid": 15, "late": 23}
 _PART_OF_YEAR = {"early": (2, 15), "mid": (7, 1), "late": (11, 15)}
 
@@ -39,13 +40,15 @@ class Span(NamedTuple):
 def parse_span(text: str) -> Span | None:
     """Read a date, a part of a month or a year, or a range that states its year; None for anything else.
 
-    "Jun 10, 2025", "10 June 2025", "2025-06-10", "June 3-5, 2025", "Dec 30, 2024 - Jan 2, 2025", "by late 2027".
+    "Jun 10, 2025", "10 June 2025 at 14:00", "2025-06-10", "June 3-5, 2025", "Dec 30, 2024 - Jan 2, 2025", "by late 2027".
+    A time of day is left aside.
     """
     if len(text) > _LONGEST:
         return None
     text = " ".join(text.lower().split())
     if about := _ABOUT.match(text):
         text = text[about.end() :]
+    text = _TIME.sub("", text)
     return _single(text) or _range(text)
 
 
@@ -65,8 +68,9 @@ def _range(text: str) -> Span | None:
     end = _single(last)
     if not end:
         return None
-    start = _single(first) or _single(f"{first}, {end.end.year}")
-    return Span(start.start, end.end) if start and start.start <= end.end else None
+    years = ("", f", {end.end.year}", f", {end.end.year - 1}")  # December to January
+    starts = (start.start for year in years if (start := _single(first + year)))
+    return next((Span(start, end.end) for start in starts if start <= end.end), None)
 
 
 def _of_day(year: str, month: int, first: str, last: str | None = None) -> Span:
@@ -109,6 +113,14 @@ def phrase(span: Span, today: date) -> str:
     return f"{start} to {until}{' from now' if until != end and not start.startswith('in ') else ''}"
 
 
+def gap(before: Span, after: Span) -> str:
+    """Say how long after one span another begins: "3 days later", "1 week later"; "" for less than two days."""
+    days = (after.start - before.end).days
+    if days < _LEAST_GAP:
+        return ""
+    return f"{_amount(days, _UNITS[1:])} later"  # months go on counting beyond a year: 14 say more than "1 year"
+
+
 def _from(day: date, today: date) -> str:
     days = (today - day).days
     if days in _NEAR:
@@ -119,9 +131,13 @@ def _from(day: date, today: date) -> str:
 _NEAR = {-1: "tomorrow", 0: "today", 1: "yesterday"}
 
 
-def _amount(days: int) -> str:
+_UNITS = (("year", 365), ("month", 30), ("week", 7))
+_LEAST_GAP = 2
+
+
+def _amount(days: int, units: Sequence[tuple[str, int]] = _UNITS) -> str:
     """Name a distance of two days or more by its largest unit, rounded down; 14 days are 2 weeks, 30 are a month."""
-    for unit, size in (("year", 365), ("month", 30), ("week", 7)):
+    for unit, size in units:
         if days >= size:
             return f"{days // size} {unit}{'s' if days >= 2 * size else ''}"
     return f"{days} days"
