@@ -106,6 +106,26 @@ def test_what_is_sealed_brings_the_window_nearer_to_the_floor(u, b, expected):
     assert expected == buffer_size(u, b, DEFAULT, 30000)
 
 
+@given(st.integers(0, 2_999), st.integers(0, 60_000))
+def test_less_than_half_a_chunk_is_never_sealed_for_its_size(u, sealed):
+    assert buffer_size(u, sealed, DEFAULT, 30_000) == 0
+
+
+@pytest.mark.parametrize(("slow", "made"), [(0, 4), (3, 4), (100, 5)])
+def test_chunks_are_the_same_however_long_the_observer_takes(slow, made):
+    """Steps of 1,000 tokens; a chunk is ready `slow` steps after it was sealed."""
+    u, chunks = 0, []
+    for step in range(30):
+        u += 1000
+        held = [chunk(f"c{n}", size, ready=step - at >= slow) for n, (size, at) in enumerate(chunks, 1)]
+        move = decide(pressure(u, held), DEFAULT, NOW)
+        if move.kind == "seal":
+            chunks.append((move.tokens, step))
+            u -= move.tokens
+
+    assert [size for size, _ in chunks] == [6000] * made  # with none ready at T, what is left is sealed as well
+
+
 @pytest.mark.parametrize(
     ("u", "sealed", "expected"),
     [(0, 0, 6000), (0, 12000, 6000), (0, 18000, 5400), (0, 23400, 6600), (0, 29900, 100), (0, 40000, 1)],
@@ -163,6 +183,12 @@ def test_an_idle_scope_is_activated_below_the_threshold_because_its_prompt_cache
     assert Move("activate", ("c1",)) == decide(idle, DEFAULT, NOW)
     assert decide(idle, DEFAULT, NOW - 1).kind == "rest"
     assert deadline(idle, DEFAULT) == NOW
+
+
+def test_an_idle_scope_without_chunks_has_nothing_to_activate():
+    idle = pressure(500, messages=2, last_at={"t": 0})
+
+    assert decide(idle, DEFAULT, NOW) == Move("rest")
 
 
 def test_an_idle_thread_is_observed_below_the_threshold_but_for_its_newest_messages():
