@@ -37,3 +37,15 @@ class ModelError(OMError):
         super().__init__(message)
         self.retryable = retryable
         self.retry_after = retry_after
+
+
+class BudgetReachedError(ModelError):
+    """A model was not called because a day's budget is used up: nothing was asked, so nothing failed and no attempt burns.
+
+    `retry_after`: seconds until it is worth another look; the budget may have been raised by then. `instead`: the model that
+    the budget lets step in, None where the work waits.
+    """
+
+    def __init__(self, message: str, *, retry_after: float, instead: str | None = None) -> None:
+        super().__init__(message, retryable=True, retry_after=retry_after)
+        self.instead = instead

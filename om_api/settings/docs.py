@@ -46,6 +46,8 @@ _SECTIONS = {
     ("other_threads",): "`other_threads`",
     ("observer",): "`observer`",
     ("reflection",): "`reflection`",
+    ("budget",): "`budget`: of one agent",
+    ("total_budget",): "`total_budget`: of all agents together, in the base file only",
     ("storage",): "`storage`",
     ("storage", "redis"): "`storage.redis`",
 }

@@ -100,7 +100,7 @@ class ModelSettings(Group):
     )
     prices: Annotated[dict[str, float], AfterValidator(_prices)] | None = setting(
         None,
-        "what it costs; cached input costs as much as input if not stated; null: costs are not reported",
+        "what it costs; cached input costs as much as input if not stated; null: as genai-prices knows it, if it does",
         "a mapping with input, output and, if you like, cached; 0 or more each",
         "dollars per million tokens",
     )

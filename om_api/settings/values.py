@@ -32,6 +32,7 @@ _BLOCK = "a multiple from 1 to below 100, or a whole number of tokens from 100; 
 _MODELS = ("observer_model", "reflector_model")
 _VARIANTS = "default, condensed or legacy"
 PromptVariant = Literal["default", "condensed", "legacy"]
+_MOST = 1_000_000_000
 
 
 def implied(key: str, value: object) -> dict[str, Any]:
@@ -100,6 +101,35 @@ class ReflectionSettings(Group):
     prompt: PromptVariant = setting("default", "which of the Reflector's prompts", _VARIANTS)
 
 
+class Budget(Group):
+    """What models may use in one UTC day of the server's; null: as much as they like."""
+
+    calls_per_day: int | None = setting(
+        None, "most calls of models; null: no such limit", "0 to 1,000,000,000, or null", "calls", ge=0, le=_MOST
+    )
+    tokens_per_day: int | None = setting(
+        None,
+        "no call once input and output of the day reach this; null: no such limit",
+        "0 to 1,000,000,000,000, or null",
+        "tokens",
+        ge=0,
+        le=1_000 * _MOST,
+    )
+    dollars_per_day: float | None = setting(
+        None,
+        "no call of a model with a known price once the day's costs reach this; null: no such limit",
+        "0 to 1,000,000,000, or null",
+        "dollars",
+        ge=0,
+        le=_MOST,
+    )
+    then: Literal["extractive", "pause"] = setting(
+        "pause",
+        "once it is reached: wait for the next day, or go on with the extractive model, which costs nothing",
+        "extractive or pause",
+    )
+
+
 class MemorySettings(Group):
     """One agent's settings, complete and free of contradictions; `limits()` is what the policy decides by."""
 
@@ -155,6 +185,14 @@ class MemorySettings(Group):
     reflector_model: ModelNames = setting("gemini-2.5-flash", "model of the Reflector, likewise", _NAMES)
     observer: ObserverSettings = ObserverSettings()
     reflection: ReflectionSettings = ReflectionSettings()
+    budget: Budget = Budget()
+    total_budget: Budget = Budget()
+    actor_model: str | None = setting(
+        None,
+        "the agent's own model, by whose prices savings are reckoned; null: savings are told in tokens only",
+        "a model's name, or null",
+        pattern=r"^[A-Za-z0-9._:/@+-]{1,200}$",
+    )
     storage: StorageSettings = StorageSettings()
     observer_interval: Seconds = duration(
         10, "time between two looks for scopes to observe", "0.1s to 1h", least=0.1, most=3_600

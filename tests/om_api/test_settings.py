@@ -304,6 +304,11 @@ def test_a_written_duration_reads_back_the_same(milliseconds):
         ("reflection: {buffer_activation: 0}", "reflection.buffer_activation"),
         ("reflection: {buffer_activation: 1.1}", "reflection.buffer_activation"),
         ("reflection: {drain: maybe}", "reflection.drain"),
+        ("budget: {calls_per_day: -1}", "budget.calls_per_day"),
+        ("budget: {tokens_per_day: 1.5}", "budget.tokens_per_day"),
+        ("budget: {dollars_per_day: much}", "budget.dollars_per_day"),
+        ("total_budget: {then: stop}", "total_budget.then"),
+        ("actor_model: [a]", "actor_model"),
         ("other_threads: {total_tokens: -1}", "other_threads.total_tokens"),
         ("storage: {redis: {port: 70000}}", "storage.redis.port"),
         ("storage: {redis: {prefix: 'a{b}'}}", "storage.redis.prefix"),
@@ -857,6 +862,7 @@ def test_a_broken_override_is_a_problem_of_that_agent_only(folder):
         om("storage: {redis: {prefix: other}}"),
         om("observer_interval: 5s"),
         om("reflector_interval: 5s"),
+        om("total_budget: {calls_per_day: 5}"),
         "models: {x: {provider: openai}}",
     ],
 )
@@ -999,6 +1005,8 @@ def test_groups_are_the_mappings_of_the_file():
         "other_threads",
         "observer",
         "reflection",
+        "budget",
+        "total_budget",
         "storage",
         "storage.redis",
     }
