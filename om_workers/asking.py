@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
-from om_api.errors import ModelError
+from om_api.errors import BudgetReachedError, ModelError
 from om_api.store.rates import Rate
 from om_workers.admission import Passage, PassedOverError
 from om_workers.llm.extractive import Extractive
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from om_api.settings import Settings
     from om_workers.admission import Admission
+    from om_workers.ledger import Ledger
     from om_workers.llm.base import Model, Reply, Request
     from om_workers.llm.registry import Registry
 
@@ -46,6 +47,7 @@ class Asking:
         self,
         registry: Registry,
         admission: Admission,
+        ledger: Ledger,
         settings: Settings,
         count: Callable[[str], int],
         *,
@@ -53,6 +55,7 @@ class Asking:
     ) -> None:
         self._registry = registry
         self._admission = admission
+        self._ledger = ledger
         self._settings = settings
         self._count = count
         self.tries = tries
@@ -62,7 +65,8 @@ class Asking:
 
         `read` raises ModelError (not retryable) for an answer that is none, so that the next model gets its chance. Extractive
         does not step in for a model that is merely busy: a later memory is better than a worse one. It answers by itself when
-        no name can be used here at all. Raises ModelError when nobody answered: retryable if any of them was.
+        no name can be used here at all, or when a budget is used up that says so. Raises ModelError when nobody answered:
+        retryable if any of them was.
         """
         question = Question(resource, request, self._count(request.system) + self._count(request.prompt))
         refused: dict[str, ModelError] = {}
@@ -73,7 +77,7 @@ class Asking:
                     return self._answer(question, model, read)
             except ModelError as error:
                 refused[name] = error
-        if refused:
+        if refused and not any(map(_lets_extractive_stand_in, refused.values())):
             raise _nobody(names, refused)
         return self._answer(question, self._registry.extractive, read)
 
@@ -105,14 +109,17 @@ class Asking:
             return self._call(question, model, passage)
 
     def _call(self, question: Question, model: Model, passage: Passage) -> Reply:
-        """The one place where a model is called."""
+        """The one place where a model is called: counted before, billed after. What it cost stands in the reply."""
+        entry = self._ledger.open(question.resource, question.request.purpose, model.name, question.tokens)
         try:
             reply = model.complete(question.request)
         except ModelError as error:
             passage.failed(error)
+            self._ledger.close(entry, None)
             raise
         passage.answered()
-        return reply
+        cost = self._ledger.close(entry, reply.usage)
+        return reply if cost is None else msgspec.structs.replace(reply, cost=cost)
 
 
 def _within(question: Question, seconds: float) -> Question:
@@ -126,6 +133,10 @@ def _rate(settings: Settings, model: str) -> Rate:
 
 def _is_busy(error: ModelError) -> bool:
     return bool(error.retry_after) and not isinstance(error, PassedOverError)
+
+
+def _lets_extractive_stand_in(error: ModelError) -> bool:
+    return isinstance(error, BudgetReachedError) and error.instead == "extractive"
 
 
 def _nobody(names: Sequence[str], refused: Mapping[str, ModelError]) -> ModelError:

@@ -85,6 +85,16 @@ class Everybody:
         yield Passage()
 
 
+class Uncounted:
+    """Counts no call and knows no budget; what a reply costs is what its model says."""
+
+    def open(self, *_: Any) -> None:
+        """Nothing is counted."""
+
+    def close(self, _entry: None, _usage: Any) -> float | None:
+        return None
+
+
 class World:
     """`om` is the client, `tick` what beat and workers do; nothing happens by itself."""
 
@@ -106,7 +116,7 @@ class World:
         if guarded:
             return shop
         shop.registry.model_for = lambda name, tokens: self.model  # type: ignore[method-assign]
-        return shop._replace(asking=Asking(shop.registry, Everybody(), self.settings, shop.count, tries=1))
+        return shop._replace(asking=Asking(shop.registry, Everybody(), Uncounted(), self.settings, shop.count, tries=1))
 
     # -- what agents do
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 import pytest
-from world import World
+from world import Uncounted, World
 
-from om_api.errors import ModelError
+from om_api import load_settings
+from om_api.errors import BudgetReachedError, ModelError
+from om_api.store import spending
 from om_api.values import Outcome
 from om_workers.admission import Admission, Passage
 from om_workers.asking import Asking, patience_ms
-from om_workers.llm.base import Request
+from om_workers.ledger import Ledger
+from om_workers.llm.base import Reply, Request, Usage
 from om_workers.llm.extractive import Extractive
 from om_workers.llm.registry import Registry
 from om_workers.llm.scripted import Scripted
@@ -50,8 +53,9 @@ class Everybody:
 def ask(world):
     """Ask these models, in this order, once each; `read` takes every answer but "loop"."""
 
-    def run(*models, names=None, tries=1, admission=None, request=REQUEST):
-        asking = Asking(Named(world.settings, *models), admission or Everybody(), world.settings, len, tries=tries)
+    def run(*models, names=None, tries=1, admission=None, ledger=None, request=REQUEST):
+        registry, doors, book = Named(world.settings, *models), admission or Everybody(), ledger or Uncounted()
+        asking = Asking(registry, doors, book, world.settings, len, tries=tries)
         reply, text = asking.ask("harold", names or [model.name for model in models], request, _read)
         assert reply.text == text
         return reply.model
@@ -313,3 +317,67 @@ def test_two_workers_respect_one_limit(house):
         world.perform("observe_chunk", "harold", second)
 
     assert attempts(world, second) == 0
+
+
+# -- money --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def book(world):
+    """The ledger of a world in which a model costs a dollar a token, with these budgets."""
+
+    def make(**budget):
+        changed = {f"OM_BUDGET__{name.upper()}": str(value) for name, value in budget.items()}
+        prices = {"OM_MODELS__A__PRICES": "{input: 1000000, output: 1000000}"}
+        settings = load_settings(environ={"OM_PREFIX": world.prefix, **prices, **changed})
+        return Ledger(settings, world.shop.connection, world.shop.keys)
+
+    return make
+
+
+def calls(world):
+    """Calls made and failed of each model, as they are billed to harold."""
+    day = spending.day_of(int(world.client.time()[0]) * 1000)
+    (found,) = world.shop.run(spending.read(world.shop.keys, [day], "harold"))
+    parsed = {spending.parse(name): amount for name, amount in found.items()}
+    return {(key[0], key[2]): n for key, n in parsed.items() if key and key[2] in {"calls", "failed"}}
+
+
+def test_every_try_is_a_call_and_the_answers_cost_stands_in_it(world, book):
+    asking = Asking(
+        Named(world.settings, says("a", DOWN, Reply(text="fine", model="a", usage=Usage(input=2, output=1)))),
+        Everybody(),
+        book(),
+        world.settings,
+        len,
+        tries=2,
+    )
+
+    reply, _ = asking.ask("harold", ["a"], REQUEST, _read)
+    assert reply.cost == 3
+    assert calls(world) == {("a", "calls"): 2, ("a", "failed"): 1}
+
+
+def test_a_budget_counts_the_calls_of_every_model_of_the_list(ask, world, book):
+    """Breaks when a model is called anywhere but where its call is counted."""
+    ledger = book(calls_per_day=2)
+    assert ask(says("a", DOWN), says("b", "fine"), ledger=ledger) == "b"
+    unasked = says("a", "fine")
+
+    with pytest.raises(BudgetReachedError) as refused:
+        ask(unasked, ledger=ledger)
+    assert refused.value.retryable
+    assert 0 < refused.value.retry_after <= 300
+    assert unasked.requests == []
+
+
+def test_a_budget_that_pauses_keeps_the_extractive_model_out_and_one_that_says_so_lets_it_in(ask, book):
+    with pytest.raises(ModelError) as refused:
+        ask(says("a"), names=["a", "extractive"], ledger=book(calls_per_day=0))
+    assert refused.value.retryable
+
+    assert ask(says("a"), ledger=book(calls_per_day=0, then="extractive")) == "extractive"
+
+
+def test_a_budget_in_dollars_leads_on_to_a_model_that_costs_nothing(ask, book):
+    assert ask(says("a"), says("b", "fine"), ledger=book(dollars_per_day=0)) == "b"
