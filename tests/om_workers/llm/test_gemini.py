@@ -6,6 +6,7 @@ import contextlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx2
 import pytest
 from google.genai.errors import APIError
 from model_requests import KEY, failing, observe, reflect, refused
@@ -73,6 +74,22 @@ def test_the_server_is_told_how_long_we_wait(server, model):
     model.complete(observe(timeout=7.0))
 
     assert server.last_headers["x-server-timeout"] == "7"
+
+
+def test_google_itself_is_asked_over_https_whatever_the_variables_say(monkeypatch):
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:1")
+    asked = []
+
+    async def send(request, **_):
+        asked.append(str(request.url))
+        raise httpx2.ConnectError("no network")
+
+    with contextlib.closing(Gemini("gemini-x", ModelSettings(), KEY)) as model:
+        monkeypatch.setattr(model._http, "send", send)
+        with pytest.raises(ModelError, match="could not be reached"):
+            model.complete(observe())
+
+    assert asked == ["https://generativelanguage.googleapis.com/v1beta/models/gemini-x:generateContent"]
 
 
 @pytest.mark.parametrize(
