@@ -70,8 +70,16 @@ def unenforceable(settings: Settings) -> list[str]:
     memories = [settings.memory, *(settings.for_agent(name) for name in settings.agents())]
     total = settings.memory.total_budget.dollars_per_day is not None
     bounded = [each for each in memories if total or each.budget.dollars_per_day is not None]
-    names = [name for each in bounded for name in (*each.observer_models, *each.reflector_models)]
-    return [name for name in dict.fromkeys(names) if micros(name, settings.models, Tokens(_SAMPLE)) is None]
+    named = [name for each in bounded for name in (*each.observer_models, *each.reflector_models)]
+    names = dict.fromkeys(asked for name in named for asked in _asked(name, settings.models.get(name)))
+    return [name for name in names if micros(name, settings.models, Tokens(_SAMPLE)) is None]
+
+
+def _asked(name: str, model: ModelSettings | None) -> list[str]:
+    """Who may be asked under a name: the models of its tiers, and it itself unless it is made of nothing else."""
+    if model is None or not model.tiers:
+        return [name]
+    return [*(tier.model for tier in model.tiers), *([name] if model.provider else [])]
 
 
 def _dollars(name: str, model: ModelSettings | None, tokens: Tokens) -> Decimal | None:

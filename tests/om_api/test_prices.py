@@ -84,3 +84,13 @@ def test_the_models_that_a_budget_in_dollars_cannot_bound_are_named():
     assert unenforceable(load_settings(environ=mystery)) == []
     assert unenforceable(load_settings(environ={**mystery, "OM_BUDGET__DOLLARS_PER_DAY": "5"})) == ["mystery"]
     assert unenforceable(load_settings(environ={**mystery, "OM_TOTAL_BUDGET__DOLLARS_PER_DAY": "5"})) == ["mystery"]
+
+
+def test_of_a_model_that_is_made_of_tiers_these_are_named():
+    tiers = {
+        "OM_MODELS__TIERED__TIERS": "[{up_to: 1000, model: mystery}, {up_to: 9000, model: gpt-4o}]",
+        "OM_MODEL": "tiered",
+        "OM_BUDGET__DOLLARS_PER_DAY": "5",
+    }
+
+    assert unenforceable(load_settings(environ=tiers)) == ["mystery"]
