@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from om_api import accounts, diagnosis, prices
 from om_api.diagnosis import ERROR, NOTE, OK, WARNING, Finding
+from om_api.discouraged import why_not
 from om_api.errors import SettingsError, StoreError
 from om_api.settings import ModelSettings, Settings
 from om_api.settings.providers import key_variable
@@ -17,6 +18,8 @@ from om_api.store.keys import Keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from om_api.discouraged import Role
 
 _TIMEOUT_S = 5.0
 _FORBIDDEN = "NOPERM"
@@ -135,13 +138,30 @@ def _models(settings: Settings) -> Iterator[Finding]:
         yield Finding(NOTE, "models", f"{name} cannot be used from here: {variable} is not set", do)
     if not lacking:
         yield Finding(OK, "models", ", ".join(names))
+    yield from _discouraged(settings)
+
+
+def _discouraged(settings: Settings) -> Iterator[Finding]:
+    """Models that are in a role they are known to fill badly."""
+    for role, name in _roles(settings):
+        model = settings.models.get(name)
+        if reason := why_not(role, (name, model.model if model else "")):
+            do = f"name another {role}_model (docs/which-models.md says which)"
+            yield Finding(WARNING, "models", f"{name} as {role.capitalize()}: {reason}", do)
 
 
 def _used(settings: Settings) -> list[str]:
-    """The models of every agent's Observer and Reflector, and those of their tiers, each once."""
-    memories = [settings.memory, *(settings.for_agent(name) for name in settings.agents())]
-    named = [name for each in memories for name in (*each.observer_models, *each.reflector_models)]
-    return list(dict.fromkeys(answering for name in named for answering in _answering(settings, name)))
+    """The models of every agent's Observer and Reflector, each once."""
+    return list(dict.fromkeys(name for _, name in _roles(settings)))
+
+
+def _roles(settings: Settings) -> list[tuple[Role, str]]:
+    """Who is to be what, those of tiers included, each once."""
+    found: dict[tuple[Role, str], None] = {}
+    for each in (settings.memory, *(settings.for_agent(name) for name in settings.agents())):
+        found |= {("observer", model): None for name in each.observer_models for model in _answering(settings, name)}
+        found |= {("reflector", model): None for name in each.reflector_models for model in _answering(settings, name)}
+    return list(found)
 
 
 def _answering(settings: Settings, name: str) -> list[str]:
