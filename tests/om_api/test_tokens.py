@@ -107,6 +107,19 @@ def test_the_estimate_is_near_on_chinese():
     assert exact * 0.7 < tokens.estimate(text) < exact * 1.7
 
 
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [
+        ("Could you move our meeting to Thursday afternoon? I would like to bring the new colleague along.", 1.05, 1.5),
+        ('{"id":4711,"tags":["a","b"],"price":{"amount":19.9,"currency":"EUR"},"ok":true}', 0.5, 0.95),
+        ("2026-11-21T09:14:19.123Z INFO [a3f9c1] GET /v1/orders/4711 200 12ms 10.0.3.17:55412", 0.4, 0.95),
+    ],
+    ids=["chat", "json", "logs"],
+)
+def test_the_estimate_is_high_on_english_chat_and_low_on_json_and_logs(text, least, most):
+    assert least < tokens.estimate(text) / tokens.counter("o200k_base")(text) < most
+
+
 def test_auto_is_exact_where_a_vocabulary_is_at_hand():
     assert tokens.counter()("a" * 500) == 63
 
