@@ -17,6 +17,8 @@ from om_api.errors import StoreError
 from om_workers import ticks, wiring  # noqa: F401 -- importing ticks registers the tasks
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from om_api.settings import Settings
 
 _QUEUES = ("ticks", "observe", "reflect", "maintenance")
@@ -56,9 +58,9 @@ class CeleryDispatch:
         """See workshop.Dispatch."""
         self._send("om.observe", scope, lease)
 
-    def observe_chunk(self, scope: str, chunk: str) -> None:
+    def observe_chunks(self, scope: str, chunks: Sequence[str]) -> None:
         """See workshop.Dispatch."""
-        self._send("om.observe_chunk", scope, chunk)
+        self._send("om.observe_chunk", scope, *chunks)
 
     def reflect(self, scope: str, lease: str) -> None:
         """See workshop.Dispatch."""

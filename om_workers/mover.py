@@ -12,6 +12,7 @@ from om_api.store.commits import Note
 from om_api.store.due import Claim
 from om_api.values import Outcome, Scope
 from om_api.weights import count_message
+from om_workers.sharing import batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -167,12 +168,14 @@ class Mover:
             ends = look.now + min(filter(None, busy)) + 1
             self._run(due.sooner(self._shop.keys.due_observe, look.scope, ends))
         room = self._shop.agent(look.scope).observer.max_parallel_chunks - sum(map(bool, busy))
-        met: set[str] = set()
-        for chunk, locked in zip(unready, busy, strict=True):
-            if not locked and chunk.thread not in met and room > 0:
-                self._shop.dispatch.observe_chunk(str(look.scope), chunk.id)
-                room -= 1
-            met.add(chunk.thread)
+        first = {chunk.thread: (chunk, locked) for chunk, locked in reversed([*zip(unready, busy, strict=True)])}
+        free = sorted((chunk for chunk, locked in first.values() if not locked), key=lambda chunk: chunk.seq)
+        for group in batches(free, self._most_together(look.scope))[: max(0, room)]:
+            self._shop.dispatch.observe_chunks(str(look.scope), [chunk.id for chunk in group])
+
+    def _most_together(self, scope: Scope) -> int:
+        observer = self._shop.agent(scope).observer
+        return observer.max_tokens_per_batch if observer.max_attempts > 1 else 0
 
 
 def pressure_of(look: Look, forced: Mapping[str, float] | None = None) -> Pressure:

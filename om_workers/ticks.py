@@ -140,9 +140,9 @@ def observe(scope: str, lease: str = "") -> Outcome:
 
 @shared_task(name="om.observe_chunk", ignore_result=True)
 @unit("chunk_observed")
-def observe_chunk(scope: str, chunk: str) -> Outcome:
-    """Have a sealed chunk observed."""
-    return wiring.observer().observe_chunk(scope, chunk)
+def observe_chunk(scope: str, *chunks: str) -> Outcome:
+    """Have a sealed chunk observed, or several small ones in one call."""
+    return wiring.observer().observe_chunks(scope, *chunks)
 
 
 @shared_task(name="om.reflect", ignore_result=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 from om_api import in_force
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from om_api.in_force import InForce
     from om_api.settings import MemorySettings, Settings
@@ -29,8 +29,8 @@ class Dispatch(Protocol):
     def observe(self, scope: str, lease: str) -> None:
         """Have a scope looked at; `lease` is the claim it was taken with."""
 
-    def observe_chunk(self, scope: str, chunk: str) -> None:
-        """Have a sealed chunk observed."""
+    def observe_chunks(self, scope: str, chunks: Sequence[str]) -> None:
+        """Have sealed chunks of one scope observed in one call."""
 
     def reflect(self, scope: str, lease: str) -> None:
         """Have a scope's observations looked at."""

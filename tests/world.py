@@ -67,8 +67,8 @@ class Inline:
     def observe(self, scope: str, lease: str) -> None:
         self.queue.append(("observe", (scope, lease)))
 
-    def observe_chunk(self, scope: str, chunk: str) -> None:
-        self.queue.append(("observe_chunk", (scope, chunk)))
+    def observe_chunks(self, scope: str, chunks: Any) -> None:
+        self.queue.append(("observe_chunk", (scope, *chunks)))
 
     def reflect(self, scope: str, lease: str) -> None:
         self.queue.append(("reflect", (scope, lease)))
@@ -168,7 +168,7 @@ class World:
             return Sweep(self.shop).adopt(*ids)
         if verb == "observe":
             return self.mover().observe(*ids)
-        return self.observer().observe_chunk(*ids)
+        return self.observer().observe_chunks(*ids)
 
     def tick(self) -> list[Outcome]:
         """One tick of both kinds, and everything that follows from it."""

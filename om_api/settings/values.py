@@ -63,6 +63,9 @@ class ObserverSettings(Group):
     timeout: Seconds = duration(120, "longest call of the Observer model", "1s to 1h", least=1, most=3_600)
     max_parallel_chunks: int = count(4, "chunks of one scope observed at the same time", 1, 64, "chunks")
     max_attempts: int = count(3, "attempts at a chunk before it is split or quarantined", 1, 20, "attempts")
+    max_tokens_per_batch: int = tokens(
+        10_000, "small chunks of several threads share a call up to this; 0: each has its own", least=0
+    )
     previous_tokens: int = tokens(2_000, "newest observations shown to the Observer; 0 shows none", least=0)
     instruction: str | None = setting(None, "your own words for the Observer, added to its prompt", _TEXT)
     prompt: PromptVariant = setting("default", "which of the Observer's prompts", _VARIANTS)

@@ -29,12 +29,13 @@ def test_chunks_of_different_threads_are_observed_side_by_side_and_those_of_one_
         world.say(*[f"message {n}" for n in range(4)], thread=thread)
 
     assert _look(world) is Outcome.SEALED
-    assert sorted(_thread(world, chunk) for _, chunk in _queued(world)) == ["a", "b", "c"]
+    asked = [chunk for _, *together in _queued(world) for chunk in together]
+    assert sorted(_thread(world, chunk) for chunk in asked) == ["a", "b", "c"]
     assert world.om.stats("harold").chunks > 3
 
 
 def test_no_more_chunks_are_passed_on_than_may_be_observed_at_once(client, prefix):
-    world = World(client, prefix, observer__max_parallel_chunks="2")
+    world = World(client, prefix, observer__max_parallel_chunks="2", observer__max_tokens_per_batch="0")
     for thread in ("a", "b", "c"):
         world.say(*[f"message {n}" for n in range(4)], thread=thread)
     _look(world)
