@@ -587,6 +587,16 @@ def test_an_entry_replaces_the_built_in_one_so_that_no_key_goes_elsewhere(folder
     assert (deepseek.provider, deepseek.model, deepseek.api_key_env) == ("openai", "deepseek", None)
 
 
+def test_limits_are_kept_and_null_is_none(folder):
+    folder.base(
+        "models: {a: {provider: openai, limits: {requests_per_minute: 60, concurrency: null}}, b: {limits: null}}"
+    )
+    models = folder.load().models
+
+    assert models["a"].limits == {"requests_per_minute": 60, "concurrency": None}
+    assert models["b"].limits is None
+
+
 def test_prices_and_options_are_kept(folder):
     folder.base("models: {a: {provider: openai, prices: {input: 1, cached: 0.1, output: 2.5}, options: {top_p: 0.9}}}")
     model = folder.load().models["a"]
@@ -606,6 +616,9 @@ def test_prices_and_options_are_kept(folder):
         ("prices: {input: 1, output: -1}", "0 or more"),
         ("prices: {}", "input, output"),
         ("prices: {input: 1, output: 1, thought: 1}", "input, output"),
+        ("limits: {requests_per_minute: 0}", "1 or more"),
+        ("limits: {requests_per_minute: '60'}", "1 or more"),
+        ("limits: {requests_per_hour: 60}", "requests_per_minute, tokens_per_minute and concurrency"),
         ("provider: 5", "models.x.provider"),
     ],
 )

@@ -12,7 +12,10 @@ from world import World, wait_until
 
 from om_api import SettingsError, StoreError, load_settings
 from om_api.memory import ObservationalMemory
-from om_api.store.connection import open_client
+from om_api.store import breaker, rates
+from om_api.store.connection import Connection, open_client
+from om_api.store.keys import Keys
+from om_api.store.rates import Rate, Rates
 
 
 def _port():
@@ -61,24 +64,39 @@ def test_sentinels_primary_is_found_by_its_name(start, tmp_path):
     client.close()
 
 
-def test_a_memory_lives_on_a_cluster(start, prefix):
+@pytest.fixture
+def cluster(start):
+    """A cluster of one node."""
     port = start("--cluster-enabled", "yes", "--cluster-port", str(_port()), "--save", "")  # else its port + 10,000
     with redis.Redis(port=port) as node:
         node.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
         wait_until(lambda: "cluster_state:ok" in str(node.execute_command("CLUSTER", "INFO")), "the cluster")
-    with redis.RedisCluster(host="127.0.0.1", port=port) as cluster:
-        world = World(cluster, prefix)
-        for n in range(25):
-            world.say(f"message {n}")
-            world.tick()
-            assert (
-                len(world.context().messages) + sum(len(o.message_ids) for o in world.om.observations("harold"))
-                == n + 1
-            )
-        world.om.force_reflect("harold")
-        world.settle()
-        assert world.om.generations("harold")
-        assert world.om.clear("harold").outcome == "cleared"
+    with redis.RedisCluster(host="127.0.0.1", port=port) as client:
+        yield client
+
+
+def test_a_models_limits_and_breaker_live_on_a_cluster(cluster, prefix):
+    keys, connection = Keys(prefix), Connection(cluster)
+    shared, rate = Rates(connection, keys), Rate(requests_per_minute=60, tokens_per_minute=1_000)
+    for _ in range(5):
+        connection.run(breaker.report(keys, "m", "t", "failed"))
+
+    assert [shared.take("m", rate, 10) > 0 for _ in range(2)] == [False, True]
+    assert connection.run(rates.hold(keys, "m", "t", 1, 60))
+    assert connection.run(breaker.states(keys, ["m", "n"]))["m"].word == "open"
+    assert all(cluster.ttl(key) > 0 for key in cluster.scan_iter(f"{prefix}*"))
+
+
+def test_a_memory_lives_on_a_cluster(cluster, prefix):
+    world = World(cluster, prefix)
+    for n in range(25):
+        world.say(f"message {n}")
+        world.tick()
+        assert len(world.context().messages) + sum(len(o.message_ids) for o in world.om.observations("harold")) == n + 1
+    world.om.force_reflect("harold")
+    world.settle()
+    assert world.om.generations("harold")
+    assert world.om.clear("harold").outcome == "cleared"
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1", "redis+sentinel://127.0.0.1:1"])
