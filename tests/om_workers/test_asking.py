@@ -233,6 +233,15 @@ def test_what_opened_the_breaker_is_said_and_not_that_it_is_open(ask, pauses, wo
     assert unasked.requests == []
 
 
+def test_extractive_steps_in_for_an_open_breaker(ask, pauses, world):
+    admission = Admission(world.shop.connection, world.shop.keys)
+    first = says("a", *[DOWN] * 6)
+    answered = [ask(first, Extractive(), tries=3, admission=admission) for _ in range(4)]
+
+    assert answered == ["extractive"] * 4
+    assert len(first.requests) == 5
+
+
 def test_waiting_is_as_long_as_was_said_and_a_little_jitter():
     waits = [patience_ms(ModelError("429", retry_after=60)) for _ in range(100)]
 
@@ -281,6 +290,19 @@ def test_a_chain_survives_the_outage_of_its_first_model_without_an_attempt_lost(
     assert [attempts(world, chunk) for chunk in chunks] == [1, 1]
     assert len(second.requests) == 2
     assert len(first.requests) == 5  # then its breaker is open
+
+
+def test_a_reflection_survives_the_outage_of_its_first_model_too(house, pauses):
+    first, second = says("a", *[DOWN] * 9), Scripted.echo(name="b")
+    world = house(first, second, observer_model="extractive", reflector_model="[a, b]")
+    world.say(*[f"message {n}" for n in range(4)])
+    world.om.force_observe(None, "harold")
+    world.settle()
+    world.om.force_reflect("harold")
+    world.settle()
+
+    assert [generation.model for generation in world.om.generations("harold")] == ["b"]
+    assert [request.purpose for request in first.requests] == ["reflect"] * 3
 
 
 def test_a_429_of_all_models_postpones_the_scope_and_burns_nothing(house):
