@@ -106,6 +106,16 @@ def test_only_opening_brackets_change(text):
     assert escape(text).replace("&lt;", "<") == text.replace("&lt;", "<")
 
 
+looks = st.sampled_from(
+    ["<", "\uff1c", "/", "\uff0f", ">", " ", "\n", "\u200b", "x", "-", "\u2011", "thread", "task", "TASK"]
+)
+
+
+@given(st.lists(st.one_of(looks, st.just("\uff54\uff41\uff53\uff4b")), max_size=20).map("".join))
+def test_an_inattentive_reader_finds_no_tag_either(text):
+    assert tags(escape(text)) == []
+
+
 @pytest.mark.parametrize("text", ["<" * 200_000, "< " * 100_000, "<t" + "\u200b" * 200_000, "<" + " " * 200_000 + "x"])
 @pytest.mark.timeout(20)
 def test_no_text_makes_it_hang(text):

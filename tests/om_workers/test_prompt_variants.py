@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from world import World
 
+from om_api import load_settings
+from om_api.errors import SettingsError
 from om_workers.llm.scripted import Scripted
 from om_workers.prompts.library import prompt
 
@@ -20,3 +23,9 @@ def test_observer_and_reflector_are_asked_with_the_prompts_that_their_settings_n
     asked = {request.purpose: request.system for request in world.model.requests}
 
     assert asked == {"observe": prompt("observer", "condensed"), "reflect": prompt("reflector", "legacy")}
+
+
+@pytest.mark.parametrize("role", ["OBSERVER", "REFLECTION"])
+def test_a_variant_that_does_not_exist_is_refused_by_the_settings_with_what_there_is(role):
+    with pytest.raises(SettingsError, match="default, condensed or legacy"):
+        load_settings(environ={f"OM_{role}__PROMPT": "own"})
