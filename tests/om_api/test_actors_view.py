@@ -157,6 +157,7 @@ def test_the_words_of_a_model_are_the_same_in_every_form(form):
     assert FORMS[form](context(read)).count(expected) == 5
 
 
+@settings(deadline=None)
 @given((st.text(max_size=200) | st.text("ab <>[]()-=*/\\\t\n🔴→", max_size=200)).filter(str.strip))
 def test_of_what_a_model_wrote_nothing_but_an_opening_bracket_is_ever_rewritten(text):
     read = snapshot(text)
@@ -168,7 +169,8 @@ def test_of_what_a_model_wrote_nothing_but_an_opening_bracket_is_ever_rewritten(
 
 # -- tags --------------------------------------------------------------------------------------------------------------
 
-TAG = re.compile(rf"<\s*/?\s*(?:{'|'.join(NAMES)})(?![\w.:-])[^<>]*>?", re.IGNORECASE)
+# a name behind which no tag goes on, as in `[file a <thread]`, is compared with something
+TAG = re.compile(rf"<\s*/?\s*(?:{'|'.join(NAMES)})(?![\w.:-])(?! ?(?:[);,\]]|&&|\|\|))[^<>]*>?", re.IGNORECASE)
 SECTION = r'(?:<thread id="[A-Za-z0-9._:@+-]{1,200}">|</thread>)'
 PIECES = [
     *("<", "</", "< /", ">", "/>", "&lt;", "&", '"', "'", "\n", " ", "\t", "\u200b", "\u00ad", "\ufeff", "\x00"),
@@ -209,7 +211,7 @@ FRAMES = {
 }
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(hostile)
 def test_no_content_opens_or_closes_a_tag_in_any_block(text):
     for kind, tags in framed(context(snapshot(text), others_tokens=100_000, excerpt_tokens=100_000)):
@@ -224,7 +226,7 @@ def spoken(value):
     return [word for item in value for word in spoken(item)] if isinstance(value, list) else [str(value)]
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(hostile)
 @pytest.mark.parametrize("form", ["as_openai", "as_anthropic", "as_gemini"])
 def test_no_content_opens_or_closes_a_tag_in_any_form(form, text):
