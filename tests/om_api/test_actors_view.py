@@ -157,7 +157,6 @@ def test_the_words_of_a_model_are_the_same_in_every_form(form):
     assert FORMS[form](context(read)).count(expected) == 5
 
 
-@settings(deadline=None)
 @given((st.text(max_size=200) | st.text("ab <>[]()-=*/\\\t\n🔴→", max_size=200)).filter(str.strip))
 def test_of_what_a_model_wrote_nothing_but_an_opening_bracket_is_ever_rewritten(text):
     read = snapshot(text)
@@ -211,7 +210,7 @@ FRAMES = {
 }
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(hostile)
 def test_no_content_opens_or_closes_a_tag_in_any_block(text):
     for kind, tags in framed(context(snapshot(text), others_tokens=100_000, excerpt_tokens=100_000)):
@@ -226,7 +225,7 @@ def spoken(value):
     return [word for item in value for word in spoken(item)] if isinstance(value, list) else [str(value)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(hostile)
 @pytest.mark.parametrize("form", ["as_openai", "as_anthropic", "as_gemini"])
 def test_no_content_opens_or_closes_a_tag_in_any_form(form, text):
