@@ -13,7 +13,19 @@ from om_api import accounts, context, in_force
 from om_api.errors import InvalidInputError, StoreError
 from om_api.policy import Pressure, decide, is_urgent, threshold
 from om_api.served import Served
-from om_api.store import clearing, commits, decoding, due, looking, migrating, quarantine, reading, spending, writing
+from om_api.store import (
+    clearing,
+    commits,
+    decoding,
+    due,
+    looking,
+    migrating,
+    quarantine,
+    reading,
+    restoring,
+    spending,
+    writing,
+)
 from om_api.store.keys import Keys
 from om_api.store.steps import Batch, Steps, Wait
 from om_api.values import (
@@ -507,6 +519,22 @@ class Core:
         raise InvalidInputError(
             f"{resource} has no observation {observation}: a reflection replaced it, or it never was"
         )
+
+    def restore(self, resource: str, generation: int, thread: str | None = None) -> Steps[Outcome]:
+        """Make an earlier generation's text the next one; see restoring.restore."""
+        settings = self.settings.for_agent(check_id(resource, "resource_id"))
+        if settings.read_only:
+            raise InvalidInputError(f"{resource} is read_only: nothing of it is written, so nothing is restored")
+        if generation < 0:
+            raise InvalidInputError(f"{generation} is no generation: use one that om history lists, or 0")
+        scope = yield from self._one(resource, thread)
+        now_ms = yield from due.server_ms()
+        ttl = in_force.of(settings).retention_s
+        done = yield from restoring.restore(self.keys, scope, generation, settings.max_reflections, ttl, now_ms)
+        if done is Outcome.RESTORED:
+            with suppress(StoreError):  # it is restored; the sweep finds what a mark could not say
+                yield from due.mark(self.keys.due_reflect, [scope])
+        return done
 
     # -- the quarantine -----------------------------------------------------------------------------------------------
 

@@ -227,6 +227,16 @@ class ObservationalMemory:
         """Remove one observation and the messages behind it; raises InvalidInputError when there is none of this id."""
         return self._run(self._core.forget(observation_id, resource_id))
 
+    def restore(self, resource_id: str, generation: int, thread_id: str | None = None) -> Outcome:
+        """Undo reflections: make the text of an earlier generation the next one; 0 is the time before the first.
+
+        Observations that it does not stand for are in force again, before those that were activated since, which stay.
+        `rest` when it is in force, `restored` also when it was restored before, `superseded` when the memory changed
+        meanwhile (repeat then). Raises InvalidInputError, changing nothing, when what must come back has expired. What is
+        above observation_threshold again is reflected again: pause the resource first, to have another model do it.
+        """
+        return self._run(self._core.restore(resource_id, generation, thread_id))
+
     def clear(self, resource_id: str, thread_id: str | None = None) -> Cleared:
         """Remove a resource's whole memory, or one thread of it; `merged` names what a reflection holds beyond recognition."""
         return self._run(self._core.clear(resource_id, thread_id))

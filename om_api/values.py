@@ -51,6 +51,7 @@ class Outcome(StrEnum):
     SPLIT = "split"
     ACTIVATED = "activated"
     REFLECTED = "reflected"
+    RESTORED = "restored"
     CLEARED = "cleared"
     DUPLICATE = "duplicate"
     REJECTED = "rejected"

@@ -213,7 +213,7 @@ def _drafted(read: Reading, replaced: Sequence[Stored], size: int, found: Conden
 
 def _texts(read: Reading, replaced: Sequence[Stored]) -> list[str]:
     """What is condensed, oldest first: the generation in force, then the observations with their threads."""
-    texts = [read.generation.text] if read.generation else []
+    texts = [read.generation.text] if read.generation and read.generation.text else []
     texts += [_attributed(stored, read.look.scope) for stored in replaced if stored.observation.text]
     return texts or [_NOTHING]
 

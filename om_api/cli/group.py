@@ -39,6 +39,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     "Remove and move": {
         "clear": f"{_COMMANDS}.removing:clear",
         "forget": f"{_COMMANDS}.removing:forget",
+        "restore": f"{_COMMANDS}.restoring:restore",
         "migrate-scope": f"{_COMMANDS}.moving:migrate_scope",
     },
     "Check": {

@@ -18,7 +18,7 @@ from om_api.store.steps import Batch, Steps, Verb
 from om_api.values import Outcome, Record, Scope, new_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from om_api.store.keys import Keys, ResourceKeys
     from om_api.values import Stored
@@ -233,15 +233,24 @@ def _plan_thread(
     args += [word for chunk in chunks for word in chunk]
     args += [word for stored in (*own, *past) for word in (format(stored.seq, ".17g"), stored.observation.tokens)]
     args += entries
+    gone = {stored.observation.id for stored in (*own, *past)}
     for n, member in memory.generations:
-        text = as_generation(member).text
-        rest = without_thread(text, thread)
-        if rest != text:
-            tokens = count(rest)
-            args += [n, msgspec.json.encode({**msgspec.json.decode(member), "text": rest, "tokens": tokens}), tokens]
+        args += _rewritten(n, member, thread, gone, count)
     # what stands outside of any section is of several threads: there a reflection has merged what was this one's
     common = _FOLDED.sub("", as_generation(memory.generations[-1][1]).text).strip() if memory.generations else ""
     return _ThreadPlan(names, args, len(own), tuple(stored.observation.id for stored in past) if common else ())
+
+
+def _rewritten(n: int, member: bytes, thread: str, gone: Collection[str], count: Callable[[str], int]) -> list[Any]:
+    """A generation without a thread's sections, and without naming what is gone among what could come back."""
+    was = as_generation(member)
+    rest, dropped = without_thread(was.text, thread), [name for name in was.observation_ids if name in gone]
+    if rest == was.text and not dropped:
+        return []
+    tokens = was.tokens if rest == was.text else count(rest)
+    kept = [name for name in was.observation_ids if name not in gone]
+    said = {"text": rest, "tokens": tokens, "observation_ids": kept, "dropped_ids": [*was.dropped_ids, *dropped]}
+    return [n, msgspec.json.encode({**msgspec.json.decode(member), **said}), tokens]
 
 
 def without_thread(text: str, thread: str) -> str:

@@ -184,6 +184,16 @@ def _lead(new: _New, tokens: int) -> bytes:
         return b""
     ids = tuple(stored.observation.id for stored in new.history)
     lead = msgspec.structs.replace(
-        new.origin, n=1, origin="restore", text=new.text, tokens=tokens, input_tokens=tokens, observation_ids=ids
+        new.origin,
+        n=1,
+        origin="restore",
+        restores=None,
+        text=new.text,
+        tokens=tokens,
+        input_tokens=tokens,
+        observation_ids=ids,
+        dropped_ids=(),
+        loss=None,
+        candidates=(),
     )
     return msgspec.json.encode(lead)

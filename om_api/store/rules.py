@@ -10,6 +10,7 @@ import msgspec
 from om_api.errors import InvalidInputError
 from om_api.store.decoding import as_generation, as_observation
 from om_api.store.keys import WINDOW_MS
+from om_api.store.lineage import covered
 from om_api.values import parse_member
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def breaches(held: Holding, count: Callable[[Message], int] | None) -> Iterator[
         yield from _chunks(held, part, count)
         yield from _totals(held, part)
         yield from _generations(held, part)
+        yield from _standing(held, part)
     yield from _orphans(held)
     yield from _observations(held)
     yield from _sources(held)
@@ -199,6 +201,22 @@ def _generations(held: Holding, part: Part) -> Iterator[Breach]:
     says, is_ = whole(part.record.get(b"reflection_tokens", b"0")), last.tokens if last else 0
     if says != is_:
         yield Breach(record, f"reflection_tokens is {says}, the generation in force has {is_}")
+
+
+def _standing(held: Holding, part: Part) -> Iterator[Breach]:
+    """P1: what the generation in force stands for is not in force beside it, and it stands for all that was replaced."""
+    generations = {found.n: found for member, _ in part.reflections if (found := _generation(member))}
+    stands = covered(generations, max(generations, default=0))
+    for member, _ in part.observations:
+        if (own := _observation(member)) and own.id in stands.ids:
+            where = held.of.observations(part.scope)
+            yield Breach(where, f"{own.id} is in force, and a generation stands for it too")
+    for (n, thread), members in held.reflected.items():
+        if stands.whole and thread == part.scope.thread:
+            names = {one.id for member, _ in members if (one := _observation(member))}
+            for name in sorted(names - stands.ids):
+                where = held.of.reflected(part.scope, n)
+                yield Breach(where, f"{name} was replaced, and no generation in force stands for it")
 
 
 def _generation(member: bytes) -> Generation | None:

@@ -230,3 +230,54 @@ def test_a_requested_reflection_covers_what_came_after_the_draft_too(world):
 
     assert world.reflector().reflect("harold") is Outcome.REFLECTED
     assert world.om.observations("harold") == []
+
+
+def test_a_reflection_asked_for_by_hand_begins_at_level_0_and_others_where_the_model_needs_it(client, prefix):
+    world = World(client, prefix, observation_threshold="4000")
+    _fill(world, 12)
+    world.settle()
+    client.hset(f"{prefix}:{{harold}}:record", "observation_tokens", 2100)
+    world.reflector().reflect("harold")
+    world.om.force_reflect("harold")
+    world.reflector().reflect("harold")
+
+    assert [request.level for request in world.model.requests if request.purpose == "reflect"][::4] == [1, 0]
+
+
+@pytest.mark.parametrize(("name", "level"), [("gemini-2.5-flash", 2), ("extractive", 0), ("some-model", 1)])
+def test_the_level_that_a_reflection_begins_at_is_the_models(world, name, level):
+    world.model = Scripted.echo(name=name)
+    agent = world.shop.agent(Scope("harold"))
+
+    assert world.reflector()._start_level(agent) == level
+
+
+def test_a_generation_says_what_it_was_chosen_from_and_what_was_lost(world):
+    _fill(world, 12)
+    world.settle()
+    given = [each.text for each in world.om.observations("harold")]
+    answers = ["* of all of it nothing", "\n".join(given)[:-60], "* and again nothing"]
+    world.model = Scripted(*[f"<observations>\n{answer}\n</observations>" for answer in answers])
+    world.om.force_reflect("harold")
+    world.reflector().reflect("harold")
+    (generation,) = world.om.generations("harold")
+
+    assert [one.loss == 0 for one in generation.candidates] == [False] * len(generation.candidates)
+    assert generation.loss in [one.loss for one in generation.candidates]
+    assert all(one.model == "scripted" for one in generation.candidates)
+
+
+def test_a_model_that_shortens_nothing_is_not_asked_again_while_nothing_new_is_observed(client, prefix):
+    """40k that become 40k: the generation is as long as before, and another reflection would be as long again."""
+    world = World(client, prefix, observation_threshold="500", reflection__drain="false")
+    while not world.om.generations("harold"):
+        _fill(world, 1)
+    world.settle()
+    asked = len(world.model.requests)
+    for _ in range(5):
+        client.zadd(f"{prefix}:due:reflect", {"harold": 1})
+        world.tick()
+
+    (generation,) = world.om.generations("harold")
+    assert generation.tokens > generation.input_tokens * 3 // 4
+    assert len(world.model.requests) == asked

@@ -77,10 +77,10 @@ def _print_observations(found: Sequence[Observation]) -> None:
 @json_option
 @pass_target
 def history(target: Target, resource: str, thread: str | None, with_text: bool, as_json: bool) -> None:
-    """List the generations, oldest first, and what each of them replaced.
+    """List the generations, oldest first: what each took in, what it lost by the check, and what it cost.
 
-    Name the THREAD where each thread keeps a memory of its own. With --json every generation carries the observations
-    it replaced, as long as they are kept.
+    `om restore` makes an earlier one the text in force again. Name the THREAD where each thread keeps a memory of its
+    own. With --json every generation carries the observations it replaced, as long as they are kept.
     """
     with target.memory() as om:
         eras = om.history(resource, thread)
@@ -95,19 +95,27 @@ def history(target: Target, resource: str, thread: str | None, with_text: bool, 
 
 
 def _print_eras(eras: Sequence[Era]) -> None:
-    columns = ["generation", "origin", "time", "tokens in", "tokens out", "observations replaced"]
-    rows = [
-        (
-            era.generation.n,
-            era.generation.origin,
-            as_time(era.generation.created_at),
-            era.generation.input_tokens,
-            era.generation.tokens,
-            len(era.generation.observation_ids) or len(era.replaced),
-        )
-        for era in eras
-    ]
-    print_table(columns, rows)
+    columns = ["generation", "origin", "time", "tokens in", "tokens out", "level", "loss", "model", "cost"]
+    print_table([*columns, "observations replaced"], map(_era, eras))
+
+
+def _era(era: Era) -> tuple[object, ...]:
+    made = era.generation
+    origin = made.origin if made.restores is None else f"{made.origin} of {made.restores}"
+    loss = "-" if made.loss is None else f"{made.loss:.2f}"
+    cost = "-" if made.cost is None else f"{made.cost:.4f}"
+    said = (
+        made.n,
+        origin,
+        as_time(made.created_at),
+        made.input_tokens,
+        made.tokens,
+        made.level,
+        loss,
+        made.model or "-",
+        cost,
+    )
+    return *said, len(made.observation_ids) or len(era.replaced)
 
 
 def _print_texts(texts: Sequence[tuple[str, str]]) -> None:

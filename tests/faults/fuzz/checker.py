@@ -163,6 +163,7 @@ def _check_record(where: str, held: Held, tail: str, record: dict[str, str]) -> 
     _must(where, "the generation in force", len(numbers), int(record.get("generation", 0)))
     if generations:
         _check_generation(where, held, tail, generations[-1])
+        _check_told_once(where, observations, generations[-1])
 
 
 def _check_generation(where: str, held: Held, tail: str, generation: dict[str, Any]) -> None:
@@ -172,6 +173,18 @@ def _check_generation(where: str, held: Held, tail: str, generation: dict[str, A
         for member, _ in held.of("reflected").get(name, []):
             lost = [line for line in _marks(json.loads(member)["text"]) if line not in generation["text"]]
             _must(where, f"what generation {generation['n']} lost of reflected:{name}", [], lost)
+
+
+def _check_told_once(where: str, observations: list[dict[str, Any]], generation: dict[str, Any]) -> None:
+    """What is in force by itself is not in the text of a generation too: the model of these tests says nothing twice."""
+    told = set(generation["text"].splitlines())
+    twice = [
+        line
+        for each in observations
+        for line in re.findall(r".* answer \d+$", each["text"], re.MULTILINE)
+        if line in told
+    ]
+    _must(where, f"what generation {generation['n']} tells of observations in force", [], twice)
 
 
 def _marks(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Ten guards, each taken out by name: the seeds must notice every one of them, or they prove nothing."""
+"""Eleven guards, each taken out by name: the seeds must notice every one of them, or they prove nothing."""
 
 from __future__ import annotations
 
@@ -88,6 +88,11 @@ GUARDS = (
         "reflect does not ask which generation is in force",
         "of two reflectors the slower one overwrites what the faster one kept",
         without("reflect", "version[2] ~= generation or #ARGV == 8", "#ARGV == 8"),
+    ),
+    Guard(
+        "restore does not ask which generation is in force",
+        "an undo that was planned before another reflection puts a text in force that stands for less than what is gone",
+        without("restore", "version[2] ~= generation", "false"),
     ),
     Guard(
         "adopt does not look for copies of what is covered",

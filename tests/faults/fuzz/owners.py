@@ -117,6 +117,29 @@ def migrate(game: Game) -> None:
     game.begin("migrate", _removing(game, set(), lambda: bool(om.migrate_scope(resource, to))))
 
 
+def restore(game: Game) -> None:
+    """Reflections are undone, or an undo is: each message must stay covered once."""
+    game.go_where("reflections")
+    om, resource = game.world.om, game.resource
+    tail, members = game.dice.choice(sorted(game.held[resource].of("reflections").items()) or [("", [])])
+    n = game.dice.randrange(len(members) + 1)
+    game.begin("restore", _removing(game, set(), lambda: bool(om.restore(resource, n, tail or None))))
+
+
+def restore_overtaken(game: Game) -> None:
+    """An undo is planned, and before its commit a worker reflects on, or another undo is done."""
+    game.go_where("reflections")
+    om, resource = game.world.om, game.resource
+    found = sorted(game.held[resource].of("reflections").items())
+    if found:
+        tail, members = game.dice.choice(found)
+        undo = lambda: bool(om.restore(resource, game.dice.randrange(len(members)), tail or None))  # noqa: E731
+        slow, fast = (game.start(f"{who} restore", _removing(game, set(), undo)) for who in ("overtaken", "overtaking"))
+        slow.commit()
+        fast.finish()
+        slow.finish()
+
+
 WEIGHTS: dict[Callable[[Game], Any], float] = {
     force: 2,
     force_reflect: 2.5,
@@ -128,4 +151,6 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     retry: 2,
     drop: 1,
     migrate: 2,
+    restore: 4,
+    restore_overtaken: 2,
 }
