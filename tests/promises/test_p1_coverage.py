@@ -155,3 +155,16 @@ def test_tool_calls_may_be_written_as_chat_completions_apis_write_them(world):
     assert asked.parts[-1] == {"type": "tool-call", "tool_call_id": "c-1", "name": "search", "args": {"q": "tea"}}
     assert answered.parts[0]["result"] == "3 hits"
     assert [message["role"] for message in world.context().as_openai()] == ["assistant", "tool"]
+
+
+def test_an_undone_reflection_leaves_every_message_covered_once(world):
+    names = world.say(*[f"message {n}" for n in range(12)])
+    world.om.force_observe(None, "harold")
+    world.settle()
+    world.om.force_reflect("harold")
+    world.settle()
+    world.om.restore("harold", 0)
+
+    assert world.covering() == sorted(names)
+    assert all(f"message {n}" in world.context().text for n in range(12))
+    assert world.om.verify() == []
