@@ -58,15 +58,20 @@ def open_client(url: str, timeout: float = 5.0) -> redis.Redis:
         "retry": Retry(NoBackoff(), 0),  # Connection tries again itself: it must know what the first try may have done
     }
     parts = urlsplit(url)
-    if parts.scheme in {"redis+sentinel", "rediss+sentinel"}:
-        return _primary(parts, options)
-    if parts.scheme not in {"redis", "rediss", "unix"}:
+    if parts.scheme not in {"redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel"}:
         raise SettingsError("the store's URL must begin with redis://, rediss://, unix:// or redis+sentinel://")
     try:
+        if parts.scheme.endswith("+sentinel"):
+            return _primary(parts, options)
         client = redis.Redis.from_url(url, **options)
         client.connection_pool.connection_class(**client.connection_pool.connection_kwargs)  # connects to nothing yet
-    except (TypeError, ValueError) as error:
-        raise SettingsError(f"the store's URL cannot be used: {error}") from None
+    except SettingsError:
+        raise
+    except (TypeError, ValueError):  # its text may hold a part of the password
+        raise SettingsError(
+            "the store's URL cannot be used: see to its port, its database and its options, and write / ? # in a password"
+            " as %2F %3F %23"
+        ) from None
     return client
 
 

@@ -105,6 +105,16 @@ def test_a_url_that_names_no_server_is_refused_with_what_is_permitted(url):
         open_client(url)
 
 
+@pytest.mark.parametrize("server", ["127.0.0.1:6379/0", "127.0.0.1:26379/mymaster/0"])
+@pytest.mark.parametrize("sign", "/?#")
+def test_no_part_of_a_password_is_told_where_it_spoils_the_url(sign, server):
+    """Breaks when the parser's own words are shown: it takes what stands before the sign for a port, and quotes it."""
+    with pytest.raises(SettingsError) as refused:
+        open_client(f"redis{'+sentinel' * ('mymaster' in server)}://:s3cret{sign}more@{server}")
+
+    assert "s3cret" not in str(refused.value)
+
+
 def test_a_server_that_is_away_is_named_with_what_to_do_and_nothing_was_stored():
     settings = load_settings(environ={"OM_REDIS_URL": f"redis://:secret@127.0.0.1:{_port()}/0"})
 
