@@ -96,6 +96,7 @@ def make_app(settings: Settings) -> Celery:
         timezone="UTC",
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,  # a worker outlives any outage of its broker
+        broker_channel_error_retry=True,  # also one that answers and refuses: it became a replica, or misses its own
         broker_transport_options={
             "visibility_timeout": 3600,
             "socket_timeout": 30,

@@ -58,6 +58,25 @@ def test_workers_outlive_a_server_that_is_away_for_seconds_and_observe_everythin
     assert house.om.verify() == []
 
 
+@pytest.mark.parametrize("refuses", ["a replica", "without its replicas"])
+def test_a_worker_outlives_a_server_that_answers_and_refuses(run, server, refuses):
+    """Breaks when a refusal of the broker's is no reason to try again: a failover would end every worker at once."""
+    house = run(commands=(), url=server.url, message_threshold="1000", min_recent_messages="0")
+    processes = [house.spawn(*BEAT), house.spawn(*WORKER)]
+
+    if refuses == "a replica":
+        house.client.replicaof("127.0.0.1", 1)
+    else:
+        house.client.config_set("min-replicas-to-write", 1)
+    time.sleep(5)
+    house.client.replicaof("NO", "ONE")
+    house.client.config_set("min-replicas-to-write", 0)
+    _say(house, 0, 15)
+
+    wait_until(lambda: house.om.observations("harold"), "what was said afterwards to be observed", 60)
+    assert [process.poll() for process in processes] == [None, None]
+
+
 def _say(house, first, last):
     ids = [f"m-{n}" for n in range(first, last)]
     for name in ids:
