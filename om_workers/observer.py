@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from om_workers.sealed import Sealed
     from om_workers.workshop import Workshop
 
+_DEADLY = "whoever tried to observe it ended, or could not store what was noted"
 # what every model can observe: asked before a message is blamed for what may be the model's fault
 _HARMLESS = Message(id="om-harmless", role="user", content="My name is Ada, and I live in Graz.")
 
@@ -69,8 +70,8 @@ class Observer:
         if len(begun) > 1:
             return self._together(begun)
         ((only, attempts),) = begun
-        if attempts > agent.observer.max_attempts:  # whoever tried before did not live to say why
-            return poison.isolate(self._shop, only, "observing it ended the worker")
+        if attempts > agent.observer.max_attempts:  # whoever tried before did not live to say why, or to store it
+            return self._after_deaths(only)
         return self._try(only, attempts, agent.observer.max_attempts)
 
     def _begin(self, read: Sealed, attempts: int = 1) -> int | None:
@@ -147,6 +148,21 @@ class Observer:
             self._run(doubt.wait(keys, resource))
             raise fault from error
         self._run(doubt.observed(keys, resource, read.chunk.id))
+
+    def _after_deaths(self, read: Sealed) -> Outcome:
+        """Blame a single message only if the model can be asked for what is harmless, and we live to say so.
+
+        Time 0: we ask. Time 1: that ends this worker too. So the resource waits before we ask, and the attempts are given
+        back before: whoever comes when it has waited tries the message again, for the model may be another by then.
+        """
+        keys, resource = self._shop.keys, read.scope.resource
+        if len(read.messages) > 1 or self._run(doubt.was_observed(keys, resource, read.chunk.id)):
+            return poison.isolate(self._shop, read, _DEADLY)
+        self._run(doubt.wait(keys, resource))
+        self._begin(read, -2)
+        self._make_sure(read, _DEADLY)
+        self._run(doubt.over(keys, resource))
+        return poison.isolate(self._shop, read, _DEADLY)
 
     # -- several chunks in one call --------------------------------------------------------------------------------------
 

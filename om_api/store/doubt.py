@@ -31,6 +31,11 @@ def wait(keys: Keys, resource: str) -> Steps[None]:
     yield Batch([("SET", keys.of(resource).lock("waits"), 1, "EX", WAIT_S)], writes=True)
 
 
+def over(keys: Keys, resource: str) -> Steps[None]:
+    """Ask models for a resource again at once."""
+    yield Batch([("UNLINK", keys.of(resource).lock("waits"))], writes=True)
+
+
 def waits(keys: Keys, resource: str) -> Steps[bool]:
     """Whether a resource waits for a model that can observe something."""
     (found,) = yield Batch([("EXISTS", keys.of(resource).lock("waits"))])

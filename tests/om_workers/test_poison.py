@@ -231,6 +231,70 @@ def test_who_waits_for_another_model_is_told_what_to_do(client, prefix):
     assert "nothing was quarantined. Correct observer_model or its settings" in errors[-1]
 
 
+class Killed(BaseException):
+    """A worker's end."""
+
+
+def survive(world, rounds=60):
+    """Have everything observed by workers that a model may end; how many it ended."""
+    world.om.force_observe(None, "harold")
+    ended = 0
+    for _ in range(rounds):
+        hurry(world)
+        world.claim()
+        while world.dispatch.queue:
+            verb, ids = world.dispatch.queue.popleft()
+            try:
+                world.perform(verb, *ids)
+            except (Killed, ModelError):
+                ended += 1
+    return ended
+
+
+def test_a_model_that_ends_every_worker_quarantines_nothing_and_is_asked_again_later(client, prefix):
+    """Breaks when a message is blamed because workers died: a model that fills their memory would cost all messages."""
+    deadly = [True]
+
+    def chokes(_):
+        if deadly:
+            raise Killed
+
+    world = one_chunk(client, prefix, chokes)
+    say(world, 8)
+
+    ended = survive(world)
+    assert ended <= MAX_ATTEMPTS + log2(8) + 1
+    assert (world.om.stats("harold").rejected, world.om.observations("harold")) == (0, [])
+    waits = f"{prefix}:{{harold}}:lock:waits"
+    assert 0 < client.ttl(waits) <= WAIT_S
+
+    client.delete(waits)  # the time is over, and nothing is mended
+    assert 1 <= survive(world) <= 2
+    assert world.om.stats("harold").rejected == 0
+
+    client.delete(waits)
+    deadly.clear()
+    assert observe(world)
+    assert world.om.stats("harold").rejected == 0
+    assert world.covering() == sorted(f"m-{i}" for i in range(8))
+
+
+@pytest.mark.parametrize("n", [1, 8])
+def test_one_message_that_ends_every_worker_is_found_and_its_neighbours_are_observed(client, prefix, n):
+    def chokes(request):
+        if "m-0" in {message.id for message in request.messages}:
+            raise Killed
+
+    world = one_chunk(client, prefix, chokes)
+    say(world, n)
+
+    survive(world)
+    assert observe(world)
+    assert [json.loads(entry.member)["id"] for entry in world.om.rejected("harold")] == ["m-0"]
+    assert world.covering() == sorted(f"m-{i}" for i in range(n))
+    assert not client.exists(f"{prefix}:{{harold}}:lock:waits")
+
+
 def test_an_outage_while_the_model_is_doubted_quarantines_nothing(client, prefix):
     """Breaks when the harmless question's 503 counts as an answer."""
     harmless = [ModelError("503", retryable=True)] * 3
