@@ -143,7 +143,8 @@ def of_ticks(ticks: Mapping[str, Ticked | None], now: int, *, alive: bool) -> It
         says = f"the {name} tick, due every {tick.interval:g} s, ran {_span(now - tick.at)} ago"
         yield Finding(ERROR, "ticks", says, _BEAT)
     if ticks.get("observer") is None:
-        yield Finding(ERROR, "ticks", "the observer tick has not run for a day", _BEAT)
+        says = "no observer tick is on record (a record is kept for a day)"
+        yield Finding(ERROR, "ticks", says, f"wait for an observer_interval if this has just begun; else {_BEAT}")
         return
     ran = [f"{name} {_span(now - tick.at)} ago" for name, tick in ticks.items() if tick and name not in late]
     never = [name for name, tick in ticks.items() if tick is None]

@@ -174,4 +174,4 @@ def _answering(settings: Settings, name: str) -> list[str]:
 def _lacks(settings: Settings, name: str) -> str:
     """The variable of a model's key that is not set; "" when nothing is known to be missing."""
     variable = key_variable(name, settings.models.get(name) or ModelSettings())
-    return "" if not variable or settings.variable(variable) else variable
+    return "" if not variable or (settings.variable(variable) or "").strip() else variable

@@ -176,7 +176,8 @@ def _announcement(place: _Place, flower: Flower | None, settings: Settings) -> I
 
 def _model(settings: Settings, name: str) -> str:
     model = settings.models.get(name)
-    built_in = (model.provider if model and model.provider else name) in {"extractive", "scripted", "openai"}
+    guessed = name if name in {"extractive", "scripted"} or name.startswith("gemini") else "openai"
+    built_in = (model.provider if model and model.provider else guessed) in {"extractive", "scripted", "openai"}
     return name if built_in else f"{name} (not built in yet: the extractive one answers)"
 
 

@@ -210,3 +210,22 @@ def test_a_model_that_is_passed_over_is_named_with_what_to_do(well, doctor):
     assert code == 1
     assert "deepseek is passed over" in str(found["models"])
     assert "mend key, address or network" in str(found["models"])
+
+
+@pytest.mark.parametrize("key", ["", " "])
+def test_a_name_without_an_entry_is_asked_for_at_openai_and_its_key_is_missed(well, doctor, monkeypatch, key):
+    """Breaks when only keys that an entry names are looked for: all seems well while the extractive model answers."""
+    monkeypatch.setenv("OM_MODEL", "gpt-4o")
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    assert "OPENAI_API_KEY is not set" in doctor()[1]["models"]["says"]
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+    assert doctor() == (0, {})
+
+
+def test_a_beat_that_has_not_ticked_yet_is_not_said_to_have_been_away_for_a_day(well, doctor, client, prefix):
+    client.delete(*client.keys(f"{prefix}:lock:ticked:*"))
+
+    found = doctor()[1]["ticks"]
+    assert "on record" in found["says"]
+    assert "if this has just begun" in found["do"]

@@ -23,7 +23,7 @@ from om_api.cli import main
 from om_api.cli.children import Keeper
 from om_api.cli.embedded import Embedded, free_port
 from om_api.cli.group import PLACES
-from om_api.cli.up import NEXT, Flower, child_environ, store_port, wants_store
+from om_api.cli.up import NEXT, Flower, _model, child_environ, store_port, wants_store
 from om_api.errors import SettingsError, StoreError
 
 OM = [sys.executable, "-c", "from om_api.cli import main; main()"]
@@ -380,3 +380,15 @@ def test_a_port_for_a_store_that_is_not_ours_is_refused(monkeypatch, tmp_path):
 
     assert result.exit_code == 2
     assert "--port is for the embedded store" in result.output
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("gpt-4o", "gpt-4o"),
+        ("extractive", "extractive"),
+        ("gemini-2.5-pro", "gemini-2.5-pro (not built in yet: the extractive one answers)"),
+    ],
+)
+def test_a_name_without_an_entry_is_shown_as_who_is_asked_for_it(name, shown):
+    assert _model(load_settings(environ={"OM_MODEL": name}), name) == shown
