@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import httpx2
 
 from om_api.errors import ModelError
+from om_workers.llm.connections import LARGEST_MB, TooLargeError
 from om_workers.llm.quote import quote
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def fault(asked: Asked, error: Exception) -> ModelError:
     """What it means that a call failed before there was an answer, or that the answer could not be read."""
     if isinstance(error, TimeoutError | httpx2.TimeoutException):
         return _late(asked)
+    if isinstance(error, TooLargeError) or isinstance(error.__cause__, TooLargeError):
+        return ModelError(f"{asked.model} answered more than {LARGEST_MB} MB, which nobody read; {_ADDRESS}")
     if isinstance(error, httpx2.HTTPError):
         return unreachable(asked, error)
     if isinstance(error, UnicodeEncodeError):
@@ -93,7 +96,7 @@ def refusal(asked: Asked, status: int, body: object, wait: float | None = None) 
 def stated_status(error: object) -> int:
     """The status of an error that came with one of success; 500 if it states none."""
     code = error.get("code") if isinstance(error, dict) else None
-    return code if isinstance(code, int) else 500
+    return code if type(code) is int and 100 <= code <= 999 else 500  # noqa: PLR2004 - what HTTP has
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -118,6 +121,6 @@ def bounded(seconds: float) -> float | None:
 def _date(text: str) -> datetime | None:
     try:
         date = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):  # the latter: a zone of twenty digits
         return None
     return date if date.tzinfo else date.replace(tzinfo=UTC)

@@ -6,7 +6,6 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-import httpx2
 import msgspec
 from google.genai import Client
 from google.genai.client import DebugConfig
@@ -15,13 +14,15 @@ from google.genai.types import Content, HttpOptions, Part
 
 from om_api.errors import SettingsError
 from om_workers.llm.base import Reply
-from om_workers.llm.connections import CLOSING_S, LIMITS, NO_KEY, check_address, quiet
+from om_workers.llm.connections import CLOSING_S, NO_KEY, WaryClient, check_address, quiet
 from om_workers.llm.deadline import within
 from om_workers.llm.faults import Asked, fault, refusal, retry_after, stated_status
 from om_workers.llm.gemini_answer import Answer, retry_delay, text_of, usage_of
 from om_workers.llm.gemini_options import config_for, options_of
 
 if TYPE_CHECKING:
+    import httpx2
+
     from om_api.errors import ModelError
     from om_api.settings import ModelSettings
     from om_workers.llm.base import Request
@@ -30,7 +31,6 @@ _GOOGLE = "https://generativelanguage.googleapis.com"
 _VERSION = "v1beta"  # v1 does not take a system instruction of every model
 _VERSIONED = re.compile(r"(?P<address>.+?)/(?P<version>v\d\w*)/?")
 # The last two: what cannot be encoded or decoded, and what the SDK refuses to send.
-_FAILURES = (APIError, httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, ValueError, RecursionError)
 
 quiet("google_genai")
 
@@ -49,7 +49,7 @@ class Gemini:
         self._settings = settings
         self._options = options_of(settings)
         check_address(settings.base_url or _GOOGLE)
-        self._http = httpx2.AsyncClient(limits=LIMITS)  # the SDK's own would follow a redirect and take the key along
+        self._http = WaryClient()
         self._client = _open(settings.base_url or _GOOGLE, key or NO_KEY, self._http)
 
     def complete(self, request: Request) -> Reply:
@@ -58,7 +58,8 @@ class Gemini:
         try:
             body = within(request.timeout, partial(self._ask, request))
             answer = msgspec.json.decode(body, type=Answer)
-        except _FAILURES as error:
+        except Exception as error:
+            # Whatever an answer makes the SDK raise is its sender's fault, see openai_compatible.py.
             raise _fault(asked, error) from error
         if answer.error and not answer.candidates:
             raise refusal(asked, stated_status(answer.error), answer.error)

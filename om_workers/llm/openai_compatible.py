@@ -11,13 +11,11 @@ from openai import (
     APIStatusError,
     APITimeoutError,
     AsyncOpenAI,
-    DefaultAsyncHttpxClient,
-    OpenAIError,
 )
 
 from om_workers.llm.base import Reply
 from om_workers.llm.completion import Completion, text_of, usage_of
-from om_workers.llm.connections import CLOSING_S, LIMITS, NO_KEY, check_address, quiet
+from om_workers.llm.connections import CLOSING_S, NO_KEY, TooLargeError, WaryClient, check_address, quiet
 from om_workers.llm.deadline import within
 from om_workers.llm.faults import Asked, fault, refusal, retry_after, stated_status, unreachable
 
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from om_workers.llm.base import Request
 
 _OPENAI = "https://api.openai.com/v1"  # said here, so that no variable of the SDK's own sends our key elsewhere
-_FAILURES = (OpenAIError, TimeoutError, ValueError, RecursionError)  # the last two: what cannot be encoded or decoded
 
 quiet("openai")
 
@@ -53,7 +50,9 @@ class OpenAICompatible:
         try:
             body = within(request.timeout, partial(self._ask, request))
             completion = msgspec.json.decode(body, type=Completion)
-        except _FAILURES as error:
+        except Exception as error:
+            # Whatever an answer makes the SDK raise is its sender's fault: else it would count as an attempt at a
+            # message, and its traceback, the provider's own words included, would stand in the log.
             raise _fault(asked, error) from error
         if completion.error and not completion.choices:
             raise refusal(asked, stated_status(completion.error), completion.error)
@@ -84,9 +83,7 @@ class OpenAICompatible:
 
 def _open(base_url: str | None, key: str) -> AsyncOpenAI:
     check_address(base_url or _OPENAI)
-    client = AsyncOpenAI(
-        api_key=key, base_url=base_url or _OPENAI, max_retries=0, http_client=DefaultAsyncHttpxClient(limits=LIMITS)
-    )
+    client = AsyncOpenAI(api_key=key, base_url=base_url or _OPENAI, max_retries=0, http_client=WaryClient())
     if base_url:
         client.organization = client.project = None  # OpenAI's, from variables of the SDK's own: nobody else's business
     return client
@@ -97,6 +94,6 @@ def _fault(asked: Asked, error: Exception) -> ModelError:
         return refusal(asked, error.status_code, error.body, retry_after(error.response.headers))
     if isinstance(error, APITimeoutError):
         return fault(asked, TimeoutError())
-    if isinstance(error, APIConnectionError):
+    if isinstance(error, APIConnectionError) and not isinstance(error.__cause__, TooLargeError):
         return unreachable(asked, error.__cause__ or error)
     return fault(asked, error)

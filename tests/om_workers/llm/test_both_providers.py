@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import logging
 import socket
 import threading
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
@@ -20,6 +22,7 @@ from om_api.settings import ModelSettings
 from om_api.values import Outcome
 from om_workers.llm.gemini import Gemini
 from om_workers.llm.openai_compatible import OpenAICompatible
+from om_workers.llm.quote import quote
 from om_workers.prompts.parse import parse_observer
 
 THREADS = 128  # more than an SDK opens connections unless it is told
@@ -100,16 +103,81 @@ def test_no_variable_of_an_sdk_sends_the_key_or_the_prompt_elsewhere_or_another_
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_redirect_does_not_take_the_key_along(provider, server):
-    # the server at the new address would read the key of the one that is configured
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_neither_the_key_nor_what_was_said_follows_a_redirect(provider, server, status):
+    """Breaks when redirects are followed: 307 takes the conversation along, and whatever answers a 302 is believed."""
     with ModelServer() as other, opened(provider, server.root) as model:
         path = {"openai": "/v1/chat/completions", "gemini": "/v1beta/models/fake:generateContent"}[provider]
-        gone = Canned(307, b"", {"Location": f"{other.root.replace('127.0.0.1', 'localhost')}{path}"})
-        server.plan = lambda n, purpose: gone
-        with contextlib.suppress(ModelError):
-            model.complete(observe())
+        gone = Canned(status, b"", {"Location": f"{other.root.replace('127.0.0.1', 'localhost')}{path}"})
+        error = failing(server, model, gone)
 
-        assert KEY not in str(other.last_headers)
+        assert other.calls == []
+    assert f"refused ({status})" in str(error)
+    assert "correct its base_url" in str(error)
+
+
+BOMB = gzip.compress(b" " * 200_000_000)
+
+
+@pytest.mark.parametrize("status", [200, 500])
+@pytest.mark.parametrize(
+    ("body", "headers"), [(BOMB, {"Content-Encoding": "gzip"}), (b" " * 17_000_000, {})], ids=["packed", "plain"]
+)
+def test_an_answer_without_end_is_left_before_it_fills_the_worker(server, model, status, body, headers):
+    """Breaks when a body is read to its end: 200 kB of gzip are 200 MB, and 20 of those end the worker."""
+    tracemalloc.start()
+    error = failing(server, model, Canned(status, body, headers))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert "answered more than 16 MB" in str(error)
+    assert error.retryable
+    assert peak < 100_000_000
+
+
+DEEP = b'{"error":' * 900 + b'"x"' + b"}" * 900
+
+
+@pytest.mark.parametrize(
+    ("gets", "retryable"),
+    [
+        (refused(429, headers={"Retry-After": "Mon, 01 Jan 2035 00:00:00 +99999999999999999999"}), True),
+        (Canned(200, DEEP), True),
+        (Canned(500, DEEP), True),
+        (Canned(500, b"ab", {"Content-Type": "text/html; charset=hex"}), True),
+        (Canned(200, b'{"error": {"message": "x", "code": ' + b"9" * 4000 + b"}}"), True),
+    ],
+    ids=["a zone of twenty digits", "deep", "refused and deep", "no charset", "no status"],
+)
+def test_no_answer_makes_a_call_fail_in_a_way_that_counts_as_an_attempt(server, model, gets, retryable):
+    """Breaks when anything but a ModelError is raised: it burns attempts until innocent messages are quarantined.
+
+    The task logs its traceback then, too, with all that the provider said.
+    """
+    error = failing(server, model, gets)
+
+    assert error.retryable is retryable
+    assert len(str(error)) < 500
+
+
+def test_half_a_character_of_a_provider_is_none_of_the_error(server, model):
+    """Breaks when an error cannot be written down: neither the quarantine nor the log would take it."""
+    error = failing(server, model, Canned(400, b'{"error": {"code": 400, "message": "bad \\ud800 thing"}}'))
+
+    assert "bad ? thing" in str(error)
+    str(error).encode()
+
+
+class Unread(str):
+    __slots__ = ()
+
+    def split(self, *_):
+        raise AssertionError("read to its end")
+
+
+def test_a_provider_that_tells_a_long_story_is_not_read_to_its_end():
+    """Breaks when millions of words are compared with the key: a minute in which a timeout ends nothing."""
+    assert quote({"message": Unread("word " * 2_000)}, KEY, "").startswith("word word")
 
 
 def test_threads_share_one_client_and_are_answered_side_by_side(provider):
