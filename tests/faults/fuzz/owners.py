@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from fuzz.workers import sealing
+from fuzz.workers import reflecting, sealing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,27 +117,33 @@ def migrate(game: Game) -> None:
     game.begin("migrate", _removing(game, set(), lambda: bool(om.migrate_scope(resource, to))))
 
 
+def _undoing(game: Game) -> Callable[[], None] | None:
+    """Work that restores any generation of a memory here, or the time before the first; None if there are none."""
+    om, resource = game.world.om, game.resource
+    found = sorted(game.held[resource].of("reflections").items())
+    if not found:
+        return None
+    tail, members = game.dice.choice(found)
+    n = game.dice.randrange(len(members))  # the last one is in force
+    return _removing(game, set(), lambda: bool(om.restore(resource, n, tail or None)))
+
+
 def restore(game: Game) -> None:
     """Reflections are undone, or an undo is: each message must stay covered once."""
     game.go_where("reflections")
-    om, resource = game.world.om, game.resource
-    tail, members = game.dice.choice(sorted(game.held[resource].of("reflections").items()) or [("", [])])
-    n = game.dice.randrange(len(members) + 1)
-    game.begin("restore", _removing(game, set(), lambda: bool(om.restore(resource, n, tail or None))))
+    if undo := _undoing(game):
+        game.begin("restore", undo)
 
 
 def restore_overtaken(game: Game) -> None:
     """An undo is planned, and before its commit a worker reflects on, or another undo is done."""
     game.go_where("reflections")
-    om, resource = game.world.om, game.resource
-    found = sorted(game.held[resource].of("reflections").items())
-    if found:
-        tail, members = game.dice.choice(found)
-        undo = lambda: bool(om.restore(resource, game.dice.randrange(len(members)), tail or None))  # noqa: E731
-        slow, fast = (game.start(f"{who} restore", _removing(game, set(), undo)) for who in ("overtaken", "overtaking"))
-        slow.commit()
-        fast.finish()
-        slow.finish()
+    slow, fast = _undoing(game), game.dice.choice([_undoing(game), reflecting(game), reflecting(game)])
+    if slow and fast:
+        overtaken, overtaking = game.start("overtaken restore", slow), game.start("overtaking undo", fast)
+        overtaken.commit()
+        overtaking.finish()
+        overtaken.finish()
 
 
 WEIGHTS: dict[Callable[[Game], Any], float] = {

@@ -28,7 +28,8 @@ def _observing(game: Game, chunk: str) -> Callable[[], Any]:
     return lambda: world.perform("observe_chunk", scope, chunk)
 
 
-def _reflecting(game: Game) -> Callable[[], Any]:
+def reflecting(game: Game) -> Callable[[], Any]:
+    """A worker's reflection on any of the observations."""
     contrary, resource, thread = Contrary(game.world, random.Random(game.dice.random())), game.resource, game.thread
     return lambda: contrary.reflect(resource, thread)
 
@@ -134,7 +135,7 @@ def outlive(game: Game) -> None:
 def overtake(game: Game) -> None:
     """One reflector thinks; another begins after it and commits first."""
     game.go_where("observations")
-    slow, fast = (game.start(f"{who} reflect", _reflecting(game)) for who in ("overtaken", "overtaking"))
+    slow, fast = (game.start(f"{who} reflect", reflecting(game)) for who in ("overtaken", "overtaking"))
     slow.think()
     fast.finish()
     slow.finish()
