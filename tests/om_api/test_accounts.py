@@ -7,6 +7,7 @@ from world import World
 
 from om_api import InvalidInputError, accounts
 from om_api.store import due
+from om_workers.ledger import Ledger
 from om_workers.llm.base import Usage
 
 PRICED = {"models__priced__prices": "{input: 1, cached: 0.1, output: 4}", "observer_model": "priced"}
@@ -19,7 +20,7 @@ def house(client, prefix):
 
 
 def call(world, calls=1, resource="harold", model="priced"):
-    book = world.shop.ledger
+    book = Ledger(world.settings, world.shop.connection, world.shop.keys)
     for _ in range(calls):
         book.close(book.open(resource, "observe", model, 100), Usage(input=1_000, cached=600, output=200))
 

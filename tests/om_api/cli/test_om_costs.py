@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from world import World
 
+from om_workers.ledger import Ledger
 from om_workers.llm.base import Usage
 
 PRICES = {"OM_MODELS__PRICED__PRICES": "{input: 1, cached: 0.1, output: 4}", "OM_OBSERVER_MODEL": "priced"}
@@ -23,7 +24,7 @@ def spent(client, prefix, monkeypatch):
         world.say("hello")
         world.context()
         world.om.close()
-        book = world.shop.ledger
+        book = Ledger(world.settings, world.shop.connection, world.shop.keys)
         for _ in range(2):
             entry = book.open("harold", "observe", "priced", 100)
             book.close(entry, Usage(input=1_000, cached=600, output=200))
