@@ -1,0 +1,136 @@
+"""Money in a house at work: answers carry what they cost, and a budget that is used up makes work wait or go on for nothing."""
+
+from __future__ import annotations
+
+import pytest
+from world import Everybody, World
+
+from om_api.errors import BudgetReachedError, ModelError
+from om_api.store import looking
+from om_api.values import Scope
+from om_workers.asking import Asking
+from om_workers.ledger import Ledger
+from om_workers.llm.base import Reply, Usage
+from om_workers.llm.scripted import Scripted
+
+PRICED = {"models__priced__prices": "{input: 1, cached: 0.1, output: 4}", "observer_model": "priced"}
+
+
+class Paid(Scripted):
+    """A model that uses as much in every call: 1,000 tokens in, 600 of them cached, 200 out."""
+
+    def complete(self, request) -> Reply:
+        answer = super().complete(request)
+        return Reply(text=answer.text, model=self.name, usage=Usage(input=1_000, cached=600, output=200))
+
+
+class Counted(World):
+    """A world whose calls are counted and billed."""
+
+    def new_shop(self, **guarded):
+        shop = super().new_shop(**guarded)
+        book = Ledger(self.settings, shop.connection, shop.keys)
+        asking = Asking(shop.registry, Everybody(), book, self.settings, shop.count, tries=1)
+        return shop._replace(asking=asking)
+
+
+@pytest.fixture
+def house(client, prefix):
+    """Such a world with a model that costs 0.00126 dollars a call, or another one, and settings that a test names."""
+
+    def make(model=None, **changed):
+        return Counted(client, prefix, model or Paid.echo(name="priced"), **{**PRICED, **changed})
+
+    return make
+
+
+def talk(world, messages=12):
+    world.say(*[f"message {n}" for n in range(messages)])
+    world.tick_forgiving()
+    world.tick_forgiving()
+
+
+def test_observations_and_generations_say_what_they_cost(house):
+    world = house()
+    talk(world)
+    world.settle()
+    world.om.force_reflect("harold")
+    world.settle()
+
+    assert {observation.cost for era in world.om.history("harold") for observation in era.replaced} == {0.00126}
+    assert world.om.generations("harold")[-1].cost == 0.00126
+
+
+def test_every_call_of_the_workers_is_in_the_bills(house):
+    world = house()
+    talk(world)
+    world.om.force_reflect("harold")
+    world.settle()
+    bills = {line.purpose: line.calls for line in world.om.costs("harold").lines}
+    asked = [request.purpose for request in world.model.requests]
+
+    assert bills == {"observe": asked.count("observe"), "reflect": asked.count("reflect")}
+    assert bills["observe"] > 1
+
+
+def test_a_call_that_fails_is_billed_as_failed(house):
+    world = house(Paid(ModelError("away"), name="priced"))
+    world.say(*[f"message {n}" for n in range(3)])
+    world.tick_forgiving()
+    (line,) = world.om.costs("harold").lines
+
+    assert (line.calls, line.failed, line.cost) == (1, 1, 0)
+
+
+def test_work_whose_budget_is_used_up_waits_and_burns_no_attempt(house):
+    world = house(budget__calls_per_day="0")
+    talk(world)
+    chunks = world.shop.run(looking.look(world.shop.keys, Scope("harold"))).chunks
+
+    assert world.model.requests == []
+    assert chunks
+    assert {chunk.attempts for chunk in chunks} == {0}
+    assert len(world.context().messages) == 12
+
+
+def test_the_refusal_is_the_error_of_the_unit_of_work_and_says_when_to_come_back(house):
+    world = house(budget__calls_per_day="0")
+    world.say(*[f"message {n}" for n in range(3)])
+    world.claim()
+    world.perform("observe", *world.dispatch.queue.popleft()[1])
+    with pytest.raises(BudgetReachedError):
+        world.work()
+    waits = world.client.zscore(world.shop.keys.due_observe, "harold") - 1_000 * world.client.time()[0]
+
+    assert 200_000 < waits < 400_000
+
+
+def test_work_goes_on_when_the_budget_is_raised(house):
+    poor = house(budget__calls_per_day="1")
+    talk(poor)
+    rich = house(budget__calls_per_day="100")
+    rich.om.force_observe("t-1", "harold")
+    rich.settle()
+
+    assert rich.om.observations("harold")
+    assert len(poor.model.requests) == 1
+
+
+def test_a_budget_may_have_the_extractive_model_go_on_for_nothing(house):
+    world = house(budget__calls_per_day="1", budget__then="extractive")
+    talk(world)
+    world.settle()
+    models = {observation.model for observation in world.om.observations("harold")}
+
+    assert len(world.model.requests) == 1
+    assert models == {"priced", "extractive"}
+    assert world.om.costs("harold").calls == 1
+
+
+def test_a_house_stops_at_the_call_that_crosses_its_budget_in_dollars(house):
+    world = house(total_budget__dollars_per_day="0.003")
+    for _ in range(6):
+        talk(world)
+
+    assert len(world.model.requests) == 3
+    assert world.om.stats("harold").budget_reached == "total_budget.dollars_per_day"
