@@ -44,6 +44,10 @@ def observe(text):
     return observer_request(conversation(text), [noted(text)] * 2, prior_task=text, count=estimate, **SETTINGS).prompt
 
 
+def reflect(text, dropped):
+    return reflector_request([text, text], dropped=[dropped, dropped], **REFLECT).prompt
+
+
 def context(text):
     """A context all of whose texts come from elsewhere, as plain text."""
     said = Observation(id="o-1", thread_id="t-1", text=text, activation="a", task_state=text)
@@ -77,9 +81,7 @@ def test_a_request_has_the_tags_we_wrote_and_no_other(text):
 
     assert tags(observe(text)) == tags(observe("x"))
     assert tags(batch) == tags(plain)
-    assert tags(reflector_request([noted(text)] * 2, **REFLECT).prompt) == tags(
-        reflector_request(["x"], **REFLECT).prompt
-    )
+    assert tags(reflect(noted(text), text)) == tags(reflect("x", "x"))
 
 
 @every_text
