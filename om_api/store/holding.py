@@ -60,7 +60,10 @@ _COMMON = (
     _kind("workers", "workers", "zset", expires=True),
     _kind("spent", r"spent:\d{4}-\d\d-\d\d(?::ID)?", "hash", expires=True),
     _kind("older", "messages:ID", "zset"),
-    _kind("guard", "lock:.+", "string", expires=True),
+    _kind("breaker", "lock:breaker:.+", "hash", expires=True),
+    _kind("holders", "lock:holders:.+", "zset", expires=True),
+    _kind("window", r"lock:rates:[^{].*", "list", expires=True),
+    _kind("guard", "lock:.+", "string", expires=True),  # and the rest of lock:rates, counters of tokens
 )
 _RESOURCE = re.compile(r"\{(" + _ID + r")\}:(.*)", re.DOTALL)
 _READ = {"hash": ("HGETALL",), "zset": ("ZRANGE", 0, -1, "WITHSCORES"), "string": ("GET",)}

@@ -22,7 +22,8 @@ from scene import (
     write_plainly,
 )
 
-from om_api.store import clearing, commits, due, looking, migrating, reading
+from om_api.store import breaker, clearing, commits, due, looking, migrating, rates, reading
+from om_api.store.connection import Connection
 from om_api.store.steps import Wait
 from om_api.store.verify import Breach, verify
 from om_api.values import Observation, Outcome, Scope
@@ -88,6 +89,16 @@ def test_a_cleared_store_has_no_breach(store):
     filled(store)
     store.run(clearing.clear(store.keys, "harold", store.run(looking.look(store.keys, HAROLD)).now))
 
+    assert found(store) == []
+
+
+def test_what_workers_share_of_a_model_is_no_breach(store):
+    store.run(breaker.report(store.keys, "a model", "t", "failed"))
+    store.run(rates.hold(store.keys, "a model", "t", 2, 60))
+    shared = rates.Rates(Connection(store.client), store.keys)
+    assert shared.take("a model", rates.Rate(requests_per_minute=9, tokens_per_minute=9), 1) == 0
+
+    assert len(store.client.keys(f"{store.keys.prefix}:lock:*")) >= 5
     assert found(store) == []
 
 
