@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from om_api.errors import ModelError
+from om_api.errors import ModelError, StoreError
 from om_api.store import commits, doubt, due
 from om_api.values import Message, Outcome, Scope, new_id
 from om_workers import poison, sealed
@@ -115,7 +115,12 @@ class Observer:
     def _commit(self, read: Sealed, reply: Reply, observed: Observed) -> Outcome:
         resource, chunk = read.scope.resource, read.chunk.id
         observation = observation_of(read, observed, reply, self._shop.count(observed.text) if observed.text else 0)
-        did = self._run(commits.buffer(self._shop.keys, resource, observation, new_id()))
+        try:
+            did = self._run(commits.buffer(self._shop.keys, resource, observation, new_id()))
+        except StoreError:
+            with suppress(StoreError):  # no attempt is burned by what is the store's fault
+                self._begin(read, -1)
+            raise
         if did is Outcome.BUFFERED and commits.root(chunk) != chunk:
             self._run(doubt.observed(self._shop.keys, resource, chunk))
         return did

@@ -29,7 +29,7 @@ _SENTINEL_PORT = 26_379
 _FULL = "maxmemory"
 _PAUSE_S = 0.05
 _ADVICE = {
-    "maxmemory": "the server is out of memory (noeviction): give it more, or clear idle memories",
+    "maxmemory": "the server is out of memory: give it more, or clear idle memories",
     "READONLY": "the server is a read-only replica: point OM_REDIS_URL at the primary",
     "MISCONF": "the server cannot write to its disk and refuses writes: look at its log",
     "WRONGPASS": "the server refuses this password: correct OM_REDIS_URL",
@@ -41,6 +41,7 @@ _ADVICE = {
     "LOADING": "the server is still loading its data: wait and repeat",
     "NOREPLICAS": "the server takes no writes without its replicas: see that they are connected",
     "BUSY Redis": "a script keeps the server busy: wait and repeat",
+    "DB index is out of range": "the server has fewer databases: correct the number at the end of OM_REDIS_URL",
     "max number of clients": "the server has too many clients: raise its maxclients, or run fewer",
     "Too many connections": "this process has too many calls in flight: wait and repeat",
 }

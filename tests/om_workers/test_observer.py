@@ -7,7 +7,8 @@ import json
 import pytest
 from world import World
 
-from om_api.errors import ModelError
+from om_api.errors import ModelError, StoreError
+from om_api.store import commits
 from om_api.values import Outcome
 
 
@@ -141,3 +142,23 @@ def test_stats_say_that_a_chunk_is_being_observed(world):
 
     assert seen == [True]
     assert not world.om.stats("harold").observing
+
+
+def test_a_store_that_refuses_what_was_noted_burns_no_attempt(world, monkeypatch):
+    """Breaks when it does: a full store would have innocent messages taken for poison."""
+
+    def refused(*_):
+        raise StoreError("full", stored=False)
+        yield
+
+    world.say(*[f"message {n}" for n in range(2)])
+    _look(world)
+    ((_, chunk),) = _queued(world)
+    with monkeypatch.context() as patched:
+        patched.setattr(commits, "buffer", refused)
+        for _ in range(5):
+            with pytest.raises(StoreError):
+                world.perform("observe_chunk", "harold", chunk)
+
+    assert world.perform("observe_chunk", "harold", chunk) is Outcome.BUFFERED
+    assert world.om.rejected("harold") == []
