@@ -272,12 +272,12 @@ def test_a_model_that_shortens_nothing_is_not_asked_again_while_nothing_new_is_o
     world = World(client, prefix, observation_threshold="500", reflection__drain="false")
     while not world.om.generations("harold"):
         _fill(world, 1)
-    world.settle()
-    asked = len(world.model.requests)
+    asked = []
     for _ in range(5):
         client.zadd(f"{prefix}:due:reflect", {"harold": 1})
         world.tick()
+        asked.append(len(world.model.requests))
 
     (generation,) = world.om.generations("harold")
     assert generation.tokens > generation.input_tokens * 3 // 4
-    assert len(world.model.requests) == asked
+    assert asked[1:] == asked[:-1]  # the first tick may draft what was observed since

@@ -219,13 +219,14 @@ def _forget(store, name):
     return store.run(commits.forget(store.keys, HAROLD, record(store).epoch, stored))
 
 
-@pytest.mark.parametrize("meanwhile", ["reflect", "restore", "clear thread", "expire"])
+@pytest.mark.parametrize("meanwhile", ["reflect", "restore", "clear thread", "clear another thread", "expire"])
 def test_a_restore_that_was_overtaken_changes_nothing(store, meanwhile):
     three_generations(store)
     overtake = {
         "reflect": lambda: reflect(store, "o4"),
         "restore": lambda: restore(store, 2),
         "clear thread": lambda: store.run(clearing.clear_thread(store.keys, HAROLD, "t1", AT, words)),
+        "clear another thread": lambda: store.run(clearing.clear_thread(store.keys, HAROLD, "t2", AT, words)),
         "expire": lambda: store.client.delete(store.keys.of("harold").reflected(HAROLD, 2)),
     }[meanwhile]
     before = []
