@@ -96,7 +96,7 @@ def _history(snapshot: Snapshot, before: _Seen | None) -> tuple[int, int, int]:
 
     In thread scope the record says it. In resource scope the record's total is that of all threads, and a reflection no
     longer tells them apart: what it took in is reckoned at this client's first look, by the thread's share of what is
-    still held apart, and from then on by what goes from the observations.
+    still held apart, and from then on by what goes from the observations, and by what an undo brings back to them.
     """
     generation = snapshot.generation.n if snapshot.generation else 0
     held = _held(snapshot)
@@ -106,10 +106,15 @@ def _history(snapshot: Snapshot, before: _Seen | None) -> tuple[int, int, int]:
     elif before is None or generation < before.generation:
         reflected = _reflected(snapshot) * own // (held.total() or 1)
     elif generation > before.generation:
-        reflected = max(before.reflected, before.raw - own)
+        gone = before.raw - own
+        reflected = max(0, gone) if _restored(snapshot) else max(before.reflected, gone)
     else:
         reflected = before.reflected
     return own + reflected, reflected, generation
+
+
+def _restored(snapshot: Snapshot) -> bool:
+    return snapshot.generation is not None and snapshot.generation.origin == "restore"
 
 
 def _held(snapshot: Snapshot) -> Counter[str]:

@@ -85,6 +85,15 @@ def test_what_a_reflection_takes_in_stays_in_the_history(served):
     assert tallied(served, before, after)["raw"] == 110 + 110
 
 
+def test_what_an_undo_brings_back_is_not_counted_twice(served):
+    before = snapshot(raw=10, seen=[observed(100)], total=100)
+    after = snapshot(raw=10, total=100, generation=1)
+    undone = snapshot(raw=10, seen=[observed(100)], total=100, generation=2)
+    undone.generation = Generation(n=2, text="g", origin="restore")
+
+    assert tallied(served, before, after, undone)["raw"] == 3 * 110
+
+
 def test_a_client_that_comes_after_a_reflection_reckons_by_the_threads_share(served):
     alone = snapshot(raw=100, total=900, generation=1)
     assert tallied(served, alone)["raw"] == 1_000
@@ -188,6 +197,21 @@ def test_contexts_of_a_long_conversation_cost_less_than_its_history(world):
     assert (sums["contexts"], sums["raw"]) == (60, sum(100 * n for n in range(1, 61)))
     assert sums["raw_cached"] == sum(100 * n for n in range(1, 60))
     assert sums["tokens"] < sums["raw"] / 2
+
+
+def test_a_reflection_and_its_undo_leave_the_history_as_long_as_it_was(world):
+    for _ in range(2):
+        world.say(*[f"message {n}" for n in range(12)])
+        world.settle()
+        world.context()
+        world.om.force_reflect("harold")
+        world.settle()
+        world.context()
+    assert world.om.restore("harold", 1) == "restored"
+    world.context()
+    world.om.close()
+
+    assert told(world)["raw"] == 2 * 1_200 + 3 * 2_400
 
 
 def test_a_reader_of_a_read_only_memory_sends_nothing(world, client, prefix):
