@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from redis.exceptions import LockError, RedisError
 from redis.lock import Lock
 
-from om_api.store.connection import explain
+from om_api.store.exchange import explain
 from om_api.store.steps import Batch
 
 if TYPE_CHECKING:

@@ -1,0 +1,66 @@
+"""Driving steps with redis.asyncio; the blocking twin is in connection.py, what both ask and say in exchange.py."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import redis.asyncio
+from redis.asyncio.retry import Retry
+from redis.asyncio.sentinel import Sentinel
+from redis.exceptions import RedisError
+
+from om_api.store.exchange import asks, patient, retries_itself
+from om_api.store.opening import Library, open_with
+from om_api.store.steps import Wait
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Generator
+
+    from om_api.store.steps import Step, Steps
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+
+def open_async_client(url: str, timeout: float = 5.0) -> redis.asyncio.Redis:
+    """An asyncio client for a URL; see opening.open_with. Raises SettingsError."""
+    client: redis.asyncio.Redis = open_with(Library(redis.asyncio.Redis, Sentinel, Retry), url, timeout)
+    return client
+
+
+class AsyncConnection:
+    """Runs steps against a redis.asyncio client (a plain server, Sentinel's primary, or a RedisCluster) of one event loop."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.cluster = isinstance(client, redis.asyncio.RedisCluster)
+        self._retries_itself = self.cluster or retries_itself(client)
+
+    async def run(self, steps: Steps[T]) -> T:
+        """Drive steps to their end and return what they return; raises StoreError."""
+        return await _drive(patient(steps, retries_itself=self._retries_itself), self._perform)
+
+    async def _perform(self, step: Step) -> Any:
+        if isinstance(step, Wait):
+            return await asyncio.sleep(step.seconds)
+        return await _drive(asks(step, cluster=self.cluster), lambda ask: ask(self.client))
+
+    async def close(self) -> None:
+        """Give the connections back."""
+        await self.client.aclose()
+
+
+async def _drive(questions: Generator[S, Any, T], answer: Callable[[S], Awaitable[Any]]) -> T:
+    """Answer everything a generator asks, and return what it returns; Redis' errors are answers too."""
+    try:
+        question = next(questions)
+        while True:
+            try:
+                reply = await answer(question)
+            except RedisError as error:
+                question = questions.throw(error)
+            else:
+                question = questions.send(reply)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]

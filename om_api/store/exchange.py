@@ -1,0 +1,166 @@
+"""How a step is asked of a Redis client, blocking or not, and what its errors say: one logic behind both connections."""
+
+from __future__ import annotations
+
+import random
+import socket
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from redis.exceptions import ConnectionError as NotConnected
+from redis.exceptions import NoScriptError, RedisError, ResponseError
+from redis.exceptions import TimeoutError as NotAnswered
+
+from om_api.errors import StoreError
+from om_api.store.scripts import load_all
+from om_api.store.steps import Batch, Step, Steps, Verb, Wait
+
+if TYPE_CHECKING:
+    from om_api.store.scripts import Script
+
+T = TypeVar("T")
+Ask: TypeAlias = Callable[[Any], Any]  # what to do with a client: it gives the reply, or an awaitable of it
+Asks: TypeAlias = Generator[Ask, Any, Any]
+_FULL = "maxmemory"
+_PAUSE_S = 0.05
+_ADVICE = {
+    "maxmemory": "the server is out of memory: give it more, or clear idle memories",
+    "READONLY": "the server is a read-only replica: point OM_REDIS_URL at the primary",
+    "MISCONF": "the server cannot write to its disk and refuses writes: look at its log",
+    "WRONGPASS": "the server refuses this password: correct OM_REDIS_URL",
+    "invalid username": "the server refuses this password: correct OM_REDIS_URL",
+    "NOAUTH": "the server wants a password: put it into OM_REDIS_URL",
+    "HELLO must be called": "the server wants a password: put it into OM_REDIS_URL",
+    "NOPERM": "this ACL user may not do that: see docs/operations.md",
+    "WRONGTYPE": "a key holds something that is not ours: choose another OM_PREFIX or remove that key",
+    "LOADING": "the server is still loading its data: wait and repeat",
+    "NOREPLICAS": "the server takes no writes without its replicas: see that they are connected",
+    "BUSY Redis": "a script keeps the server busy: wait and repeat",
+    "DB index is out of range": "the server has fewer databases: correct the number at the end of OM_REDIS_URL",
+    "max number of clients": "the server has too many clients: raise its maxclients, or run fewer",
+    "Too many connections": "this process has too many calls in flight: wait and repeat",
+}
+
+
+def patient(steps: Steps[T], *, retries_itself: bool) -> Steps[T]:
+    """The same steps, each asked twice if need be, and told of a failure by a StoreError; whoever drives throws RedisErrors.
+
+    `retries_itself`: the client tries again by itself, so that we need not and cannot know what its first try did.
+    """
+    try:
+        step = next(steps)
+        while True:
+            try:
+                reply = yield from _twice(step, retries_itself=retries_itself)
+            except StoreError as error:
+                step = steps.throw(error)
+            else:
+                step = steps.send(reply)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+
+
+def _twice(step: Step, *, retries_itself: bool) -> Steps[Any]:
+    """A step's reply; asked twice, because a connection may have died while it was idle.
+
+    Time 0: a push is written, and the connection breaks before its reply. Time 1: the second try is refused by a
+    server that is starting. Nobody can know then what became of the push, though the refusal alone says "not kept".
+    """
+    try:
+        return (yield step)
+    except RedisError as error:
+        first = explain(error, step, retried=retries_itself)
+        if retries_itself or not isinstance(error, NotConnected | NotAnswered) or _is_refusal(error):
+            raise first from error
+    yield Wait(_PAUSE_S * random.random())
+    try:
+        return (yield step)
+    except RedisError as error:
+        again = explain(error, step)
+        raise _uncertain(again) if first.stored is None is not again.stored else again from error
+
+
+def asks(step: Verb | Batch, *, cluster: bool) -> Asks:
+    """What a client is asked for one step, one after the other; returns the step's reply."""
+    if isinstance(step, Verb):
+        return (yield from _call(step))
+    if cluster:
+        return (yield from _on_slots(step))
+    if len(step.commands) == 1:
+        return [(yield lambda client: client.execute_command(*step.commands[0]))]
+    try:
+        return (yield lambda client: _pipeline(client, step.commands, atomic=step.atomic).execute())
+    except RedisError as error:
+        if step.writes or not step.atomic or _FULL not in str(error):
+            raise
+    words = [word for command in step.commands for word in (len(command), *command)]
+    return (yield from _call(Verb("batch", [command[1] for command in step.commands if len(command) > 1], words)))
+
+
+def _pipeline(client: Any, commands: Any, *, atomic: bool) -> Any:
+    pipe = client.pipeline(transaction=atomic)
+    for command in commands:
+        pipe.execute_command(*command)
+    return pipe
+
+
+def _on_slots(step: Batch) -> Asks:
+    # A Cluster's transaction lives in one slot, and TIME in none: it is asked before the rest.
+    rest = [command for command in step.commands if command != ("TIME",)]
+    timed = len(rest) < len(step.commands)
+    time = (yield lambda client: client.time(target_nodes="random")) if timed else None
+    atomic = step.atomic and len(rest) > 1
+    replies = iter((yield lambda client: _pipeline(client, rest, atomic=atomic).execute()))
+    return [time if command == ("TIME",) else next(replies) for command in step.commands]
+
+
+def _call(verb: Verb) -> Asks:
+    script: Script = load_all()[verb.name]
+    script.check(len(verb.keys))
+    words = (len(verb.keys), *verb.keys, *verb.args)
+    try:
+        return (yield lambda client: client.evalsha(script.sha, *words))
+    except NoScriptError:
+        return (yield lambda client: client.eval(script.source, *words))
+
+
+def explain(error: RedisError, step: Step, *, retried: bool = False) -> StoreError:
+    """Turn a Redis error into one that says what happened to the write and what to do next.
+
+    `retried`: the client may have tried before, so that the last error does not say what the first try did.
+    """
+    wrote = isinstance(step, Verb) or (isinstance(step, Batch) and step.writes)
+    text = _said(error).rstrip(". ")[:200]
+    if word := _is_refusal(error):
+        return StoreError(f"the store refused: {text}. {_ADVICE.get(word, 'See docs/operations.md.')}", stored=False)
+    never_sent = isinstance(error.__cause__, ConnectionRefusedError | socket.gaierror) or "connecting to" in text
+    where = step.name if isinstance(step, Verb) else "read"
+    return StoreError(
+        f"the store did not answer ({where}): {text}. Check that the server runs and OM_REDIS_URL points at it; "
+        "repeating the call with the same ids is safe.",
+        stored=None if wrote and (retried or not never_sent) else False,
+    )
+
+
+def _is_refusal(error: RedisError) -> str:
+    """The word of a server (or a pool) that did nothing of what it was asked; "" when it may have done it."""
+    known = next((word for word in _ADVICE if word in _said(error)), "")
+    return known or (type(error).__name__ if isinstance(error, ResponseError) else "")
+
+
+def _said(error: RedisError) -> str:
+    # redis-py takes the server's first word, such as READONLY, off the text
+    code = error.status_code
+    return f"{code} {error}" if code and code not in str(error) else str(error)
+
+
+def _uncertain(error: StoreError) -> StoreError:
+    return StoreError(
+        f"{error} The first try may have been kept: repeat the call with the same ids, which is safe.", stored=None
+    )
+
+
+def retries_itself(client: Any) -> bool:
+    """Whether a client tries again by itself: a Cluster's does, and a plain one if it was made so."""
+    policy = client.get_retry() if hasattr(client, "get_retry") else None
+    return bool(policy and policy.get_retries() > 0)

@@ -1,0 +1,69 @@
+"""Making a client of redis-py, blocking or not, from the store's URL; it connects at first use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from redis.backoff import NoBackoff
+
+from om_api.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+POOL = 512  # connections; a worker's threads and a server's handlers each hold one for the length of a call
+_SENTINEL_PORT = 26_379
+
+
+class Library(NamedTuple):
+    """One of redis-py's two faces: its client, its Sentinel, its policy of retries."""
+
+    client: Any
+    sentinel: Callable[..., Any]
+    retry: Callable[..., Any]
+
+
+def open_with(library: Library, url: str, timeout: float) -> Any:
+    """A client for a URL; connects at first use. `timeout` in seconds bounds each call. Raises SettingsError.
+
+    redis://, rediss:// (TLS), unix://, and redis+sentinel://host:port,host:port/primary/db for Sentinel's primary.
+    """
+    options: dict[str, Any] = {
+        "socket_timeout": timeout,
+        "socket_connect_timeout": timeout,
+        "max_connections": POOL,
+        "retry": library.retry(NoBackoff(), 0),  # we try again ourselves: we must know what the first try may have done
+    }
+    parts = urlsplit(url)
+    if parts.scheme not in {"redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel"}:
+        raise SettingsError("the store's URL must begin with redis://, rediss://, unix:// or redis+sentinel://")
+    try:
+        if parts.scheme.endswith("+sentinel"):
+            return _primary(library, parts, options)
+        client = library.client.from_url(url, **options)
+        client.connection_pool.connection_class(**client.connection_pool.connection_kwargs)  # connects to nothing yet
+    except SettingsError:
+        raise
+    except (TypeError, ValueError):  # its text may hold a part of the password
+        raise SettingsError(
+            "the store's URL cannot be used: see to its port, its database and its options, and write / ? # in a password"
+            " as %2F %3F %23"
+        ) from None
+    return client
+
+
+def _primary(library: Library, parts: SplitResult, options: dict[str, Any]) -> Any:
+    service, _, db = parts.path.strip("/").partition("/")
+    if not service:
+        raise SettingsError("a sentinel URL names its primary: redis+sentinel://host:26379,host2:26379/mymaster/0")
+    account, _, addresses = parts.netloc.rpartition("@")
+    user, _, password = account.partition(":")
+    hosts = [address.rpartition(":") for address in addresses.split(",")]
+    secure = {"ssl": True} if parts.scheme.startswith("rediss") else {}
+    sentinel = library.sentinel(
+        [(host or port, int(port) if host else _SENTINEL_PORT) for host, _, port in hosts],
+        socket_timeout=options["socket_timeout"],
+    )
+    known = {"username": unquote(user) or None, "password": unquote(password) or None}
+    return sentinel.master_for(service, db=int(db or 0), **known, **options, **secure)
