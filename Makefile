@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 FILES := pyproject.toml constraints.txt Makefile
 JOBS ?= 2
 
-.PHONY: help demo up test lint check fuzz chaos limits mutants docs clean
+.PHONY: help demo up test lint check fuzz chaos limits mutants faces docs clean
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
@@ -42,6 +42,7 @@ lint: $(VENV)/.installed-checks  ## style, types, Lua, arrows between rooms, the
 	@if command -v luacheck >/dev/null; then luacheck --quiet --std lua51 --read-globals redis KEYS ARGV --no-max-line-length om_api/store/lua; \
 	else echo "luacheck is not installed: tests/om_api/store/test_scripts.py compiles every script and finds its globals"; fi
 	$(BIN)/lint-imports
+	@$(BIN)/python .ci/faces.py
 	@$(BIN)/python .ci/longest.py
 
 check: lint test  ## the one gate: lint and all tests
@@ -57,6 +58,9 @@ limits: $(VENV)/.installed-tests  ## count what two workers with 32 threads each
 
 mutants: $(VENV)/.installed-tests  ## take out every guard once and see that the tests notice (ONLY=seal.lua, JOBS=4, WRITE=1)
 	@PYTHONPATH=tests $(BIN)/python -m mutants --jobs $(JOBS) --only "$${ONLY:-}" $(if $(WRITE),--write)
+
+faces: $(VENV)/.installed-checks  ## write the blocking client again, of the asyncio one
+	$(BIN)/python .ci/faces.py --write
 
 docs: $(VENV)/.installed  ## write the generated documents again
 	$(BIN)/python -m om_api.settings.docs --write

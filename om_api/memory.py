@@ -1,4 +1,4 @@
-"""ObservationalMemory: the client that agents use."""
+"""ObservationalMemory: the client that agents use. Made of async_memory.py by `make faces`: change that file."""
 
 from __future__ import annotations
 

@@ -1,0 +1,218 @@
+"""AsyncObservationalMemory: the client that agents use. memory.py is made of this file by `make faces`."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import structlog
+
+from om_api import tokens
+from om_api.core import Core, Era, Receipt, Stats
+from om_api.errors import StoreError
+from om_api.settings import load_settings
+from om_api.store.aio import AsyncConnection, open_async_client
+from om_api.store.verify import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from om_api.context import Context
+    from om_api.settings import Settings
+    from om_api.store.clearing import Cleared
+    from om_api.store.quarantine import Rejected
+    from om_api.store.steps import Steps
+    from om_api.store.verify import Breach
+    from om_api.values import Generation, Message, Observation, Outcome, Record, ThreadState
+
+T = TypeVar("T")
+_KEPT_UNSENT = 1_000
+_log = structlog.get_logger("om_api")
+
+
+class AsyncObservationalMemory:
+    """An agent's memory. Safe for the tasks of one event loop; nothing in it ever waits for a model.
+
+    `settings` default to config/ and the environment. `timeout` (s) bounds each round trip. With `fail_open` the store
+    being away raises nothing: messages are kept here (the newest 1,000) and sent when it is back, and contexts are made
+    of what was read last, saying that memory was unavailable. Raises StoreError otherwise, InvalidInputError for input
+    that cannot be accepted, SettingsError for settings that cannot be in force.
+    """
+
+    def __init__(
+        self, settings: Settings | None = None, *, fail_open: bool = False, timeout: float = 5.0, client: Any = None
+    ) -> None:
+        self.settings = settings or load_settings()
+        self._connection = AsyncConnection(
+            client if client is not None else open_async_client(self.settings.redis_url, timeout)
+        )
+        self._core = Core(self.settings, tokens.counter(self.settings.memory.tokenizer))
+        self._core.cluster = self._connection.cluster
+        self._fail_open = fail_open
+        self._away = False
+        self._unsent: deque[Message] = deque(maxlen=_KEPT_UNSENT)
+        if fail_open:
+            self._core.snapshots = OrderedDict()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Send what could not be sent before, if the store is back, and give the connections back."""
+        if self._unsent:
+            await self._send([])
+        await self._connection.close()
+
+    async def _run(self, steps: Steps[T]) -> T:
+        return await self._connection.run(steps)
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    async def add_message(self, message: Message) -> Receipt:
+        """Keep one message; adding an id accepted in the last ten minutes adds nothing and says so."""
+        return await self.add_messages([message])
+
+    async def add_messages(self, messages: Iterable[Message]) -> Receipt:
+        """Keep messages of any threads and resources; one round trip for each resource's 500.
+
+        All are checked before the first is sent: one that cannot be accepted raises InvalidInputError, which says which
+        (`messages[7]: message m-7: …`) and why, and none is added. Each 500 of a resource are added together or not at all.
+        """
+        if not self._fail_open:
+            return await self._run(self._core.add(messages))
+        return await self._send(self._core.prepare_all(messages))
+
+    async def _send(self, messages: list[Message]) -> Receipt:
+        batch = [*self._unsent, *messages]
+        try:
+            receipt = await self._run(self._core.add(batch))
+        except StoreError as error:
+            self._unsent = deque(batch, maxlen=_KEPT_UNSENT)
+            self._lost(error)
+            return Receipt(tuple(message.id for message in messages), 0)
+        self._unsent.clear()
+        self._away = False
+        return receipt._replace(ids=receipt.ids[len(batch) - len(messages) :])
+
+    def _lost(self, error: StoreError) -> None:
+        if not self._away:
+            _log.warning("store_unavailable", error=str(error), unsent=len(self._unsent))
+        self._away = True
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    async def get_context(self, thread_id: str, resource_id: str, max_tokens: int | None = None) -> Context:
+        """The Actor's whole memory for a thread: reflection, observations, raw messages, in the order prompt caches like.
+
+        One round trip when warm. Chunks that are due are activated on the way. `max_tokens` caps the whole by leaving the
+        oldest raw messages out of the view (`Context.omitted`); the memory keeps them.
+        """
+        if not self._fail_open:
+            return await self._run(self._core.context(resource_id, thread_id, max_tokens))
+        try:
+            if self._unsent:
+                await self._send([])
+            found = await self._run(self._core.context(resource_id, thread_id, max_tokens))
+        except StoreError as error:
+            self._lost(error)
+            return self._core.without_store(resource_id, thread_id, list(self._unsent), max_tokens)
+        self._away = False
+        return found
+
+    async def record(self, resource_id: str, thread_id: str | None = None) -> Record:
+        """A scope's bookkeeping: generation, totals by tier, limits in force."""
+        return await self._run(self._core.record(resource_id, thread_id))
+
+    async def observations(self, resource_id: str, thread_id: str | None = None) -> list[Observation]:
+        """Tier 2, oldest first: of every thread of the resource, or of one."""
+        return await self._run(self._core.observations(resource_id, thread_id))
+
+    async def sources(self, observation_id: str, resource_id: str) -> list[Message]:
+        """The messages behind an observation, oldest first; none once they have expired."""
+        return await self._run(self._core.sources(observation_id, resource_id))
+
+    async def generations(self, resource_id: str, thread_id: str | None = None) -> list[Generation]:
+        """Tier 3, oldest first; the last of a scope is in force."""
+        return await self._run(self._core.generations(resource_id, thread_id))
+
+    async def history(self, resource_id: str, thread_id: str | None = None) -> list[Era]:
+        """The generations with the observations that each of them replaced, oldest first."""
+        return await self._run(self._core.history(resource_id, thread_id))
+
+    async def threads(self, resource_id: str) -> list[ThreadState]:
+        """Every thread: what is unsealed of it, its current task, the suggested response."""
+        return await self._run(self._core.threads(resource_id))
+
+    async def stats(self, resource_id: str | None = None) -> Stats | list[Stats]:
+        """How full a resource's memory is; without one, of every resource the workers have met."""
+        if resource_id is not None:
+            return await self._run(self._core.stats(resource_id))
+        return [await self._run(self._core.stats(name)) for name in await self._run(self._core.resources())]
+
+    async def verify(self) -> list[Breach]:
+        """Every breach of the promises in the whole store, which may be in use; [] when all is well. Writes nothing."""
+        return await self._run(verify(self._core.keys))
+
+    # -- asking the workers -------------------------------------------------------------------------------------------
+
+    async def force_observe(
+        self, thread_id: str | None = None, resource_id: str = "", wait: float | None = None
+    ) -> Outcome:
+        """Have what is raw (of one thread, or of all) observed and activated now, whatever the thresholds.
+
+        Marks the scope due and urgent and, with `wait`, looks up to that many seconds for the answer: `activated`,
+        `rest` when there is nothing to observe, `busy` when it is not done yet.
+        """
+        return await self._run(self._core.force_observe(resource_id, thread_id, wait))
+
+    async def force_reflect(self, resource_id: str, thread_id: str | None = None, wait: float | None = None) -> Outcome:
+        """Have a scope's observations condensed now, whatever the thresholds; answers like force_observe, `reflected`."""
+        return await self._run(self._core.force_reflect(resource_id, thread_id, wait))
+
+    async def pause(self, resource_id: str) -> Outcome:
+        """Stop whatever calls a model for a resource; messages are kept, ready chunks and contexts served."""
+        return await self._run(self._core.pause(resource_id, on=True))
+
+    async def resume(self, resource_id: str) -> Outcome:
+        """Let a paused resource go on."""
+        return await self._run(self._core.pause(resource_id, on=False))
+
+    # -- the quarantine -----------------------------------------------------------------------------------------------
+
+    async def rejected_counts(self) -> dict[str, int]:
+        """How many messages of each resource could not be accepted or observed; resources without any are left out."""
+        return await self._run(self._core.rejected_counts())
+
+    async def rejected(self, resource_id: str, newest: int | None = None) -> list[Rejected]:
+        """What of a resource could not be accepted or observed, and why, oldest first: all, or the `newest` entries."""
+        return await self._run(self._core.rejected(resource_id, newest))
+
+    async def retry_rejected(self, resource_id: str, entry_id: str) -> Outcome:
+        """Give a rejected message another chance; its entry leaves the quarantine, and comes back if nothing has changed.
+
+        `sealed`: it will be observed again, its placeholder is gone. `busy`: it is raw again and the workers will judge it.
+        `superseded`: there is no such entry (any more). Raises InvalidInputError, changing nothing, where it cannot be
+        tried: a reflection took in the placeholder, the message has expired, its bytes were no text.
+        """
+        return await self._run(self._core.retry_rejected(resource_id, entry_id))
+
+    async def drop_rejected(self, resource_id: str, entry_id: str) -> Outcome:
+        """Remove an entry and nothing else, so that a placeholder stays; `superseded` when there is none (any more)."""
+        return await self._run(self._core.drop_rejected(resource_id, entry_id))
+
+    # -- ending -------------------------------------------------------------------------------------------------------
+
+    async def forget(self, observation_id: str, resource_id: str) -> Outcome:
+        """Remove one observation and the messages behind it; raises InvalidInputError when there is none of this id."""
+        return await self._run(self._core.forget(observation_id, resource_id))
+
+    async def clear(self, resource_id: str, thread_id: str | None = None) -> Cleared:
+        """Remove a resource's whole memory, or one thread of it; `merged` names what a reflection holds beyond recognition."""
+        return await self._run(self._core.clear(resource_id, thread_id))
+
+    async def migrate_scope(self, resource_id: str, to: str) -> Outcome:
+        """Move a memory to scope `to`; `busy` while chunks are unready, `superseded` when it changed: repeat then."""
+        return await self._run(self._core.migrate_scope(resource_id, to))
