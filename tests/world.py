@@ -96,7 +96,9 @@ class Uncounted:
 
 
 class World:
-    """`om` is the client, `tick` what beat and workers do; nothing happens by itself."""
+    """`om` is the client, `tick` what beat and workers do; nothing happens by itself. `face` makes clients."""
+
+    face: Callable[..., Any] = ObservationalMemory
 
     def __init__(
         self, client: Any, prefix: str, model: Model | None = None, config_dir: Any = None, **changed: str
@@ -106,7 +108,7 @@ class World:
         self.settings = load_settings(config_dir, {**small, **named, "OM_PREFIX": prefix})
         self.client, self.prefix = client, prefix
         self.model = model or Scripted.echo()
-        self.om = ObservationalMemory(self.settings, client=client)
+        self.om = type(self).face(self.settings, client=client)
         self.dispatch = Inline()
         self.shop = self.new_shop()
 

@@ -1,7 +1,27 @@
 from __future__ import annotations
 
 import pytest
+from driven import Driven
 from world import World
+
+
+FACES = pytest.mark.parametrize("client", ["fakeredis", "server", "asyncio"], indirect=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc):
+    """Every promise is kept on a fake server, on a real one, and there by the library's asyncio face too."""
+    if "client" in metafunc.fixturenames:
+        metafunc.definition.add_marker(FACES)
+
+
+@pytest.fixture(autouse=True)
+def face(request, monkeypatch):
+    """Which client the tests' houses have: the blocking one, or the asyncio one."""
+    if getattr(request.node, "callspec", None) and request.node.callspec.params.get("client") == "asyncio":
+        monkeypatch.setattr(World, "face", Driven)
+    yield World.face
+    Driven.close_all()
 
 
 @pytest.fixture

@@ -68,10 +68,10 @@ def test_a_context_can_be_capped_and_the_memory_keeps_what_the_view_leaves_out(w
     assert len(world.context().messages) == 15
 
 
-def test_an_agent_that_fails_open_goes_on_without_the_store(world, monkeypatch):
-    from om_api import Message, ObservationalMemory
+def test_an_agent_that_fails_open_goes_on_without_the_store(world, face, monkeypatch):
+    from om_api import Message
 
-    om = ObservationalMemory(world.settings, client=world.client, fail_open=True)
+    om = face(world.settings, client=world.client, fail_open=True)
     first = Message(role="user", content="before", thread_id="t-1", resource_id="harold")
     om.add_message(first)
     assert not om.get_context("t-1", "harold").unavailable

@@ -1,0 +1,61 @@
+"""The asyncio client behind the blocking one's methods, so that one test holds both faces of the library to one promise."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from functools import cache
+from typing import Any
+
+from om_api import AsyncObservationalMemory
+from om_api.store.aio import open_async_client
+
+
+@cache
+def loop() -> asyncio.AbstractEventLoop:
+    """One event loop in a thread of its own, for as long as the tests run."""
+    started = asyncio.new_event_loop()
+    threading.Thread(target=started.run_forever, name="asyncio face", daemon=True).start()
+    return started
+
+
+def await_(coroutine: Any, seconds: float = 60) -> Any:
+    """What a coroutine returns or raises, run on that loop."""
+    return asyncio.run_coroutine_threadsafe(coroutine, loop()).result(seconds)
+
+
+class Driven:
+    """An AsyncObservationalMemory whose methods wait; `client` is a blocking client of the server it is to use."""
+
+    opened: list[Driven] = []
+
+    def __init__(self, settings: Any, *, client: Any = None, **options: Any) -> None:
+        self.face = await_(_open(settings, client, options))
+        self.opened.append(self)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.face, name)
+        if not inspect.iscoroutinefunction(found):
+            return found
+        return lambda *args, **options: await_(found(*args, **options))
+
+    def __enter__(self) -> Driven:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @classmethod
+    def close_all(cls) -> None:
+        """Give every connection back; a test that closed its own does no harm."""
+        while cls.opened:
+            await_(cls.opened.pop().face._connection.close())
+
+
+async def _open(settings: Any, client: Any, options: dict[str, Any]) -> AsyncObservationalMemory:
+    if client is None:
+        return AsyncObservationalMemory(settings, **options)
+    at = client.connection_pool.connection_kwargs
+    url = f"redis://{at['host']}:{at['port']}/{at['db']}"
+    return AsyncObservationalMemory(settings, client=open_async_client(url, options.get("timeout", 5)), **options)
