@@ -6,7 +6,10 @@ import asyncio
 import inspect
 import threading
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar, Self
+
+import redis
+import redis.asyncio
 
 from om_api import AsyncObservationalMemory
 from om_api.store.aio import open_async_client
@@ -28,7 +31,7 @@ def await_(coroutine: Any, seconds: float = 60) -> Any:
 class Driven:
     """An AsyncObservationalMemory whose methods wait; `client` is a blocking client of the server it is to use."""
 
-    opened: list[Driven] = []
+    opened: ClassVar[list[Driven]] = []
 
     def __init__(self, settings: Any, *, client: Any = None, **options: Any) -> None:
         self.face = await_(_open(settings, client, options))
@@ -40,7 +43,7 @@ class Driven:
             return found
         return lambda *args, **options: await_(found(*args, **options))
 
-    def __enter__(self) -> Driven:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -54,8 +57,13 @@ class Driven:
 
 
 async def _open(settings: Any, client: Any, options: dict[str, Any]) -> AsyncObservationalMemory:
-    if client is None:
-        return AsyncObservationalMemory(settings, **options)
+    return AsyncObservationalMemory(settings, client=client and _same(client, options.get("timeout", 5.0)), **options)
+
+
+def _same(client: Any, timeout: float) -> Any:
+    """An asyncio client of the server that a blocking one talks to."""
+    if isinstance(client, redis.RedisCluster):
+        node = client.get_default_node()
+        return redis.asyncio.RedisCluster(host=node.host, port=node.port)
     at = client.connection_pool.connection_kwargs
-    url = f"redis://{at['host']}:{at['port']}/{at['db']}"
-    return AsyncObservationalMemory(settings, client=open_async_client(url, options.get("timeout", 5)), **options)
+    return open_async_client(f"redis://{at['host']}:{at['port']}/{at['db']}", timeout)

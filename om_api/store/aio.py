@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import redis.asyncio
 from redis.asyncio.retry import Retry
-from redis.asyncio.sentinel import Sentinel
+from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
 from redis.exceptions import RedisError
 
 from om_api.store.exchange import asks, patient, retries_itself
@@ -47,7 +47,10 @@ class AsyncConnection:
         return await _drive(asks(step, cluster=self.cluster), lambda ask: ask(self.client))
 
     async def close(self) -> None:
-        """Give the connections back."""
+        """Give the connections back, those to Sentinels too: asyncio complains of what is left open."""
+        pool = None if self.cluster else self.client.connection_pool
+        for sentinel in pool.sentinel_manager.sentinels if isinstance(pool, SentinelConnectionPool) else ():
+            await sentinel.aclose()
         await self.client.aclose()
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from redis.backoff import NoBackoff
+from redis.maint_notifications import MaintNotificationsConfig
 
 from om_api.errors import SettingsError
 
@@ -34,6 +35,8 @@ def open_with(library: Library, url: str, timeout: float) -> Any:
         "socket_connect_timeout": timeout,
         "max_connections": POOL,
         "retry": library.retry(NoBackoff(), 0),  # we try again ourselves: we must know what the first try may have done
+        # with them on, redis.asyncio writes to connections whose end it has read, and nobody knows what became of that
+        "maint_notifications_config": MaintNotificationsConfig(enabled=False),
     }
     parts = urlsplit(url)
     if parts.scheme not in {"redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel"}:

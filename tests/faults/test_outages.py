@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 
 import pytest
+from driven import Driven, await_
 from servers import BINARIES, Proxy, Server
 from world import World
 
-from om_api import Message, ObservationalMemory, StoreError, load_settings
+from om_api import Message, StoreError, load_settings
 from om_api.cli.embedded import free_port
 from om_api.store import due
 
@@ -48,10 +50,14 @@ TABLE = {
 NEXT = ("give it more, or clear idle memories", "point OM_REDIS_URL at the primary", "same ids is safe")
 
 
-@pytest.fixture(params=sorted(BINARIES))
-def server(request, tmp_path):
-    with Server(tmp_path, binary=BINARIES[request.param]) as own:
+@pytest.fixture(params=[*sorted(BINARIES), "asyncio"])
+def server(request, tmp_path, monkeypatch):
+    """A server of each make, for the blocking client; and one for the asyncio client."""
+    if request.param == "asyncio":
+        monkeypatch.setattr(World, "face", Driven)
+    with Server(tmp_path, binary=BINARIES.get(request.param, BINARIES["embedded"])) as own:
         yield own
+    Driven.close_all()
 
 
 @pytest.fixture
@@ -69,9 +75,7 @@ def om(server):
 
 
 def client_of(url, timeout=0.3):
-    return ObservationalMemory(
-        load_settings(environ={"OM_REDIS_URL": url, "OM_TOKENIZER": "estimate"}), timeout=timeout
-    )
+    return World.face(load_settings(environ={"OM_REDIS_URL": url, "OM_TOKENIZER": "estimate"}), timeout=timeout)
 
 
 def strike(server, kind):
@@ -82,6 +86,7 @@ def strike(server, kind):
             plain.replicaof("127.0.0.1", free_port())
         elif kind == "gone":
             server.kill()
+            await_(asyncio.sleep(0.1))  # until its loop has read the end of a connection, a client may write to it
         else:
             server.pause()
 
@@ -170,8 +175,9 @@ def test_a_refusal_after_a_lost_reply_leaves_it_open_too(server, proxy, monkeypa
     with client_of(proxy.url) as om, server.client() as plain:
         om.add_message(said("before"))
         proxy.lose(b"EVALSHA")
-        monkeypatch.setattr("time.sleep", lambda _: plain.replicaof("127.0.0.1", 1))
-        with pytest.raises(StoreError) as lost:
+        with monkeypatch.context() as patch, pytest.raises(StoreError) as lost:
+            patch.setattr("time.sleep", lambda _: plain.replicaof("127.0.0.1", 1))
+            patch.setattr("asyncio.sleep", lambda _: asyncio.to_thread(plain.replicaof, "127.0.0.1", 1))
             om.add_message(said())
 
         assert lost.value.stored is None

