@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import structlog
@@ -86,16 +87,19 @@ class AsyncObservationalMemory:
         return await self._send(self._core.prepare_all(messages))
 
     async def _send(self, messages: list[Message]) -> Receipt:
-        batch = [*self._unsent, *messages]
+        """Send messages after those that wait; of two calls at once neither forgets what only the other one has sent."""
+        waiting = list(self._unsent)
         try:
-            receipt = await self._run(self._core.add(batch))
+            receipt = await self._run(self._core.add([*waiting, *messages]))
         except StoreError as error:
-            self._unsent = deque(batch, maxlen=_KEPT_UNSENT)
+            self._unsent.extend(messages)
             self._lost(error)
             return Receipt(tuple(message.id for message in messages), 0)
-        self._unsent.clear()
+        for message in waiting:
+            with suppress(ValueError):  # the other call has sent it too, and said so first
+                self._unsent.remove(message)
         self._away = False
-        return receipt._replace(ids=receipt.ids[len(batch) - len(messages) :])
+        return receipt._replace(ids=receipt.ids[len(waiting) :])
 
     def _lost(self, error: StoreError) -> None:
         if not self._away:

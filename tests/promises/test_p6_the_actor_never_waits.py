@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from om_api import Message
 from om_api.errors import StoreError
 
 
@@ -69,8 +70,6 @@ def test_a_context_can_be_capped_and_the_memory_keeps_what_the_view_leaves_out(w
 
 
 def test_an_agent_that_fails_open_goes_on_without_the_store(world, face, monkeypatch):
-    from om_api import Message
-
     om = face(world.settings, client=world.client, fail_open=True)
     first = Message(role="user", content="before", thread_id="t-1", resource_id="harold")
     om.add_message(first)
@@ -90,3 +89,27 @@ def test_an_agent_that_fails_open_goes_on_without_the_store(world, face, monkeyp
     assert perform
     assert [message.content for message in om.get_context("t-1", "harold").messages] == ["before", "meanwhile"]
     assert len(world.covering()) == 2
+
+
+def test_what_waits_to_be_sent_is_not_forgotten_by_a_call_that_sends_only_its_own(world, face, monkeypatch):
+    """Time 0: a call sends what waits. Time 1: another one cannot, and keeps its message. Time 2: the first one succeeds."""
+    om = face(world.settings, client=world.client, fail_open=True)
+    add = om._core.add
+    monkeypatch.setattr(om._core, "add", _away)
+    om.add_message(_said("before"))
+    monkeypatch.setattr(
+        om._core, "add", lambda batch: om._unsent.append(om._core.prepare(_said("meanwhile"))) or add(batch)
+    )
+    om.add_message(_said("after"))
+    monkeypatch.undo()
+    om.add_message(_said("last"))
+
+    assert sorted(message.content for message in world.context().messages) == ["after", "before", "last", "meanwhile"]
+
+
+def _away(batch):
+    raise StoreError("away", stored=False)
+
+
+def _said(text):
+    return Message(role="user", content=text, thread_id="t-1", resource_id="harold")
