@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FACES = {"om_api/async_memory.py": "om_api/memory.py"}
+FACES = {"om_api/async_memory.py": "om_api/memory.py", "om_api/async_key_ring.py": "om_api/key_ring.py"}
 RULES = (
     (r"\bawait |\basync (?=def |with |for )", ""),
     (r"\bAsync(?=[A-Z])", ""),
@@ -16,10 +16,7 @@ RULES = (
     (r"\bopen_async_client\b", "open_client"),
     (r"\bom_api\.store\.aio\b", "om_api.store.connection"),
     (r"Safe for the tasks of one event loop", "Thread-safe"),
-    (
-        r"memory\.py is made of this file by `make faces`\.",
-        "Made of async_memory.py by `make faces`: change that file.",
-    ),
+    (r"(\w+)\.py is made of this file by `make faces`\.", r"Made of async_\1.py by `make faces`: change that file."),
 )
 
 

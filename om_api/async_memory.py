@@ -146,15 +146,30 @@ class AsyncObservationalMemory:
         """The generations with the observations that each of them replaced, oldest first."""
         return await self._run(self._core.history(resource_id, thread_id))
 
-    async def threads(self, resource_id: str) -> list[ThreadState]:
-        """Every thread: what is unsealed of it, its current task, the suggested response."""
-        return await self._run(self._core.threads(resource_id))
+    async def replaced(self, generation: int, resource_id: str, thread_id: str | None = None) -> list[Observation]:
+        """The observations that a generation replaced, oldest first; none once they have expired."""
+        return await self._run(self._core.replaced(resource_id, thread_id, generation))
+
+    async def threads(self, resource_id: str, *, after: str = "", limit: int | None = None) -> list[ThreadState]:
+        """Every thread, by name: what is unsealed of it, its current task, the suggested response.
+
+        With `limit` at most so many, beginning behind the name `after`.
+        """
+        return await self._run(self._core.threads(resource_id, after, limit))
+
+    async def resources(self) -> list[str]:
+        """The name of every resource that the workers have met."""
+        return await self._run(self._core.resources())
 
     async def stats(self, resource_id: str | None = None) -> Stats | list[Stats]:
         """How full a resource's memory is; without one, of every resource the workers have met."""
         if resource_id is not None:
             return await self._run(self._core.stats(resource_id))
         return [await self._run(self._core.stats(name)) for name in await self._run(self._core.resources())]
+
+    async def ping(self) -> int:
+        """The store's time in Unix ms; raises StoreError when it cannot be asked."""
+        return await self._run(self._core.ping())
 
     async def verify(self) -> list[Breach]:
         """Every breach of the promises in the whole store, which may be in use; [] when all is well. Writes nothing."""

@@ -437,11 +437,23 @@ class Core:
                 eras.append(Era(generation, tuple(stored.observation for stored in replaced)))
         return eras
 
-    def threads(self, resource: str) -> Steps[list[ThreadState]]:
-        """Every thread with what is unsealed of it and what the Observer last said of its task."""
+    def replaced(self, resource: str, thread: str | None, generation: int) -> Steps[list[Observation]]:
+        """What one generation replaced, oldest first; none once it has expired."""
+        found: list[Stored] = []
+        for scope in (yield from self._some(resource, thread)):
+            found += yield from reading.replaced(self.keys, scope, generation)
+        return [stored.observation for stored in found]
+
+    def threads(self, resource: str, after: str = "", limit: int | None = None) -> Steps[list[ThreadState]]:
+        """Threads by name, up to `limit` behind `after`, with what is unsealed and what the Observer last said of the task."""
         check_id(resource, "resource_id")
         names = yield from clearing.threads_of(self.keys, resource)
-        return (yield from reading.threads(self.keys, resource, names))
+        some = [name for name in names if name > after][:limit]
+        return (yield from reading.threads(self.keys, resource, some))
+
+    def ping(self) -> Steps[int]:
+        """The server's time in ms."""
+        return (yield from due.server_ms())
 
     def stats(self, resource: str) -> Steps[Stats]:
         """How full a resource's memory is, summed over its scopes."""

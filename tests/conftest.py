@@ -32,7 +32,7 @@ settings.register_profile("busy machine", deadline=None)  # how long an example 
 settings.load_profile("busy machine")
 _LIVING = re.compile(
     r":\{[^}]+\}:(scope|tokens|threads|rejected|(messages|thread|chunk|sealed):.+|(record|chunks|observations|reflections)(:.+)?)"
-    r"|:(due:.+|adopt|resources|messages:.+)"
+    r"|:(due:.+|adopt|resources|keys|messages:.+)"
 )
 
 

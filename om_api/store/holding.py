@@ -59,6 +59,7 @@ _COMMON = (
     _kind("resources", "resources", "zset"),
     _kind("workers", "workers", "zset", expires=True),
     _kind("spent", r"spent:\d{4}-\d\d-\d\d(?::ID)?", "hash", expires=True),
+    _kind("keys", "keys", "hash"),
     _kind("older", "messages:ID", "zset"),
     _kind("breaker", "lock:breaker:.+", "hash", expires=True),
     _kind("holders", "lock:holders:.+", "zset", expires=True),

@@ -25,6 +25,7 @@ class Keys:
         self.resources = f"{prefix}:resources"
         self.sweep_cursor = f"{prefix}:lock:sweep-cursor"
         self.workers = f"{prefix}:workers"
+        self.api_keys = f"{prefix}:keys"
         self.probe = f"{prefix}:lock:doctor"
         self.rates = f"{prefix}:lock:rates"
         self.any_older_messages = f"{prefix}:messages:*"

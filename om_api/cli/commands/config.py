@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from om_api.cli.effective import Row, rows
 from om_api.cli.help import examples
 from om_api.cli.output import json_option, note, print_json, print_table
 from om_api.cli.target import Target, optional_resource, pass_target
 from om_api.errors import SettingsError
 from om_api.settings import Problem
+from om_api.settings.effective import Row, rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

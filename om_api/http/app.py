@@ -1,0 +1,75 @@
+"""The app: every room's routes, one house for all of them, and the document that describes it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from om_api.async_key_ring import AsyncKeyRing
+from om_api.async_memory import AsyncObservationalMemory
+from om_api.http import (
+    asking,
+    contexts,
+    health,
+    messages,
+    observations,
+    problems,
+    reflections,
+    rejected,
+    resources,
+    threads,
+)
+from om_api.http.house import House
+from om_api.http.replies import KINDS, schemas
+from om_api.settings import Settings
+
+_ROOMS = (messages, contexts, threads, observations, reflections, resources, asking, rejected, health)
+DESCRIPTION = """\
+Observational memory over HTTP. Send a key as `Authorization: Bearer om_…`. Ids are 1 to 200 of A-Z a-z 0-9 . _ : @ + -.
+Every list comes in pages: pass `next` back as `cursor`. Every error is a problem (RFC 9457) that says what is wrong,
+where, and what to do; a 503 says in `stored` what became of the write, and may be repeated with the same ids."""
+
+
+def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -> FastAPI:
+    """The app for a store; connects at the first request. Without `locked` nobody needs a key: bind it to loopback."""
+
+    @asynccontextmanager
+    async def living(app: FastAPI) -> AsyncIterator[None]:
+        memory = AsyncObservationalMemory(settings, timeout=timeout)
+        app.state.house = House(settings, memory, AsyncKeyRing(settings, timeout=timeout), locked)
+        yield
+        await app.state.house.close()
+
+    app = Described(
+        title="Observational memory",
+        version=version("observational-memory"),
+        description=DESCRIPTION,
+        lifespan=living,
+        openapi_url="/v1/openapi.json",
+        docs_url=None,  # its page loads scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    for room in _ROOMS:
+        app.include_router(room.router)
+    problems.install(app)
+    return app
+
+
+class Described(FastAPI):
+    """An app whose document knows our own values, and what a key is."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The OpenAPI document."""
+        if not self.openapi_schema:
+            found = get_openapi(
+                title=self.title, version=self.version, description=self.description, routes=self.routes
+            )
+            components = found.setdefault("components", {})
+            components.setdefault("schemas", {}).update(schemas(KINDS))
+            components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer", "bearerFormat": "om_…"}}
+            self.openapi_schema = found
+        return self.openapi_schema

@@ -1,0 +1,75 @@
+"""Who may ask for what: each route names a role, and the key is looked at before anything else of a request is read."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import HTTPException, Request, Response
+from fastapi.routing import APIRoute
+
+from om_api.api_keys import EVERY, ApiKey, Role
+from om_api.http.bodies import bounded
+from om_api.http.house import house
+
+ROLE = "x-role"
+_LOCAL = {"127.0.0.1", "localhost", "::1"}
+_LOOPBACK = ApiKey(id="", role=Role.OPERATOR, resources=(EVERY,), hash="", created_at=0)
+
+
+def needs(role: Role) -> dict[str, Any]:
+    """What a route says of who may ask: the role a key must have, for the resource in the path."""
+    return {ROLE: role.value, "security": [{"key": []}]}
+
+
+class Guarded(APIRoute):
+    """A route that lets nobody in who may not; one that names no role cannot be made."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        self.role = Role((options.get("openapi_extra") or {})[ROLE])
+        super().__init__(path, endpoint, **options)
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Ask who is there, then read and handle."""
+        handle = super().get_route_handler()
+
+        async def guarded(request: Request) -> Response:
+            request.state.key = await admit(request, self.role)
+            return await handle(bounded(request))
+
+        return guarded
+
+
+async def admit(request: Request, role: Role) -> ApiKey:
+    """The key a request comes with; raises HTTPException 401 without one, 403 where it does not permit this."""
+    key = await _key(request)
+    if not key.role.includes(role):
+        raise HTTPException(403, f"this key is a {key.role}'s: {role} is needed here (om keys create --role {role})")
+    resource = request.path_params.get("resource")
+    if resource is not None and not key.covers(resource):
+        bound = ", ".join(key.resources)[:200]
+        raise HTTPException(403, f"this key is bound to {bound}: use one that is bound to {str(resource)[:200]}")
+    return key
+
+
+async def _key(request: Request) -> ApiKey:
+    if not house(request).locked:
+        return _local(request)
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and (key := await house(request).keys.recognise(token.strip())):
+        return key
+    why = "send a key in the header Authorization: Bearer om_…; om keys create makes one"
+    raise HTTPException(401, why, {"WWW-Authenticate": "Bearer"})
+
+
+def _local(request: Request) -> ApiKey:
+    """Without keys whoever is on this machine may do everything: programs, but not a page in somebody's browser."""
+    if request.url.hostname not in _LOCAL or "origin" in request.headers:
+        raise HTTPException(
+            403, "without keys this answers programs on this machine only: name it 127.0.0.1, send no Origin"
+        )
+    return _LOOPBACK
+
+
+def asking(request: Request) -> ApiKey:
+    """The key of the request that is being handled."""
+    key: ApiKey = request.state.key
+    return key

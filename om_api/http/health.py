@@ -1,0 +1,28 @@
+"""Whether this process lives, and whether it can do its work; anybody may ask."""
+
+import msgspec
+from fastapi import APIRouter, Request, Response
+
+from om_api.http.house import memory
+from om_api.http.replies import answers, reply
+
+router = APIRouter(tags=["health"])
+
+
+class Health(msgspec.Struct, frozen=True):
+    """One word."""
+
+    status: str
+
+
+@router.get("/healthz", responses=answers(Health, {"status": "alive"}))
+async def healthz() -> Response:
+    """This process answers; nobody else is asked."""
+    return reply(Health("alive"))
+
+
+@router.get("/readyz", responses=answers(Health, {"status": "ready"}))
+async def readyz(request: Request) -> Response:
+    """The store answers too; 503 otherwise."""
+    await memory(request).ping()
+    return reply(Health("ready"))

@@ -1,0 +1,34 @@
+"""What every handler works with: the memory, the keys, the settings; made once for an app."""
+
+from typing import NamedTuple
+
+from fastapi import Request
+
+from om_api.async_key_ring import AsyncKeyRing
+from om_api.async_memory import AsyncObservationalMemory
+from om_api.settings import Settings
+
+
+class House(NamedTuple):
+    """One app's memory and keys; `locked` is False where whoever reaches it may do everything."""
+
+    settings: Settings
+    memory: AsyncObservationalMemory
+    keys: AsyncKeyRing
+    locked: bool = True
+
+    async def close(self) -> None:
+        """Give the connections back."""
+        await self.memory.close()
+        await self.keys.close()
+
+
+def house(request: Request) -> House:
+    """The house of the app that a request came to."""
+    found: House = request.app.state.house
+    return found
+
+
+def memory(request: Request) -> AsyncObservationalMemory:
+    """Its memory."""
+    return house(request).memory

@@ -1,0 +1,66 @@
+"""Tier 2: a resource's observations, and the messages behind one."""
+
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter, Request, Response
+
+from om_api.api_keys import Role
+from om_api.http.guard import Guarded, needs
+from om_api.http.house import memory
+from om_api.http.ids import ObservationId, OfThread, ResourceId
+from om_api.http.pages import DEFAULT, Cursor, Limit, Page, page
+from om_api.http.replies import Done, answers, reply
+from om_api.values import Message, Observation
+
+
+class KeptMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A message as it is kept; `at` is the Unix ms by which it is ordered."""
+
+    id: str
+    role: str
+    content: str | list[dict[str, Any]]
+    at: int
+    timestamp: str | int | float | None
+    tokens: int | None
+    metadata: dict[str, Any] | None
+
+
+def _kept(message: Message) -> KeptMessage:
+    fields = {name: getattr(message, name) for name in KeptMessage.__struct_fields__}
+    return KeptMessage(**fields)
+
+
+router = APIRouter(prefix="/v1/resources/{resource}/observations", tags=["observations"], route_class=Guarded)
+
+
+@router.get("", openapi_extra=needs(Role.READER), responses=answers(Page[Observation]))
+async def list_observations(
+    request: Request,
+    resource: ResourceId,
+    thread_id: OfThread = None,
+    cursor: Cursor = None,
+    limit: Limit = DEFAULT,
+) -> Response:
+    """Observations in force, by id, which is by the time when their messages were sealed."""
+    found = await memory(request).observations(resource, thread_id)
+    return reply(page(found, lambda observation: observation.id, cursor, limit))
+
+
+@router.get("/{observation}/messages", openapi_extra=needs(Role.READER), responses=answers(Page[KeptMessage]))
+async def list_sources(
+    request: Request,
+    resource: ResourceId,
+    observation: ObservationId,
+    cursor: Cursor = None,
+    limit: Limit = DEFAULT,
+) -> Response:
+    """The messages behind an observation, oldest first; none once they have expired."""
+    found = [_kept(message) for message in await memory(request).sources(observation, resource)]
+    return reply(page(found, lambda message: f"{message.at:015}|{message.id}", cursor, limit))
+
+
+@router.delete("/{observation}", openapi_extra=needs(Role.OPERATOR), responses=answers(Done))
+async def forget(request: Request, resource: ResourceId, observation: ObservationId) -> Response:
+    """Remove one observation and the messages behind it; what a reflection holds of it already stays."""
+    return reply(Done(await memory(request).forget(observation, resource)))

@@ -1,0 +1,56 @@
+"""What requests are answered with: our own values as the wire format has them, and how OpenAPI is told of them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from om_api.http.limits import MAX_BODY
+from om_api.http.problems import MEDIA_TYPE, Problem
+from om_api.values import Outcome
+
+
+class Done(msgspec.Struct, frozen=True):
+    """The word that what was asked for ended with."""
+
+    outcome: Outcome
+
+
+def reply(value: Any) -> Response:
+    """A value as JSON."""
+    return Response(msgspec.json.encode(value), media_type="application/json")
+
+
+def reference(kind: Any) -> dict[str, str]:
+    """Where OpenAPI finds the schema of one of our values."""
+    (schema,), _ = msgspec.json.schema_components([kind], ref_template="#/components/schemas/{name}")
+    return dict(schema)
+
+
+def schemas(kinds: Sequence[Any]) -> dict[str, Any]:
+    """The schemas of our values, by name."""
+    return msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")[1]
+
+
+def answers(kind: Any, example: Any = None) -> dict[int | str, dict[str, Any]]:
+    """What a route answers: a value of one kind, or a problem."""
+    KINDS.append(kind)
+    content = {"schema": reference(kind), **({} if example is None else {"example": example})}
+    found: dict[int | str, dict[str, Any]] = {200: {"description": "done", "content": {"application/json": content}}}
+    return found | {status: _problem(text) for status, text in _REFUSALS.items()}
+
+
+def _problem(text: str) -> dict[str, Any]:
+    return {"description": text, "content": {MEDIA_TYPE: {"schema": reference(Problem)}}}
+
+
+KINDS: list[Any] = [Problem]
+_REFUSALS = {
+    400: "the body is not JSON",
+    401: "no key, or none that is known",
+    403: "the key's role or resources do not permit this",
+    413: f"the body is larger than {MAX_BODY:,} bytes",
+    422: "something in it cannot be accepted; nothing was kept",
+    503: "the store is away or refuses; `stored` says what became of a write",
+}

@@ -1,0 +1,180 @@
+"""What is refused is a problem that says what is wrong, where, what is permitted; and what became of a write."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from servers import Proxy, Server
+from starlette.testclient import TestClient
+
+from om_api import load_settings
+from om_api.http import make_app
+from om_api.http.limits import MAX_BATCH, MAX_BODY, MAX_MESSAGE
+
+HAROLD = "/v1/resources/harold"
+MESSAGES = f"{HAROLD}/threads/t-1/messages"
+GOOD = {"id": "m-1", "role": "user", "content": "x"}
+
+
+def _problem(answer, status):
+    found = answer.json()
+    assert (answer.status_code, found["status"]) == (status, status)
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert found["title"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("wrong", "where", "what"),
+    [
+        ({"role": "robot"}, "body.messages[1].role", "'user', 'assistant', 'system' or 'tool'"),
+        ({"content": 5}, "body.messages[1].content", "string"),
+        ({"tokens": -1}, "body.messages[1].tokens", "greater than or equal to 0"),
+        ({"id": "a/b"}, "body.messages[1].id", "A-Za-z0-9"),
+        ({"colour": "red"}, "body.messages[1].colour", "not permitted"),
+        ({"content": [{"type": "song"}]}, "messages[1]: message m-1", "text, tool-call, tool-result, image, file"),
+        ({"timestamp": "soon"}, "messages[1]: message m-1", "ISO 8601"),
+        ({"content": "\ud800"}, "messages[1]", "JSON"),
+        ({"content": "x" * MAX_MESSAGE}, "messages[1]: message m-1 takes", f"{MAX_MESSAGE:,}: split it"),
+    ],
+)
+def test_a_message_that_cannot_be_accepted_is_named_by_its_place_and_none_of_its_batch_is_kept(
+    ask, world, wrong, where, what
+):
+    found = _problem(
+        ask("POST", MESSAGES, content=json.dumps({"messages": [GOOD, {**GOOD, **wrong}]}), headers=JSON), 422
+    )
+
+    assert where in found["detail"]
+    assert what in found["detail"]
+    assert "nothing was kept" in found["detail"]
+    assert list(world.client.scan_iter(f"{world.prefix}:{{*")) == []
+
+
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.mark.parametrize("body", [{}, [], {"messages": []}, {"messages": [GOOD] * (MAX_BATCH + 1)}, None, "x", 5])
+def test_a_body_of_another_form_is_refused(ask, body):
+    _problem(ask("POST", MESSAGES, json=body), 422)
+
+
+@pytest.mark.parametrize("body", [b"{broken", b"", b"\xff\xfe", b"[" * 100_000, b'{"messages": NaN'])
+def test_a_body_that_is_not_json_is_refused(ask, body):
+    assert ask("POST", MESSAGES, content=body, headers=JSON).status_code in {400, 422}
+
+
+def test_a_body_of_another_type_is_refused(ask):
+    _problem(
+        ask("POST", MESSAGES, content=json.dumps({"messages": [GOOD]}), headers={"Content-Type": "text/plain"}), 422
+    )
+
+
+def test_a_body_that_is_too_large_is_refused_as_it_comes(ask):
+    def pieces():
+        yield b'{"messages": ["'
+        for _ in range(MAX_BODY // 65_536 + 1):
+            yield b"x" * 65_536
+
+    for body in (b"x" * (MAX_BODY + 1), pieces()):
+        assert f"{MAX_BODY:,}" in _problem(ask("POST", MESSAGES, content=body, headers=JSON), 413)["detail"]
+
+
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [
+        (f"{HAROLD}/threads?limit=0", "query.limit"),
+        (f"{HAROLD}/threads?limit=501", "query.limit"),
+        (f"{HAROLD}/threads?cursor=%25", "leave it out"),
+        (f"{HAROLD}/threads?cursor=x", "leave it out"),
+        (f"{HAROLD}/threads/t-1/context?format=xml", "query.format"),
+        (f"{HAROLD}/threads/t-1/context?max_tokens=0", "query.max_tokens"),
+        (f"{HAROLD}/observations?thread_id=a%2Fb", "query.thread_id"),
+        (f"{HAROLD}/threads/..%20/context", "path.thread"),
+    ],
+)
+def test_a_question_that_cannot_be_answered_says_which_part_of_it(ask, path, what):
+    assert what in _problem(ask("GET", path), 422)["detail"]
+
+
+def test_what_is_not_here_and_what_is_not_done_here_are_told_apart(ask):
+    assert "/v1/openapi.json" in _problem(ask("GET", "/v1/nothing"), 404)["detail"]
+    assert "use GET" in _problem(ask("PUT", f"{HAROLD}/stats"), 405)["detail"]
+
+
+def test_a_memory_that_is_paused_refuses_to_be_forced_and_says_so(ask):
+    ask("POST", f"{HAROLD}/pause")
+
+    assert "is paused" in _problem(ask("POST", f"{HAROLD}/observe", json={}), 422)["detail"]
+
+
+def test_a_fault_of_ours_shows_nothing_of_itself(ask, app, monkeypatch):
+    async def broken(resource):
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr(app.app.state.house.memory, "stats", broken)
+    found = _problem(ask("GET", f"{HAROLD}/stats"), 500)
+
+    assert "secret" not in json.dumps(found)
+
+
+# -- the store is away -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def server(tmp_path):
+    with Server(tmp_path) as own:
+        yield own
+
+
+@pytest.fixture
+def proxy(server):
+    between = Proxy(server)
+    yield between
+    between.close()
+
+
+def _house(url):
+    settings = load_settings(environ={"OM_REDIS_URL": url, "OM_TOKENIZER": "estimate"})
+    return TestClient(make_app(settings, locked=False, timeout=0.5), base_url="http://127.0.0.1")
+
+
+def _add(http, name="m-1"):
+    return http.post(MESSAGES, json={"messages": [{**GOOD, "id": name}]})
+
+
+def test_a_store_that_is_away_is_a_503_that_says_nothing_was_stored(server):
+    with _house(server.url) as http:
+        server.kill()
+        answer = _add(http)
+        assert (_problem(answer, 503)["stored"], answer.headers["retry-after"]) == (False, "1")
+        assert (http.get("/readyz").status_code, http.get("/healthz").status_code) == (503, 200)
+
+
+def test_a_full_store_says_that_nothing_was_stored_and_what_to_do(server):
+    with _house(server.url) as http, server.client() as plain:
+        plain.config_set("maxmemory", 1)
+        found = _problem(_add(http), 503)
+
+    assert (found["stored"], "out of memory" in found["detail"]) == (False, True)
+
+
+def test_a_lost_reply_says_that_nobody_knows_and_a_repetition_adds_nothing(proxy):
+    with _house(proxy.url) as http:
+        _add(http, "m-0")
+        proxy.lose(b"EVALSHA", refuse=True)
+        found = _problem(_add(http), 503)
+        proxy.listen()
+        again = _add(http).json()
+
+    assert (found["stored"], "same ids" in found["detail"]) == (None, True)
+    assert again["duplicates"] == ["m-1"]
+
+
+def test_what_needs_a_key_is_a_503_too_while_keys_cannot_be_looked_at(server):
+    settings = load_settings(environ={"OM_REDIS_URL": server.url})
+    with TestClient(make_app(settings, timeout=0.5)) as http:
+        server.kill()
+        token = "om_0123456789ab_" + "x" * 43
+        _problem(http.get(f"{HAROLD}/stats", headers={"Authorization": f"Bearer {token}"}), 503)
