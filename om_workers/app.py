@@ -14,6 +14,7 @@ from kombu import Exchange, Queue
 from kombu.exceptions import OperationalError
 
 from om_api.errors import StoreError
+from om_api.logs import log_to_stderr
 from om_workers import ticks, wiring  # noqa: F401 -- importing ticks registers the tasks
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def _steadily() -> datetime:
 
 @setup_logging.connect
 def _log(**_: Any) -> None:
-    wiring.log_to_stderr(
+    log_to_stderr(
         level=wiring.settings().variable("OM_LOG_LEVEL") or "INFO", form=wiring.settings().variable("OM_LOG_FORMAT")
     )
 

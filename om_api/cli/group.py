@@ -47,6 +47,10 @@ SECTIONS: dict[str, dict[str, str]] = {
         "doctor": f"{_COMMANDS}.doctor:doctor",
         "verify": f"{_COMMANDS}.verify:verify",
     },
+    "Serve": {
+        "api": f"{_COMMANDS}.api:api",
+        "keys": f"{_COMMANDS}.keys:keys",
+    },
 }
 PLACES: dict[str, str] = {name: place for section in SECTIONS.values() for name, place in section.items()}
 INTERRUPTED = 130

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from om_api.errors import OMError, SettingsError
+from om_api.key_ring import KeyRing
 from om_api.memory import ObservationalMemory
 from om_api.settings import load_settings
 from om_api.values import check_id
@@ -46,6 +47,10 @@ class Target:
             raise
         except ValueError:  # its text may hold a part of the password
             raise SettingsError(f"{settings.safe_url(settings.redis_url)} is no address of a Redis server") from None
+
+    def key_ring(self) -> KeyRing:
+        """The API keys of the store; connects at first use. Raises SettingsError."""
+        return KeyRing(self.settings())
 
     def origin(self, text: str) -> str:
         """Where a value comes from, in the words of whoever typed the command."""

@@ -23,6 +23,7 @@ from om_api.http import (
     threads,
 )
 from om_api.http.house import House
+from om_api.http.log import Logged
 from om_api.http.replies import KINDS, schemas
 from om_api.settings import Settings
 
@@ -53,6 +54,7 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
         redoc_url=None,
         redirect_slashes=False,
     )
+    app.add_middleware(Logged)
     for room in _ROOMS:
         app.include_router(room.router)
     problems.install(app)

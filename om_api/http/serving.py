@@ -1,0 +1,33 @@
+"""Running the app in a process of its own."""
+
+import ipaddress
+
+import uvicorn
+
+from om_api.http.app import make_app
+from om_api.http.limits import MAX_WAIT_S
+from om_api.settings import Settings
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address; names other than localhost may mean anything."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def serve(settings: Settings, host: str, port: int, *, locked: bool) -> int:
+    """Answer requests until told to stop, then finish those in flight; the exit code: 1 when it could not begin."""
+    config = uvicorn.Config(
+        make_app(settings, locked=locked),
+        host=host,
+        port=port,
+        log_config=None,  # the process has its own; requests are told by log.py
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=round(MAX_WAIT_S),
+    )
+    server = uvicorn.Server(config)
+    server.run()
+    return 0 if server.started else 1
