@@ -53,6 +53,7 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
     )
     app.add_middleware(Logged)
     for room in _ROOMS:

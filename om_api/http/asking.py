@@ -11,7 +11,7 @@ from om_api.http.house import memory
 from om_api.http.ids import ResourceId
 from om_api.http.limits import MAX_WAIT_S
 from om_api.http.replies import Done, answers, reply
-from om_api.values import ID_PATTERN
+from om_api.values import ID_PATTERN, Outcome
 
 router = APIRouter(prefix="/v1/resources/{resource}", tags=["workers"], route_class=Guarded)
 
@@ -28,25 +28,25 @@ class Asked(BaseModel):
 Given = Annotated[Asked, Body(openapi_examples={"wait": {"value": {"thread_id": "thread-1", "wait": 30}}})]
 
 
-@router.post("/observe", openapi_extra=needs(Role.WRITER), responses=answers(Done, {"outcome": "activated"}))
+@router.post("/observe", openapi_extra=needs(Role.WRITER), responses=answers(Done, Done(Outcome.ACTIVATED)))
 async def observe(request: Request, resource: ResourceId, asked: Given) -> Response:
     """Have what is raw observed now: `activated`, `rest` when there is nothing, `busy` when it is not done yet."""
     return reply(Done(await memory(request).force_observe(asked.thread_id, resource, asked.wait or None)))
 
 
-@router.post("/reflect", openapi_extra=needs(Role.WRITER), responses=answers(Done, {"outcome": "reflected"}))
+@router.post("/reflect", openapi_extra=needs(Role.WRITER), responses=answers(Done, Done(Outcome.REFLECTED)))
 async def reflect(request: Request, resource: ResourceId, asked: Given) -> Response:
     """Have the observations condensed now: `reflected`, `rest` when there are none, `busy` when it is not done yet."""
     return reply(Done(await memory(request).force_reflect(resource, asked.thread_id, asked.wait or None)))
 
 
-@router.post("/pause", openapi_extra=needs(Role.OPERATOR), responses=answers(Done, {"outcome": "rest"}))
+@router.post("/pause", openapi_extra=needs(Role.OPERATOR), responses=answers(Done, Done(Outcome.REST)))
 async def pause(request: Request, resource: ResourceId) -> Response:
     """Stop whatever calls a model for a resource; messages are kept, ready chunks and contexts served."""
     return reply(Done(await memory(request).pause(resource)))
 
 
-@router.post("/resume", openapi_extra=needs(Role.OPERATOR), responses=answers(Done, {"outcome": "rest"}))
+@router.post("/resume", openapi_extra=needs(Role.OPERATOR), responses=answers(Done, Done(Outcome.REST)))
 async def resume(request: Request, resource: ResourceId) -> Response:
     """Let a paused resource go on."""
     return reply(Done(await memory(request).resume(resource)))

@@ -37,7 +37,7 @@ _SHOW: dict[str, Callable[[Context], Any]] = {
     "gemini": Context.as_gemini,
     "blocks": lambda found: [_block(block) for block in found.blocks],
 }
-_EXAMPLE = {"format": "openai", "context": [{"role": "user", "content": "Hello"}], "tokens": 5, "omitted": 0}
+_EXAMPLE = Shown(format="openai", context=[{"role": "user", "content": "Hello"}], tokens=5, omitted=0)
 
 
 @router.get("/context", openapi_extra=needs(Role.READER), responses=answers(Shown, _EXAMPLE))

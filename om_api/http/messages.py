@@ -64,7 +64,7 @@ _EXAMPLE = {
 @router.post(
     "/messages",
     openapi_extra=needs(Role.WRITER),
-    responses=answers(Added, {"ids": ["m-1", "m-2"], "added": 2, "duplicates": []}),
+    responses=answers(Added, Added(["m-1", "m-2"], 2, [])),
 )
 async def add_messages(
     request: Request,

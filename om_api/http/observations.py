@@ -6,12 +6,13 @@ import msgspec
 from fastapi import APIRouter, Request, Response
 
 from om_api.api_keys import Role
+from om_api.http import examples
 from om_api.http.guard import Guarded, needs
 from om_api.http.house import memory
 from om_api.http.ids import ObservationId, OfThread, ResourceId
 from om_api.http.pages import DEFAULT, Cursor, Limit, Page, page
 from om_api.http.replies import Done, answers, reply
-from om_api.values import Message, Observation
+from om_api.values import Message, Observation, Outcome
 
 
 class KeptMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,10 +32,19 @@ def _kept(message: Message) -> KeptMessage:
     return KeptMessage(**fields)
 
 
+_MESSAGE = KeptMessage(
+    id="m-1",
+    role="user",
+    content="My flight is on Friday.",
+    at=1_763_630_400_000,
+    timestamp="2026-11-20T09:30:00Z",
+    tokens=10,
+    metadata=None,
+)
 router = APIRouter(prefix="/v1/resources/{resource}/observations", tags=["observations"], route_class=Guarded)
 
 
-@router.get("", openapi_extra=needs(Role.READER), responses=answers(Page[Observation]))
+@router.get("", openapi_extra=needs(Role.READER), responses=answers(Page[Observation], Page([examples.OBSERVATION])))
 async def list_observations(
     request: Request,
     resource: ResourceId,
@@ -47,7 +57,9 @@ async def list_observations(
     return reply(page(found, lambda observation: observation.id, cursor, limit))
 
 
-@router.get("/{observation}/messages", openapi_extra=needs(Role.READER), responses=answers(Page[KeptMessage]))
+@router.get(
+    "/{observation}/messages", openapi_extra=needs(Role.READER), responses=answers(Page[KeptMessage], Page([_MESSAGE]))
+)
 async def list_sources(
     request: Request,
     resource: ResourceId,
@@ -60,7 +72,7 @@ async def list_sources(
     return reply(page(found, lambda message: f"{message.at:015}|{message.id}", cursor, limit))
 
 
-@router.delete("/{observation}", openapi_extra=needs(Role.OPERATOR), responses=answers(Done))
+@router.delete("/{observation}", openapi_extra=needs(Role.OPERATOR), responses=answers(Done, Done(Outcome.CLEARED)))
 async def forget(request: Request, resource: ResourceId, observation: ObservationId) -> Response:
     """Remove one observation and the messages behind it; what a reflection holds of it already stays."""
     return reply(Done(await memory(request).forget(observation, resource)))

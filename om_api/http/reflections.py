@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, Response
 
 from om_api.api_keys import Role
+from om_api.http import examples
 from om_api.http.guard import Guarded, needs
 from om_api.http.house import memory
 from om_api.http.ids import OfThread, ResourceId
@@ -15,6 +16,7 @@ from om_api.values import Generation, Observation
 
 router = APIRouter(prefix="/v1/resources/{resource}/reflections", tags=["reflections"], route_class=Guarded)
 _MOST = 1_000_000_000
+_REPLACED = answers(Page[Observation], Page([examples.OBSERVATION]))
 
 
 def _place(generation: Generation) -> str:
@@ -23,7 +25,7 @@ def _place(generation: Generation) -> str:
     return f"{generation.created_at:015}|{generation.n:010}|{mark}"
 
 
-@router.get("", openapi_extra=needs(Role.READER), responses=answers(Page[Generation]))
+@router.get("", openapi_extra=needs(Role.READER), responses=answers(Page[Generation], Page([examples.GENERATION])))
 async def list_reflections(
     request: Request,
     resource: ResourceId,
@@ -36,7 +38,11 @@ async def list_reflections(
     return reply(page(found, _place, cursor, limit))
 
 
-@router.get("/{n}/observations", openapi_extra=needs(Role.READER), responses=answers(Page[Observation]))
+@router.get(
+    "/{n}/observations",
+    openapi_extra=needs(Role.READER),
+    responses=_REPLACED,
+)
 async def list_replaced(
     request: Request,
     resource: ResourceId,

@@ -4,12 +4,14 @@ import msgspec
 from fastapi import APIRouter, Request, Response
 
 from om_api.api_keys import Role
+from om_api.http import examples
 from om_api.http.guard import Guarded, asking, needs
 from om_api.http.house import memory
 from om_api.http.ids import EntryId, ResourceId
 from om_api.http.pages import DEFAULT, Cursor, Limit, Page, page
 from om_api.http.replies import Done, answers, reply
 from om_api.store.quarantine import Rejected
+from om_api.values import Outcome
 
 router = APIRouter(prefix="/v1", tags=["quarantine"], route_class=Guarded)
 _OF_RESOURCE = "/resources/{resource}/rejected"
@@ -22,7 +24,7 @@ class Count(msgspec.Struct, frozen=True):
     rejected: int
 
 
-@router.get("/rejected", openapi_extra=needs(Role.OPERATOR), responses=answers(Page[Count]))
+@router.get("/rejected", openapi_extra=needs(Role.OPERATOR), responses=answers(Page[Count], Page([Count("harold", 2)])))
 async def count_rejected(request: Request, cursor: Cursor = None, limit: Limit = DEFAULT) -> Response:
     """Which resources have entries, as far as the key is bound to them."""
     found, key = await memory(request).rejected_counts(), asking(request)
@@ -30,7 +32,9 @@ async def count_rejected(request: Request, cursor: Cursor = None, limit: Limit =
     return reply(page(counts, lambda count: count.resource, cursor, limit))
 
 
-@router.get(_OF_RESOURCE, openapi_extra=needs(Role.OPERATOR), responses=answers(Page[Rejected]))
+@router.get(
+    _OF_RESOURCE, openapi_extra=needs(Role.OPERATOR), responses=answers(Page[Rejected], Page([examples.REJECTED]))
+)
 async def list_rejected(
     request: Request, resource: ResourceId, cursor: Cursor = None, limit: Limit = DEFAULT
 ) -> Response:
@@ -39,13 +43,17 @@ async def list_rejected(
     return reply(page(found, lambda entry: f"{entry.at:015}|{entry.id}", cursor, limit))
 
 
-@router.post(f"{_OF_RESOURCE}/{{entry}}/retry", openapi_extra=needs(Role.OPERATOR), responses=answers(Done))
+@router.post(
+    f"{_OF_RESOURCE}/{{entry}}/retry", openapi_extra=needs(Role.OPERATOR), responses=answers(Done, Done(Outcome.SEALED))
+)
 async def retry_rejected(request: Request, resource: ResourceId, entry: EntryId) -> Response:
     """Give a message another chance: `sealed`, `busy`, or `superseded` when there is no such entry (any more)."""
     return reply(Done(await memory(request).retry_rejected(resource, entry)))
 
 
-@router.delete(f"{_OF_RESOURCE}/{{entry}}", openapi_extra=needs(Role.OPERATOR), responses=answers(Done))
+@router.delete(
+    f"{_OF_RESOURCE}/{{entry}}", openapi_extra=needs(Role.OPERATOR), responses=answers(Done, Done(Outcome.CLEARED))
+)
 async def drop_rejected(request: Request, resource: ResourceId, entry: EntryId) -> Response:
     """Remove an entry and nothing else: `cleared`, or `superseded` when there is none (any more)."""
     return reply(Done(await memory(request).drop_rejected(resource, entry)))

@@ -33,12 +33,12 @@ def schemas(kinds: Sequence[Any]) -> dict[str, Any]:
     return msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")[1]
 
 
-def answers(kind: Any, example: Any = None) -> dict[int | str, dict[str, Any]]:
-    """What a route answers: a value of one kind, or a problem."""
+def answers(kind: Any, example: Any, *, public: bool = False) -> dict[int | str, dict[str, Any]]:
+    """What a route answers: a value of one kind, for which there is an example, or a problem."""
     KINDS.append(kind)
-    content = {"schema": reference(kind), **({} if example is None else {"example": example})}
+    content = {"schema": reference(kind), "example": msgspec.to_builtins(example)}
     found: dict[int | str, dict[str, Any]] = {200: {"description": "done", "content": {"application/json": content}}}
-    return found | {status: _problem(text) for status, text in _REFUSALS.items()}
+    return found | {status: _problem(text) for status, text in _REFUSALS.items() if not public or status == _AWAY}
 
 
 def _problem(text: str) -> dict[str, Any]:
@@ -46,6 +46,7 @@ def _problem(text: str) -> dict[str, Any]:
 
 
 KINDS: list[Any] = [Problem]
+_AWAY = 503
 _REFUSALS = {
     400: "the body is not JSON",
     401: "no key, or none that is known",

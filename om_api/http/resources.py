@@ -7,12 +7,13 @@ from fastapi import APIRouter, Request, Response
 
 from om_api.api_keys import Role
 from om_api.core import Stats
+from om_api.http import examples
 from om_api.http.guard import Guarded, asking, needs
 from om_api.http.house import house, memory
 from om_api.http.ids import OfThread, ResourceId
 from om_api.http.pages import DEFAULT, Cursor, Limit, Page, page
 from om_api.http.replies import answers, reply
-from om_api.http.threads import Ended, ended
+from om_api.http.threads import ENDED, Ended, ended
 from om_api.settings.effective import rows
 from om_api.values import Record
 
@@ -28,7 +29,10 @@ class Setting(msgspec.Struct, frozen=True):
     unit: str
 
 
-@router.get("", openapi_extra=needs(Role.READER), responses=answers(Page[str], {"items": ["harold"], "next": None}))
+_SETTINGS = [Setting("message_threshold", 30_000, "default", "tokens")]
+
+
+@router.get("", openapi_extra=needs(Role.READER), responses=answers(Page[str], Page(["harold"])))
 async def list_resources(request: Request, cursor: Cursor = None, limit: Limit = DEFAULT) -> Response:
     """The names of the resources that the workers have met, as far as the key is bound to them."""
     key = asking(request)
@@ -36,25 +40,25 @@ async def list_resources(request: Request, cursor: Cursor = None, limit: Limit =
     return reply(page(names, str, cursor, limit))
 
 
-@router.get("/{resource}/stats", openapi_extra=needs(Role.READER), responses=answers(Stats))
+@router.get("/{resource}/stats", openapi_extra=needs(Role.READER), responses=answers(Stats, examples.STATS))
 async def get_stats(request: Request, resource: ResourceId) -> Response:
     """How full a memory is: tokens by tier, thresholds, chunks, what is due."""
     return reply(await memory(request).stats(resource))
 
 
-@router.get("/{resource}/record", openapi_extra=needs(Role.READER), responses=answers(Record))
+@router.get("/{resource}/record", openapi_extra=needs(Role.READER), responses=answers(Record, examples.RECORD))
 async def get_record(request: Request, resource: ResourceId, thread_id: OfThread = None) -> Response:
     """A scope's bookkeeping; where each thread has a memory of its own, `thread_id` must be given."""
     return reply(await memory(request).record(resource, thread_id))
 
 
-@router.get("/{resource}/settings", openapi_extra=needs(Role.OPERATOR), responses=answers(list[Setting]))
+@router.get("/{resource}/settings", openapi_extra=needs(Role.OPERATOR), responses=answers(list[Setting], _SETTINGS))
 async def get_settings(request: Request, resource: ResourceId) -> Response:
     """The settings of this server for an agent, and where each value comes from; no password is among them."""
     return reply([Setting(row.key, row.value, row.origin, row.unit) for row in rows(house(request).settings, resource)])
 
 
-@router.delete("/{resource}", openapi_extra=needs(Role.OPERATOR), responses=answers(Ended))
+@router.delete("/{resource}", openapi_extra=needs(Role.OPERATOR), responses=answers(Ended, ENDED))
 async def clear_resource(request: Request, resource: ResourceId) -> Response:
     """Remove a resource's whole memory, in one step."""
     return ended(await memory(request).clear(resource))

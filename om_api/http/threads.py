@@ -4,6 +4,7 @@ import msgspec
 from fastapi import APIRouter, Request, Response
 
 from om_api.api_keys import Role
+from om_api.http import examples
 from om_api.http.guard import Guarded, needs
 from om_api.http.house import memory
 from om_api.http.ids import ResourceId, ThreadId
@@ -24,12 +25,15 @@ class Ended(msgspec.Struct, frozen=True):
     merged: tuple[str, ...]
 
 
+ENDED = Ended(Outcome.CLEARED, 14, 7, ())
+
+
 def ended(cleared: Cleared) -> Response:
     """What clearing did, as a reply."""
     return reply(Ended(*cleared))
 
 
-@router.get("", openapi_extra=needs(Role.READER), responses=answers(Page[ThreadState]))
+@router.get("", openapi_extra=needs(Role.READER), responses=answers(Page[ThreadState], Page([examples.THREAD])))
 async def list_threads(
     request: Request, resource: ResourceId, cursor: Cursor = None, limit: Limit = DEFAULT
 ) -> Response:
@@ -38,7 +42,7 @@ async def list_threads(
     return reply(first(found, lambda thread: thread.id, limit))
 
 
-@router.delete("/{thread}", openapi_extra=needs(Role.OPERATOR), responses=answers(Ended))
+@router.delete("/{thread}", openapi_extra=needs(Role.OPERATOR), responses=answers(Ended, ENDED))
 async def clear_thread(request: Request, resource: ResourceId, thread: ThreadId) -> Response:
     """Remove a thread: its messages, chunks and observations, and its sections of the reflection in force."""
     return ended(await memory(request).clear(resource, thread))
