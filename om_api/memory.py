@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from om_api.context import Context
+    from om_api.costs import Costs
     from om_api.settings import Settings
     from om_api.store.clearing import Cleared
     from om_api.store.quarantine import Rejected
@@ -38,15 +39,26 @@ class ObservationalMemory:
     being away raises nothing: messages are kept here (the newest 1,000) and sent when it is back, and contexts are made
     of what was read last, saying that memory was unavailable. Raises StoreError otherwise, InvalidInputError for input
     that cannot be accepted, SettingsError for settings that cannot be in force.
+
+    What its contexts amounted to is tallied in this process, and sent after a push, at most every 30 s, and by `close`:
+    see docs/costs.md. A client that is killed loses figures, never messages; `tally=False` keeps none.
     """
 
     def __init__(
-        self, settings: Settings | None = None, *, fail_open: bool = False, timeout: float = 5.0, client: Any = None
+        self,
+        settings: Settings | None = None,
+        *,
+        fail_open: bool = False,
+        timeout: float = 5.0,
+        client: Any = None,
+        tally: bool = True,
     ) -> None:
         self.settings = settings or load_settings()
         self._connection = Connection(client if client is not None else open_client(self.settings.redis_url, timeout))
         self._core = Core(self.settings, tokens.counter(self.settings.memory.tokenizer))
         self._core.cluster = self._connection.cluster
+        if not tally:
+            self._core.served = None
         self._fail_open = fail_open
         self._away = False
         self._unsent: deque[Message] = deque(maxlen=_KEPT_UNSENT)
@@ -63,6 +75,8 @@ class ObservationalMemory:
         """Send what could not be sent before, if the store is back, and give the connections back."""
         if self._unsent:
             self._send([])
+        if not self._away:
+            self._run(self._core.tell_all())
         self._connection.close()
 
     def _run(self, steps: Steps[T]) -> T:
@@ -169,6 +183,14 @@ class ObservationalMemory:
         """The store's time in Unix ms; raises StoreError when it cannot be asked."""
         return self._run(self._core.ping())
 
+    def costs(self, resource_id: str | None = None, days: int = 7) -> Costs:
+        """What models cost in the last `days` UTC days, budgets left today, and savings; without a resource, of all.
+
+        Everything is by the server's days and in dollars; see docs/costs.md. Raises InvalidInputError for more days than
+        bills are kept.
+        """
+        return self._run(self._core.costs(resource_id, days))
+
     def verify(self) -> list[Breach]:
         """Every breach of the promises in the whole store, which may be in use; [] when all is well. Writes nothing."""
         return self._run(verify(self._core.keys))
@@ -223,6 +245,16 @@ class ObservationalMemory:
     def forget(self, observation_id: str, resource_id: str) -> Outcome:
         """Remove one observation and the messages behind it; raises InvalidInputError when there is none of this id."""
         return self._run(self._core.forget(observation_id, resource_id))
+
+    def restore(self, resource_id: str, generation: int, thread_id: str | None = None) -> Outcome:
+        """Undo reflections: make the text of an earlier generation the next one; 0 is the time before the first.
+
+        Observations that it does not stand for are in force again, before those that were activated since, which stay.
+        `rest` when it is in force, `restored` also when it was restored before, `superseded` when the memory changed
+        meanwhile (repeat then). Raises InvalidInputError, changing nothing, when what must come back has expired. What is
+        above observation_threshold again is reflected again: pause the resource first, to have another model do it.
+        """
+        return self._run(self._core.restore(resource_id, generation, thread_id))
 
     def clear(self, resource_id: str, thread_id: str | None = None) -> Cleared:
         """Remove a resource's whole memory, or one thread of it; `merged` names what a reflection holds beyond recognition."""

@@ -11,7 +11,7 @@ from limits.strategies import MovingWindowRateLimiter, SlidingWindowCounterRateL
 from redis.exceptions import RedisError
 
 from om_api.store import due
-from om_api.store.connection import explain
+from om_api.store.exchange import explain
 from om_api.store.keys import safe_name
 from om_api.store.steps import Batch, Steps, Verb
 
