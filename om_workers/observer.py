@@ -88,6 +88,9 @@ class Observer:
                 self._again(read, error)
                 raise
             reason = str(error)
+        except StoreError:
+            self._give_back(read)
+            raise
         else:
             return self._commit(read, reply, observed)
         if len(read.messages) == 1:
@@ -118,12 +121,16 @@ class Observer:
         try:
             did = self._run(commits.buffer(self._shop.keys, resource, observation, new_id()))
         except StoreError:
-            with suppress(StoreError):  # no attempt is burned by what is the store's fault
-                self._begin(read, -1)
+            self._give_back(read)
             raise
         if did is Outcome.BUFFERED and commits.root(chunk) != chunk:
             self._run(doubt.observed(self._shop.keys, resource, chunk))
         return did
+
+    def _give_back(self, read: Sealed) -> None:
+        """Burn no attempt by what is the store's fault; it may still be away."""
+        with suppress(StoreError):
+            self._begin(read, -1)
 
     def _again(self, read: Sealed, error: ModelError) -> None:
         """Have a chunk tried again; no attempt is burned by what is the vendor's fault and not the chunk's."""
@@ -185,6 +192,10 @@ class Observer:
         except ModelError as error:
             for read in fresh:
                 self._again(read, error)
+            raise
+        except StoreError:
+            for read in fresh:
+                self._give_back(read)
             raise
         answered = [read for read in fresh if read.chunk.thread in answers]
         if len(answered) < len(begun):

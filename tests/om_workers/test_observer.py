@@ -10,6 +10,7 @@ from world import World
 from om_api.errors import ModelError, StoreError
 from om_api.store import commits
 from om_api.values import Outcome
+from om_workers.llm.scripted import Scripted
 
 
 def _queued(world):
@@ -159,6 +160,21 @@ def test_a_store_that_refuses_what_was_noted_burns_no_attempt(world, monkeypatch
         for _ in range(5):
             with pytest.raises(StoreError):
                 world.perform("observe_chunk", "harold", chunk)
+
+    assert world.perform("observe_chunk", "harold", chunk) is Outcome.BUFFERED
+    assert world.om.rejected("harold") == []
+
+
+def test_a_store_that_is_away_while_a_model_is_asked_burns_no_attempt(world):
+    """Counting a call, or asking whether a model's breaker is open, needs the store too."""
+    world.say(*[f"message {n}" for n in range(2)])
+    _look(world)
+    ((_, chunk),) = _queued(world)
+    echo, world.model = world.model, Scripted(*[StoreError("away", stored=False)] * 5)
+    for _ in range(5):
+        with pytest.raises(StoreError):
+            world.perform("observe_chunk", "harold", chunk)
+    world.model = echo
 
     assert world.perform("observe_chunk", "harold", chunk) is Outcome.BUFFERED
     assert world.om.rejected("harold") == []
