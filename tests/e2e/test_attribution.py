@@ -21,10 +21,16 @@ class Faithful:
             return Reply(
                 text="<observations>\n" + "\n".join(request.observations) + "\n</observations>", model=self.name
             )
-        lines = "\n".join(f"* 🟡 ({9 + n % 9:02}:00) {message.text()}" for n, message in enumerate(request.messages))
-        task = request.messages[-1].text().split()[0]
-        text = f"<observations>\nDate: Jan 5, 2026\n{lines}\n</observations>\n<current-task>\nPrimary: {task}\n</current-task>"
-        return Reply(text=text, model=self.name)
+        sections = [f'<thread id="{name}">\n{_noted(said)}\n</thread>' for name, said in request.threads.items()]
+        return Reply(text="\n".join(sections) or _noted(request.messages), model=self.name)
+
+
+def _noted(messages) -> str:
+    lines = "\n".join(f"* 🟡 ({9 + n % 9:02}:00) {message.text()}" for n, message in enumerate(messages))
+    task = messages[-1].text().split()[0]
+    return (
+        f"<observations>\nDate: Jan 5, 2026\n{lines}\n</observations>\n<current-task>\nPrimary: {task}\n</current-task>"
+    )
 
 
 def _sections(text: str) -> dict[str, str]:

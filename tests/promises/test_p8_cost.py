@@ -58,7 +58,7 @@ def test_activation_runs_as_many_commands_for_a_thousand_messages_as_for_ten(wor
         world.om.force_observe("t-1", resource)
         world.claim()
         world.perform(*_next(world))
-        world.observer()._observe_locked(Scope(resource), _next(world)[2])
+        world.observer()._observe_locked(Scope(resource), _next(world)[2:])
         before = _commands(world)
         world.mover().observe(resource)
         spent.append(_spent(before, _commands(world)))
