@@ -19,7 +19,7 @@ router = APIRouter(prefix="/v1/resources/{resource}", tags=["workers"], route_cl
 class Asked(BaseModel):
     """Of which thread (else of all), and how long the answer is waited for."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     thread_id: str | None = Field(None, pattern=f"^{ID_PATTERN.pattern}$")
     wait: float = Field(0, ge=0, le=MAX_WAIT_S, description="seconds")

@@ -22,7 +22,7 @@ router = APIRouter(prefix="/v1/resources/{resource}/threads/{thread}", tags=["me
 class GivenMessage(BaseModel):
     """One turn. Give it an id: a repeated request then adds nothing that is there already."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     id: str | None = Field(None, pattern=f"^{ID_PATTERN.pattern}$", description="yours; else one is made")
     role: Literal["user", "assistant", "system", "tool"]
@@ -40,7 +40,7 @@ class GivenMessage(BaseModel):
 class GivenMessages(BaseModel):
     """Messages of one thread, oldest first; all are added, or none."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     messages: list[GivenMessage] = Field(min_length=1, max_length=MAX_BATCH)
 

@@ -31,6 +31,8 @@ def _problem(answer, status):
         ({"role": "robot"}, "body.messages[1].role", "'user', 'assistant', 'system' or 'tool'"),
         ({"content": 5}, "body.messages[1].content", "string"),
         ({"tokens": -1}, "body.messages[1].tokens", "greater than or equal to 0"),
+        ({"tokens": "5"}, "body.messages[1].tokens", "valid integer"),
+        ({"tokens": True}, "body.messages[1].tokens", "valid integer"),
         ({"id": "a/b"}, "body.messages[1].id", "A-Za-z0-9"),
         ({"colour": "red"}, "body.messages[1].colour", "not permitted"),
         ({"content": [{"type": "song"}]}, "messages[1]: message m-1", "text, tool-call, tool-result, image, file"),
