@@ -8,6 +8,7 @@ import msgspec
 
 from om_api.api_keys import NOBODY, ApiKey, Role, Token, check_resources, hashed, new_key_id, new_secret
 from om_api.errors import InvalidInputError
+from om_api.store import due
 from om_api.store.steps import Batch, Steps, Verb
 from om_api.values import Outcome
 
@@ -76,10 +77,13 @@ def rotate(keys: Keys, key_id: str, grace_s: float = 0) -> Steps[Token]:
 
 
 def recognise(keys: Keys, text: str) -> Steps[ApiKey | None]:
-    """The key a token belongs to; None for any other text. One round trip, and the same comparison whoever asks."""
+    """The key a token belongs to; None for any other text. The same comparison whether or not there is such a key.
+
+    One round trip; one more for the server's time where a key has had another token.
+    """
     token = Token.parse(text)
-    name = token.id if token else ""
-    (seconds, _), found = yield Batch([("TIME",), ("HGET", keys.api_keys, name)])
+    (found,) = yield Batch([("HGET", keys.api_keys, token.id if token else "")])
     key = msgspec.json.decode(found, type=ApiKey) if found else NOBODY
-    fits = key.fits(token.secret if token else "", int(seconds) * 1_000)
+    now_ms = (yield from due.server_ms()) if key.previous else 0
+    fits = key.fits(token.secret if token else "", now_ms)
     return key if fits and found and token else None
