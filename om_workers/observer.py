@@ -187,6 +187,9 @@ class Observer:
         for read, attempts in begun:
             if attempts > 1:  # somebody tried it since this was dispatched
                 self._begin(read, -1)
+        if not fresh:
+            self._run(due.mark(self._shop.keys.due_observe, [begun[0][0].scope]))
+            return Outcome.SUPERSEDED
         try:
             reply, answers = self._ask_together(fresh)
         except ModelError as error:

@@ -259,7 +259,8 @@ def house(client, prefix):
     """A house whose Observer may ask three models, with the breakers that everybody has."""
 
     def build(*models, **changed):
-        world = World(client, prefix, **{"observer_model": "[a, b, extractive]", **changed})
+        alone = {"observer_model": "[a, b, extractive]", "observer__max_tokens_per_batch": "0"}
+        world = World(client, prefix, **{**alone, **changed})
         known = {model.name: model for model in models} | {"extractive": Extractive()}
         world.shop = world.new_shop(guarded=True)
         world.shop.registry.model_for = lambda name, tokens: known.get(name)

@@ -130,3 +130,16 @@ def test_the_cost_of_a_shared_call_is_shared_by_the_tokens_of_the_messages(clien
     assert world.perform("observe_chunk", *task) is Outcome.BUFFERED
     costs = {each.thread_id: each.cost for each in world.om.observations("harold")}
     assert costs == pytest.approx({"t-1": 0.1, "t-2": 0.3})
+
+
+def test_chunks_that_were_tried_since_they_were_passed_on_are_tried_alone(forced):
+    """A task may come late or twice: by then each of its chunks may have failed once, and must not fail for the other."""
+    (task,) = sealed(forced)
+    forced.model = Scripted(ModelError("blocked", retryable=False))
+    with pytest.raises(ModelError):
+        forced.perform("observe_chunk", *task)
+    forced.model = Scripted()
+
+    assert forced.perform("observe_chunk", *task) is Outcome.SUPERSEDED
+    assert attempts(forced) == [1, 1]
+    assert {len(ids) for ids in sealed(forced)} == {2}

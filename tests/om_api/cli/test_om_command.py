@@ -150,7 +150,7 @@ def test_its_version_is_that_of_the_distribution(bare):
 
 
 def test_an_interruption_is_exit_code_130(bare, monkeypatch):
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("om_api.cli.target.ObservationalMemory", interrupted)
