@@ -11,7 +11,7 @@ from om_api.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.discouraged import why_not
 from om_api.errors import SettingsError, StoreError
 from om_api.settings import ModelSettings, Settings
-from om_api.settings.providers import key_variable
+from om_api.settings.providers import key_variable, who_answers
 from om_api.store import breaker, health
 from om_api.store.connection import Connection, open_client
 from om_api.store.keys import Keys
@@ -165,10 +165,7 @@ def _roles(settings: Settings) -> list[tuple[Role, str]]:
 
 
 def _answering(settings: Settings, name: str) -> list[str]:
-    """Who answers for a name: the models of its tiers, and it itself unless it is made of nothing else."""
-    model = settings.models.get(name) or ModelSettings()
-    alone = [name] if model.provider or not model.tiers else []
-    return [*(tier.model for tier in model.tiers), *alone]
+    return who_answers(name, settings.models.get(name) or ModelSettings())
 
 
 def _lacks(settings: Settings, name: str) -> str:

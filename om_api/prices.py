@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genai_prices import Usage, calc_price
 
+from om_api.settings import ModelSettings
+from om_api.settings.providers import provider_of, who_answers
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from om_api.settings import ModelSettings, Settings
+    from om_api.settings import Settings
 
 MICROS = 1_000_000  # in a dollar
 EXTRACTIVE = "extractive"
@@ -71,15 +74,9 @@ def unenforceable(settings: Settings) -> list[str]:
     total = settings.memory.total_budget.dollars_per_day is not None
     bounded = [each for each in memories if total or each.budget.dollars_per_day is not None]
     named = [name for each in bounded for name in (*each.observer_models, *each.reflector_models)]
-    names = dict.fromkeys(asked for name in named for asked in _asked(name, settings.models.get(name)))
-    return [name for name in names if micros(name, settings.models, Tokens(_SAMPLE)) is None]
-
-
-def _asked(name: str, model: ModelSettings | None) -> list[str]:
-    """Who may be asked under a name: the models of its tiers, and it itself unless it is made of nothing else."""
-    if model is None or not model.tiers:
-        return [name]
-    return [*(tier.model for tier in model.tiers), *([name] if model.provider else [])]
+    models = settings.models
+    names = dict.fromkeys(one for name in named for one in who_answers(name, models.get(name) or ModelSettings()))
+    return [name for name in names if micros(name, models, Tokens(_SAMPLE)) is None]
 
 
 def _dollars(name: str, model: ModelSettings | None, tokens: Tokens) -> Decimal | None:
@@ -105,7 +102,7 @@ def _known(name: str, model: ModelSettings | None, tokens: Tokens) -> Decimal | 
         reference = model.model or name
         if model.base_url and model.provider != "gemini":  # whoever serves it there names the price, not its maker
             return calc_price(usage, reference, provider_api_url=model.base_url).total_price
-        google = model.provider == "gemini" or (not model.provider and name.startswith("gemini"))
+        google = provider_of(name, model) == "gemini"
         return calc_price(usage, reference, provider_id=_GOOGLE if google else _OPENAI).total_price
     except (LookupError, ValueError):
         return None

@@ -23,6 +23,12 @@ def provider_of(name: str, settings: ModelSettings) -> str:
     return name if name in KEY_VARIABLES else "gemini" if name.startswith("gemini") else "openai"
 
 
+def who_answers(name: str, settings: ModelSettings) -> list[str]:
+    """The models that may answer for a name: those of its tiers, and it itself unless it is made of nothing else."""
+    alone = [name] if settings.provider or not settings.tiers else []
+    return [*(tier.model for tier in settings.tiers), *alone]
+
+
 def key_variable(name: str, settings: ModelSettings) -> str:
     """The environment variable that holds a model's key; "" if it is asked without one.
 
