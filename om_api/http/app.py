@@ -1,5 +1,6 @@
 """The app: every room's routes, one house for all of them, and the document that describes it."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -28,6 +29,7 @@ from om_api.http.replies import KINDS, schemas
 from om_api.settings import Settings
 
 _ROOMS = (messages, contexts, threads, observations, reflections, resources, asking, rejected, health)
+_REFRESH_S = 2.0
 DESCRIPTION = """\
 Observational memory over HTTP. Send a key as `Authorization: Bearer om_…`. Ids are 1 to 200 of A-Z a-z 0-9 . _ : @ + -.
 Every list comes in pages: pass `next` back as `cursor`. Every error is a problem (RFC 9457) that says what is wrong,
@@ -41,7 +43,9 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
     async def living(app: FastAPI) -> AsyncIterator[None]:
         memory = AsyncObservationalMemory(settings, timeout=timeout)
         app.state.house = House(settings, memory, AsyncKeyRing(settings, timeout=timeout), locked)
+        fresh = asyncio.create_task(_keep_fresh(settings))
         yield
+        fresh.cancel()
         await app.state.house.close()
 
     app = Described(
@@ -60,6 +64,13 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
         app.include_router(room.router)
     problems.install(app)
     return app
+
+
+async def _keep_fresh(settings: Settings) -> None:
+    """Take up changed files as the workers do; a broken one is among `problems` of the statistics."""
+    while True:
+        await asyncio.sleep(_REFRESH_S)
+        await asyncio.to_thread(settings.refresh)
 
 
 class Described(FastAPI):

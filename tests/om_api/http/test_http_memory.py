@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import jsonschema
 import pytest
+from starlette.testclient import TestClient
+
+from om_api import load_settings
+from om_api.http import make_app
 
 HAROLD = "/v1/resources/harold"
 THREAD = f"{HAROLD}/threads/t-1"
@@ -116,6 +121,17 @@ def test_statistics_record_and_settings_are_the_librarys(full, ask):
     assert settings["message_threshold"] == 1000
 
 
+def test_settings_that_change_while_it_runs_are_taken_up(server_url, client, prefix, tmp_path, wait_until):
+    file = tmp_path / "agents" / "harold" / "memory.yaml"
+    file.parent.mkdir(parents=True)
+    settings = load_settings(tmp_path, {"OM_PREFIX": prefix, "OM_REDIS_URL": server_url})
+    with TestClient(make_app(settings, locked=False), base_url="http://127.0.0.1") as http:
+        file.write_text("observational_memory: {read_only: true}")
+        given = {"messages": [{"role": "user", "content": "x"}]}
+
+        wait_until(lambda: http.post(f"{THREAD}/messages", json=given).status_code == 422, "the new settings")
+
+
 def test_the_workers_can_be_asked_and_stopped(say, ask, world):
     say("m-1")
 
@@ -152,3 +168,22 @@ def test_the_quarantine_can_be_looked_at_and_emptied(ask, world):
 
 def test_a_process_says_that_it_lives_and_that_it_is_ready(app):
     assert [app.get(path).json() for path in ("/healthz", "/readyz")] == [{"status": "alive"}, {"status": "ready"}]
+
+
+def test_every_reply_and_every_refusal_is_of_the_form_that_openapi_says(full, ask, app):
+    document = app.get("/v1/openapi.json").json()
+    full.client.rpush(f"{full.prefix}:{{harold}}:rejected", b"?")
+    filled = {"resource": "harold", "thread": "t-1", "n": 1, "observation": full.om.observations("harold")[0].id}
+    reads = [path for path, methods in document["paths"].items() if "get" in methods]
+    for path in reads:
+        answer = ask("GET", path.format(**filled))
+        _check(document, path, answer)
+        assert answer.json() not in ({"items": [], "next": None}, []), path
+        _check(document, path, app.get(path.format(**filled)))
+        _check(document, path, ask("GET", path.format(**filled), params={"cursor": "%"}))
+
+
+def _check(document, path, answer):
+    (told,) = document["paths"][path]["get"]["responses"][str(answer.status_code)]["content"].items()
+    assert answer.headers["content-type"] == told[0]
+    jsonschema.validate(answer.json(), {**told[1]["schema"], "components": document["components"]})
