@@ -159,6 +159,18 @@ def test_only_a_due_scope_is_postponed(store, index):
     assert claim(store) == []
 
 
+def test_only_a_scope_on_lease_is_looked_at_sooner_and_never_later(store, index):
+    """Breaks without XX: what is done would be due again for ever. Breaks without LT: a lock that is renewed delays a scope."""
+    store.run(due.sooner(index, HAROLD, 5))
+    assert store.client.exists(index) == 0
+
+    store.client.zadd(index, {"harold": 1_000})
+    store.run(due.sooner(index, HAROLD, 2_000))
+    assert store.client.zscore(index, "harold") == 1_000
+    store.run(due.sooner(index, HAROLD, 5))
+    assert store.client.zscore(index, "harold") == 5
+
+
 def test_a_claim_of_a_scope_never_due_is_never_done(store, index):
     with nothing_changes(store):
         assert store.run(due.done(index, Claim("harold", "1.5"))) is False
