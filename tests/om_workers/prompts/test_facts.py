@@ -104,3 +104,12 @@ def test_spans_are_read_however_they_are_written():
 
 def test_what_is_no_date_is_none():
     assert days("13/14 of them may 5 times, 2025-13-99, May I?") == []
+
+
+@pytest.mark.parametrize("unit", ["a", "1", "a.", "0f-", "+", "-", "..", "#1", "a/", "C:\\ "])
+@pytest.mark.timeout(20)
+def test_no_line_makes_it_hang(unit):
+    """Catches a regex that tries every place again: quadratic in the line, it would outlast the timeout."""
+    text = unit * (300_000 // len(unit))
+
+    assert len(facts(text)) <= len(text)
