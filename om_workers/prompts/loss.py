@@ -40,6 +40,7 @@ _OLD = 0.6  # of the lines, from the oldest on
 _EXPECTED = {3: {True: 0.3, False: 0.7}, 4: {True: 0.0, False: 0.3}}  # of 🟡, old or not, at the hardest levels
 _KEPT = 0.5  # of a line's words, by weight, within neighbouring lines
 _NEIGHBOURS = 3
+_ROUNDING = 1e-9
 _TELLING = 1.5  # a fact's words against others of its line
 _MOST, _LONGEST = 40, 200
 
@@ -103,7 +104,7 @@ class Check:
         weights = {
             word: self._rarity[word] * (_TELLING if word in telling else 1.0) for word in self._stems[int(one.fact.key)]
         }
-        return windows.best(weights) >= _KEPT * sum(weights.values())
+        return windows.hold(weights, _KEPT)
 
 
 def _facts(lines: Sequence[Line]) -> Iterator[_Expected]:
@@ -163,10 +164,21 @@ class _Windows:
             for word in stems(line):
                 self._places[word].update(range(at, at + _NEIGHBOURS))
 
-    def best(self, weights: dict[str, float]) -> float:
-        """The greatest sum of weights that any three neighbouring lines hold."""
-        sums: dict[int, float] = defaultdict(float)
-        for word, weight in weights.items():
-            for at in self._places.get(word, ()):
-                sums[at] += weight
-        return max(sums.values(), default=0.0)
+    def hold(self, weights: dict[str, float], share: float) -> bool:
+        """Whether any three neighbouring lines hold a share of the weights.
+
+        Looks only where the rarest words are, as many of them as the others cannot make up for: notes of thousands of
+        lines in the same words would take minutes otherwise.
+        """
+        left = sum(weights.values())
+        least = (share - _ROUNDING) * left
+        found = {word: self._places.get(word, set()) for word in weights}
+        likely = set[int]()
+        for word in sorted(weights, key=lambda word: len(found[word])):
+            if left < least:
+                break
+            likely |= found[word]
+            left -= weights[word]
+        return not weights or any(
+            sum(weight for word, weight in weights.items() if at in found[word]) >= least for at in likely
+        )

@@ -127,3 +127,19 @@ def test_the_extractive_reflector_leaves_out_lines_and_says_so():
     text = parse_reflector(Extractive().complete(request).text).text
 
     assert 0 < Check([notes]).of(text, 0).loss <= 1
+
+
+@pytest.mark.timeout(20)
+def test_thousands_of_lines_in_the_same_words_are_checked_in_seconds():
+    """Catches a comparison of each line with every other: it would take minutes, for each of a reflection's answers."""
+    notes = "\n".join(f"* 🔴 apple pie {n}" for n in range(25_000))
+
+    assert Check([notes]).of(notes, 1).loss == 0
+
+
+@pytest.mark.timeout(20)
+def test_a_path_of_many_folders_is_looked_for_in_seconds():
+    """Catches a search for each of its ends."""
+    notes = "\n".join(f"* 🟡 {'a/' * 140}f{n}" for n in range(2_000))
+
+    assert Check([notes]).of(f"* {'a/' * 100_000}", 1).loss > 0
