@@ -23,6 +23,8 @@ DEFAULT_MODELS: dict[str, dict[str, Any]] = {
 }
 _OMIT: Literal["omit"] = "omit"
 _HOTTEST = 2
+_DEAREST = 1_000_000  # dollars per million tokens: the store counts millionths of a dollar in whole numbers of 64 bits
+_MOST = 1_000_000_000
 _LIMITS = {"requests_per_minute", "tokens_per_minute", "concurrency"}
 _SECRETS = {"apikey", "password", "secret", "authorization", "accesstoken"}
 
@@ -34,7 +36,8 @@ def _plain_url(url: str) -> str:
 
 
 def _prices(prices: dict[str, float]) -> dict[str, float]:
-    if not {"input", "output"} <= prices.keys() <= {"input", "cached", "output"} or min(prices.values()) < 0:
+    known = {"input", "output"} <= prices.keys() <= {"input", "cached", "output"}
+    if not known or not all(0 <= price <= _DEAREST for price in prices.values()):
         raise ValueError("no prices")
     return prices
 
@@ -48,7 +51,7 @@ def _temperature(value: object) -> float | Literal["omit"] | None:
 
 
 def _limits(limits: dict[str, int | None]) -> dict[str, int | None]:
-    if not limits.keys() <= _LIMITS or any(value is not None and value < 1 for value in limits.values()):
+    if not limits.keys() <= _LIMITS or not all(value is None or 1 <= value <= _MOST for value in limits.values()):
         raise ValueError("no limits")
     return limits
 
@@ -101,13 +104,14 @@ class ModelSettings(Group):
     prices: Annotated[dict[str, float], AfterValidator(_prices)] | None = setting(
         None,
         "what it costs; cached input costs as much as input if not stated; null: as genai-prices knows it, if it does",
-        "a mapping with input, output and, if you like, cached; 0 or more each",
+        "a mapping with input, output and, if you like, cached; 0 to 1,000,000 each",
         "dollars per million tokens",
     )
     limits: Annotated[dict[str, int | None], AfterValidator(_limits)] | None = setting(
         None,
         "what all workers together ask of it at most; tokens are those of the requests; null, or one left out: no such limit",
-        "a mapping with requests_per_minute, tokens_per_minute and concurrency, or some of them; 1 or more each, or null",
+        "a mapping with requests_per_minute, tokens_per_minute and concurrency, or some of them; 1 to 1,000,000,000 each,"
+        " or null",
         "calls and tokens a minute, calls at the same time",
     )
 

@@ -33,6 +33,8 @@ def test_a_models_own_temperature_is_sent_instead_of_the_agents_and_omit_sends_n
         ("temperature: 2.1", "permitted: 0 to 2"),
         ("temperature: true", "permitted: 0 to 2"),
         ("max_output_tokens: 0", "permitted: 1 to"),
+        ("prices: {input: 1000001, output: 1}", "0 to 1,000,000 each"),
+        ("limits: {requests_per_minute: 1000000001}", "1 to 1,000,000,000 each, or null"),
         ("tiers: {up_to: 5}", "permitted: a list of {up_to: tokens, model: name}"),
         ("tiers: [{up_to: 5, model: a}, {up_to: 5, model: b}]", "each up_to above the one before"),
         ("tiers: [{up_to: 9, model: a}, {up_to: 5, model: b}]", "each up_to above the one before"),
