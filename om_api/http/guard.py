@@ -32,22 +32,21 @@ class Guarded(APIRoute):
         handle = super().get_route_handler()
 
         async def guarded(request: Request) -> Response:
-            request.state.key = await admit(request, self.role)
+            await admit(request, self.role)
             return await handle(bounded(request))
 
         return guarded
 
 
-async def admit(request: Request, role: Role) -> ApiKey:
-    """The key a request comes with; raises HTTPException 401 without one, 403 where it does not permit this."""
-    key = await _key(request)
+async def admit(request: Request, role: Role) -> None:
+    """Return when the request's key permits this; raises HTTPException 401 without one, 403 where it does not."""
+    request.state.key = key = await _key(request)  # the log names it, above all where it is refused
     if not key.role.includes(role):
         raise HTTPException(403, f"this key is a {key.role}'s: {role} is needed here (om keys create --role {role})")
     resource = request.path_params.get("resource")
     if resource is not None and not key.covers(resource):
         bound = ", ".join(key.resources)[:200]
         raise HTTPException(403, f"this key is bound to {bound}: use one that is bound to {str(resource)[:200]}")
-    return key
 
 
 async def _key(request: Request) -> ApiKey:

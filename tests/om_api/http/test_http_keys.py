@@ -7,6 +7,7 @@ import itertools
 import pytest
 from fastapi.routing import iter_route_contexts
 from starlette.testclient import TestClient
+from structlog.testing import capture_logs
 from world import contents
 
 from om_api import load_settings
@@ -121,6 +122,16 @@ def test_a_refusal_says_which_role_or_which_resource_is_needed(using):
 
     assert "writer is needed" in ask("POST", "/v1/resources/harold/observe", json={}).json()["detail"]
     assert "bound to harold" in ask("GET", "/v1/resources/albert/stats").json()["detail"]
+
+
+def test_the_log_names_the_key_that_was_refused(app, ring):
+    key, token = ring.create(["harold"], "reader")
+
+    with capture_logs() as lines:
+        for path in ("/v1/resources/albert/stats", "/v1/rejected"):
+            app.get(path, headers={"Authorization": f"Bearer {token}"})
+
+    assert [(line["status"], line["key"]) for line in lines] == [(403, key.id), (403, key.id)]
 
 
 def test_a_rotated_key_opens_with_both_tokens_only_while_it_was_granted(app, ring):
