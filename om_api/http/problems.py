@@ -69,6 +69,8 @@ async def _not_valid(request: Request, error: Exception) -> Response:
     faults = tuple(_fault(each) for each in found[:_MOST])
     if [each["type"] for each in found] == ["json_invalid"]:
         return _reply(request, 400, f"the body is not JSON: {faults[0].what}", errors=faults)
+    if any(isinstance(each.get("input"), bytes) for each in found):  # FastAPI parses only what says that it is JSON
+        faults = (Fault("header.content-type", "send the body with Content-Type: application/json"),)
     detail = "; ".join(f"{fault.where}: {fault.what}" for fault in faults)
     return _reply(request, 422, f"{detail}. Correct it and repeat the request; nothing was kept", errors=faults)
 

@@ -67,10 +67,14 @@ def test_a_body_that_is_not_json_is_refused(ask, body):
     assert ask("POST", MESSAGES, content=body, headers=JSON).status_code in {400, 422}
 
 
-def test_a_body_of_another_type_is_refused(ask):
-    _problem(
-        ask("POST", MESSAGES, content=json.dumps({"messages": [GOOD]}), headers={"Content-Type": "text/plain"}), 422
-    )
+@pytest.mark.parametrize(
+    "kind", [{"Content-Type": "text/plain"}, {"Content-Type": "application/x-www-form-urlencoded"}]
+)
+def test_a_body_that_does_not_say_it_is_json_is_told_to(ask, kind):
+    answer = ask("POST", MESSAGES, content=json.dumps({"messages": [GOOD]}), headers=kind)
+
+    _problem(answer, 422)
+    assert "send the body with Content-Type: application/json" in answer.json()["detail"]
 
 
 def test_a_body_that_is_too_large_is_refused_as_it_comes(ask):
