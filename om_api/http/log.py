@@ -8,6 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _log = structlog.get_logger("om_api.http")
 _QUIET = ("/healthz", "/readyz")
+_LONGEST = 600  # characters of a path: no endpoint has more
 
 
 class Logged:
@@ -36,7 +37,8 @@ class Logged:
 
 def _tell(scope: Scope, status: int, seconds: float) -> None:
     key = scope.get("state", {}).get("key")
-    fields = {"method": scope["method"], "path": scope["path"], "status": status, "seconds": round(seconds, 4)}
+    path = scope["path"][:_LONGEST]
+    fields = {"method": scope["method"], "path": path, "status": status, "seconds": round(seconds, 4)}
     if scope["path"] in _QUIET and status < HTTPStatus.BAD_REQUEST:
         _log.debug("request_served", **fields)
     else:

@@ -25,6 +25,7 @@ def serve(settings: Settings, host: str, port: int, *, locked: bool) -> int:
         port=port,
         log_config=None,  # the process has its own; requests are told by log.py
         access_log=False,
+        ws="none",  # nothing here speaks it, and whoever tried would be logged with the question asked
         server_header=False,
         timeout_graceful_shutdown=round(MAX_WAIT_S),
     )

@@ -65,6 +65,27 @@ def test_it_serves_those_who_have_a_key_logs_no_secret_and_stops_in_order(serve,
     assert not [word for word in (token.secret, "private") if word in log.read_text()]
 
 
+def test_no_question_is_logged_whatever_protocol_is_asked_for(serve):
+    base, _, log = serve()
+    upgrade = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    }
+
+    assert httpx2.get(f"{base}/v1/resources?token=private", headers=upgrade).status_code == 401
+    assert "private" not in log.read_text()
+
+
+def test_of_a_path_no_more_is_logged_than_any_endpoint_has(serve):
+    base, _, log = serve()
+
+    assert httpx2.get(f"{base}/{'a' * 10_000}").status_code == 404
+    assert "a" * 500 in log.read_text()
+    assert "a" * 1_000 not in log.read_text()
+
+
 def test_without_keys_it_says_so_when_it_starts(serve):
     base, _, log = serve("--without-keys")
 
