@@ -15,6 +15,7 @@ from om_api.settings.providers import key_variable, who_answers
 from om_api.store import breaker, health
 from om_api.store.connection import Connection, open_client
 from om_api.store.keys import Keys
+from om_api.store.quarantine import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +96,8 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     standings = run(health.standings(keys))
     configured = {each.resource: settings.for_agent(each.resource).scope for each in standings}
     yield from diagnosis.of_resources(standings, configured)
-    used_up = run(accounts.used_up(settings, keys, configured, now.server))
+    agents = [name for name in configured if name != UNKNOWN]
+    used_up = run(accounts.used_up(settings, keys, agents, now.server))
     yield from diagnosis.of_budgets(used_up, prices.unenforceable(settings))
 
 

@@ -93,6 +93,12 @@ def test_the_doctor_names_a_budget_that_is_reached_and_the_remedy(om, spent):
     assert "-> raise total_budget.calls_per_day" in line
 
 
+def test_the_doctor_names_no_budget_of_the_resource_that_is_nobodys(om, monkeypatch):
+    monkeypatch.setenv("OM_BUDGET__CALLS_PER_DAY", "0")
+
+    assert "budget reached" not in om("doctor").stdout
+
+
 def test_the_doctor_names_a_model_that_no_budget_in_dollars_can_bound(om, spent):
     spent(observer_model="mystery", budget__dollars_per_day="5")
 
