@@ -12,6 +12,7 @@ import msgspec
 from om_api.errors import BudgetReachedError, ModelError
 from om_api.store.rates import Rate
 from om_workers.admission import Passage, PassedOverError
+from om_workers.llm.base import BilledError
 from om_workers.llm.extractive import Extractive
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class Asking:
             reply = model.complete(question.request)
         except ModelError as error:
             passage.failed(error)
-            self._ledger.close(entry, None)
+            self._ledger.close(entry, error.usage if isinstance(error, BilledError) else None, failed=True)
             raise
         passage.answered()
         cost = self._ledger.close(entry, reply.usage)

@@ -91,7 +91,7 @@ class Uncounted:
     def open(self, *_: Any) -> None:
         """Nothing is counted."""
 
-    def close(self, _entry: None, _usage: Any) -> float | None:
+    def close(self, _entry: None, _usage: Any, **_: Any) -> float | None:
         return None
 
 

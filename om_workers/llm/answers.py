@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from om_api.errors import ModelError
+from om_workers.llm.base import BilledError, Reply, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NO_ROOM = "ran out of room for its answer; raise its max_output_tokens, or lower what it may think"
 WITHHELD = "name another model beside it if that happens often"
@@ -21,3 +27,13 @@ def usable(model: str, text: str, cut: str = "") -> str:
     if not text.strip():
         raise ModelError(f"{model} answered nothing; it is asked again by itself")
     return text
+
+
+def billed(model: str, text: Callable[[], str], usage: Usage) -> Reply:
+    """The reply that `text` and `usage` make; BilledError where it cannot be used though the provider says what it took."""
+    try:
+        return Reply(text=text(), model=model, usage=usage)
+    except ModelError as error:
+        if usage == Usage():
+            raise
+        raise BilledError(error, usage) from error

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
 
+from om_api.errors import ModelError
+
 if TYPE_CHECKING:
     from om_api.values import Message
 
@@ -51,6 +53,14 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     usage: Usage = Usage()
     cost: float | None = None
+
+
+class BilledError(ModelError):
+    """An answer that cannot be used and is paid for all the same: `usage` says what it took."""
+
+    def __init__(self, error: ModelError, usage: Usage) -> None:
+        super().__init__(str(error), retryable=error.retryable, retry_after=error.retry_after)
+        self.usage = usage
 
 
 class Model(Protocol):

@@ -13,7 +13,7 @@ from google.genai.errors import APIError
 from google.genai.types import Content, HttpOptions, Part
 
 from om_api.errors import SettingsError
-from om_workers.llm.base import Reply
+from om_workers.llm.answers import billed
 from om_workers.llm.connections import CLOSING_S, NO_KEY, WaryClient, check_address, quiet
 from om_workers.llm.deadline import within
 from om_workers.llm.faults import Asked, fault, refusal, retry_after, stated_status
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from om_api.errors import ModelError
     from om_api.settings import ModelSettings
-    from om_workers.llm.base import Request
+    from om_workers.llm.base import Reply, Request
 
 _GOOGLE = "https://generativelanguage.googleapis.com"
 _VERSION = "v1beta"  # v1 does not take a system instruction of every model
@@ -63,7 +63,7 @@ class Gemini:
             raise _fault(asked, error) from error
         if answer.error and not answer.candidates:
             raise refusal(asked, stated_status(answer.error), answer.error)
-        return Reply(text=text_of(self.name, answer), model=self.name, usage=usage_of(answer))
+        return billed(self.name, partial(text_of, self.name, answer), usage_of(answer))
 
     async def _ask(self, request: Request) -> str:
         """The body of the answer as it came: what the SDK makes of it fails where a field is not as it expects."""

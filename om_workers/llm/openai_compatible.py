@@ -13,7 +13,7 @@ from openai import (
     AsyncOpenAI,
 )
 
-from om_workers.llm.base import Reply
+from om_workers.llm.answers import billed
 from om_workers.llm.completion import Completion, text_of, usage_of
 from om_workers.llm.connections import CLOSING_S, NO_KEY, TooLargeError, WaryClient, check_address, quiet
 from om_workers.llm.deadline import within
@@ -22,7 +22,7 @@ from om_workers.llm.faults import Asked, fault, refusal, retry_after, stated_sta
 if TYPE_CHECKING:
     from om_api.errors import ModelError
     from om_api.settings import ModelSettings
-    from om_workers.llm.base import Request
+    from om_workers.llm.base import Reply, Request
 
 _OPENAI = "https://api.openai.com/v1"  # said here, so that no variable of the SDK's own sends our key elsewhere
 
@@ -56,7 +56,7 @@ class OpenAICompatible:
             raise _fault(asked, error) from error
         if completion.error and not completion.choices:
             raise refusal(asked, stated_status(completion.error), completion.error)
-        return Reply(text=text_of(self.name, completion), model=self.name, usage=usage_of(completion))
+        return billed(self.name, partial(text_of, self.name, completion), usage_of(completion))
 
     async def _ask(self, request: Request) -> bytes:
         answer = await self._client.chat.completions.with_raw_response.create(

@@ -10,7 +10,7 @@ from om_api.store import looking
 from om_api.values import Scope
 from om_workers.asking import Asking
 from om_workers.ledger import Ledger
-from om_workers.llm.base import Reply, Usage
+from om_workers.llm.base import BilledError, Reply, Request, Usage
 from om_workers.llm.scripted import Scripted
 
 PRICED = {"models__priced__prices": "{input: 1, cached: 0.1, output: 4}", "observer_model": "priced"}
@@ -71,6 +71,17 @@ def test_every_call_of_the_workers_is_in_the_bills(house):
 
     assert bills == {"observe": asked.count("observe"), "reflect": asked.count("reflect")}
     assert bills["observe"] > 1
+
+
+def test_an_answer_that_cannot_be_used_is_billed_and_counts_against_the_budget(house):
+    useless = BilledError(ModelError("ran out of room", retryable=False), Usage(input=1_000, cached=600, output=200))
+    world = house(Scripted(useless, useless, useless, name="priced"), budget__tokens_per_day="2000")
+    for expected in (BilledError, BilledError, BudgetReachedError):
+        with pytest.raises(expected):
+            world.shop.asking.ask("harold", ["priced"], Request(purpose="observe", system="", prompt=""), str)
+    (line,) = world.om.costs("harold").lines
+
+    assert (line.calls, line.failed, line.input, line.output, line.cost) == (2, 2, 2_000, 400, 0.00252)
 
 
 def test_a_call_that_fails_is_billed_as_failed(house):

@@ -20,6 +20,7 @@ from world import World
 from om_api.errors import ModelError, SettingsError
 from om_api.settings import ModelSettings
 from om_api.values import Outcome
+from om_workers.llm.base import BilledError
 from om_workers.llm.gemini import Gemini
 from om_workers.llm.openai_compatible import OpenAICompatible
 from om_workers.llm.quote import quote
@@ -192,6 +193,15 @@ def test_threads_share_one_client_and_are_answered_side_by_side(provider):
 
 
 # -- what goes wrong, and whose fault it is
+
+
+@pytest.mark.parametrize("gets", [Behaviour.length, Behaviour.empty])
+def test_what_a_useless_answer_took_is_told_for_the_provider_bills_it(provider, gets):
+    with ModelServer(lambda n, purpose: gets) as server, opened(provider, server.root) as model:
+        error = failing(server, model, gets)
+
+    assert isinstance(error, BilledError)
+    assert error.usage.input > 0
 
 
 @pytest.mark.parametrize(
