@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import random
 import time
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
-from om_api.errors import BudgetReachedError, ModelError
+from om_api.errors import BudgetReachedError, ModelError, StoreError
 from om_api.store.rates import Rate
 from om_workers.admission import Passage, PassedOverError
 from om_workers.llm.base import BilledError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from om_api.settings import Settings
     from om_workers.admission import Admission
-    from om_workers.ledger import Ledger
+    from om_workers.ledger import Entry, Ledger
     from om_workers.llm.base import Model, Reply, Request
     from om_workers.llm.registry import Registry
 
@@ -103,15 +104,22 @@ class Asking:
             question = _within(question, end - time.monotonic())
 
     def _admitted(self, question: Question, model: Model) -> Reply:
-        if isinstance(model, Extractive):  # it is never away and has no limits
-            return self._call(question, model, Passage())
-        rate = _rate(self._settings, model.name)
-        with self._admission.admit(model.name, rate, question.tokens, question.request.timeout) as passage:
-            return self._call(question, model, passage)
-
-    def _call(self, question: Question, model: Model, passage: Passage) -> Reply:
-        """The one place where a model is called: counted before, billed after. What it cost stands in the reply."""
+        """Counted first, then admitted: who has no budget left takes no place from those who have."""
         entry = self._ledger.open(question.resource, question.request.purpose, model.name, question.tokens)
+        if isinstance(model, Extractive):  # it is never away and has no limits
+            return self._call(question, model, Passage(), entry)
+        with ExitStack() as inside:
+            try:
+                rate = _rate(self._settings, model.name)
+                admission = self._admission.admit(model.name, rate, question.tokens, question.request.timeout)
+                passage = inside.enter_context(admission)
+            except (ModelError, StoreError):
+                self._ledger.cancel(entry)
+                raise
+            return self._call(question, model, passage, entry)
+
+    def _call(self, question: Question, model: Model, passage: Passage, entry: Entry) -> Reply:
+        """The one place where a model is called: billed afterwards. What it cost stands in the reply."""
         try:
             reply = model.complete(question.request)
         except ModelError as error:

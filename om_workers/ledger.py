@@ -59,7 +59,7 @@ class Ledger:
         self._warn(prices.unenforceable(settings))
 
     def open(self, resource: str, purpose: Purpose, model: str, tokens: int) -> Entry:
-        """Count a call right before it is made; `tokens` estimates its input, and its answer is reserved as much again.
+        """Count a call before it is made; `tokens` estimates its input, and its answer is reserved as much again.
 
         Raises BudgetReachedError when a budget of the resource or of all is used up: do not call then. Raises StoreError
         when the call could not be counted. What means no model is neither counted nor bounded.
@@ -94,6 +94,12 @@ class Ledger:
             with suppress(StoreError):
                 self._run(spending.settle(self._keys, entry.day, entry.resource, entry.id, need, bill))
         return None if micros is None else micros / MICROS
+
+    def cancel(self, entry: Entry) -> None:
+        """Count a call no longer that was not made after all. Raises nothing: at worst it stays counted."""
+        if entry.id:
+            with suppress(StoreError):
+                self._run(spending.settle(self._keys, entry.day, entry.resource, entry.id, Need(), {}, calls=0))
 
     def _warn(self, models: Iterable[str]) -> None:
         for model in models:

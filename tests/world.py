@@ -91,6 +91,9 @@ class Uncounted:
     def open(self, *_: Any) -> None:
         """Nothing is counted."""
 
+    def cancel(self, _entry: None) -> None:
+        """Nothing was counted."""
+
     def close(self, _entry: None, _usage: Any, **_: Any) -> float | None:
         return None
 

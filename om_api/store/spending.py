@@ -105,11 +105,13 @@ def _reserve(key: str, entry: str, day: int, need: Need, most: Most) -> Steps[tu
     return int(now), word.decode()
 
 
-def settle(keys: Keys, day: str, resource: str, entry: str, used: Need, bill: Mapping[str, int]) -> Steps[None]:
-    """Put what a call used in the place of what was reserved for it, once; `bill` adds to fields."""
+def settle(
+    keys: Keys, day: str, resource: str, entry: str, used: Need, bill: Mapping[str, int], *, calls: int = 1
+) -> Steps[None]:
+    """Put what a call used in the place of what was reserved for it, once; `bill` adds to fields; 0 `calls`: none was made."""
     added = [word for name, amount in bill.items() if amount for word in (name, amount)]
     for key in (keys.spent_by(day, resource), keys.spent(day)):
-        yield Verb("settle", [key], [entry, 1, *used, *added])
+        yield Verb("settle", [key], [entry, calls, *used, *added])
 
 
 def tell(keys: Keys, clock: Clock, served: Mapping[str, Mapping[str, int]]) -> Steps[None]:

@@ -8,12 +8,16 @@ from world import Everybody, World
 from om_api.errors import BudgetReachedError, ModelError
 from om_api.store import looking
 from om_api.values import Scope
+from om_workers.admission import Admission
 from om_workers.asking import Asking
 from om_workers.ledger import Ledger
 from om_workers.llm.base import BilledError, Reply, Request, Usage
 from om_workers.llm.scripted import Scripted
 
 PRICED = {"models__priced__prices": "{input: 1, cached: 0.1, output: 4}", "observer_model": "priced"}
+
+REQUEST = Request(purpose="observe", system="", prompt="")
+ONE_A_MINUTE = {"models__priced__limits": "{requests_per_minute: 1}"}
 
 
 class Paid(Scripted):
@@ -78,10 +82,39 @@ def test_an_answer_that_cannot_be_used_is_billed_and_counts_against_the_budget(h
     world = house(Scripted(useless, useless, useless, name="priced"), budget__tokens_per_day="2000")
     for expected in (BilledError, BilledError, BudgetReachedError):
         with pytest.raises(expected):
-            world.shop.asking.ask("harold", ["priced"], Request(purpose="observe", system="", prompt=""), str)
+            world.shop.asking.ask("harold", ["priced"], REQUEST, str)
     (line,) = world.om.costs("harold").lines
 
     assert (line.calls, line.failed, line.input, line.output, line.cost) == (2, 2, 2_000, 400, 0.00252)
+
+
+def strict(world):
+    """The same house with the limits of its models in force, and nobody waits for them."""
+    shop, book = world.shop, Ledger(world.settings, world.shop.connection, world.shop.keys)
+    doors = Admission(shop.connection, shop.keys, patience=0)
+    return Asking(shop.registry, doors, book, world.settings, shop.count, tries=1)
+
+
+def test_who_has_no_budget_left_takes_no_place_under_a_limit_from_those_who_have(house):
+    poor = strict(house(**ONE_A_MINUTE, budget__calls_per_day="0"))
+    for _ in range(2):
+        with pytest.raises(BudgetReachedError):
+            poor.ask("harold", ["priced"], REQUEST, str)
+    rich = strict(house(**ONE_A_MINUTE))
+
+    assert rich.ask("albert", ["priced"], REQUEST, str)[0].model == "priced"
+
+
+def test_a_call_that_a_limit_stops_is_not_counted(house):
+    world = house(**ONE_A_MINUTE, budget__calls_per_day="2")
+    asking = strict(world)
+    asking.ask("harold", ["priced"], REQUEST, str)
+    for _ in range(3):
+        with pytest.raises(ModelError, match="at its limits"):
+            asking.ask("harold", ["priced"], REQUEST, str)
+    costs = world.om.costs("harold")
+
+    assert (costs.calls, costs.open, world.om.stats("harold").budget_reached) == (1, 0, "")
 
 
 def test_a_call_that_fails_is_billed_as_failed(house):
