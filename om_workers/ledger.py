@@ -38,6 +38,7 @@ class Entry(NamedTuple):
     purpose: Purpose
     model: str
     day: str = ""
+    expected: Tokens = Tokens(0)
 
 
 class Ledger:
@@ -77,16 +78,17 @@ class Ledger:
         reserved = self._run(spending.reserve(self._keys, self._clock, resource, entry, need, *limits))
         if reserved.used_up:
             raise self._refused(_Reached.of(reserved, resource, total if reserved.of_all else own))
-        return Entry(entry, resource, purpose, model, reserved.day)
+        return Entry(entry, resource, purpose, model, reserved.day, expected)
 
     def close(self, entry: Entry, usage: Usage | None, *, failed: bool = False) -> float | None:
         """Bill a call right after it, on the day it was opened: what it cost in dollars, None where no price is known.
 
         Without `usage` it failed and costs nothing, though it stays a call; with `failed` it failed, and the provider
-        bills it all the same. Raises nothing: when the store is away, what was reserved stays counted, for a figure is
+        bills it all the same. A usage of nothing is one that the provider did not tell: what was expected is billed, for
+        a budget must end some day. Raises nothing: when the store is away, what was reserved stays counted, for a figure is
         no reason to lose an answer that is paid for.
         """
-        used = Tokens(usage.input, usage.cached, usage.output).sane() if usage else Tokens(0)
+        used = _used(entry, usage) if usage else Tokens(0)
         micros = prices.micros(entry.model, self._settings.models, used)
         if entry.id:
             need = Need(used.input + used.output, micros or 0)
@@ -140,6 +142,11 @@ class _Reached(NamedTuple):
         )
         wait = min(self.seconds, _LONGEST_WAIT_S * random.uniform(0.8, 1))
         return BudgetReachedError(text, retry_after=wait, instead="extractive" if self.then == "extractive" else None)
+
+
+def _used(entry: Entry, usage: Usage) -> Tokens:
+    told = Tokens(usage.input, usage.cached, usage.output).sane()
+    return told if told.input or told.output else entry.expected
 
 
 def _most(budget: Budget, micros: int | None) -> Most:

@@ -239,3 +239,11 @@ def test_a_budget_of_tokens_is_exceeded_by_one_call_at_most_with_32_threads(real
         list(pool.map(work, range(32)))
 
     assert today(real)["all|tokens"] < 120_000 + 2_000
+
+
+def test_a_call_of_which_the_provider_tells_nothing_is_billed_as_it_was_reserved(store):
+    book = ledger(store, budget__tokens_per_day="3000")
+    for _ in range(2):
+        assert book.close(book.open("harold", "observe", "priced", 1_000), Usage()) == 0.005
+    with pytest.raises(BudgetReachedError):
+        book.open("harold", "observe", "priced", 1_000)
