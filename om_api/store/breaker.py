@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 Word = Literal["closed", "probe", "open", "busy"]
 Outcome = Literal["answered", "failed", "busy", "none"]
+_LONGEST_MS = 600_000  # no pause lasts longer, see the scripts
 _FIELDS = ("busy", "until", "times", "failures")
 
 
@@ -54,6 +55,7 @@ def states(keys: Keys, names: Sequence[str]) -> Steps[dict[str, State]]:
 
 
 def _state(now: int, busy: float, until: float, times: float, failures: float) -> State:
-    word: Word = "busy" if busy > now else "open" if until else "closed"
+    word: Word = "busy" if now < busy <= now + _LONGEST_MS else "open" if until else "closed"
     end = busy if word == "busy" else until
-    return State(word, max(0.0, end - now) / 1000, int(times), int(failures))
+    wait = end - now if now < end <= now + _LONGEST_MS else 0.0
+    return State(word, wait / 1000, int(times), int(failures))

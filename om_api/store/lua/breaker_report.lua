@@ -16,7 +16,8 @@ if mine then
   redis.call('HDEL', breaker, 'probe', 'probing')
 end
 if outcome == 'busy' then
-  redis.call('HSET', breaker, 'busy', math.max(busy, now + wait_ms))
+  -- one further off than any pause lasts was set before the server's clock was set back
+  redis.call('HSET', breaker, 'busy', busy > now + LONGEST_MS and now + wait_ms or math.max(busy, now + wait_ms))
 elseif outcome == 'answered' and (open == 0 or mine) then
   redis.call('HDEL', breaker, 'until', 'times', 'failures', 'since')
   open = 0

@@ -187,3 +187,13 @@ def test_names_that_look_alike_in_keys_have_breakers_of_their_own(store):
     assert not any(
         set("{} /") & set(store.keys.breaker(safe_name(name)).removeprefix(store.keys.prefix)) for name in names
     )
+
+
+def test_a_server_whose_clock_was_set_back_leaves_no_model_alone_for_ever(store, key):
+    in_a_year = 1_000 * (store.client.time()[0] + 365 * 86_400)
+    store.client.hset(key, mapping={"busy": in_a_year, "until": in_a_year, "times": 1})
+
+    assert state(store)[:2] == ("open", 0)
+    assert enter(store).word == "probe"
+    report(store, "busy", wait=20)
+    assert 19 <= enter(store).wait <= 20
