@@ -39,8 +39,8 @@ def difference(generations: Mapping[int, Generation], in_force: int, wanted: int
     meeting = next((n for n in here if n in there), None)
     if meeting is None:
         return None
-    gone = _replaced(generations, here[: here.index(meeting)])
-    said = _replaced(generations, there[: there.index(meeting)])
+    gone = _replaced(generations, _reflected(generations, here[: here.index(meeting)]))
+    said = _replaced(generations, _reflected(generations, there[: there.index(meeting)]))
     return Difference(gone - said, said - gone)
 
 
@@ -58,6 +58,11 @@ def _way(generations: Mapping[int, Generation], n: int) -> list[int]:
 def _before(generation: Generation) -> int | None:
     """The generation that this one builds on; None for what a migration put together."""
     return generation.restores if generation.origin == "restore" else generation.n - 1
+
+
+def _reflected(generations: Mapping[int, Generation], way: list[int]) -> list[int]:
+    """Those that a reflection made: what an undo took away its ancestors stand for, where the ways meet or beyond as well."""
+    return [n for n in way if n in generations and generations[n].origin != "restore"]
 
 
 def _replaced(generations: Mapping[int, Generation], way: list[int]) -> frozenset[str]:

@@ -343,3 +343,19 @@ def test_verify_finds_what_a_wrong_undo_would_leave(store, broken):
 
     (breach,) = store.run(verify(store.keys))
     assert ("stands for it too" if broken == "told twice" else "no generation in force") in breach.what
+
+
+def test_an_undo_past_an_undo_of_an_undo_brings_back_nothing_that_the_text_stands_for(store):
+    observed(store, "o1", 1)
+    reflect(store, "o1", text="* all up to 1")
+    restore(store, 0)
+    restore(store, 1)  # o1 goes to the history of generation 3, and generation 1 stands for it as well
+    observed(store, "o2", 2)
+    reflect(store, "o2", text="* all up to 2")
+
+    assert restore(store, 1) is Outcome.RESTORED
+    assert in_force(store) == ["o2"]
+    assert sound(store)
+    assert restore(store, 0) is Outcome.RESTORED
+    assert in_force(store) == ["o1", "o2"]
+    assert sound(store)
