@@ -9,7 +9,7 @@ local REMEMBERED_MS, PROBING_MS, LONGEST_MS = 86400000, 5000, 600000
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local got = redis.call('HMGET', breaker, 'busy', 'until', 'probing')
-local busy, open, probing = tonumber(got[1] or '') or 0, tonumber(got[2] or '') or 0, tonumber(got[3] or '') or 0
+local busy, open, probing = tonumber(got[1]) or 0, tonumber(got[2]) or 0, tonumber(got[3]) or 0
 if busy > now and busy <= now + LONGEST_MS then
   return {'busy', busy - now}
 elseif open == 0 then
