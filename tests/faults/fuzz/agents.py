@@ -181,10 +181,10 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     push_late: 2.5,
     push_equal: 2.5,
     push_future: 2.5,
-    push_poison: 2,
+    push_poison: 2.4,
     plain: 4,
     plain_copy: 2.5,
     plain_again: 3,
-    plain_malformed: 2,
+    plain_malformed: 2.6,
     read: 3,
 }

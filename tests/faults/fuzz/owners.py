@@ -154,7 +154,7 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     clear_overtaken: 2,
     clear_thread: 3,
     forget: 2.5,
-    retry: 2,
+    retry: 2.8,
     drop: 1,
     migrate: 2,
     restore: 4,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections import Counter
 
-VERBS = {  # what issue readers look for -> what the game counts
+VERBS = {  # what a reader looks for -> what the game counts
     "push, single": "push_one",
     "push, batch": "push_batch",
     "push, duplicate id": "push_duplicate",
@@ -34,6 +34,8 @@ VERBS = {  # what issue readers look for -> what the game counts
     "forget": "forget",
     "migrate the scope": "migrate",
     "retry what was rejected": "retry",
+    "undo reflections": "restore.lua",
+    "undo, overtaken by another": "restore_overtaken",
     "crash between two commands": "died",
     "connection dropped": "cut",
     "lock expiry": "locks_expire",
