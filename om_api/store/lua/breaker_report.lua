@@ -9,8 +9,8 @@ local FAILURES, WINDOW_MS, PAUSE_MS, LONGEST_MS, REMEMBERED_MS = 5, 60000, 30000
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local got = redis.call('HMGET', breaker, 'busy', 'until', 'probe', 'times', 'failures', 'since')
-local busy, open, times = tonumber(got[1]) or 0, tonumber(got[2]) or 0, tonumber(got[4]) or 0
-local failures, since = tonumber(got[5]) or 0, tonumber(got[6]) or 0
+local busy, open, since = tonumber(got[1]) or 0, tonumber(got[2]) or 0, tonumber(got[6]) or 0
+local times, failures = tonumber(got[4]), tonumber(got[5])  -- there whenever it is open, or `since` is
 local mine = got[3] == token
 if mine then
   redis.call('HDEL', breaker, 'probe', 'probing')
