@@ -100,6 +100,17 @@ def test_exactly_one_of_32_threads_is_the_probe(store, key):
     assert sorted(words) == ["open"] * 31 + ["probe"]
 
 
+@pytest.mark.parametrize("outcome", ["answered", "failed", "busy", "none"])
+def test_who_is_no_probe_lets_no_second_one_through_by_a_late_word(store, key, outcome):
+    """Breaks when anybody's report ends the probe's turn: calls that began before it opened would let others through."""
+    fail(store)
+    let_the_pause_pass(store, key)
+    assert enter(store, "probe").word == "probe"
+    report(store, outcome, "late")
+
+    assert enter(store, "another").word in {"open", "busy"}
+
+
 def test_a_probe_that_is_answered_closes_it(store, key):
     fail(store)
     let_the_pause_pass(store, key)
