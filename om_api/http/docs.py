@@ -10,6 +10,7 @@ from typing import Any
 from om_api.http.app import make_app
 from om_api.http.guard import ROLE
 from om_api.settings import load_settings
+from om_api.settings.docs import table
 
 PAGE = Path("docs/http-reference.md")
 _WIDE = 110
@@ -46,7 +47,7 @@ def _endpoint(name: str, told: Document) -> Iterator[str]:
     yield f"Needs a key of a {told[ROLE]}.\n" if ROLE in told else "Needs no key.\n"
     rows = [_parameter(each) for each in told.get("parameters", ())]
     if rows:
-        yield _table(("parameter", "in", "type", "required", "meaning"), rows)
+        yield table(("parameter", "in", "type", "required", "meaning"), rows)
     if body := told.get("requestBody"):
         yield from _content("Send", body["content"]["application/json"])
     yield from _content("Replies", told["responses"]["200"]["content"]["application/json"])
@@ -73,7 +74,7 @@ def _values(document: Document) -> Iterator[str]:
         if "properties" in schema:
             required = schema.get("required", ())
             rows = [_field(field, told, field in required) for field, told in schema["properties"].items()]
-            yield _table(("field", "type", "required", "meaning"), rows)
+            yield table(("field", "type", "required", "meaning"), rows)
         elif "enum" in schema:
             yield f"One of {', '.join(f'`{word}`' for word in schema['enum'])}.\n"
 
@@ -103,13 +104,6 @@ def _type(schema: Document) -> str:
 
 
 _BOUNDS = {"from": "minimum", "to": "maximum", "at least": "minItems", "at most": "maxItems"}
-
-
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [
-        f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in [head, ("---",) * len(head), *rows]
-    ]
-    return "\n".join([*lines, ""])
 
 
 def main(arguments: list[str]) -> None:

@@ -98,9 +98,14 @@ def _default(value: object, unit: str) -> str:
 
 
 def _section(title: str, text: str, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    table = [head, ("---",) * len(head), *rows]
-    lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in table]
-    return "\n".join([f"## {title}\n", *([f"{text}\n"] if text else []), *lines, ""])
+    return "\n".join([f"## {title}\n", *([f"{text}\n"] if text else []), table(head, rows)])
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A table in Markdown, with an empty line after it; what a cell says cannot end the cell."""
+    every = [head, ("---",) * len(head), *rows]
+    lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in every]
+    return "\n".join([*lines, ""])
 
 
 def main(arguments: list[str]) -> None:
