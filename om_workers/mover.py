@@ -44,8 +44,10 @@ class Mover:
             if lease:
                 self._run(due.done(self._shop.keys.due_observe, Claim(name, lease)))
             return Outcome.REST
-        with self._shop.heartbeat.lock(self._shop.lock_name(scope, "observe")) as mine:
+        lock = self._shop.lock_name(scope, "observe")
+        with self._shop.heartbeat.lock(lock) as mine:
             if not mine:
+                self._run(due.when_free(self._shop.keys.due_observe, scope, lock))
                 return Outcome.BUSY
             return self._look_and_move(scope, Claim(name, lease) if lease else None)
 

@@ -49,9 +49,10 @@ class Reflector:
         """Make the one move a scope's observations are due; its lease is kept while the model thinks."""
         scope, claim = Scope.parse(name), Claim(name, lease) if lease else None
         index = self._shop.keys.due_reflect
-        locks = self._shop.heartbeat
-        with locks.lock(self._shop.lock_name(scope, "reflect")) as mine, locks.lease(index, claim) as held:
+        locks, lock = self._shop.heartbeat, self._shop.lock_name(scope, "reflect")
+        with locks.lock(lock) as mine, locks.lease(index, claim) as held:
             if not mine:
+                self._run(due.when_free(index, scope, lock))
                 return Outcome.BUSY
             outcome = self._move(scope)
             claim = held.claim if held else None

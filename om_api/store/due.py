@@ -74,6 +74,13 @@ def sooner(due: str, scope: Scope, at: int) -> Steps[None]:
     yield Batch([("ZADD", due, "XX", "LT", at, str(scope))], writes=True)
 
 
+def when_free(due: str, scope: Scope, lock: str) -> Steps[None]:
+    """Have a busy scope looked at again when the lock on it ends, not a lease later: its holder may be dead."""
+    (left,) = yield Batch([("PTTL", lock)])
+    now = yield from server_ms()
+    yield from sooner(due, scope, now + max(0, int(left)) + 1)
+
+
 def looked(keys: Keys, resource: str, now: int) -> Steps[None]:
     """Note that a worker has looked at a resource."""
     yield Batch([("ZADD", keys.resources, now, resource)], writes=True)

@@ -44,7 +44,7 @@ def test_whatever_dies_its_work_is_done_within_a_minute_by_another(run):
     house.spawn(*BEAT)
     doomed = house.spawn(*WORKER, "-n", "doomed@%h", "-Q", "observe,reflect", OM_MODELS__SLOW__OPTIONS=_SLOW)
     said = {"killed": _say(house, "killed", 2), "reflecting": [], "lost": [], "forgotten": []}
-    while not _locked(house, "reflecting", "reflect"):
+    while not _thinking(house, "reflecting"):
         said["reflecting"] += _say(house, "reflecting", 2)
         time.sleep(0.1)
     wait_until(lambda: _locked(house, "killed", "chunk:"), "the model to be asked", 20)
@@ -84,6 +84,16 @@ def _say(house, name, many):
 
 def _locked(house, name, what):
     return any(house.client.scan_iter(f"{house.prefix}:{{{name}}}:lock:{what}*", count=1000))
+
+
+def _thinking(house, name):
+    """Whether a model is asked to reflect: its lock has one owner for a second; a look that asks none has it for an instant."""
+    lock = f"{house.prefix}:{{{name}}}:lock:reflect"
+    owner = house.client.get(lock)
+    if owner is None:
+        return False
+    time.sleep(1)
+    return house.client.get(lock) == owner
 
 
 def _lose_tasks(house):

@@ -52,6 +52,16 @@ def test_a_scope_that_somebody_looks_at_is_busy_and_stays_on_lease(world):
     assert world.client.zscore(_index(world), "harold") is not None
 
 
+def test_a_scope_whose_looker_may_be_dead_is_looked_at_when_its_lock_ends(world):
+    """Catches a busy look that leaves the scope on its lease: a dead worker's lock and another lease would be waited for."""
+    _say(world, 4)
+    world.client.set(world.shop.lock_name(HAROLD, "observe"), "dead", px=5_000)
+
+    assert _look(world) is Outcome.BUSY
+    seconds, _ = world.client.time()
+    assert world.client.zscore(_index(world), "harold") < (seconds + 1) * 1000 + 5_100
+
+
 def test_a_scope_of_a_reader_leaves_the_index(client, prefix):
     """Catches a lease that nobody ends: a scope that may not be written to would be looked at every thirty seconds."""
     world = World(client, prefix, read_only="true")

@@ -97,6 +97,11 @@ def _claimed(world):
     return next(ids for verb, ids in world.dispatch.queue if verb == "reflect")
 
 
+def _now(client):
+    seconds, microseconds = client.time()
+    return seconds * 1000 + microseconds / 1000
+
+
 def _indexed(world):
     return world.client.zscore(f"{world.prefix}:due:reflect", "harold") is not None
 
@@ -113,6 +118,18 @@ def test_a_scope_that_another_reflector_has_is_busy_and_stays_on_lease(world):
     assert world.perform("reflect", *ids) is Outcome.BUSY
     assert len(world.model.requests) == asked
     assert _indexed(world)
+
+
+def test_a_scope_whose_reflector_may_be_dead_is_looked_at_when_its_lock_ends(world):
+    """Catches a busy look that leaves the scope on its lease: a dead reflector's lock and another lease would be waited for."""
+    _fill(world, 12)
+    world.settle()
+    world.om.force_reflect("harold")
+    ids = _claimed(world)
+    world.client.set(world.shop.lock_name(Scope("harold"), "reflect"), "dead", px=5_000)
+
+    assert world.perform("reflect", *ids) is Outcome.BUSY
+    assert world.client.zscore(f"{world.prefix}:due:reflect", "harold") < _now(world.client) + 5_100
 
 
 @pytest.mark.parametrize("due", ["nothing", "a draft", "a reflection"])
