@@ -61,15 +61,37 @@ def _tree(folder):
     return folder
 
 
-def test_a_stopped_run_goes_on_and_an_edited_tree_keeps_only_who_to_ask_first(tmp_path):
+_KILLER = "tests/test_x.py::test_a"
+
+
+@pytest.fixture
+def known(tmp_path):
+    """A tree with results: `a` was noticed by a test, `b` by nobody."""
     root, file = _tree(tmp_path / "tree"), tmp_path / "results.json"
-    Results(root, file).keep("a", "test_a")
-    assert Results(root, file).found == {"a": "test_a"}
+    (root / "tests" / "test_x.py").write_text("def test_a(): ...")
+    results = Results(root, file)
+    results.keep("a", _KILLER)
+    results.keep("b", "")
+    return root, file
 
-    (root / "om_api" / "x.lua").write_text("b()")
 
-    assert Results(root, file).found == {}
-    assert Results(root, file).hints == {"a": "test_a"}
+def test_a_stopped_run_goes_on(known):
+    assert Results(*known).found == {"a": _KILLER, "b": ""}
+
+
+@pytest.mark.parametrize("edited", ["om_api/x.lua", "tests/test_x.py", "tests/conftest.py"])
+def test_what_a_test_noticed_holds_until_the_product_that_test_or_what_tests_share_is_edited(known, edited):
+    (known[0] / edited).write_text("edited")
+
+    results = Results(*known)
+    assert results.found == {}
+    assert results.hints == {"a": _KILLER, "b": ""}
+
+
+def test_that_nobody_noticed_is_asked_again_when_there_is_a_new_test(known):
+    (known[0] / "tests" / "test_new.py").write_text("def test_b(): ...")
+
+    assert Results(*known).found == {"a": _KILLER}
 
 
 def test_a_copys_packages_win_over_the_installed_ones(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 from om_api.store import breaker
 from om_api.store.connection import Connection
 from om_api.store.keys import safe_name
+from om_api.store.steps import Verb
 
 MODEL = "some/model: 7B {fast}"
 LEASE_S = 60
@@ -25,6 +26,11 @@ def enter(store, token="t"):
 
 def report(store, outcome, token="t", wait=0.0):
     store.run(breaker.report(store.keys, MODEL, token, outcome, wait))
+
+
+def reported(store, outcome):
+    """The word with which the script itself answers a report."""
+    return (yield Verb("breaker_report", [store.keys.breaker(safe_name(MODEL))], ["t", outcome, 0]))
 
 
 def state(store):
@@ -54,6 +60,16 @@ def test_four_failures_leave_it_closed_and_the_fifth_opens_it_for_30_seconds(sto
     assert refused.word == "open"
     assert 29 <= refused.wait <= 30
     assert (state(store).word, state(store).failures, state(store).times) == ("open", 5, 1)
+
+
+def test_a_report_answers_how_the_breaker_stands_by_it(store, key):
+    fail(store, 3)
+    words = [store.run(reported(store, "failed")), store.run(reported(store, "failed"))]
+    let_the_pause_pass(store, key)
+    enter(store)
+
+    assert words == [b"closed", b"open"]
+    assert store.run(reported(store, "answered")) == b"closed"
 
 
 def test_an_answer_in_between_begins_the_count_anew(store):
