@@ -135,6 +135,12 @@ def test_who_asks_twice_has_one_place(store):
     assert store.client.zcard(store.keys.holders(safe_name(MODEL))) == 1
 
 
+def test_who_has_one_of_the_last_places_and_asks_again_keeps_it(store):
+    """Catches a repeat after a lost reply that is refused: its place would be taken, and nobody would call."""
+    assert [hold(store, "a"), hold(store, "b"), hold(store, "a")] == [True, True, True]
+    assert not hold(store, "c")
+
+
 def test_the_place_of_a_worker_that_died_is_free_when_its_lease_has_ended(store):
     hold(store, "dead"), hold(store, "alive")
     store.client.zadd(store.keys.holders(safe_name(MODEL)), {"dead": 1})
