@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from om_api import accounts, context, in_force
+from om_api import accounts, context, events, in_force
 from om_api.errors import InvalidInputError, StoreError
 from om_api.policy import Pressure, decide, is_urgent, threshold
 from om_api.served import Served
@@ -26,6 +26,7 @@ from om_api.store import (
     spending,
     writing,
 )
+from om_api.store import events as stream
 from om_api.store.keys import Keys
 from om_api.store.steps import Batch, Steps, Wait
 from om_api.values import (
@@ -44,10 +45,11 @@ from om_api.weights import count_message
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from om_api.context import Context
     from om_api.costs import Costs
+    from om_api.events import Event
     from om_api.in_force import InForce
     from om_api.policy import Limits
     from om_api.settings import Settings
@@ -214,11 +216,23 @@ class Core:
             some = {name: untold[name] for name in names[start : start + _TOLD_AT_ONCE]}
             try:
                 yield from spending.tell(self.keys, self.clock, some)
+                yield from self._count(some)
             except StoreError as error:
                 left = names[start if error.stored is False else start + _TOLD_AT_ONCE :]
                 if self.served:
                     self.served.give_back({name: untold[name] for name in left})
                 return
+
+    def _count(self, served: Mapping[str, Mapping[str, int]]) -> Steps[None]:
+        """Count what was served beside what the workers count: best effort, and where this client may not, not at all."""
+        named = {name: {f"served|{what}": n for what, n in amounts.items()} for name, amounts in served.items()}
+        with suppress(StoreError):
+            yield from stream.add(self.keys, named)
+
+    def _publish(self, event: Event) -> Steps[None]:
+        """Say what this client did, best effort; how much is kept is for the workers to know."""
+        with suppress(StoreError):
+            yield from stream.publish(self.keys, [event], None, self.clock.ms())
 
     # -- the context --------------------------------------------------------------------------------------------------
 
@@ -252,6 +266,7 @@ class Core:
             done = yield from commits.activate(self.keys, scope, epoch, snapshot.chunks, chosen, now.retention_s)
             if done is Outcome.ACTIVATED:
                 yield from self._mark_reflect(snapshot, chosen, now.limits)
+                yield from self._publish(events.activated(scope, snapshot.chunks, chosen, "client"))
         except StoreError as error:
             if error.stored is not False:
                 raise
@@ -518,8 +533,11 @@ class Core:
         scope = yield from self._scope(resource, thread)
         now_ms = yield from due.server_ms()
         if thread is None:
-            return (yield from clearing.clear(self.keys, resource, now_ms))
-        return (yield from clearing.clear_thread(self.keys, scope, thread, now_ms, self.count))
+            did = yield from clearing.clear(self.keys, resource, now_ms)
+        else:
+            did = yield from clearing.clear_thread(self.keys, scope, thread, now_ms, self.count)
+        yield from self._publish(events.cleared(Scope(resource, thread), did.messages, did.observations))
+        return did
 
     def forget(self, observation: str, resource: str) -> Steps[Outcome]:
         """Remove one observation with the messages behind it; what a reflection holds of it already stays."""

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+# what kind of failure ended a piece of work: a word for counters and events, where no error's text may stand
+Why = Literal["timeout", "unreachable", "busy", "refused", "unusable", "budget", "store", "other"]
+
 
 class OMError(Exception):
     """The root: catch it to catch everything this project raises on purpose."""
@@ -30,11 +35,15 @@ class StoreError(OMError):
 class ModelError(OMError):
     """A model call failed.
 
-    `retryable`: the same call may succeed later. `retry_after`: seconds to wait, when the vendor said so (a 429).
+    `retryable`: the same call may succeed later. `retry_after`: seconds to wait, when the vendor said so (a 429). `why`: its
+    kind: no answer in time, nobody reached, limits or a breaker, the request refused, an answer that cannot be used.
     """
 
-    def __init__(self, message: str, *, retryable: bool = True, retry_after: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, retryable: bool = True, retry_after: float | None = None, why: Why = "other"
+    ) -> None:
         super().__init__(message)
+        self.why = why
         self.retryable = retryable
         self.retry_after = retry_after
 
@@ -47,5 +56,5 @@ class BudgetReachedError(ModelError):
     """
 
     def __init__(self, message: str, *, retry_after: float, instead: str | None = None) -> None:
-        super().__init__(message, retryable=True, retry_after=retry_after)
+        super().__init__(message, retryable=True, retry_after=retry_after, why="budget")
         self.instead = instead

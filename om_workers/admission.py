@@ -97,10 +97,10 @@ class Admission:
 def _refuse(model: str, state: breaker.State) -> None:
     if state.word == "open":
         text = f"{model} is passed over: it failed again and again; it is asked again by itself in {state.wait:.0f} s"
-        raise PassedOverError(text, retry_after=state.wait)
+        raise PassedOverError(text, retry_after=state.wait, why="busy")
     if state.word == "busy":
         text = f"{model} is passed over: its provider asked all workers for a pause of {state.wait:.0f} s more"
-        raise ModelError(text, retry_after=state.wait)
+        raise ModelError(text, retry_after=state.wait, why="busy")
 
 
 def _wait_for(model: str, until: float, take: Callable[[], float]) -> None:
@@ -111,5 +111,6 @@ def _wait_for(model: str, until: float, take: Callable[[], float]) -> None:
                 f"{model} is at its limits (requests_per_minute, tokens_per_minute or concurrency); it is asked again by itself"
                 f" in {wait:.0f} s; if that does not end, raise them or run fewer tasks at a time",
                 retry_after=wait,
+                why="busy",
             )
         time.sleep(wait + random.uniform(0, _JITTER_S))

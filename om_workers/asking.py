@@ -156,7 +156,8 @@ def _nobody(names: Sequence[str], refused: Mapping[str, ModelError]) -> ModelErr
     later = [error for error in refused.values() if error.retryable]
     waits = [error.retry_after or UNKNOWN_S for error in later] if any(error.retry_after for error in later) else []
     text = f"no model of the list gave an answer that can be used. {'; '.join(reasons)}"
-    return ModelError(text, retryable=bool(later), retry_after=min(waits, default=None))
+    why = (later or [*refused.values()])[-1].why
+    return ModelError(text, retryable=bool(later), retry_after=min(waits, default=None), why=why)
 
 
 def patience_ms(error: ModelError) -> int:

@@ -25,7 +25,9 @@ def usable(reply: Reply) -> Reflected:
     """What a reply says; ModelError (not retryable) when it is empty or caught in a loop."""
     said = parse_reflector(reply.text)
     if said.degenerate or not said.text.strip():
-        raise ModelError(f"{reply.model} gave no usable reflection but nothing, or a loop", retryable=False)
+        raise ModelError(
+            f"{reply.model} gave no usable reflection but nothing, or a loop", retryable=False, why="unusable"
+        )
     return said
 
 
@@ -120,7 +122,9 @@ class Condensing:
         self._costs.append(reply.cost)
         found = self._check.of(said.text, level)
         if found.dropped and not found.kept and not said.listed:
-            self._refusal = ModelError(f"{reply.model} gave an excuse instead of a memory", retryable=False)
+            self._refusal = ModelError(
+                f"{reply.model} gave an excuse instead of a memory", retryable=False, why="unusable"
+            )
             return None
         tokens = self._count(said.text)
         answer = Answer(said, tokens, tokens < self._task.target, level, found.loss, found.dropped, reply.model)
@@ -137,6 +141,7 @@ class Condensing:
                 f"no usable reflection, the memory stays as it is: {self._refusal}. It is asked again; if that does not end,"
                 " name another reflector_model",
                 retryable=False,
+                why="unusable",
             )
         candidates = tuple(
             Candidate(level=one.level, tokens=one.tokens, loss=one.loss, model=one.model) for one in self._answers

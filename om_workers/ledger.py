@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from om_api.store.keys import Keys
     from om_api.store.spending import Reserved
     from om_workers.llm.base import Purpose, Usage
+    from om_workers.telling import Telling
 
 _LONGEST_WAIT_S = 300.0  # a budget that was raised is noticed within minutes
 _log = structlog.get_logger("om_workers")
@@ -48,10 +49,11 @@ class Ledger:
     for each budget that it is used up.
     """
 
-    def __init__(self, settings: Settings, connection: Connection, keys: Keys) -> None:
+    def __init__(self, settings: Settings, connection: Connection, keys: Keys, telling: Telling) -> None:
         self._settings = settings
         self._run = connection.run
         self._keys = keys
+        self._telling = telling
         self._clock = Clock()
         self._warned: set[str] = set()
         self._told: dict[
@@ -95,6 +97,7 @@ class Ledger:
             bill = _bill(entry, used, micros, failed=failed or usage is None, billed=usage is not None)
             with suppress(StoreError):
                 self._run(spending.settle(self._keys, entry.day, entry.resource, entry.id, need, bill))
+            self._telling.billed(entry.resource, entry.purpose, micros)
         return None if micros is None else micros / MICROS
 
     def cancel(self, entry: Entry) -> None:
@@ -114,6 +117,7 @@ class Ledger:
         if self._told.get(whose) != reached.day:
             self._told[whose] = reached.day
             _log.warning("budget_reached", agent=reached.whose, setting=reached.setting, then=reached.then)
+            self._telling.budget_reached(reached.resource, reached.setting, reached.then, reached.day)
         return reached.error()
 
 
@@ -133,6 +137,11 @@ class _Reached(NamedTuple):
         group, whose = ("total_budget", "all agents") if reserved.of_all else ("budget", resource)
         seconds = (DAY_MS - reserved.now % DAY_MS) / 1000
         return cls(whose, f"{group}.{what}_per_day", reserved.day, seconds, budget.then)
+
+    @property
+    def resource(self) -> str:
+        """Whose budget it is; "" for that of all."""
+        return "" if self.setting.startswith("total_") else self.whose
 
     def error(self) -> BudgetReachedError:
         """The error, which asks to come back within minutes, not everybody in the same second."""

@@ -10,9 +10,10 @@ from om_api.policy import Pressure
 from om_api.store import clearing, commits, due, looking, reading, writing
 from om_api.store.commits import Note
 from om_api.store.due import Claim
-from om_api.values import Outcome, Scope
+from om_api.values import Outcome, Scope, new_id
 from om_api.weights import count_message
 from om_workers.sharing import batches
+from om_workers.telling import Cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -106,7 +107,8 @@ class Mover:
             self._run(looking.heard(keys, scope.resource, last))
         strays = [thread for thread, head in heads.items() if head.members != head.counted]
         for thread in strays:
-            self._run(writing.adopt(keys, shop.clock, scope, thread, shop.count))
+            adopted = self._run(writing.adopt(keys, shop.clock, scope, thread, shop.count))
+            shop.telling.adopted(scope.resource, thread, adopted)
         if strays:
             return self._run(looking.look(keys, scope))
         return look._replace(thread_times={**look.thread_times, **last})
@@ -126,20 +128,25 @@ class Mover:
             thread: [turn_of(message, self._shop.count) for _, message in pairs] for thread, pairs in raw.items()
         }
         plan = cutting.plan(threads, move, limits, look.now)
-        outcome, epoch = Outcome.REST, look.record.epoch
+        outcome, epoch, cut = Outcome.REST, look.record.epoch, list[Cut]()
         for thread, start, stop in plan:
             members = [member for member, _ in raw[thread][start:stop]]
             tokens = sum(turn.tokens for turn in threads[thread][start:stop])
-            did = self._run(commits.seal(keys, look.scope, epoch, thread, members, tokens))
-            if did is Outcome.SUPERSEDED:
-                return did
-            outcome, epoch = did, epoch or self._run(looking.look(keys, look.scope)).record.epoch
+            cut.append(Cut(thread, new_id(), len(members), tokens))
+            outcome = self._run(commits.seal(keys, look.scope, epoch, thread, members, tokens, cut[-1].chunk))
+            if outcome is Outcome.SUPERSEDED:
+                cut.pop()
+                break
+            epoch = epoch or self._run(looking.look(keys, look.scope)).record.epoch
+        self._shop.telling.sealed(look.scope, cut)
         return outcome
 
     def _activate(self, look: Look, move: Move) -> Outcome:
         keys, now = self._shop.keys, self._shop.in_force(look.scope)
         epoch = look.record.epoch
         outcome = self._run(commits.activate(keys, look.scope, epoch, look.chunks, move.chunks, now.retention_s))
+        if outcome is Outcome.ACTIVATED:
+            self._shop.telling.activated(look.scope, look.chunks, move.chunks)
         record = self._run(looking.look(keys, look.scope)).record
         full = record.observation_tokens >= now.limits.reflect_from
         if full or record.observation_count >= now.limits.max_observations or record.drain:

@@ -81,6 +81,7 @@ class Observer:
         """One call. The last attempt shows nothing of what came before: that may be what the model chokes on."""
         alone = attempts == limit > 1
         before, task = ([], "") if alone else (read.texts, read.task)
+        began = self._shop.telling.observing(read)
         try:
             reply, observed = self._ask(read.scope, read.messages, before, task)
         except ModelError as error:
@@ -92,7 +93,7 @@ class Observer:
             self._give_back(read)
             raise
         else:
-            return self._commit(read, reply, observed)
+            return self._commit(read, reply, observed, began)
         if len(read.messages) == 1:
             self._make_sure(read, reason)
         return poison.isolate(self._shop, read, reason)
@@ -115,7 +116,7 @@ class Observer:
         )
         return self._shop.asking.ask(scope.resource, agent.observer_models, request, _usable)
 
-    def _commit(self, read: Sealed, reply: Reply, observed: Observed) -> Outcome:
+    def _commit(self, read: Sealed, reply: Reply, observed: Observed, began: float) -> Outcome:
         resource, chunk = read.scope.resource, read.chunk.id
         observation = observation_of(read, observed, reply, self._shop.count(observed.text) if observed.text else 0)
         try:
@@ -123,8 +124,10 @@ class Observer:
         except StoreError:
             self._give_back(read)
             raise
-        if did is Outcome.BUFFERED and commits.root(chunk) != chunk:
-            self._run(doubt.observed(self._shop.keys, resource, chunk))
+        if did is Outcome.BUFFERED:
+            self._shop.telling.buffered(read, observation, began)
+            if commits.root(chunk) != chunk:
+                self._run(doubt.observed(self._shop.keys, resource, chunk))
         return did
 
     def _give_back(self, read: Sealed) -> None:
@@ -153,7 +156,7 @@ class Observer:
         try:
             self._ask(read.scope, [msgspec.structs.replace(_HARMLESS, at=read.messages[0].at)])
         except ModelError as error:
-            fault = error if error.retryable else ModelError(poison.of_the_model(reason, error))
+            fault = error if error.retryable else ModelError(poison.of_the_model(reason, error), why=error.why)
             self._again(read, fault)
             if error.retryable:
                 raise
@@ -190,6 +193,7 @@ class Observer:
         if not fresh:
             self._run(due.mark(self._shop.keys.due_observe, [begun[0][0].scope]))
             return Outcome.SUPERSEDED
+        began = self._shop.telling.observing(*fresh)
         try:
             reply, answers = self._ask_together(fresh)
         except ModelError as error:
@@ -205,7 +209,8 @@ class Observer:
             self._run(due.mark(self._shop.keys.due_observe, [begun[0][0].scope]))
         shares = _shares(reply, answered)
         did = {
-            self._commit(read, share, answers[read.chunk.thread]) for read, share in zip(answered, shares, strict=True)
+            self._commit(read, share, answers[read.chunk.thread], began)
+            for read, share in zip(answered, shares, strict=True)
         }
         return Outcome.BUFFERED if Outcome.BUFFERED in did else Outcome.SUPERSEDED
 
@@ -231,14 +236,16 @@ class Observer:
 def _usable(reply: Reply) -> Observed:
     observed = parse_observer(reply.text)
     if not _can_be_used(observed):
-        raise ModelError(f"{reply.model} gave no observations but a refusal or a loop", retryable=False)
+        raise ModelError(f"{reply.model} gave no observations but a refusal or a loop", retryable=False, why="unusable")
     return observed
 
 
 def _usable_of(threads: Collection[str], reply: Reply) -> dict[str, Observed]:
     found = {name: each for name, each in parse_batch(reply.text, threads).items() if _can_be_used(each)}
     if not found:
-        raise ModelError(f"{reply.model} gave no observations of any of {len(threads)} threads", retryable=False)
+        raise ModelError(
+            f"{reply.model} gave no observations of any of {len(threads)} threads", retryable=False, why="unusable"
+        )
     return found
 
 

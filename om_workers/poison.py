@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 def isolate(shop: Workshop, sealed: Sealed, reason: str) -> Outcome:
     """Halve a chunk of several messages (`split`), or put a placeholder in the place of a single one (`rejected`)."""
-    return _quarantine(shop, sealed, reason) if len(sealed.messages) == 1 else _halve(shop, sealed)
+    did = _quarantine(shop, sealed, reason) if len(sealed.messages) == 1 else _halve(shop, sealed)
+    shop.telling.isolated(sealed, did)
+    return did
 
 
 def _halve(shop: Workshop, sealed: Sealed) -> Outcome:

@@ -74,10 +74,10 @@ class Reflector:
             outcome = Outcome.REST
         elif kind == "draft":
             n = policy.oldest_prefix([stored.observation.tokens for stored in read.stored], limits.reflect_from)
-            outcome = self._keep_draft(read, self._think(read, read.stored[:n]))
+            outcome = self._keep_draft(read, *self._think(read, read.stored[:n]))
         else:
-            draft = drafted if drafted and not forced else self._think(read, read.stored)
-            outcome = self._commit(read, draft)
+            draft, began = (drafted, None) if drafted and not forced else self._think(read, read.stored)
+            outcome = self._commit(read, draft, began)
         if forced and outcome is not Outcome.SUPERSEDED:
             self._answer(read.look, forced)
         return outcome
@@ -111,8 +111,11 @@ class Reflector:
         self._run(due.mark(keys.due_observe, [look.scope]))
         return Outcome.SEALED
 
-    def _think(self, read: Reading, replaced: Sequence[Stored]) -> Draft:
-        """Condense, and on a failure write down what it means: too often in vain is given up, a 429 is waited for."""
+    def _think(self, read: Reading, replaced: Sequence[Stored]) -> tuple[Draft, float]:
+        """Condense, and on a failure write down what it means: too often in vain is given up, a 429 is waited for.
+
+        Beside the draft it returns the moment in which the model was asked.
+        """
         scope, record = read.look.scope, read.look.record
         try:
             return self._condense(read, replaced)
@@ -124,7 +127,7 @@ class Reflector:
                 self._run(due.postpone(self._shop.keys.due_reflect, scope, at))
             raise
 
-    def _condense(self, read: Reading, replaced: Sequence[Stored]) -> Draft:
+    def _condense(self, read: Reading, replaced: Sequence[Stored]) -> tuple[Draft, float]:
         """Condense the generation in force and these observations."""
         scope, agent = read.look.scope, self._shop.agent(read.look.scope)
         texts = _texts(read, replaced)
@@ -134,8 +137,9 @@ class Reflector:
         )
         start = 0 if "force-reflect" in read.look.forced else self._start_level(agent)
         task = Task(texts, size, target, start, agent.reflection.max_loss)
+        began = self._shop.telling.reflecting(scope, read.look.record.generation + 1, len(replaced), size)
         found = Condensing(task, partial(_request, agent, task), partial(self._ask, scope), self._shop.count).condense()
-        return _drafted(read, replaced, size, found)
+        return _drafted(read, replaced, size, found), began
 
     def _start_level(self, agent: MemorySettings) -> int:
         """How hard the model that will answer is pressed at first."""
@@ -145,22 +149,28 @@ class Reflector:
     def _ask(self, scope: Scope, request: Request) -> tuple[Reply, Reflected]:
         return self._shop.asking.ask(scope.resource, self._shop.agent(scope).reflector_models, request, usable)
 
-    def _keep_draft(self, read: Reading, draft: Draft) -> Outcome:
+    def _keep_draft(self, read: Reading, draft: Draft, began: float) -> Outcome:
         record, scope = read.look.record, read.look.scope
         ttl = self._shop.in_force(scope).retention_s
-        return self._run(
+        outcome = self._run(
             commits.draft(self._shop.keys, scope, record.epoch, record.generation, msgspec.json.encode(draft), ttl)
         )
+        if outcome is Outcome.BUFFERED:
+            self._shop.telling.drafted(scope, draft.generation, began)
+        return outcome
 
-    def _commit(self, read: Reading, draft: Draft) -> Outcome:
+    def _commit(self, read: Reading, draft: Draft, began: float | None) -> Outcome:
         scope, agent = read.look.scope, self._shop.agent(read.look.scope)
         replaced = [stored for stored in read.stored if stored.seq in draft.seqs]
         ttl = self._shop.in_force(scope).retention_s
-        return self._run(
+        outcome = self._run(
             commits.reflect(
                 self._shop.keys, scope, read.look.record.epoch, draft.generation, replaced, agent.max_reflections, ttl
             )
         )
+        if outcome is Outcome.REFLECTED:
+            self._shop.telling.reflected(scope, draft.generation, began)
+        return outcome
 
     def _answer(self, look: Look, request: str) -> None:
         wake = policy.wake(pressure_of(look), self._shop.in_force(look.scope).limits)

@@ -88,6 +88,7 @@ class Sweep:
             self._run(due.mark(keys.due_observe, [scope] if head.members else []))
             return Outcome.REST
         adopted = self._run(writing.adopt(keys, self._shop.clock, scope, thread, self._shop.count))
+        self._shop.telling.adopted(resource, thread, adopted)
         if adopted is None:
             return Outcome.SUPERSEDED
         self._run(due.mark(keys.due_observe, [scope]))
@@ -100,7 +101,9 @@ class Sweep:
         threads = self._run(clearing.threads_of(keys, resource)) if word == "thread" else [None]
         standings = self._run(survey.standings(keys, resource, [Scope(resource, thread) for thread in threads]))
         if self._is_idle(resource, standings):
-            return self._run(clearing.clear(keys, resource, now, retention=True)).outcome
+            cleared = self._run(clearing.clear(keys, resource, now, retention=True))
+            self._shop.telling.cleared(resource, cleared)
+            return cleared.outcome
         limits = self._shop.in_force(Scope(resource)).limits
         forgotten = [s.scope for s in standings if self._is_forgotten(s, now)]
         full = [

@@ -46,14 +46,21 @@ def unit(event: str) -> Callable[[Callable[..., Outcome]], Callable[..., str]]:
                 except OMError as error:
                     outcome = str(Outcome.FAILED)
                     _log.warning(event, outcome=outcome, ids=ids[1:], error=str(error)[:500])
-                except Exception:
+                    _tell(work.__name__, ids, error)
+                except Exception as error:
                     outcome = str(Outcome.FAILED)
                     _log.exception(event, outcome=outcome, ids=ids[1:])
+                    _tell(work.__name__, ids, error)
             return outcome
 
         return run
 
     return decorate
+
+
+def _tell(work: str, ids: tuple[str, ...], error: Exception) -> None:
+    if ids and (telling := wiring.telling()):
+        telling.failed(ids[0], f"om.{work}", error)
 
 
 def _first_of_slot(name: str, interval: float) -> Steps[bool]:

@@ -24,6 +24,7 @@ from om_workers.observer import Observer
 from om_workers.presence import Presence
 from om_workers.reflector import Reflector
 from om_workers.sweep import Sweep
+from om_workers.telling import Telling
 from om_workers.workshop import Workshop
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def build(settings: Settings, dispatch: Dispatch, client: Any = None) -> Worksho
     """Make everything a unit of work is handed."""
     connection = Connection(client if client is not None else open_client(settings.redis_url, _STORE_TIMEOUT_S))
     keys, count = Keys(settings.prefix), tokens.counter(settings.memory.tokenizer)
-    registry = Registry(settings)
+    registry, telling = Registry(settings), Telling(settings, connection, keys)
+    ledger = Ledger(settings, connection, keys, telling)
     return Workshop(
         settings=settings,
         connection=connection,
@@ -53,8 +55,9 @@ def build(settings: Settings, dispatch: Dispatch, client: Any = None) -> Worksho
         count=count,
         heartbeat=Heartbeat(connection, presence=Presence(connection, keys)),
         registry=registry,
-        asking=Asking(registry, Admission(connection, keys), Ledger(settings, connection, keys), settings, count),
+        asking=Asking(registry, Admission(connection, keys), ledger, settings, count),
         dispatch=dispatch,
+        telling=telling,
     )
 
 
@@ -111,6 +114,11 @@ def end() -> None:
     """Say that this process works no longer, if it ever began."""
     if _workshop.cache_info().currsize:
         _workshop().heartbeat.stop()
+
+
+def telling() -> Telling | None:
+    """Who tells of this process' work; None while it has no workshop."""
+    return _workshop().telling if _workshop.cache_info().currsize else None
 
 
 def mover() -> Mover:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from om_workers.asking import Asking
     from om_workers.heartbeat import Heartbeat
     from om_workers.llm.registry import Registry
+    from om_workers.telling import Telling
 
 T = TypeVar("T")
 
@@ -51,6 +52,7 @@ class Workshop(NamedTuple):
     registry: Registry
     asking: Asking
     dispatch: Dispatch
+    telling: Telling
 
     def run(self, steps: Steps[T]) -> T:
         """Do steps against the store."""

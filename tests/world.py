@@ -53,6 +53,7 @@ def contents(client: Any, pattern: str) -> dict[bytes, Any]:
         b"set": client.smembers,
         b"list": lambda key: client.lrange(key, 0, -1),
         b"zset": lambda key: client.zrange(key, 0, -1, withscores=True),
+        b"stream": client.xrange,
     }
     found = sorted(key for key in client.scan_iter(pattern, count=1000) if b":lock:" not in key)
     return {key: reads[client.type(key)](key) for key in found}

@@ -48,6 +48,8 @@ _SECTIONS = {
     ("reflection",): "`reflection`",
     ("budget",): "`budget`: of one agent",
     ("total_budget",): "`total_budget`: of all agents together, in the base file only",
+    ("events",): "`events`: of all agents, in the base file only",
+    ("metrics",): "`metrics`: of all agents, in the base file only",
     ("storage",): "`storage`",
     ("storage", "redis"): "`storage.redis`",
 }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-_SYSTEM_WIDE = ("storage", "observer_interval", "reflector_interval", "total_budget")
+_SYSTEM_WIDE = ("storage", "observer_interval", "reflector_interval", "total_budget", "events", "metrics")
 
 
 class Problem(NamedTuple):

@@ -133,6 +133,20 @@ class Budget(Group):
     )
 
 
+class EventSettings(Group):
+    """What is kept of what happened."""
+
+    keep: int = count(10_000, "newest events kept, about so many", 100, 1_000_000, "events")
+
+
+class MetricsSettings(Group):
+    """How much of the metrics is told apart."""
+
+    resources: int = count(
+        200, "agents with series of their own, the first that were met; the others are one", 0, 10_000, "agents"
+    )
+
+
 class MemorySettings(Group):
     """One agent's settings, complete and free of contradictions; `limits()` is what the policy decides by."""
 
@@ -197,6 +211,8 @@ class MemorySettings(Group):
         pattern=r"^[A-Za-z0-9._:/@+-]{1,200}$",
     )
     storage: StorageSettings = StorageSettings()
+    events: EventSettings = EventSettings()
+    metrics: MetricsSettings = MetricsSettings()
     observer_interval: Seconds = duration(
         10, "time between two looks for scopes to observe", "0.1s to 1h", least=0.1, most=3_600
     )

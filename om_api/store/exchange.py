@@ -70,7 +70,8 @@ def _twice(step: Step, *, retries_itself: bool) -> Steps[Any]:
         return (yield step)
     except RedisError as error:
         first = explain(error, step, retried=retries_itself)
-        if retries_itself or not isinstance(error, NotConnected | NotAnswered) or _is_refusal(error):
+        last = retries_itself or (isinstance(step, Batch) and step.once)
+        if last or not isinstance(error, NotConnected | NotAnswered) or _is_refusal(error):
             raise first from error
     yield Wait(_PAUSE_S * random.random())
     try:

@@ -28,6 +28,9 @@ class Keys:
         self.api_keys = f"{prefix}:keys"
         self.probe = f"{prefix}:lock:doctor"
         self.rates = f"{prefix}:lock:rates"
+        self.events = f"{prefix}:events"
+        self.counted = f"{prefix}:counted"
+        self.measured = f"{prefix}:measured"
         self.any_older_messages = f"{prefix}:messages:*"
         escaped = re.escape(prefix)
         self._messages = re.compile(rf"{escaped}:\{{({_ID})\}}:messages:({_ID})")
@@ -60,6 +63,14 @@ class Keys:
     def spent_by(self, day: str, resource: str) -> str:
         """The same of one resource. No braces: a bill is no part of a memory, and outlives it."""
         return f"{self.spent(day)}:{resource}"
+
+    def counted_by(self, resource: str) -> str:
+        """What happened to one resource, counted; `counted` is of all together. No braces: it is no part of a memory."""
+        return f"{self.counted}:{resource}"
+
+    def told(self, what: str) -> str:
+        """That something was told, so that no other process tells it again."""
+        return f"{self.prefix}:lock:told:{what}"
 
     def of(self, resource: str) -> ResourceKeys:
         """The keys of one resource."""

@@ -23,11 +23,15 @@ class Verb(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Send commands in one round trip; `atomic` wraps them in MULTI/EXEC. Replies come as a list."""
+    """Send commands in one round trip; `atomic` wraps them in MULTI/EXEC. Replies come as a list.
+
+    `once`: never sent again when there was no answer, since what was done already would be done twice.
+    """
 
     commands: Sequence[tuple[Any, ...]]
     atomic: bool = True
     writes: bool = False
+    once: bool = False
 
 
 class Wait(NamedTuple):

@@ -23,9 +23,9 @@ def usable(model: str, text: str, cut: str = "") -> str:
     An empty answer without such a reason is the provider's fault.
     """
     if cut and _NOTED not in text:
-        raise ModelError(f"{model} {cut}", retryable=False)
+        raise ModelError(f"{model} {cut}", retryable=False, why="unusable")
     if not text.strip():
-        raise ModelError(f"{model} answered nothing; it is asked again by itself")
+        raise ModelError(f"{model} answered nothing; it is asked again by itself", why="unusable")
     return text
 
 

@@ -59,7 +59,7 @@ class BilledError(ModelError):
     """An answer that cannot be used and is paid for all the same: `usage` says what it took."""
 
     def __init__(self, error: ModelError, usage: Usage) -> None:
-        super().__init__(str(error), retryable=error.retryable, retry_after=error.retry_after)
+        super().__init__(str(error), retryable=error.retryable, retry_after=error.retry_after, why=error.why)
         self.usage = usage
 
 

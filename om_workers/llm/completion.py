@@ -40,7 +40,7 @@ class Completion(msgspec.Struct, frozen=True):
 def text_of(model: str, completion: Completion) -> str:
     """The answer's text; ModelError if it cannot be used. One without choices is the provider's fault."""
     if not completion.choices:
-        raise ModelError(f"{model} answered without choices; it is asked again by itself")
+        raise ModelError(f"{model} answered without choices; it is asked again by itself", why="unusable")
     choice = completion.choices[0]
     refused = f"refused to answer; {WITHHELD}" if choice.message.refusal and not choice.message.text else ""
     return usable(model, choice.message.text, _CUT.get(choice.finish_reason or "", refused))

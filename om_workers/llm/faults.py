@@ -55,12 +55,16 @@ def fault(asked: Asked, error: Exception) -> ModelError:
     if isinstance(error, TimeoutError | httpx2.TimeoutException):
         return _late(asked)
     if isinstance(error, TooLargeError) or isinstance(error.__cause__, TooLargeError):
-        return ModelError(f"{asked.model} answered more than {LARGEST_MB} MB, which nobody read; {_ADDRESS}")
+        return ModelError(
+            f"{asked.model} answered more than {LARGEST_MB} MB, which nobody read; {_ADDRESS}", why="unusable"
+        )
     if isinstance(error, httpx2.HTTPError):
         return unreachable(asked, error)
     if isinstance(error, UnicodeEncodeError):
         return ModelError(
-            f"{asked.model} was not asked: the request holds half a character; see to who wrote it", retryable=False
+            f"{asked.model} was not asked: the request holds half a character; see to who wrote it",
+            retryable=False,
+            why="refused",
         )
     return ModelError(
         f"{asked.model} could not be asked, or answered what cannot be read ({type(error).__name__}); {_LATER}; if that"
@@ -72,14 +76,16 @@ def unreachable(asked: Asked, error: BaseException) -> ModelError:
     """What it means that there was no connection, or that it broke."""
     return ModelError(
         f"{asked.model} could not be reached, or hung up ({type(error).__name__}); {_LATER}; see to its base_url and"
-        f" the network"
+        f" the network",
+        why="unreachable",
     )
 
 
 def _late(asked: Asked) -> ModelError:
     return ModelError(
         f"{asked.model} gave no whole answer within {asked.request.timeout:g} s; {_LATER}; if that does not end, raise"
-        f" observer.timeout or reflection.timeout"
+        f" observer.timeout or reflection.timeout",
+        why="timeout",
     )
 
 
@@ -90,7 +96,8 @@ def refusal(asked: Asked, status: int, body: object, wait: float | None = None) 
     content = status in _CONTENT and not _CONFIGURED.search(f"{code} {said}")
     advice = "if it refuses everything, correct its options" if content else _ADVICE.get(status, _ADDRESS)
     text = f"{asked.model} refused ({status}){': ' * bool(said)}{said}; {advice}"
-    return ModelError(text, retryable=not content, retry_after=wait or _PATIENCE_S.get(status))
+    pause = wait or _PATIENCE_S.get(status)
+    return ModelError(text, retryable=not content, retry_after=pause, why="busy" if pause else "refused")
 
 
 def stated_status(error: object) -> int:

@@ -61,9 +61,11 @@ def text_of(model: str, answer: Answer) -> str:
     """
     if answer.prompt_feedback and answer.prompt_feedback.block_reason:
         why = _named(answer.prompt_feedback.block_reason)
-        raise ModelError(f"{model}: the request was blocked by the provider ({why}); {WITHHELD}", retryable=False)
+        raise ModelError(
+            f"{model}: the request was blocked by the provider ({why}); {WITHHELD}", retryable=False, why="refused"
+        )
     if not answer.candidates:
-        raise ModelError(f"{model} answered without candidates; it is asked again by itself")
+        raise ModelError(f"{model} answered without candidates; it is asked again by itself", why="unusable")
     candidate = answer.candidates[0]
     return usable(model, candidate.text, _cut(model, candidate.finish_reason or ""))
 
@@ -71,7 +73,9 @@ def text_of(model: str, answer: Answer) -> str:
 def _cut(model: str, reason: str) -> str:
     """Why an answer ended early, "" if it did not; a reason we do not know is one too."""
     if reason == _LIMITED_ACCOUNT:
-        raise ModelError(f"{model} is closed to this account for what was asked before; see to it at the provider")
+        raise ModelError(
+            f"{model} is closed to this account for what was asked before; see to it at the provider", why="refused"
+        )
     if reason in _COMPLETE:
         return ""
     return NO_ROOM if reason in _OUT_OF_ROOM else f"was blocked by the provider ({_named(reason)}); {WITHHELD}"

@@ -20,7 +20,7 @@ def house(client, prefix):
 
 
 def call(world, calls=1, resource="harold", model="priced"):
-    book = Ledger(world.settings, world.shop.connection, world.shop.keys)
+    book = Ledger(world.settings, world.shop.connection, world.shop.keys, world.shop.telling)
     for _ in range(calls):
         book.close(book.open(resource, "observe", model, 100), Usage(input=1_000, cached=600, output=200))
 

@@ -876,6 +876,8 @@ def test_a_broken_override_is_a_problem_of_that_agent_only(folder):
         om("observer_interval: 5s"),
         om("reflector_interval: 5s"),
         om("total_budget: {calls_per_day: 5}"),
+        om("events: {keep: 500}"),
+        om("metrics: {resources: 5}"),
         "models: {x: {provider: openai}}",
     ],
 )
@@ -1020,6 +1022,8 @@ def test_groups_are_the_mappings_of_the_file():
         "reflection",
         "budget",
         "total_budget",
+        "events",
+        "metrics",
         "storage",
         "storage.redis",
     }

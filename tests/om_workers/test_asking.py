@@ -353,7 +353,7 @@ def book(world):
         changed = {f"OM_BUDGET__{name.upper()}": str(value) for name, value in budget.items()}
         prices = {"OM_MODELS__A__PRICES": "{input: 1000000, output: 1000000}"}
         settings = load_settings(environ={"OM_PREFIX": world.prefix, **prices, **changed})
-        return Ledger(settings, world.shop.connection, world.shop.keys)
+        return Ledger(settings, world.shop.connection, world.shop.keys, world.shop.telling)
 
     return make
 

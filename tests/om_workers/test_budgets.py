@@ -33,7 +33,7 @@ class Counted(World):
 
     def new_shop(self, **guarded):
         shop = super().new_shop(**guarded)
-        book = Ledger(self.settings, shop.connection, shop.keys)
+        book = Ledger(self.settings, shop.connection, shop.keys, shop.telling)
         asking = Asking(shop.registry, Everybody(), book, self.settings, shop.count, tries=1)
         return shop._replace(asking=asking)
 
@@ -90,7 +90,7 @@ def test_an_answer_that_cannot_be_used_is_billed_and_counts_against_the_budget(h
 
 def strict(world):
     """The same house with the limits of its models in force, and nobody waits for them."""
-    shop, book = world.shop, Ledger(world.settings, world.shop.connection, world.shop.keys)
+    shop, book = world.shop, Ledger(world.settings, world.shop.connection, world.shop.keys, world.shop.telling)
     doors = Admission(shop.connection, shop.keys, patience=0)
     return Asking(shop.registry, doors, book, world.settings, shop.count, tries=1)
 

@@ -18,6 +18,7 @@ from om_api.store.connection import Connection
 from om_api.store.keys import Keys
 from om_workers.ledger import Ledger
 from om_workers.llm.base import Usage
+from om_workers.telling import Telling
 
 PRICED = {"OM_MODELS__PRICED__PRICES": "{input: 1, cached: 0.1, output: 4}", "OM_OBSERVER_MODEL": "priced"}
 USAGE = Usage(input=1_000, cached=600, output=200)  # 460 + 800 micro-dollars
@@ -25,7 +26,8 @@ USAGE = Usage(input=1_000, cached=600, output=200)  # 460 + 800 micro-dollars
 
 def ledger(store, **changed):
     named = {f"OM_{name.upper()}": value for name, value in changed.items()}
-    return Ledger(load_settings(environ={**PRICED, **named}), Connection(store.client), store.keys)
+    settings, connection = load_settings(environ={**PRICED, **named}), Connection(store.client)
+    return Ledger(settings, connection, store.keys, Telling(settings, connection, store.keys))
 
 
 def make(book, calls=1, model="priced", resource="harold", usage=USAGE):

@@ -24,7 +24,7 @@ def spent(client, prefix, monkeypatch):
         world.say("hello")
         world.context()
         world.om.close()
-        book = Ledger(world.settings, world.shop.connection, world.shop.keys)
+        book = Ledger(world.settings, world.shop.connection, world.shop.keys, world.shop.telling)
         for _ in range(2):
             entry = book.open("harold", "observe", "priced", 100)
             book.close(entry, Usage(input=1_000, cached=600, output=200))
