@@ -11,6 +11,7 @@ import msgspec
 
 from om_api import accounts, context, events, in_force
 from om_api.errors import InvalidInputError, StoreError
+from om_api.events import Told, Wanted
 from om_api.policy import Pressure, decide, is_urgent, threshold
 from om_api.served import Served
 from om_api.store import (
@@ -64,6 +65,9 @@ _REMEMBERED = 4_096
 _TOLD_AT_ONCE = 200  # resources whose figures go with one batch
 _URGENT_EVERY_S = 5.0
 _POLL_S = 0.1
+_FOLLOWED = 100  # events taken at once by who follows
+_FOLLOW_S = 30.0
+_SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 5.0
 
 
 class Receipt(NamedTuple):
@@ -125,6 +129,7 @@ class Core:
         self.clock = writing.Clock()
         self.count = count
         self.cluster = False
+        self.patience_s = 1.0  # one wait for the store, which keeps a connection busy
         self.served: Served | None = Served()  # None: contexts are not tallied
         self.snapshots: OrderedDict[tuple[str, str], Snapshot] | None = None  # kept for those who fail open
         self._names: OrderedDict[tuple[str, str], Names] = OrderedDict()
@@ -525,6 +530,38 @@ class Core:
         """Every resource the workers have met."""
         (names,) = yield Batch([("ZRANGE", self.keys.resources, 0, -1)])
         return sorted(name.decode() for name in names)
+
+    # -- what happened ------------------------------------------------------------------------------------------------
+
+    def events(self, after: str, wanted: Wanted, count: int, wait: float = 0) -> Steps[Told]:
+        """Events behind an id, or the newest ones; where there is none, what comes within `wait` seconds."""
+        if not 1 <= count <= events.MOST:
+            raise InvalidInputError(f"count is {count}: use 1 to {events.MOST}")
+        ends, place = time.monotonic() + wait, after and events.check_event_id(after)
+        while True:
+            if place:
+                told = yield from stream.since(self.keys, place, wanted, count)
+            else:
+                told = yield from stream.newest(self.keys, wanted, count)
+            place, left = told.after, ends - time.monotonic()
+            if told.events or left <= 0:
+                return told
+            yield from stream.wait(self.keys, place, min(left, self.patience_s))
+
+    def now(self) -> Steps[Told]:
+        """No events, and the id behind which those stand that are still to come."""
+        told = yield from stream.newest(self.keys, Wanted(), 1)
+        return Told([], told.after)
+
+    def next_events(self, after: str, wanted: Wanted) -> Steps[Told]:
+        """The next events behind an id, if any come soon. While the store is away, it is tried again and again."""
+        pause = _SHORTEST_PAUSE_S
+        while True:
+            try:
+                return (yield from self.events(after, wanted, _FOLLOWED, _FOLLOW_S))
+            except StoreError:
+                yield Wait(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE_S)
 
     # -- ending -------------------------------------------------------------------------------------------------------
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from om_api.errors import InvalidInputError
-from om_api.values import Observation
+from om_api.values import Observation, check_id
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -33,6 +34,8 @@ KINDS: dict[str, tuple[str, ...]] = {
     "budget_reached": ("setting", "then"),
 }
 GAP = "gap"  # told by a reader, never published
+MOST = 1_000  # events read at once
+_ID = re.compile(r"([0-9]{1,20})(?:-([0-9]{1,20}))?")
 # seconds up to which one call's time is counted together; what took longer is counted under `inf`
 BOUNDS = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
 _MICRO = 1_000_000
@@ -70,6 +73,14 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     then: str | None = None
 
 
+def check_event_id(text: str) -> str:
+    """An event's id, or a time in Unix ms that stands for all ids before it; raises InvalidInputError for any other text."""
+    found = _ID.fullmatch(text)
+    if found and max(int(part or 0) for part in found.groups()) < 1 << 64:
+        return f"{int(found[1])}-{int(found[2] or 0)}"
+    raise InvalidInputError(f"{text[:80]!r} is no event's id: use one that was told, Unix ms, or 0 for the oldest kept")
+
+
 class Told(NamedTuple):
     """Events, oldest first, and the id `after` which reading goes on, whether or not the last one was asked for.
 
@@ -89,7 +100,7 @@ class Wanted(NamedTuple):
     @classmethod
     def of(cls, kinds: str | Collection[str], resources: str | Collection[str]) -> Wanted:
         """One name or several; raises InvalidInputError for a kind that does not exist."""
-        wanted = cls(*((names,) if isinstance(names, str) else tuple(names) for names in (kinds, resources)))
+        wanted = cls(_several(kinds), tuple(check_id(name, "resource_id") for name in _several(resources)))
         if unknown := [kind for kind in wanted.kinds if kind not in KINDS]:
             raise InvalidInputError(f"there is no kind of event {unknown[0][:80]!r}: use any of {', '.join(KINDS)}")
         return wanted
@@ -97,6 +108,10 @@ class Wanted(NamedTuple):
     def takes(self, event: Event) -> bool:
         """Whether an event is one of them."""
         return (not self.kinds or event.kind in self.kinds) and (not self.resources or event.resource in self.resources)
+
+
+def _several(names: str | Collection[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def activated(scope: Scope, chunks: Sequence[Chunk], chosen: Collection[str], by: str) -> Event:

@@ -11,15 +11,17 @@ import structlog
 from om_api import tokens
 from om_api.core import Core, Era, Receipt, Stats
 from om_api.errors import StoreError
+from om_api.events import Wanted
 from om_api.settings import load_settings
 from om_api.store.connection import Connection, open_client
 from om_api.store.verify import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
     from om_api.context import Context
     from om_api.costs import Costs
+    from om_api.events import Event, Told
     from om_api.settings import Settings
     from om_api.store.clearing import Cleared
     from om_api.store.quarantine import Rejected
@@ -57,6 +59,7 @@ class ObservationalMemory:
         self._connection = Connection(client if client is not None else open_client(self.settings.redis_url, timeout))
         self._core = Core(self.settings, tokens.counter(self.settings.memory.tokenizer))
         self._core.cluster = self._connection.cluster
+        self._core.patience_s = min(self._core.patience_s, timeout / 2)
         if not tally:
             self._core.served = None
         self._fail_open = fail_open
@@ -194,6 +197,39 @@ class ObservationalMemory:
     def verify(self) -> list[Breach]:
         """Every breach of the promises in the whole store, which may be in use; [] when all is well. Writes nothing."""
         return self._run(verify(self._core.keys))
+
+    # -- what happened ------------------------------------------------------------------------------------------------
+
+    def events(
+        self,
+        after: str = "",
+        *,
+        kinds: str | Collection[str] = (),
+        resource_id: str | Collection[str] = (),
+        count: int = 100,
+        wait: float = 0,
+    ) -> Told:
+        """What the workers told behind an event's id (`0`: of all that is kept), or the newest, oldest first.
+
+        At most `count` (up to 1,000) of some kinds and resources, or of all. Where there is none yet, those that come
+        within `wait` seconds. Read on with the `after` of what is returned. See docs/events.md for what each kind carries.
+        """
+        return self._run(self._core.events(after, Wanted.of(kinds, resource_id), count, wait))
+
+    def follow(
+        self, after: str = "", *, kinds: str | Collection[str] = (), resource_id: str | Collection[str] = ()
+    ) -> Iterator[Event]:
+        """Every event behind an id, or from now on, as it comes; ends when whoever iterates does.
+
+        A store that is away is waited for, once it could be read; then it goes on where it was. An event of the kind `gap`
+        says that events before it were cut off unread.
+        """
+        wanted = Wanted.of(kinds, resource_id)
+        told = self._run(self._core.events(after, wanted, 1_000) if after else self._core.now())
+        while True:
+            for event in told.events:
+                yield event
+            told = self._run(self._core.next_events(told.after, wanted))
 
     # -- asking the workers -------------------------------------------------------------------------------------------
 

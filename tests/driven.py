@@ -6,13 +6,16 @@ import asyncio
 import inspect
 import threading
 from functools import cache
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import redis
 import redis.asyncio
 
 from om_api import AsyncObservationalMemory
 from om_api.store.aio import open_async_client
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @cache
@@ -39,6 +42,8 @@ class Driven:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.face, name)
+        if inspect.isasyncgenfunction(found):
+            return lambda *args, **options: _iterated(found(*args, **options))
         if not inspect.iscoroutinefunction(found):
             return found
         return lambda *args, **options: await_(found(*args, **options))
@@ -54,6 +59,22 @@ class Driven:
         """Give every connection back; a test that closed its own does no harm."""
         while cls.opened:
             await_(cls.opened.pop().face._connection.close())
+
+
+def _iterated(asked: Any) -> Iterator[Any]:
+    """What an asynchronous generator yields, as it comes."""
+    try:
+        while True:
+            try:
+                yield await_(_next(asked))
+            except StopAsyncIteration:
+                return
+    finally:
+        await_(asked.aclose())
+
+
+async def _next(asked: Any) -> Any:
+    return await anext(asked)
 
 
 async def _open(settings: Any, client: Any, options: dict[str, Any]) -> AsyncObservationalMemory:
