@@ -14,6 +14,7 @@ from om_api.async_memory import AsyncObservationalMemory
 from om_api.http import (
     asking,
     contexts,
+    events,
     health,
     messages,
     observations,
@@ -26,9 +27,10 @@ from om_api.http import (
 from om_api.http.house import House
 from om_api.http.log import Logged
 from om_api.http.replies import KINDS, schemas
+from om_api.http.streams import Streams
 from om_api.settings import Settings
 
-_ROOMS = (messages, contexts, threads, observations, reflections, resources, asking, rejected, health)
+_ROOMS = (messages, contexts, threads, observations, reflections, resources, asking, rejected, events, health)
 _REFRESH_S = 2.0
 DESCRIPTION = """\
 Observational memory over HTTP. Send a key as `Authorization: Bearer om_…`. Ids are 1 to 200 of A-Z a-z 0-9 . _ : @ + -.
@@ -59,6 +61,7 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
+    app.state.streams = Streams()
     app.add_middleware(Logged)
     for room in _ROOMS:
         app.include_router(room.router)

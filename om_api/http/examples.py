@@ -1,6 +1,7 @@
 """What replies look like, for the OpenAPI document: our own values, so that no example can differ from what is sent."""
 
 from om_api.core import Stats
+from om_api.events import Event
 from om_api.store.quarantine import Rejected
 from om_api.values import Generation, Observation, Record, ThreadState
 
@@ -42,6 +43,20 @@ REJECTED = Rejected(
     reason="role 'robot' is none of user, assistant, system, tool",
     at=_AT,
     member='{"role":"robot"}',
+)
+EVENT = Event(
+    kind="buffered",
+    id=f"{_AT}-0",
+    at=_AT,
+    resource="harold",
+    thread="thread-1",
+    chunk=_OBSERVATION,
+    messages=12,
+    message_tokens=5_871,
+    tokens=412,
+    model="gemini-2.5-flash",
+    seconds=4.213,
+    cost=0.00218,
 )
 STATS = Stats(
     resource="harold",

@@ -44,9 +44,15 @@ async def admit(request: Request, role: Role) -> None:
     if not key.role.includes(role):
         raise HTTPException(403, f"this key is a {key.role}'s: {role} is needed here (om keys create --role {role})")
     resource = request.path_params.get("resource")
-    if resource is not None and not key.covers(resource):
-        bound = ", ".join(key.resources)[:200]
-        raise HTTPException(403, f"this key is bound to {bound}: use one that is bound to {str(resource)[:200]}")
+    if resource is not None:
+        bound(key, str(resource))
+
+
+def bound(key: ApiKey, resource: str) -> None:
+    """Return when a key is bound to a resource; raises HTTPException 403."""
+    if not key.covers(resource):
+        names = ", ".join(key.resources)[:200]
+        raise HTTPException(403, f"this key is bound to {names}: use one that is bound to {resource[:200]}")
 
 
 async def _key(request: Request) -> ApiKey:

@@ -6,6 +6,7 @@ from fastapi import Request
 
 from om_api.async_key_ring import AsyncKeyRing
 from om_api.async_memory import AsyncObservationalMemory
+from om_api.http.streams import Streams
 from om_api.settings import Settings
 
 
@@ -26,6 +27,12 @@ class House(NamedTuple):
 def house(request: Request) -> House:
     """The house of the app that a request came to."""
     found: House = request.app.state.house
+    return found
+
+
+def streams(request: Request) -> Streams:
+    """The open streams of events of the app that a request came to."""
+    found: Streams = request.app.state.streams
     return found
 
 

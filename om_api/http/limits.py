@@ -6,3 +6,6 @@ MAX_MESSAGE = 1024 * 1024  # bytes of one message's JSON
 MAX_PAGE = 500  # entries of a reply
 PAGE = 100
 MAX_WAIT_S = 60.0
+MAX_STREAMS = 100  # of events, open in one process
+BEAT_S = 15.0  # between two signs of life on a stream; its key is looked at as often
+LOOK_S = 1.0  # how long a stream waits for events before it looks around

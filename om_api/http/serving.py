@@ -1,6 +1,7 @@
 """Running the app in a process of its own."""
 
 import ipaddress
+from types import FrameType
 
 import uvicorn
 
@@ -17,6 +18,15 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+class Server(uvicorn.Server):
+    """One that has its streams of events end when it is told to stop: it waits for every response."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop, on a signal."""
+        self.config.app.state.streams.end()  # type: ignore[union-attr]
+        super().handle_exit(sig, frame)
+
+
 def serve(settings: Settings, host: str, port: int, *, locked: bool) -> int:
     """Answer requests until told to stop, then finish those in flight; the exit code: 1 when it could not begin."""
     config = uvicorn.Config(
@@ -29,6 +39,6 @@ def serve(settings: Settings, host: str, port: int, *, locked: bool) -> int:
         server_header=False,
         timeout_graceful_shutdown=round(MAX_WAIT_S),
     )
-    server = uvicorn.Server(config)
+    server = Server(config)
     server.run()
     return 0 if server.started else 1

@@ -184,6 +184,6 @@ def test_every_reply_and_every_refusal_is_of_the_form_that_openapi_says(full, as
 
 
 def _check(document, path, answer):
-    (told,) = document["paths"][path]["get"]["responses"][str(answer.status_code)]["content"].items()
-    assert answer.headers["content-type"] == told[0]
-    jsonschema.validate(answer.json(), {**told[1]["schema"], "components": document["components"]})
+    kinds = document["paths"][path]["get"]["responses"][str(answer.status_code)]["content"]
+    told = kinds[answer.headers["content-type"]]
+    jsonschema.validate(answer.json(), {**told["schema"], "components": document["components"]})

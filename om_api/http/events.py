@@ -1,0 +1,90 @@
+"""What happens to memories: as a stream of server-sent events, or a page at a time."""
+
+from collections.abc import Collection
+from functools import partial
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter, Header, HTTPException, Query, Request, Response
+
+from om_api.api_keys import EVERY, ApiKey, Role
+from om_api.events import KINDS, Event, Told
+from om_api.http import examples
+from om_api.http.guard import Guarded, admit, asking, bound, needs
+from om_api.http.house import memory, streams
+from om_api.http.limits import LOOK_S
+from om_api.http.pages import DEFAULT, Limit
+from om_api.http.replies import answers, reply
+from om_api.http.streams import Source, Stream, lines, written
+
+router = APIRouter(prefix="/v1", tags=["events"], route_class=Guarded)
+_SSE = "text/event-stream"
+_LONGEST_ID = 41
+Kinds = Annotated[
+    list[str], Query(max_length=len(KINDS), description=f"any of {', '.join(KINDS)}; repeatable; else all")
+]
+Resources = Annotated[
+    list[str], Query(max_length=100, description="whose; repeatable; else all that the key is bound to")
+]
+After = Annotated[
+    str,
+    Query(max_length=_LONGEST_ID, description="begin behind this event's id, or these Unix ms; 0: all that are kept"),
+]
+LastEventId = Annotated[
+    str, Header(max_length=_LONGEST_ID, description="the same, as a browser says it when it comes back; goes first")
+]
+
+
+class Events(msgspec.Struct, frozen=True):
+    """Events, oldest first, and the id to read on `after`, which is further than the last one where others were left out."""
+
+    items: list[Event]
+    after: str
+
+
+def _described() -> dict[int | str, dict[str, Any]]:
+    """What OpenAPI is told: a page, or a stream of the same events."""
+    found = answers(Events, Events([examples.EVENT], examples.EVENT.id))
+    text = {"schema": {"type": "string"}, "example": written(examples.EVENT).decode()}
+    found[200]["content"][_SSE] = text
+    return found
+
+
+@router.get("/events", openapi_extra=needs(Role.READER), responses=_described())
+async def get_events(
+    request: Request,
+    kinds: Kinds = [],  # noqa: B006 - FastAPI copies it
+    resource: Resources = [],  # noqa: B006 - same
+    after: After = "",
+    limit: Limit = DEFAULT,
+    last_event_id: LastEventId = "",
+) -> Response:
+    """What happened, of the resources that the key is bound to: a page of it, or with `Accept: text/event-stream` as it comes.
+
+    A page without `after` holds the newest events; a stream without it begins now.
+    """
+    read = partial(memory(request).events, kinds=kinds, resource_id=_whose(asking(request), resource))
+    place = last_event_id or after
+    told = await read(place, count=limit)
+    if _SSE not in request.headers.get("accept", ""):
+        return reply(Events(*told))
+
+    async def may() -> None:
+        await admit(request, Role.READER)
+        _whose(asking(request), resource)
+
+    source = Source(partial(read, wait=LOOK_S), may)
+    begun = told if place else Told([], told.after)
+    open_ones = streams(request)
+    open_ones.take()
+    return Stream(open_ones, lines(open_ones, source, begun))
+
+
+def _whose(key: ApiKey, asked: Collection[str]) -> Collection[str]:
+    """The resources whose events are shown, () for those of all; raises HTTPException 403 for what a key is not bound to."""
+    for name in asked:
+        bound(key, name)
+    names = asked or key.resources
+    if not names:
+        raise HTTPException(403, "this key is bound to no resource: om keys create makes one that is")
+    return () if EVERY in names else names

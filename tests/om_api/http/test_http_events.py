@@ -1,0 +1,231 @@
+"""Events over HTTP: who sees whose, a page, a stream that goes on, beats, and ends."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import threading
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import httpx2
+import pytest
+import uvicorn
+from world import wait_until
+
+from om_api.events import Event
+from om_api.http import events as asked
+from om_api.http import limits, make_app, streams
+from om_api.http.serving import Server
+from om_api.store import events
+
+EVENTS = "/v1/events"
+
+
+class Open(NamedTuple):
+    """A server that runs: its address, its streams, and what a signal would tell it."""
+
+    url: str
+    streams: streams.Streams
+    server: Server
+
+
+@pytest.fixture
+def served(settings, client):
+    """The app in a server of its own: the test client waits for the end of a response, and a stream has none."""
+    app = make_app(settings)
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        server = Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=20))
+        thread = threading.Thread(target=server.run, args=([listening],))
+        thread.start()
+        wait_until(lambda: server.started, "the server")
+        yield Open(f"http://127.0.0.1:{listening.getsockname()[1]}", app.state.streams, server)
+        server.handle_exit(signal.SIGTERM, None)
+        thread.join(20)
+    assert not thread.is_alive()
+
+
+@pytest.fixture
+def publish(world):
+    def tell(*kinds, resource="harold"):
+        told = [Event(kind=kind, resource=resource) for kind in kinds]
+        world.shop.run(events.publish(world.shop.keys, told, None, 0))
+
+    return tell
+
+
+@contextmanager
+def stream(served, token, headers=None, **query):
+    """The blocks of a stream, as they come, each as its fields."""
+    sent = {"Authorization": f"Bearer {token}", "Accept": "text/event-stream", **(headers or {})}
+    with httpx2.stream("GET", f"{served.url}{EVENTS}", headers=sent, params=query, timeout=20) as answer:
+        answer.read() if answer.status_code != 200 else None
+        yield answer, blocks(answer) if answer.status_code == 200 else None
+
+
+def blocks(answer):
+    block = {}
+    for line in answer.iter_lines():
+        if line:
+            name, _, value = line.partition(" ")
+            block[name if name == ":" else name.removesuffix(":")] = value
+        else:
+            yield block
+            block = {}
+
+
+def tell_when_open(served, tell, n=1):
+    def work():
+        wait_until(lambda: served.streams.open >= n, "the stream")
+        tell()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+def kinds(found):
+    return [block["event"] for block in found if "event" in block]
+
+
+def test_a_page_holds_the_newest_events_and_says_where_to_go_on(using, publish):
+    publish("sealed", "buffered", "activated")
+    ask = using("reader", "harold")
+    newest = ask("GET", EVENTS, params={"limit": 2}).json()
+    oldest = ask("GET", EVENTS, params={"after": "0", "limit": 2}).json()
+    rest = ask("GET", EVENTS, params={"after": oldest["after"]}).json()
+
+    assert [each["kind"] for each in newest["items"]] == ["buffered", "activated"]
+    assert [each["kind"] for each in oldest["items"]] == ["sealed", "buffered"]
+    assert [each["kind"] for each in rest["items"]] == ["activated"]
+    assert set(rest["items"][0]) == {"kind", "id", "at", "resource"}
+
+
+@pytest.mark.parametrize(
+    ("bound", "query", "seen"),
+    [
+        (["harold"], {}, ["harold"]),
+        (["harold", "ada"], {}, ["harold", "ada"]),
+        (["*"], {}, ["harold", "albert", "ada", ""]),
+        (["*"], {"resource": ["albert", "ada"]}, ["albert", "ada"]),
+        (["harold", "ada"], {"resource": "ada"}, ["ada"]),
+    ],
+)
+def test_a_key_sees_the_events_of_its_resources_and_of_nobody_else(using, publish, bound, query, seen):
+    for resource in ("harold", "albert", "ada", ""):
+        publish("failed", resource=resource)
+    found = using("reader", *bound)("GET", EVENTS, params={"after": "0", **query}).json()
+
+    assert [each.get("resource", "") for each in found["items"]] == seen
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+def test_a_key_is_refused_the_events_of_others(using, accept):
+    ask = using("operator", "harold")
+
+    for query in ({"resource": "albert"}, {"resource": ["harold", "albert"]}, {"resource": "*"}):
+        assert ask("GET", EVENTS, params=query, headers={"Accept": accept}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "query", [{"kinds": "seald"}, {"after": "x"}, {"limit": 0}, {"limit": 501}, {"after": "1" * 42}]
+)
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+def test_what_cannot_be_asked_for_is_refused_before_a_stream_begins(using, query, accept):
+    answer = using("reader", "harold")("GET", EVENTS, params=query, headers={"Accept": accept})
+
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+
+
+def test_a_stream_tells_what_happens_from_now_on(served, ring, publish):
+    publish("cleared")
+    _, token = ring.create(["harold"], "reader")
+    with stream(served, token) as (answer, found):
+        thread = tell_when_open(served, lambda: publish("sealed", "buffered"))
+        first, sealed, buffered = next(found), next(found), next(found)
+        thread.join()
+
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert first == {"retry": "2000"}
+    assert [sealed["event"], buffered["event"]] == ["sealed", "buffered"]
+    said = json.loads(buffered["data"])
+    assert (said["kind"], said["id"], said["resource"]) == ("buffered", buffered["id"], "harold")
+
+
+@pytest.mark.parametrize("how", ["header", "query"])
+def test_a_stream_goes_on_behind_the_last_event_that_was_seen(served, ring, publish, how):
+    publish("sealed", "buffered", "activated")
+    _, token = ring.create(["harold"], "reader")
+    with stream(served, token, after="0") as (_, found):
+        next(found)
+        seen = next(found)["id"]
+    said = {"headers": {"Last-Event-ID": seen}, "after": "0"} if how == "header" else {"after": seen}
+    with stream(served, token, **said) as (_, found):
+        next(found)
+        assert [next(found)["event"], next(found)["event"]] == ["buffered", "activated"]
+
+
+def test_a_quiet_stream_beats_and_says_how_far_it_has_read(served, ring, publish, monkeypatch):
+    """Catches a place that stays behind: who comes back after a day would be told of a gap that there was not."""
+    monkeypatch.setattr(streams, "BEAT_S", 0.2)
+    monkeypatch.setattr(asked, "LOOK_S", 0.1)
+    _, token = ring.create(["harold"], "reader")
+    with stream(served, token) as (_, found):
+        thread = tell_when_open(served, lambda: publish("sealed", resource="albert"))
+        beats = [next(found) for _ in range(6)]
+        thread.join()
+
+    assert {name for beat in beats[1:] for name in beat} == {":", "id"}
+    assert any("id" in beat for beat in beats)
+
+
+def test_a_key_that_is_revoked_reads_no_further_than_the_next_beat(served, ring, publish, monkeypatch):
+    monkeypatch.setattr(streams, "BEAT_S", 0.2)
+    key, token = ring.create(["harold"], "reader")
+    with stream(served, token) as (_, found):
+        next(found)
+        ring.revoke(key.id)
+        assert [block for block in found if "event" in block] == []
+    wait_until(lambda: served.streams.open == 0, "the stream's end")
+
+
+def test_streams_are_bounded_and_given_back(served, ring, monkeypatch):
+    served.streams._most = 1
+    _, token = ring.create(["harold"], "reader")
+    with stream(served, token) as (_, found):
+        next(found)
+        with stream(served, token) as (refused, _):
+            assert refused.status_code == 503
+            assert refused.headers["content-type"] == "application/problem+json"
+            assert "1 streams are open" in refused.json()["detail"]
+    wait_until(lambda: served.streams.open == 0, "the stream's end")
+    with stream(served, token) as (answer, _):
+        assert answer.status_code == 200
+
+
+def test_streams_end_when_the_process_is_told_to_stop(served, ring):
+    """Catches a shutdown that waits for readers who never go: `timeout_graceful_shutdown` would pass first."""
+    _, token = ring.create(["harold"], "reader")
+    with stream(served, token) as (_, found):
+        next(found)
+        served.server.handle_exit(signal.SIGTERM, None)
+        assert list(found) == []
+    assert served.streams.open == 0
+
+
+def test_a_stream_outlives_an_outage_of_the_store(served, ring, publish, world):
+    _, token = ring.create(["harold"], "reader")
+    with stream(served, token) as (_, found):
+        next(found)
+        for line in world.client.client_list(_type="normal"):
+            if line["cmd"].startswith("xread"):
+                world.client.client_kill_filter(_id=line["id"])
+        publish("sealed")
+        assert kinds([next(found)]) == ["sealed"]
+
+
+def test_the_numbers_of_a_stream_fit_together():
+    assert limits.LOOK_S < limits.BEAT_S
+    assert limits.MAX_STREAMS < 512
