@@ -29,6 +29,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "sources": f"{_COMMANDS}.history:sources",
         "rejected": f"{_COMMANDS}.rejected:rejected",
         "costs": f"{_COMMANDS}.costs:costs",
+        "events": f"{_COMMANDS}.events:events",
     },
     "Ask the workers": {
         "observe": f"{_COMMANDS}.asking:observe",
