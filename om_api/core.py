@@ -39,6 +39,7 @@ from om_api.values import (
     ThreadState,
     check_id,
     encode_message,
+    made_at,
     new_id,
     to_ms,
 )
@@ -90,7 +91,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
 
     `scope` is in force; `configured_scope` differs from it until `om migrate-scope` moves the memory. `cost_today` is what
     models cost on this UTC day, in dollars, without calls of unknown price; `budget_reached` names the settings of the
-    budgets that are used up, "" while none is.
+    budgets that are used up, "" while none is. `lag` is for how many seconds the oldest work has been waiting, or under way.
     """
 
     resource: str
@@ -115,6 +116,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     reflecting: bool
     due: bool
     rejected: int
+    lag: float = 0.0
     cost_today: float = 0.0
     budget_reached: str = ""
     problems: tuple[str, ...] = ()
@@ -514,7 +516,8 @@ class Core:
             paused=looks[0].paused,
             observing=side.observing,
             reflecting=side.reflecting,
-            due=side.due,
+            due=side.due_since is not None,
+            lag=_lag(looks, side.due_since),
             rejected=side.rejected,
             cost_today=today.cost,
             budget_reached=", ".join(today.reached),
@@ -644,6 +647,13 @@ def pressure_of(snapshot: Snapshot) -> Pressure:
         drain=snapshot.record.drain,
         paused=snapshot.paused,
     )
+
+
+def _lag(looks: Sequence[Look], due_since: int | None) -> float:
+    """Seconds since the oldest work there is became due: a scope's look, or a chunk that is not observed yet."""
+    waiting = [made_at(chunk.id) for look in looks for chunk in look.chunks if not chunk.ready and not look.paused]
+    since = [at for at in (due_since, *waiting) if at is not None]
+    return round(max(0, looks[0].now - min(since)) / 1000, 1) if since else 0.0
 
 
 def _partly(error: StoreError, kept: int, asked: int) -> StoreError:

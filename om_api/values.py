@@ -68,6 +68,7 @@ def check_id(value: object, what: str) -> str:
     )
 
 
+_MADE = re.compile(r"[0-9a-f]{32}")
 _made = itertools.count(secrets.randbits(30))
 
 
@@ -78,6 +79,11 @@ def new_id(ms: int | None = None) -> str:
     """
     at = int(time.time() * 1000) if ms is None else ms
     return f"{at:012x}{next(_made) & 0xFFFFFFFF:08x}{secrets.token_hex(6)}"
+
+
+def made_at(name: str) -> int | None:
+    """When an id was made by `new_id`, in Unix ms of the clock of whoever made it; None for any other id."""
+    return int(name[:12], 16) if _MADE.match(name) else None
 
 
 def to_ms(value: object) -> int | None:

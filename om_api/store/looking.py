@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from om_api.errors import InvalidInputError
 from om_api.store.decoding import as_chunk, as_record, fields, messages_of, scored, unsealed_threads
+from om_api.store.due import URGENT_MS
 from om_api.store.steps import Batch, Steps
 from om_api.values import Chunk, Message, Record, Scope, parse_member, to_ms
 
@@ -135,12 +136,15 @@ def locked(keys: Keys, resource: str, names: Sequence[str]) -> Steps[list[int]]:
 
 
 class SideView(NamedTuple):
-    """What stats say beyond the look: flags derived from leases, the due index, the quarantine."""
+    """What stats say beyond the look: flags derived from leases, the due index, the quarantine.
+
+    `due_since` is the server's time (Unix ms) from which on the longest waiting scope has been due, None while none is.
+    """
 
     scope: str
     observing: bool
     reflecting: bool
-    due: bool
+    due_since: int | None
     rejected: int
 
 
@@ -151,11 +155,22 @@ def side_view(keys: Keys, resource: str, looks: Sequence[Look]) -> Steps[SideVie
     reflects = [of.lock(f"reflect:{scope.thread}" if scope.thread else "reflect") for scope in scopes]
     locks = (("EXISTS", name) for name in (*chunks, *reflects))
     replies = yield Batch([("GET", of.scope), ("LLEN", of.rejected), *locks])
-    indexes = yield Batch([("ZSCORE", keys.due_observe, str(scope)) for scope in scopes], atomic=False)
+    asked = [("ZSCORE", keys.due_observe, str(scope)) for scope in scopes]
+    *indexes, looked = yield Batch([*asked, ("ZSCORE", keys.resources, looks[0].scope.resource)], atomic=False)
+    due = [float(score) for score in indexes if score is not None and float(score) <= looks[0].now]
     return SideView(
         scope=replies[0].decode() if replies[0] else "",
         observing=any(replies[2 : 2 + len(chunks)]),
         reflecting=any(replies[2 + len(chunks) :]),
-        due=any(score is not None and float(score) <= looks[0].now for score in indexes),
+        due_since=_due_since(min(due), float(looked or 0), looks[0].now) if due else None,
         rejected=int(replies[1]),
     )
+
+
+def _due_since(score: float, looked: float, now: int) -> int:
+    """When a scope became due that stands at `score`: an urgent one stands ahead of its time, by as much as is fixed.
+
+    An old score may also be one that nobody took up. Then nobody has looked at the resource since.
+    """
+    urgent = now - score >= URGENT_MS and looked > score
+    return int(score + URGENT_MS * urgent)

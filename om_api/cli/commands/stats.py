@@ -28,6 +28,7 @@ _OVERVIEW = (
     "generation",
     "compression",
     "due",
+    "lag",
     "rejected",
     "cost_today",
     "budget_reached",
