@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from world import World
 
+from om_api.errors import BudgetReachedError, InvalidInputError, ModelError, StoreError
 from om_api.events import KINDS, Wanted
 from om_api.store import events
 from om_api.store.events import BEGINNING
 from om_api.values import Outcome
+from om_workers import ticks, wiring
 from om_workers.llm.scripted import Scripted
 
 ALWAYS = {"kind", "id", "at", "resource"}
@@ -76,3 +79,181 @@ def test_a_result_that_comes_too_late_is_told_and_counted_by_nobody(world):
 
     assert world.perform("observe_chunk", *ids) is Outcome.SUPERSEDED
     assert len(told(world, "buffered")) == counted(world)["observations"] == 1
+
+
+def test_chunks_that_share_a_call_are_told_one_by_one(world):
+    for thread in ("t-1", "t-2"):
+        world.say("first", "second", thread=thread)
+    world.om.force_observe(None, "harold")
+    world.settle()
+
+    assert len(world.model.requests) == 1
+    assert sorted(event.thread for event in told(world, "buffered")) == ["t-1", "t-2"]
+    assert counted(world)["observations"] == 2
+
+
+class Chokes(Scripted):
+    """A model that refuses whatever holds a certain word."""
+
+    def complete(self, request):
+        if "poison" in request.prompt:
+            raise ModelError("no", retryable=False, why="refused")
+        return super().complete(request)
+
+
+def test_what_cannot_be_observed_is_told_as_it_is_halved_and_quarantined(world):
+    world.model = Chokes.echo()
+    world.say("poison", "water")
+    for _ in range(20):
+        world.client.zadd(f"{world.prefix}:due:observe", {"harold": 1})
+        world.tick_forgiving()
+    kinds = {event.kind for event in told(world)}
+
+    assert {"split", "quarantined"} <= kinds
+    assert counted(world)["quarantined"] == len(told(world, "quarantined")) == world.om.stats("harold").rejected
+    assert counted(world).get("observations", 0) == len(told(world, "buffered"))
+
+
+def test_a_draft_and_what_becomes_of_it_are_told_and_its_cost_once(client, prefix):
+    world = World(client, prefix, observation_threshold="1000", reflection__drain="false")
+    while not told(world, "reflected"):
+        say(world, 2)
+    (drafted, *_), (reflected, *_) = told(world, "drafted"), told(world, "reflected")
+
+    assert drafted.generation == reflected.generation == 1
+    assert (drafted.seconds is None, reflected.seconds, reflected.cost) == (False, None, None)
+    assert len(told(world, "reflecting")) == len(told(world, "drafted")) == 1
+    assert (counted(world)["reflections"], counted(world)["reflector|le|0.5"]) == (1, 1)
+
+
+def test_what_a_plain_writer_got_wrong_is_told_when_it_is_adopted(world):
+    key = f"{world.prefix}:{{harold}}:messages:t-1"
+    world.client.zadd(key, {"{broken": 1, "[]": 2})
+    world.client.zadd(f"{world.prefix}:adopt", {key: 0})
+    world.sweep()
+
+    (event,) = told(world, "quarantined")
+    assert (event.thread, event.messages, event.chunk) == ("t-1", 2, None)
+    assert counted(world)["quarantined"] == 2
+
+
+def test_a_memory_that_the_sweep_ends_is_told(client, prefix):
+    world = World(client, prefix, ttl_days="1")
+    say(world, 1)
+    for stirred_at in (None, 1):
+        if stirred_at:
+            client.hset(f"{prefix}:{{harold}}:record", "stirred_at", stirred_at)
+        client.zadd(f"{prefix}:resources", {"harold": 1})
+        world.sweep()
+
+    (event,) = told(world, "cleared")
+    assert (event.resource, event.messages, event.observations) == ("harold", 1, 0)
+
+
+def test_a_memory_that_its_owner_ends_is_told(world):
+    say(world, 3)
+    world.om.clear("harold", "t-1")
+    world.om.clear("harold")
+
+    assert [event.thread for event in told(world, "cleared")] == ["t-1", None]
+
+
+def test_what_a_client_activates_is_told_as_a_clients(world):
+    say(world, 8)
+    world.say("and", "more")
+    world.context()
+
+    assert told(world, "activated")[-1].by == "client"
+
+
+def test_what_was_served_is_counted_for_its_resource_and_for_all(world):
+    world.say("hello")
+    world.context()
+    world.om.close()
+
+    served = {name: n for name, n in counted(world).items() if name.startswith("served|")}
+    assert (served["served|contexts"], served["served|tokens"] > 0) == (1, True)
+    assert served.items() <= counted(world, None).items()
+
+
+def test_bills_are_counted_by_who_asked(world):
+    world.shop.telling.billed("harold", "observe", 1_260)
+    world.shop.telling.billed("harold", "reflect", 40)
+    world.shop.telling.billed("harold", "observe", None)
+
+    assert counted(world) == {"micros|observer": 1_260, "micros|reflector": 40}
+
+
+def test_a_budget_that_is_used_up_is_told_once_a_day_however_many_processes_notice(world):
+    for shop in (world.new_shop(), world.new_shop()):
+        shop.telling.budget_reached("harold", "budget.calls_per_day", "pause", "2026-11-21")
+        shop.telling.budget_reached("", "total_budget.calls_per_day", "extractive", "2026-11-21")
+    world.shop.telling.budget_reached("harold", "budget.calls_per_day", "pause", "2026-11-22")
+
+    assert [(event.resource, event.setting, event.then) for event in told(world, "budget_reached")] == [
+        ("harold", "budget.calls_per_day", "pause"),
+        ("", "total_budget.calls_per_day", "extractive"),
+        ("harold", "budget.calls_per_day", "pause"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (ModelError("secret", why="timeout"), "timeout"),
+        (BudgetReachedError("secret", retry_after=1), "budget"),
+        (StoreError("secret"), "store"),
+        (InvalidInputError("secret"), "other"),
+        (KeyError("secret"), "other"),
+    ],
+)
+def test_a_task_that_fails_is_told_by_the_kind_of_its_failure_and_never_by_its_text(
+    world, monkeypatch, error, expected
+):
+    def observe_chunk(*_):
+        raise error
+
+    monkeypatch.setattr(wiring, "telling", lambda: world.shop.telling)
+
+    assert ticks.unit("chunk_observed")(observe_chunk)("harold|t-1", "c-1") == "failed"
+    (event,) = told(world)
+    assert (event.resource, event.thread, event.task, event.why) == ("harold", "t-1", "om.observe_chunk", expected)
+    assert b"secret" not in repr(world.client.xrange(world.shop.keys.events)).encode()
+    assert counted(world) == {f"failed|{expected}": 1}
+
+
+def test_a_key_that_cannot_be_adopted_fails_for_whose_it_is(world):
+    for key in (f"{world.prefix}:{{harold}}:messages:t-1", f"{world.prefix}:messages:t-2", "what | ever"):
+        world.shop.telling.failed(key, "om.adopt", KeyError("x"))
+
+    assert [(event.resource, event.thread) for event in told(world)] == [("harold", "t-1"), ("", "t-2"), ("", None)]
+
+
+def test_a_task_fails_like_any_other_where_nobody_can_be_told(monkeypatch):
+    def observe(*_):
+        raise KeyError("broken settings")
+
+    monkeypatch.setattr(wiring, "telling", lambda: None)
+
+    assert ticks.unit("scope_observed")(observe)("harold") == "failed"
+
+
+def test_what_cannot_be_told_fails_nothing(world):
+    """Catches a telling that raises: what was observed and paid for would be thrown away for a figure."""
+
+    def away(_steps):
+        raise StoreError("away")
+
+    world.shop.telling._run = away
+    say(world, 20)
+
+    assert told(world) == []
+    assert world.om.stats("harold").observations > 0
+
+
+def test_a_stream_that_is_no_stream_stops_nobody(world):
+    world.client.set(world.shop.keys.events, "mine", ex=60)
+    say(world, 12)
+    world.context()
+
+    assert world.om.stats("harold").observed_messages > 0
