@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from om_api.store.steps import Steps
 
 DAYS = 400  # as long as bills are kept
-_ALL = "all agents"
+ALL = "all agents"  # no resource can be called so
 
 
 class Today(NamedTuple):
@@ -52,24 +52,32 @@ def costs(settings: Settings, keys: Keys, resource: str | None, days: int) -> St
     listed = spending.days_before((yield from due.server_ms()), days)
     counted = yield from spending.read(keys, listed, resource)
     budgets = yield from _left(settings, keys, resource, listed[-1])
-    actor = _actor(settings, resource)
+    actor = actor_of(settings, resource)
     rates = prices.rates(actor, settings.models) if actor else None
     return figures.costs(resource, listed, counted, rates, actor, budgets)
 
 
-def used_up(settings: Settings, keys: Keys, resources: Iterable[str], now: int) -> Steps[list[UsedUp]]:
-    """Every budget that is used up on the UTC day of `now` (server ms), with the agents it stops."""
+def standing(settings: Settings, keys: Keys, resources: Iterable[str], now: int) -> Steps[list[tuple[str, Left]]]:
+    """What is left of every budget of some resources, and of all agents' (ALL), on the UTC day of `now` (server ms)."""
     day = spending.day_of(now)
     bounded = [name for name in resources if _states(settings, name)]
     spent = yield from spending.counted(keys, day, bounded)
+    own = [
+        (name, each)
+        for name, used in zip(bounded, spent, strict=True)
+        for each in figures.left("budget", settings.for_agent(name).budget, used)
+    ]
+    return [*own, *((ALL, each) for each in (yield from _total(settings, keys, day)))]
+
+
+def used_up(settings: Settings, keys: Keys, resources: Iterable[str], now: int) -> Steps[list[UsedUp]]:
+    """Every budget that is used up on the UTC day of `now` (server ms), with the agents it stops."""
     found: dict[tuple[object, ...], UsedUp] = {}
-    for name, used in zip(bounded, spent, strict=True):
-        for each in figures.left("budget", settings.for_agent(name).budget, used):
-            if each.reached:
-                alike = (each.setting, each.limit, each.then)
-                found[alike] = UsedUp((*(found[alike].agents if alike in found else ()), name), each)
-    total = yield from _total(settings, keys, day)
-    return [*found.values(), *(UsedUp((_ALL,), each) for each in total if each.reached)]
+    for name, each in (yield from standing(settings, keys, resources, now)):
+        if each.reached:
+            alike = (each.setting, each.limit, each.then)
+            found[alike] = UsedUp((*(found[alike].agents if alike in found else ()), name), each)
+    return list(found.values())
 
 
 def _states(settings: Settings, resource: str) -> bool:
@@ -90,7 +98,7 @@ def _total(settings: Settings, keys: Keys, day: str) -> Steps[list[Left]]:
     return list(figures.left("total_budget", settings.memory.total_budget, used[0]))
 
 
-def _actor(settings: Settings, resource: str | None) -> str | None:
+def actor_of(settings: Settings, resource: str | None) -> str | None:
     """The model whose prices hold; None for all agents together while they name different ones."""
     if resource is not None:
         return settings.for_agent(resource).actor_model

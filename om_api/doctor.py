@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, NamedTuple
 
-from om_api import accounts, diagnosis, prices
+from om_api import accounts, casting, diagnosis, prices
 from om_api.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.discouraged import why_not
 from om_api.errors import SettingsError, StoreError
 from om_api.settings import ModelSettings, Settings
-from om_api.settings.providers import key_variable, who_answers
+from om_api.settings.providers import key_variable
 from om_api.store import breaker, health
 from om_api.store.connection import Connection, open_client
 from om_api.store.keys import Keys
@@ -20,7 +20,6 @@ from om_api.store.quarantine import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from om_api.discouraged import Role
 
 _TIMEOUT_S = 5.0
 _FORBIDDEN = "NOPERM"
@@ -90,9 +89,7 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     yield from diagnosis.of_ticks(run(health.ticks(keys)), now.server, alive=bool(workers))
     intervals = {"observe": settings.memory.observer_interval, "reflect": settings.memory.reflector_interval}
     yield from diagnosis.of_lag(run(health.waiting(keys)), intervals)
-    yield from diagnosis.of_breakers(
-        run(breaker.states(keys, list(dict.fromkeys((*_used(settings), *settings.models)))))
-    )
+    yield from diagnosis.of_breakers(run(breaker.states(keys, casting.known(settings))))
     standings = run(health.standings(keys))
     configured = {each.resource: settings.for_agent(each.resource).scope for each in standings}
     yield from diagnosis.of_resources(standings, configured)
@@ -133,7 +130,7 @@ def _settings(settings: Settings) -> Iterator[Finding]:
 
 
 def _models(settings: Settings) -> Iterator[Finding]:
-    names = _used(settings)
+    names = casting.in_use(settings)
     lacking = {name: variable for name in names if (variable := _lacks(settings, name))}
     for name, variable in lacking.items():
         do = f"set {variable} where the workers run, or choose another model (the workers say model_not_available)"
@@ -145,29 +142,11 @@ def _models(settings: Settings) -> Iterator[Finding]:
 
 def _discouraged(settings: Settings) -> Iterator[Finding]:
     """Models that are in a role they are known to fill badly."""
-    for role, name in _roles(settings):
+    for role, name in casting.roles(settings):
         model = settings.models.get(name)
         if reason := why_not(role, (name, model.model if model else "")):
             do = f"name another {role}_model (docs/which-models.md says which)"
             yield Finding(WARNING, "models", f"{name} as {role.capitalize()}: {reason}", do)
-
-
-def _used(settings: Settings) -> list[str]:
-    """The models of every agent's Observer and Reflector, each once."""
-    return list(dict.fromkeys(name for _, name in _roles(settings)))
-
-
-def _roles(settings: Settings) -> list[tuple[Role, str]]:
-    """Who is to be what, those of tiers included, each once."""
-    found: dict[tuple[Role, str], None] = {}
-    for each in (settings.memory, *(settings.for_agent(name) for name in settings.agents())):
-        found |= {("observer", model): None for name in each.observer_models for model in _answering(settings, name)}
-        found |= {("reflector", model): None for name in each.reflector_models for model in _answering(settings, name)}
-    return list(found)
-
-
-def _answering(settings: Settings, name: str) -> list[str]:
-    return who_answers(name, settings.models.get(name) or ModelSettings())
 
 
 def _lacks(settings: Settings, name: str) -> str:
