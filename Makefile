@@ -65,6 +65,7 @@ faces: $(VENV)/.installed-checks  ## write the blocking client again, of the asy
 docs: $(VENV)/.installed  ## write the generated documents again
 	$(BIN)/python -m om_api.settings.docs --write
 	$(BIN)/python -m om_api.http.docs --write
+	$(BIN)/python -m om_api.metrics.docs --write
 
 clean:  ## remove what was installed and built
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -17,6 +17,7 @@ from om_api.http import (
     events,
     health,
     messages,
+    metrics,
     observations,
     problems,
     reflections,
@@ -28,9 +29,10 @@ from om_api.http.house import House
 from om_api.http.log import Logged
 from om_api.http.replies import KINDS, schemas
 from om_api.http.streams import Streams
+from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
 
-_ROOMS = (messages, contexts, threads, observations, reflections, resources, asking, rejected, events, health)
+_ROOMS = (messages, contexts, threads, observations, reflections, resources, asking, rejected, events, health, metrics)
 _REFRESH_S = 2.0
 DESCRIPTION = """\
 Observational memory over HTTP. Send a key as `Authorization: Bearer om_…`. Ids are 1 to 200 of A-Z a-z 0-9 . _ : @ + -.
@@ -44,7 +46,8 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
     @asynccontextmanager
     async def living(app: FastAPI) -> AsyncIterator[None]:
         memory = AsyncObservationalMemory(settings, timeout=timeout)
-        app.state.house = House(settings, memory, AsyncKeyRing(settings, timeout=timeout), locked)
+        keys, scraper = AsyncKeyRing(settings, timeout=timeout), Scraper(settings, timeout=timeout)
+        app.state.house = House(settings, memory, keys, scraper, locked)
         fresh = asyncio.create_task(_keep_fresh(settings))
         yield
         fresh.cancel()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from om_api.http.app import make_app
-from om_api.http.guard import ROLE
+from om_api.http.guard import OF_ALL, ROLE
 from om_api.settings import load_settings
 from om_api.settings.docs import table
 
@@ -44,13 +44,15 @@ def _endpoints(document: Document) -> Iterator[str]:
 def _endpoint(name: str, told: Document) -> Iterator[str]:
     yield f"### `{name}`\n"
     yield f"{told['description']}\n"
-    yield f"Needs a key of a {told[ROLE]}.\n" if ROLE in told else "Needs no key.\n"
+    bound = ", bound to every resource" if OF_ALL in told else ""
+    yield f"Needs a key of a {told[ROLE]}{bound}.\n" if ROLE in told else "Needs no key.\n"
     rows = [_parameter(each) for each in told.get("parameters", ())]
     if rows:
         yield table(("parameter", "in", "type", "required", "meaning"), rows)
     if body := told.get("requestBody"):
         yield from _content("Send", body["content"]["application/json"])
-    yield from _content("Replies", told["responses"]["200"]["content"]["application/json"])
+    for media_type, reply in told["responses"]["200"]["content"].items():
+        yield from _content("Replies", reply) if media_type == "application/json" else _text(media_type, reply["example"])
 
 
 def _parameter(told: Document) -> tuple[str, ...]:
@@ -65,6 +67,11 @@ def _content(word: str, content: Document) -> Iterator[str]:
         short = json.dumps(example, ensure_ascii=False)
         text = short if len(short) < _WIDE else json.dumps(example, indent=2, ensure_ascii=False)
         yield f"```json\n{text}\n```\n"
+
+
+def _text(media_type: str, example: str) -> Iterator[str]:
+    yield f"Replies `{media_type}`:\n"
+    yield f"```text\n{example.rstrip()}\n```\n"
 
 
 def _values(document: Document) -> Iterator[str]:

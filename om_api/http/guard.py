@@ -10,21 +10,22 @@ from om_api.api_keys import EVERY, ApiKey, Role
 from om_api.http.bodies import bounded
 from om_api.http.house import house
 
-ROLE = "x-role"
+ROLE, OF_ALL = "x-role", "x-every-resource"
 _LOCAL = {"127.0.0.1", "localhost", "::1"}
 _LOOPBACK = ApiKey(id="", role=Role.OPERATOR, resources=(EVERY,), hash="", created_at=0)
 
 
-def needs(role: Role) -> dict[str, Any]:
-    """What a route says of who may ask: the role a key must have, for the resource in the path."""
-    return {ROLE: role.value, "security": [{"key": []}]}
+def needs(role: Role, *, of_all: bool = False) -> dict[str, Any]:
+    """What a route says of who may ask: the role a key must have, for the resource in the path, or for every one."""
+    return {ROLE: role.value, **({OF_ALL: True} if of_all else {}), "security": [{"key": []}]}
 
 
 class Guarded(APIRoute):
     """A route that lets nobody in who may not; one that names no role cannot be made."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
-        self.role = Role((options.get("openapi_extra") or {})[ROLE])
+        told = options.get("openapi_extra") or {}
+        self.role, self.of_all = Role(told[ROLE]), bool(told.get(OF_ALL))
         super().__init__(path, endpoint, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -32,18 +33,18 @@ class Guarded(APIRoute):
         handle = super().get_route_handler()
 
         async def guarded(request: Request) -> Response:
-            await admit(request, self.role)
+            await admit(request, self.role, of_all=self.of_all)
             return await handle(bounded(request))
 
         return guarded
 
 
-async def admit(request: Request, role: Role) -> None:
+async def admit(request: Request, role: Role, *, of_all: bool = False) -> None:
     """Return when the request's key permits this; raises HTTPException 401 without one, 403 where it does not."""
     request.state.key = key = await _key(request)  # the log names it, above all where it is refused
     if not key.role.includes(role):
         raise HTTPException(403, f"this key is a {key.role}'s: {role} is needed here (om keys create --role {role})")
-    resource = request.path_params.get("resource")
+    resource = EVERY if of_all else request.path_params.get("resource")
     if resource is not None:
         bound(key, str(resource))
 

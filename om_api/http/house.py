@@ -7,21 +7,24 @@ from fastapi import Request
 from om_api.async_key_ring import AsyncKeyRing
 from om_api.async_memory import AsyncObservationalMemory
 from om_api.http.streams import Streams
+from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
 
 
 class House(NamedTuple):
-    """One app's memory and keys; `locked` is False where whoever reaches it may do everything."""
+    """One app's memory, keys and figures; `locked` is False where whoever reaches it may do everything."""
 
     settings: Settings
     memory: AsyncObservationalMemory
     keys: AsyncKeyRing
+    scraper: Scraper
     locked: bool = True
 
     async def close(self) -> None:
         """Give the connections back."""
         await self.memory.close()
         await self.keys.close()
+        await self.scraper.close()
 
 
 def house(request: Request) -> House:

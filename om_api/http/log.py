@@ -7,7 +7,7 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _log = structlog.get_logger("om_api.http")
-_QUIET = ("/healthz", "/readyz")
+_QUIET = ("/healthz", "/readyz", "/metrics")
 _LONGEST = 600  # characters of a path: no endpoint has more
 
 

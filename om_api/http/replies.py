@@ -38,7 +38,12 @@ def answers(kind: Any, example: Any, *, public: bool = False) -> dict[int | str,
     KINDS.append(kind)
     content = {"schema": reference(kind), "example": msgspec.to_builtins(example)}
     found: dict[int | str, dict[str, Any]] = {200: {"description": "done", "content": {"application/json": content}}}
-    return found | {status: _problem(text) for status, text in _REFUSALS.items() if not public or status == _AWAY}
+    return found | refusals(public=public)
+
+
+def refusals(*, public: bool = False) -> dict[int | str, dict[str, Any]]:
+    """The problems that a route may answer with."""
+    return {status: _problem(text) for status, text in _REFUSALS.items() if not public or status == _AWAY}
 
 
 def _problem(text: str) -> dict[str, Any]:

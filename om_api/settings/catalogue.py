@@ -29,8 +29,13 @@ OTHER_VARIABLES = {
     "OM_FLOWER_PORT": "port of Flower",
     "OM_FLOWER_USER": "who may open Flower",
     "OM_FLOWER_PASSWORD": "the password for Flower",
+    "OM_GRAFANA_PORT": "port of Grafana",
+    "OM_GRAFANA_USER": "who may open Grafana",
+    "OM_GRAFANA_PASSWORD": "the password for Grafana",
     "OM_LOG_FORMAT": "how log lines are written",
     "OM_LOG_LEVEL": "which log lines are written",
+    "OM_METRICS_KEY": "the key with which Prometheus reads the figures",
+    "OM_PROMETHEUS_PORT": "port of Prometheus",
     "OM_TEST_REDIS_URL": "the server that the tests may use",
 }
 

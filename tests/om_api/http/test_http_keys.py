@@ -42,7 +42,9 @@ NEEDED = {
     ("GET", "/v1/resources/{resource}/rejected"): "operator",
     ("POST", "/v1/resources/{resource}/rejected/{entry}/retry"): "operator",
     ("DELETE", "/v1/resources/{resource}/rejected/{entry}"): "operator",
+    ("GET", "/metrics"): "reader",
 }
+OF_ALL = {"/metrics"}  # tells about everybody: a key of one resource does not open it
 BODIES = {"messages": {"messages": [{"role": "user", "content": "x"}]}, "observe": {}, "reflect": {}}
 
 
@@ -57,6 +59,7 @@ def test_every_endpoint_is_guarded_or_public_and_needs_what_the_table_says():
     guarded = {where: str(route.role) for where, route in found.items() if isinstance(route, Guarded)}
 
     assert guarded == NEEDED
+    assert {path for (_, path), route in found.items() if getattr(route, "of_all", False)} == OF_ALL
     assert {path for _, path in found.keys() - guarded.keys()} == PUBLIC
 
 
@@ -76,7 +79,7 @@ def test_a_key_opens_what_its_role_and_its_resources_permit_and_nothing_else(wor
     for (method, path), needed in NEEDED.items():
         where, body = _asked(path, resource)
         status = ask(method, where, **body).status_code
-        may = role.includes(Role(needed)) and (resource == "harold" or "{resource}" not in path)
+        may = role.includes(Role(needed)) and (resource == "harold" or "{resource}" not in path) and path not in OF_ALL
         assert (status != 403) == may, f"{method} {where} as {role}: {status}"
         assert status < 500
         assert status != 401
@@ -98,8 +101,9 @@ def test_without_a_key_that_is_known_every_endpoint_stays_closed(app, ring, head
         assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
 
 
-def test_a_key_for_every_resource_opens_every_resource(using):
-    assert using("reader", "*")("GET", "/v1/resources/anybody/stats").status_code == 200
+@pytest.mark.parametrize("path", ["/v1/resources/anybody/stats", *OF_ALL])
+def test_a_key_for_every_resource_opens_every_resource_and_what_is_of_all(using, path):
+    assert using("reader", "*")("GET", path).status_code == 200
 
 
 def test_lists_across_resources_name_only_those_a_key_is_bound_to(world, using):

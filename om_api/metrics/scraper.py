@@ -1,0 +1,78 @@
+"""Answering Prometheus: one look at store and broker for everybody who asks within a second."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from om_api.errors import StoreError
+from om_api.metrics.counted import Others, of_counters
+from om_api.metrics.exposition import page
+from om_api.metrics.memories import of_budgets, of_memories, of_quarantines
+from om_api.metrics.reading import Broker, read
+from om_api.metrics.service import of_service
+from om_api.settings.urls import is_redis_url
+from om_api.store import health
+from om_api.store.aio import AsyncConnection, open_async_client
+from om_api.store.keys import Keys
+
+if TYPE_CHECKING:
+    from om_api.metrics.reading import Reading
+    from om_api.settings import Settings
+
+FRESH_S = 1.0
+
+
+class Scraper:
+    """What /metrics shows of one store and its broker. Safe for the tasks of one event loop.
+
+    Several who ask at once, or within a second, are given one look's answer. Raises StoreError when the store is away; of a
+    broker that is away only that it is, and of one that is no Redis nothing.
+    """
+
+    def __init__(self, settings: Settings, *, timeout: float = 5.0) -> None:
+        self._settings = settings
+        self._keys = Keys(settings.prefix)
+        self._store = AsyncConnection(open_async_client(settings.redis_url, timeout))
+        url = settings.broker_url
+        self._broker = AsyncConnection(open_async_client(url, timeout)) if is_redis_url(url) else None
+        self._others = Others()
+        self._look: asyncio.Task[bytes] | None = None
+        self._began = 0.0
+
+    async def close(self) -> None:
+        """Give the connections back."""
+        for connection in filter(None, (self._store, self._broker)):
+            await connection.close()
+
+    async def scrape(self) -> bytes:
+        """The text of every series."""
+        look = self._look
+        if look is None or (look.done() and time.monotonic() - self._began > FRESH_S):
+            look = self._look = asyncio.create_task(self._scrape())
+            self._began = time.monotonic()
+        return await asyncio.shield(look)  # who gives up does not take it from the others
+
+    async def _scrape(self) -> bytes:
+        reading, broker = await asyncio.gather(self._store.run(read(self._settings, self._keys)), self._ask_broker())
+        return await asyncio.to_thread(self._page, reading._replace(broker=broker))
+
+    async def _ask_broker(self) -> Broker | None:
+        if self._broker is None:
+            return None
+        try:
+            return Broker(await self._broker.run(health.queues()))
+        except StoreError:
+            return Broker(None)
+
+    def _page(self, reading: Reading) -> bytes:
+        others = self._others.of(reading.own, reading.every)
+        samples = [
+            *of_memories(reading, self._settings),
+            *of_quarantines(reading),
+            *of_budgets(reading),
+            *of_counters(reading.own, others, self._settings),
+            *of_service(reading),
+        ]
+        return page(samples)

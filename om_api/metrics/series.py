@@ -1,0 +1,126 @@
+"""Every series that monitoring sees, and no other: name, type, labels, meaning, and where it is read. Pure."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal, NamedTuple
+
+Kind = Literal["gauge", "counter", "histogram"]
+
+
+class Series(NamedTuple):
+    """One series: `name` as it is scraped, what a value means and in which unit, and what it is read from."""
+
+    kind: Kind
+    labels: tuple[str, ...]
+    name: str
+    help: str
+    source: str
+
+
+_BY_RESOURCE = ("resource_id",)
+_gauge = partial(Series, "gauge", ())
+_memory = partial(Series, "gauge", _BY_RESOURCE)
+_counter = partial(Series, "counter", _BY_RESOURCE)
+_histogram = partial(Series, "histogram", _BY_RESOURCE)
+_TOKENS, _RECORD = "`P:{<r>}:tokens`", "`P:{<r>}:record`"
+_COUNTED, _SERVED = "`P:counted:<r>`, `P:counted`", "the same, told by clients"
+_BROKER, _TICKED = "the broker", "`P:lock:ticked:<name>`"
+
+SERIES = (
+    _memory("cortex_om_messages_tokens", "Tokens of raw messages that are not sealed yet.", _TOKENS),
+    _memory("cortex_om_chunks_tokens", "Tokens of messages in chunks that are not activated yet.", _RECORD),
+    _memory("cortex_om_observations_tokens", "Tokens of the observations in force.", _RECORD),
+    _memory("cortex_om_reflections_tokens", "Tokens of the reflection in force.", _RECORD),
+    _memory(
+        "cortex_om_compression_ratio",
+        "Tokens of all messages observed, divided by those of observations and reflection in force.",
+        _RECORD,
+    ),
+    _memory(
+        "cortex_om_message_pressure_ratio",
+        "Raw window (not sealed, and in chunks) divided by its threshold; of the fullest thread in thread scope.",
+        f"{_TOKENS}, {_RECORD}",
+    ),
+    _memory(
+        "cortex_om_observation_pressure_ratio",
+        "Tokens of observations divided by their threshold; of the fullest thread in thread scope.",
+        _RECORD,
+    ),
+    _memory("cortex_om_quarantine_messages", "Entries of the quarantine.", "`P:{<r>}:rejected`"),
+    Series(
+        "gauge",
+        ("resource_id", "setting"),
+        "cortex_om_budget_used_ratio",
+        "Used of a budget today (UTC), divided by its limit; 1 and more: it is used up.",
+        "`P:spent:<day>:<r>`, `P:spent:<day>`",
+    ),
+    _counter("cortex_om_observations_created_total", "Observations stored.", _COUNTED),
+    _counter("cortex_om_reflections_created_total", "Reflections that became a generation.", _COUNTED),
+    _counter("cortex_om_quarantined_total", "Messages that could not be accepted or observed.", _COUNTED),
+    _histogram(
+        "cortex_om_observer_duration_seconds", "Seconds from asking for observations to storing them.", _COUNTED
+    ),
+    _histogram("cortex_om_reflector_duration_seconds", "Seconds from asking for a reflection to storing it.", _COUNTED),
+    _counter(
+        "cortex_om_observer_cost_total", "Dollars that the Observer's calls cost, where a price is known.", _COUNTED
+    ),
+    _counter(
+        "cortex_om_reflector_cost_total", "Dollars that the Reflector's calls cost, where a price is known.", _COUNTED
+    ),
+    _memory(
+        "cortex_om_cost_savings_total",
+        "Dollars saved since counting began, beside a raw history that the provider caches; it may fall.",
+        _SERVED,
+    ),
+    _counter("cortex_om_contexts_total", "Contexts served.", _SERVED),
+    _counter("cortex_om_context_tokens_total", "Tokens of the contexts served.", _SERVED),
+    _memory(
+        "cortex_om_prefix_stable_share",
+        "Of the tokens of contexts served, the share in leading blocks that were as in the context before.",
+        _SERVED,
+    ),
+    Series("counter", ("resource_id", "kind"), "cortex_om_failures_total", "Units of work that failed.", _COUNTED),
+    Series(
+        "gauge",
+        ("work",),
+        "cortex_om_lag_seconds",
+        "For how long the oldest of the due scopes has waited to be taken up; 0 when none waits.",
+        "`P:due:<work>`",
+    ),
+    Series("gauge", ("work",), "cortex_om_due_scopes", "Scopes that are due and not taken up.", "`P:due:<work>`"),
+    Series("gauge", ("queue",), "cortex_om_queue_tasks", "Tasks that wait in the broker.", _BROKER),
+    _gauge("cortex_om_broker_up", "1 when the broker could be asked for its queues, else 0.", _BROKER),
+    Series("gauge", ("tick",), "cortex_om_tick_age_seconds", "How long ago a tick ran last.", _TICKED),
+    Series("gauge", ("tick",), "cortex_om_tick_interval_seconds", "How often it should run.", _TICKED),
+    _gauge("cortex_om_workers", "Worker processes that live.", "`P:workers`"),
+    Series(
+        "gauge",
+        ("model", "state"),
+        "cortex_om_breaker_state",
+        "1 for the state that a model's breaker is in: closed, open (it failed) or busy (it asked for a pause); else 0.",
+        "`P:lock:breaker:<name>`",
+    ),
+    _gauge("cortex_om_resources", "Resources that the workers know.", "`P:resources`"),
+    _gauge("cortex_om_measured_resources", "Resources that have a label of their own.", "`P:measured`"),
+    _gauge("cortex_om_threads_left_out", "Threads in thread scope that these figures leave out.", "`P:{<r>}:threads`"),
+)
+BY_NAME = {each.name: each for each in SERIES}
+OTHER = "(other)"  # as resource_id: those without a label of their own together; no resource can be called so
+EVERYBODY = "(all)"  # as resource_id: the budget of all together
+STATES = ("closed", "open", "busy")
+
+
+def scraped(series: Series) -> tuple[str, ...]:
+    """The names under which a series' values are scraped."""
+    if series.kind != "histogram":
+        return (series.name,)
+    return tuple(f"{series.name}_{part}" for part in ("bucket", "count", "sum"))
+
+
+def labels_of(name: str) -> frozenset[str] | None:
+    """The labels of what is scraped under a name; None when nothing is."""
+    for series in SERIES:
+        if name in scraped(series):
+            return frozenset(series.labels) | ({"le"} if name.endswith("_bucket") else set())
+    return None
