@@ -1,4 +1,4 @@
-"""Procfile, docker-compose.yml and what they name: everything exists, and both run the same five."""
+"""Procfile, docker-compose.yml and what they name: everything exists, both run the same five, and compose who watches them."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from om_api.settings.storage import DEFAULT_URL
 
 ROOT = Path(__file__).parent.parent
 NAMES = ("redis", "worker", "beat", "flower", "api")
+WATCHERS = ("prometheus", "grafana")  # in compose only: honcho would end everything where one of them is not installed
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("Procfile", "docker-compose.yml")}
 PROCFILE = dict(line.split(": ", 1) for line in TEXTS["Procfile"].splitlines() if line and not line.startswith("#"))
 COMPOSE = yaml.safe_load(TEXTS["docker-compose.yml"])
@@ -57,8 +58,9 @@ def test_the_compose_file_is_one():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_both_run_the_same_five():
-    assert tuple(PROCFILE) == tuple(SERVICES) == NAMES
+def test_both_run_the_same_five_and_compose_watches_them():
+    assert tuple(PROCFILE) == NAMES
+    assert tuple(SERVICES) == (*NAMES, *WATCHERS)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -137,7 +139,7 @@ def test_the_procfile_needs_no_address():
     assert load_settings(ROOT / "config", {}).redis_url == DEFAULT_URL
 
 
-@pytest.mark.parametrize("name", ["REDIS_PASSWORD", "OM_FLOWER_PASSWORD"])
+@pytest.mark.parametrize("name", ["REDIS_PASSWORD", "OM_FLOWER_PASSWORD", "OM_GRAFANA_PASSWORD"])
 def test_passwords_are_required(name):
     asked = {sign for each, sign in VARIABLE.findall(TEXTS["docker-compose.yml"]) if each == name}
 
@@ -156,14 +158,42 @@ def test_no_secret_is_written_down():
     assert not re.search(r"PASSWORD|API_KEY|^ARG|SECRET", DOCKERFILE, re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SERVICES)
 def test_every_service_is_looked_after(name):
     service = SERVICES[name]
 
     assert service["restart"] == "unless-stopped"
     assert {"test", "interval", "timeout", "retries"} <= set(service["healthcheck"])
     assert service["cap_drop"] == ["ALL"]
+    assert "no-new-privileges:true" in service["security_opt"]
     assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
+
+
+@pytest.mark.parametrize("name", ["redis", *WATCHERS])
+def test_images_of_others_are_pinned_and_run_as_nobody_special(name):
+    image, _, version = SERVICES[name]["image"].partition(":")
+
+    assert re.match(r"v?\d", version), image
+    assert SERVICES[name]["user"] not in {"root", "0"}
+
+
+@pytest.mark.parametrize("name", WATCHERS)
+def test_who_watches_keeps_pictures_in_a_volume_and_writes_nothing_else(name):
+    service = SERVICES[name]
+
+    assert service["read_only"] is True
+    assert [mount for mount in service["volumes"] if not mount.endswith(":ro")] == [
+        f"{name}:{'/prometheus' if name == 'prometheus' else '/var/lib/grafana'}"
+    ]
+
+
+def test_the_key_of_prometheus_stands_in_memory_and_on_no_command_line():
+    (_, _, script) = SERVICES["prometheus"]["entrypoint"]
+    lines = script.splitlines()
+
+    assert lines[:3] == ["umask 077", 'printf %s "$$OM_METRICS_KEY" > /tmp/metrics-key', "unset OM_METRICS_KEY"]
+    assert SERVICES["prometheus"]["tmpfs"] == ["/tmp"]
+    assert "KEY" not in lines[-1]
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -184,8 +214,8 @@ def test_every_path_that_is_mounted_exists():
     paths = {mount[0] for mount in mounts if mount[0].startswith(".")}
     volumes = {mount[0] for mount in mounts} - paths
 
-    assert paths == {"./config", "./config/redis.conf"}
-    assert all((ROOT / path).exists() for path in paths)
+    assert {"./config", "./config/redis.conf", "./config/alerts.yml"} <= paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
     assert volumes == set(COMPOSE["volumes"])
 
 
