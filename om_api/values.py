@@ -126,6 +126,15 @@ class Scope(NamedTuple):
         resource, bar, thread = text.partition("|")
         return cls(check_id(resource, "resource"), check_id(thread, "thread") if bar else None)
 
+    @classmethod
+    def is_one(cls, text: str) -> bool:
+        """Whether `parse` reads a text."""
+        try:
+            cls.parse(text)
+        except InvalidInputError:
+            return False
+        return True
+
 
 class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
     """One turn as the agent wrote it.

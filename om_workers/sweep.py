@@ -121,8 +121,12 @@ class Sweep:
         return Outcome.BUSY if forgotten or full else Outcome.REST
 
     def _is_forgotten(self, standing: Standing, now: int) -> bool:
-        """Whether nobody will look at a scope that has work; an entry further ahead than a lease is an idle deadline."""
-        if standing.observe_at is None:
+        """Whether nobody will look at a scope that has work; an entry further ahead than a lease is an idle deadline.
+
+        One that is further ahead than any idle deadline is somebody else's, who may mark scopes and knew this one's name.
+        """
+        idle = self._shop.in_force(standing.scope).limits.observe_idle_ms
+        if standing.observe_at is None or standing.observe_at > now + idle + due.LEASE_MS:
             return self._has_work(standing)
         waits = standing.observe_at > now + due.LEASE_MS + 1
         return waits and bool(standing.forced or standing.chunks) and self._has_work(standing, later=False)

@@ -16,7 +16,7 @@ from structlog.contextvars import bound_contextvars
 from om_api.errors import OMError
 from om_api.store import due, presence, survey
 from om_api.store.steps import Batch
-from om_api.values import Outcome
+from om_api.values import Outcome, Scope
 from om_workers import wiring
 
 if TYPE_CHECKING:
@@ -90,7 +90,9 @@ def _dispatch_due(index: str, dispatch: Callable[[str, str], None], seconds: flo
     run, end, total = wiring.workshop().run, time.monotonic() + seconds, 0
     while time.monotonic() < end:
         claims = run(due.claim(index, _CLAIMS))
-        for claim in claims:
+        known = [claim for claim in claims if Scope.is_one(claim.scope)]
+        run(due.drop(index, [claim.scope for claim in claims if claim not in known]))
+        for claim in known:
             dispatch(claim.scope, claim.lease)
         total += len(claims)
         if len(claims) < _CLAIMS:

@@ -30,9 +30,9 @@ def _fraction() -> float:
 
 
 def claim(due: str, n: int, lease_ms: int = LEASE_MS) -> Steps[list[Claim]]:
-    """Take up to n due scopes, lowest first, each on lease."""
+    """Take up to n due scopes, lowest first, each on lease; of a name that is no text, what `drop` takes."""
     reply = yield Verb("claim", [due], [n, lease_ms, _fraction()])
-    words = [part.decode() for part in reply[1:]]
+    words = [part.decode("utf-8", "surrogateescape") for part in reply[1:]]
     return [Claim(scope, lease) for scope, lease in zip(words[::2], words[1::2], strict=True)]
 
 
@@ -47,6 +47,12 @@ def done(due: str, held: Claim, later: int | None = None) -> Steps[bool]:
     """Take a scope off the index, or put it at `later` (Unix ms); False when it was marked due meanwhile."""
     reply = yield Verb("done", [due], [held.scope, held.lease, "" if later is None else later])
     return bool(reply == b"rest")
+
+
+def drop(due: str, names: Sequence[str]) -> Steps[None]:
+    """Take off an index what no scope can be called: who may mark a scope due may write any bytes there."""
+    if names:
+        yield Batch([("ZREM", due, *(name.encode("utf-8", "surrogateescape") for name in names))], writes=True)
 
 
 def server_ms() -> Steps[int]:

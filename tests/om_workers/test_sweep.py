@@ -57,6 +57,16 @@ def test_a_scope_that_fell_off_the_due_index_is_marked_again(world):
     assert _due(world) == {"harold"}
 
 
+def test_a_scope_that_somebody_put_off_further_than_any_deadline_is_marked_again(world):
+    world.say("hello", "again", "and again", tokens=10)
+    world.settle()
+    world.client.zadd(f"{world.prefix}:due:observe", {"harold": time.time() * 1000 + 10 * _DAY_MS})
+    _looked_long_ago(world)
+
+    assert world.sweep().marked == 1
+    assert world.client.zscore(f"{world.prefix}:due:observe", "harold") <= time.time() * 1000 + 60_000
+
+
 def test_a_chunk_whose_task_was_lost_is_observed_when_the_lease_runs_out(world):
     world.say(*[f"message {n}" for n in range(4)])
     world.claim()

@@ -94,3 +94,14 @@ def test_changed_settings_are_made_known_and_unchanged_ones_cost_nothing(world, 
     ticks.observer_tick()
 
     assert bool(told) is changed
+
+
+@pytest.mark.parametrize("index", ["observe", "reflect"])
+def test_what_no_scope_can_be_called_is_dropped_and_stops_nobody(world, index):
+    """Catches one agent that marks nonsense: the tick would fail with every scope of its slice on lease."""
+    _mark(world, b"\xff\xfe", "", "a b", "harold|", "x" * 201, "{albert}", "harold", index=index)
+    tick = ticks.observer_tick if index == "observe" else ticks.reflector_tick
+
+    assert tick() == "rest"
+    assert _passed_on(world) == ["harold"]
+    assert world.client.zrange(f"{world.prefix}:due:{index}", 0, -1) == [b"harold"]
