@@ -8,6 +8,7 @@ from om_api import costs as figures
 from om_api import prices
 from om_api.errors import InvalidInputError
 from om_api.store import due, spending
+from om_api.store.steps import if_permitted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -86,9 +87,9 @@ def _states(settings: Settings, resource: str) -> bool:
 
 
 def _left(settings: Settings, keys: Keys, resource: str | None, day: str) -> Steps[list[Left]]:
-    total = yield from _total(settings, keys, day)
     if resource is None:
-        return total
+        return (yield from _total(settings, keys, day))
+    total = yield from if_permitted(_total(settings, keys, day), [])  # what all agents use is not every agent's to know
     (used,) = yield from spending.counted(keys, day, [resource])
     return [*figures.left("budget", settings.for_agent(resource).budget, used), *total]
 

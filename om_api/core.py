@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from om_api import accounts, context, events, in_force
-from om_api.errors import InvalidInputError, StoreError
+from om_api.errors import InvalidInputError, NotPermittedError, StoreError
 from om_api.events import Told, Wanted
 from om_api.policy import Pressure, decide, is_urgent, threshold
 from om_api.served import Served
@@ -136,6 +136,9 @@ class Core:
         self.snapshots: OrderedDict[tuple[str, str], Snapshot] | None = None  # kept for those who fail open
         self._names: OrderedDict[tuple[str, str], Names] = OrderedDict()
         self._urgent: OrderedDict[str, float] = OrderedDict()
+        self._only_read: OrderedDict[str, bool] = (
+            OrderedDict()
+        )  # resources of which the ACL refused a write: asked once
         self._last_ms: OrderedDict[tuple[str, str], int] = OrderedDict()
 
     # -- writing ------------------------------------------------------------------------------------------------------
@@ -224,6 +227,9 @@ class Core:
             try:
                 yield from spending.tell(self.keys, self.clock, some)
                 yield from self._count(some)
+            except NotPermittedError:  # by an ACL that grants its memory only: such a client keeps no figures
+                self.served = None
+                return
             except StoreError as error:
                 left = names[start if error.stored is False else start + _TOLD_AT_ONCE :]
                 if self.served:
@@ -252,7 +258,7 @@ class Core:
             now = self._in_force(resource, snapshot.record)
             pressure = pressure_of(snapshot)
             move = decide(pressure, now.limits, snapshot.now)
-            if move.kind != "activate" or not snapshot.record.epoch:
+            if move.kind != "activate" or not snapshot.record.epoch or resource in self._only_read:
                 break
             if not (yield from self._activate(snapshot, move.chunks, now)):
                 break
@@ -261,7 +267,7 @@ class Core:
             self.clock.seen(snapshot.now)
             self.served.count(snapshot, built.blocks)
         wanted = now.limits.enabled and not now.limits.read_only and not pressure.paused
-        if wanted and (built.omitted or is_urgent(pressure, now.limits)):
+        if wanted and resource not in self._only_read and (built.omitted or is_urgent(pressure, now.limits)):
             with suppress(StoreError):  # the sweep finds what a mark could not say
                 yield from self._mark_urgent(snapshot.scope)
         return built
@@ -277,6 +283,8 @@ class Core:
         except StoreError as error:
             if error.stored is not False:
                 raise
+            if isinstance(error, NotPermittedError):
+                _remember(self._only_read, scope.resource, True)  # noqa: FBT003  a set that forgets
             return False
         return True
 

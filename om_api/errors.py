@@ -32,6 +32,10 @@ class StoreError(OMError):
         self.stored = stored
 
 
+class NotPermittedError(StoreError):
+    """The store's ACL does not let this user do it; nothing was written, and asking again changes nothing."""
+
+
 class ModelError(OMError):
     """A model call failed.
 

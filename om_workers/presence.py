@@ -1,4 +1,4 @@
-"""Saying that a worker process lives, so that `om doctor` knows of it."""
+"""Saying that a worker process lives, so that `om doctor` knows of it, and having our scripts ready for everybody."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import structlog
 from om_api.errors import StoreError
 from om_api.store import presence
 from om_api.store.presence import Worker
+from om_api.store.scripts import provide
 
 if TYPE_CHECKING:
     from om_api.store.connection import Connection
@@ -38,6 +39,7 @@ class Presence:
         """Live on in the store's eyes for `lives_s` seconds."""
         try:
             self._connection.run(presence.here(self._keys, self.worker, round(lives_s * 1000)))
+            self._connection.run(provide())  # an agent's ACL user may run them, and not bring them
         except StoreError as error:
             if not self._away:
                 _log.warning("store_away", error=str(error)[:300])

@@ -14,7 +14,7 @@ from om_api.store.decoding import as_generation, as_record, as_stored, fields, s
 from om_api.store.keys import WINDOW_MS
 from om_api.store.quarantine import as_rejected
 from om_api.store.reading import as_scope, stored_scope
-from om_api.store.steps import Batch, Steps, Verb
+from om_api.store.steps import Batch, Steps, Verb, if_permitted
 from om_api.values import Outcome, Record, Scope, new_id
 
 if TYPE_CHECKING:
@@ -49,11 +49,18 @@ class Cleared(NamedTuple):
 
 
 def threads_of(keys: Keys, resource: str) -> Steps[list[str]]:
-    """Every thread a resource is known to have: unsealed, met by the workers, or waiting for adoption."""
+    """Every thread a resource is known to have: unsealed, met by the workers, or waiting for adoption.
+
+    The last are left out for an ACL user who may not read the hints, which name everybody.
+    """
     of = keys.of(resource)
     tokens, met = yield Batch([("HGETALL", of.tokens), ("ZRANGE", of.threads, 0, -1)])
-    names = set(unsealed_threads(fields(tokens))) | {name.decode() for name in met}
-    cursor, pattern = 0, of.messages("*")
+    waiting = yield from if_permitted(_hinted(keys, resource), set())
+    return sorted({*unsealed_threads(fields(tokens)), *(name.decode() for name in met), *waiting})
+
+
+def _hinted(keys: Keys, resource: str) -> Steps[set[str]]:
+    names, cursor, pattern = set[str](), 0, keys.of(resource).messages("*")
     while True:
         ((cursor, found),) = yield Batch([("ZSCAN", keys.adopt, cursor, "MATCH", pattern, "COUNT", 1000)])
         for key, _ in _scan_pairs(found):
@@ -61,7 +68,7 @@ def threads_of(keys: Keys, resource: str) -> Steps[list[str]]:
             if parsed and parsed.resource == resource:
                 names.add(parsed.thread)
         if not int(cursor):
-            return sorted(names)
+            return names
 
 
 def _scan_pairs(found: Any) -> list[tuple[bytes, float]]:

@@ -11,7 +11,7 @@ from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as NotAnswered
 
-from om_api.errors import StoreError
+from om_api.errors import NotPermittedError, StoreError
 from om_api.store.scripts import load_all
 from om_api.store.steps import Batch, Step, Steps, Verb, Wait
 
@@ -23,6 +23,7 @@ Ask: TypeAlias = Callable[[Any], Any]  # what to do with a client: it gives the 
 Asks: TypeAlias = Generator[Ask, Any, Any]
 _FULL = "maxmemory"
 _PAUSE_S = 0.05
+_FORBIDDEN = "this ACL user may not do that: see docs/security.md"
 _ADVICE = {
     "maxmemory": "the server is out of memory: give it more, or clear idle memories",
     "READONLY": "the server is a read-only replica: point OM_REDIS_URL at the primary",
@@ -31,7 +32,11 @@ _ADVICE = {
     "invalid username": "the server refuses this password: correct OM_REDIS_URL",
     "NOAUTH": "the server wants a password: put it into OM_REDIS_URL",
     "HELLO must be called": "the server wants a password: put it into OM_REDIS_URL",
-    "NOPERM": "this ACL user may not do that: see docs/operations.md",
+    "run the 'eval' command": "the server has lost our scripts, which this ACL user may run and not bring: a worker brings them"
+    " within 10 s, so repeat",
+    "NOPERM": _FORBIDDEN,
+    "ACL failure in script": _FORBIDDEN,  # as Valkey says it of a command within a script
+    "The user executing the script can't": _FORBIDDEN,  # as Redis does
     "WRONGTYPE": "a key holds something that is not ours: choose another OM_PREFIX or remove that key",
     "LOADING": "the server is still loading its data: wait and repeat",
     "NOREPLICAS": "the server takes no writes without its replicas: see that they are connected",
@@ -133,7 +138,9 @@ def explain(error: RedisError, step: Step, *, retried: bool = False) -> StoreErr
     wrote = isinstance(step, Verb) or (isinstance(step, Batch) and step.writes)
     text = _said(error).rstrip(". ")[:200]
     if word := _is_refusal(error):
-        return StoreError(f"the store refused: {text}. {_ADVICE.get(word, 'See docs/operations.md.')}", stored=False)
+        advice = _ADVICE.get(word, "See docs/operations.md.")
+        kind = NotPermittedError if advice == _FORBIDDEN else StoreError
+        return kind(f"the store refused: {text}. {advice}", stored=False)
     never_sent = isinstance(error.__cause__, ConnectionRefusedError | socket.gaierror) or "connecting to" in text
     where = step.name if isinstance(step, Verb) else "read"
     return StoreError(

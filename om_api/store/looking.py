@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from om_api.errors import InvalidInputError
 from om_api.store.decoding import as_chunk, as_record, fields, messages_of, scored, unsealed_threads
 from om_api.store.due import URGENT_MS
-from om_api.store.steps import Batch, Steps
+from om_api.store.steps import Batch, Steps, if_permitted
 from om_api.values import Chunk, Message, Record, Scope, parse_member, to_ms
 
 if TYPE_CHECKING:
@@ -138,7 +138,8 @@ def locked(keys: Keys, resource: str, names: Sequence[str]) -> Steps[list[int]]:
 class SideView(NamedTuple):
     """What stats say beyond the look: flags derived from leases, the due index, the quarantine.
 
-    `due_since` is the server's time (Unix ms) from which on the longest waiting scope has been due, None while none is.
+    `due_since` is the server's time (Unix ms) from which on the longest waiting scope has been due, None while none is, and
+    for an ACL user who may not look into the index, which names everybody.
     """
 
     scope: str
@@ -155,8 +156,7 @@ def side_view(keys: Keys, resource: str, looks: Sequence[Look]) -> Steps[SideVie
     reflects = [of.lock(f"reflect:{scope.thread}" if scope.thread else "reflect") for scope in scopes]
     locks = (("EXISTS", name) for name in (*chunks, *reflects))
     replies = yield Batch([("GET", of.scope), ("LLEN", of.rejected), *locks])
-    asked = [("ZSCORE", keys.due_observe, str(scope)) for scope in scopes]
-    *indexes, looked = yield Batch([*asked, ("ZSCORE", keys.resources, looks[0].scope.resource)], atomic=False)
+    *indexes, looked = yield from if_permitted(_scores(keys, scopes), [None])
     due = [float(score) for score in indexes if score is not None and float(score) <= looks[0].now]
     return SideView(
         scope=replies[0].decode() if replies[0] else "",
@@ -174,3 +174,11 @@ def _due_since(score: float, looked: float, now: int) -> int:
     """
     urgent = now - score >= URGENT_MS and looked > score
     return int(score + URGENT_MS * urgent)
+
+
+def _scores(keys: Keys, scopes: Sequence[Scope]) -> Steps[list[bytes | float | None]]:
+    asked = [("ZSCORE", keys.due_observe, str(scope)) for scope in scopes]
+    replies: list[bytes | float | None] = yield Batch(
+        [*asked, ("ZSCORE", keys.resources, scopes[0].resource)], atomic=False
+    )
+    return replies

@@ -8,6 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from om_api.store.steps import Batch, Steps
+
 _HEADER = re.compile(r"-- (\w+)\(([^;)]*);([^)]*)\)")
 _GROUP = re.compile(r"\[([^\]\[]*)\]\.\.\.")
 
@@ -49,3 +51,16 @@ def load_all() -> dict[str, Script]:
     folder = files("om_api.store") / "lua"
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".lua"))
     return {name[:-4]: parse(name[:-4], (folder / name).read_text("utf-8")) for name in names}
+
+
+def provide() -> Steps[int]:
+    """Have the server hold every script, for users who may run them and not bring any; how many it had not.
+
+    A server forgets them when it starts again, and a replica that takes over has none.
+    """
+    verbs = list(load_all().values())
+    (held,) = yield Batch([("SCRIPT EXISTS", *(verb.sha for verb in verbs))])
+    missing = [verb for verb, there in zip(verbs, held, strict=True) if not there]
+    for verb in missing:
+        yield Batch([("SCRIPT LOAD", verb.source)], writes=True)
+    return len(missing)

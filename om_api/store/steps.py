@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
+from om_api.errors import NotPermittedError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -42,3 +44,11 @@ class Wait(NamedTuple):
 
 Step: TypeAlias = Verb | Batch | Wait
 Steps: TypeAlias = Generator[Step, Any, T]
+
+
+def if_permitted(steps: Steps[T], otherwise: T) -> Steps[T]:
+    """What steps return, or something else where an ACL user may not do them: what is nice to know, not what is needed."""
+    try:
+        return (yield from steps)
+    except NotPermittedError:
+        return otherwise
