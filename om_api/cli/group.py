@@ -51,6 +51,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     "Serve": {
         "api": f"{_COMMANDS}.api:api",
         "keys": f"{_COMMANDS}.keys:keys",
+        "acl": f"{_COMMANDS}.acl:acl",
     },
 }
 PLACES: dict[str, str] = {name: place for section in SECTIONS.values() for name, place in section.items()}

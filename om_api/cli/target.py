@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -11,13 +11,16 @@ from om_api.errors import OMError, SettingsError
 from om_api.key_ring import KeyRing
 from om_api.memory import ObservationalMemory
 from om_api.settings import load_settings
+from om_api.store.connection import Connection, open_client
 from om_api.values import check_id
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from om_api.settings import Settings
+    from om_api.store.steps import Steps
 
+T = TypeVar("T")
 _URL = "OM_REDIS_URL"
 _FROM_URL = f"environment {_URL}"
 _OTHER_SERVER = "OM_STORAGE__REDIS__"
@@ -51,6 +54,14 @@ class Target:
     def key_ring(self) -> KeyRing:
         """The API keys of the store; connects at first use. Raises SettingsError."""
         return KeyRing(self.settings())
+
+    def run(self, steps: Steps[T]) -> T:
+        """Do steps against the store on a connection of their own; raises SettingsError, StoreError."""
+        connection = Connection(open_client(self.settings().redis_url))
+        try:
+            return connection.run(steps)
+        finally:
+            connection.close()
 
     def origin(self, text: str) -> str:
         """Where a value comes from, in the words of whoever typed the command."""

@@ -1,0 +1,178 @@
+"""`om acl`: who may do what at Redis itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
+
+import click
+
+from om_api import acl as users
+from om_api.api_keys import Role
+from om_api.cli.help import examples
+from om_api.cli.output import json_option, note, print_json, print_table
+from om_api.cli.target import Target, optional_resource, pass_target
+from om_api.errors import InvalidInputError
+from om_api.store import acl as store
+from om_api.store.keys import Keys
+from om_api.values import Outcome
+
+if TYPE_CHECKING:
+    from om_api.acl import StoreUser
+
+_NO_FILE = (
+    "this server keeps users in no file, and forgets them when it starts again: give it an aclfile (docs/security.md)"
+)
+_UNFINISHED = "it has no password yet, so nobody can log in: --generate, --password-file and --password-env give it one"
+_OPEN_DOOR = (
+    "whoever reaches this server needs no password and may do everything, so that no user holds anybody back: make an"
+    " administrator, then switch the user default off (docs/security.md)"
+)
+_ONCE = "this is the only time it is shown"
+
+
+class Asked(NamedTuple):
+    """What the command line says."""
+
+    resource: str | None
+    role: str | None
+    workers: bool
+    do: bool
+    generate: bool
+    password_file: str | None
+    password_env: str | None
+    reset: bool
+    revoke: bool
+    show: bool
+    as_json: bool
+
+    def user(self, keys: Keys) -> StoreUser:
+        """The user that is meant."""
+        if self.workers:
+            return users.workers(keys)
+        return users.agent(keys, str(self.resource), Role(self.role or Role.WRITER))
+
+    def names(self, keys: Keys) -> list[str]:
+        """The users to end: of a resource all, unless a role is named."""
+        if self.workers or self.role:
+            return [self.user(keys).name]
+        return [users.agent(keys, str(self.resource), role).name for role in users.ROLES]
+
+    def check(self) -> None:
+        """Raise InvalidInputError unless it says whose user, and from where its one password comes."""
+        if not self.show and bool(self.resource) == self.workers:
+            raise InvalidInputError("name a resource, or --workers, and not both; --list shows every user")
+        if sum(map(bool, (self.show, self.revoke, self.do))) > 1:
+            raise InvalidInputError("--list, --revoke and --apply are three things: ask for one of them")
+        if sum(map(bool, (self.generate, self.password_file, self.password_env))) > 1:
+            raise InvalidInputError(
+                "--generate, --password-file and --password-env each give a password: use one of them"
+            )
+
+    def password(self) -> str | None:
+        """The password that was named or is made now; raises InvalidInputError where there is none."""
+        if self.generate:
+            return users.new_password()
+        if self.password_env:
+            if not (found := os.environ.get(self.password_env)):
+                raise InvalidInputError(f"{self.password_env} is not set: export it, or use --password-file")
+            return found
+        return _read(self.password_file) if self.password_file else None
+
+
+def _read(file: str) -> str:
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
+    except OSError as error:
+        raise InvalidInputError(
+            f"{file} cannot be read ({error.strerror}): name a file that holds the password"
+        ) from None
+    return text.strip("\r\n")
+
+
+@click.command(
+    epilog=examples(
+        "om acl harold",
+        "om acl harold --apply --generate",
+        "om acl harold --role reader --apply --password-env HAROLD_PASSWORD",
+        "om acl harold --apply --generate --reset",
+        "om acl harold --revoke",
+        "om acl --workers --apply --password-file workers.password",
+        "om acl --list",
+    )
+)
+@optional_resource
+@click.option(
+    "--role", type=click.Choice([str(role) for role in users.ROLES]), help="What it may do; writer if not stated."
+)
+@click.option("--workers", is_flag=True, help="The user of workers, beats and the HTTP API.")
+@click.option("--apply", "do", is_flag=True, help="Set the user at the server instead of printing the command.")
+@click.option("--generate", is_flag=True, help="Make a password, and show it once.")
+@click.option("--password-file", metavar="FILE", help="Read the password from a file, or with - from stdin.")
+@click.option("--password-env", metavar="NAME", help="Read the password from a variable of the environment.")
+@click.option("--reset", is_flag=True, help="End its older passwords, and the connections made with them.")
+@click.option("--revoke", is_flag=True, help="End the user with its connections; without --role in both roles.")
+@click.option("--list", "show", is_flag=True, help="List the users of this store.")
+@json_option
+@pass_target
+def acl(target: Target, /, **said: Any) -> None:
+    """Print or set a Redis user that reaches the memory of one resource and nothing else.
+
+    A writer pushes, reads, activates and asks the workers; a reader reads. --apply may be repeated: rules are set anew,
+    passwords stay, and a new one is added to them until --reset. The server is told a hash. Users are not copied to
+    replicas: apply them at each server. Whoever runs this must be permitted ACL; an agent's user is not.
+    """
+    asked, keys = Asked(**said), Keys(target.settings().prefix)
+    asked.check()
+    if asked.show:
+        _list(target, keys, asked)
+    elif asked.revoke:
+        _revoke(target, keys, asked)
+    elif asked.do:
+        _apply(target, keys, asked)
+    else:
+        _print(keys, asked)
+
+
+def _print(keys: Keys, asked: Asked) -> None:
+    password = asked.password()
+    click.echo(asked.user(keys).line([users.kept(password)] if password else []))
+    if asked.generate:
+        note(f"password: {password}  ({_ONCE})")
+    if password is None:
+        note(_UNFINISHED)
+
+
+def _apply(target: Target, keys: Keys, asked: Asked) -> None:
+    password, user = asked.password(), asked.user(keys)
+    done = target.run(store.apply(user, [users.kept(password)] if password else [], reset=asked.reset))
+    if asked.generate:
+        click.echo(password)
+        note(_ONCE)
+    note(f"user {user.name} is set; in an address it is written {quote(user.name, safe='')}")
+    if not done.saved:
+        note(_NO_FILE)
+    if done.open_door:
+        note(_OPEN_DOOR)
+
+
+def _revoke(target: Target, keys: Keys, asked: Asked) -> None:
+    names = asked.names(keys)
+    ended, saved = target.run(store.revoke(names))
+    if not ended:
+        raise InvalidInputError(f"there is no user {' or '.join(names)} (any more): om acl --list names them")
+    click.echo(Outcome.CLEARED)
+    if not saved:
+        note(_NO_FILE)
+
+
+def _list(target: Target, keys: Keys, asked: Asked) -> None:
+    found = [user._asdict() for user in target.run(store.listed(keys))]
+    if asked.as_json:
+        print_json(found)
+    else:
+        columns = ("name", "on", "passwords", "nopass")
+        print_table(("user", "may log in", "passwords", "needs none"), [[user[name] for name in columns] for user in found])

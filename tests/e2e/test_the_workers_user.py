@@ -1,0 +1,66 @@
+"""Everything of ours runs as the user that `om acl --workers` makes, and the server refuses none of it."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+import pytest
+import redis
+from servers import BINARIES, Server
+from world import wait_until
+
+from om_api import Message, acl, load_settings
+from om_api.doctor import examine
+from om_api.key_ring import KeyRing
+from om_api.store import acl as users
+from om_api.store.connection import Connection
+from om_api.store.keys import Keys
+from om_api.store.scripts import load_all
+
+PASSWORD = "a password of sixteen and more"
+
+
+@pytest.fixture(params=BINARIES)
+def guarded(request, tmp_path, prefix):
+    """A server that lets nobody in but an administrator and the workers' user: a client of the one, the other's address."""
+    with Server(tmp_path, "--appendonly", "yes", binary=BINARIES[request.param]) as server:
+        with server.client() as anybody:
+            anybody.execute_command("ACL", "SETUSER", "admin", "on", f">{PASSWORD}", "~*", "&*", "+@all")
+            anybody.execute_command("ACL", "SETUSER", "default", "off")
+        with redis.Redis(port=server.port, username="admin", password=PASSWORD) as admin:
+            user = acl.workers(Keys(prefix))
+            Connection(admin).run(users.apply(user, [acl.kept(PASSWORD)], reset=False))
+            admin.script_flush()
+            yield admin, server.url.replace("://", f"://{quote(user.name, safe='')}:{quote(PASSWORD)}@")
+
+
+@pytest.mark.xdist_group("processes")
+def test_workers_beats_the_doctor_and_keys_need_nothing_that_their_user_may_not(run, guarded, prefix):
+    admin, url = guarded
+    house = run(commands=(("beat",), ("worker", "-c", "4")), url=url, message_threshold="1000", min_recent_messages="0")
+    member = json.dumps({"id": "plain", "role": "user", "content": "from a socket"})
+    admin.zadd(f"{prefix}:{{harold}}:messages:plain", {member: 1_763_600_000_000})
+    for n in range(12):
+        house.om.add_message(Message(role="user", content=f"m {n}", thread_id="t-1", resource_id="harold", tokens=100))
+    wait_until(lambda: admin.hget(f"{prefix}:{{harold}}:tokens", "#plain"), "the sweep to adopt what nobody named", 40)
+    assert house.om.force_observe(resource_id="harold", wait=20) == "activated"
+    assert "plain" in _observed(house.om)
+    assert house.om.force_reflect("harold", wait=20) == "reflected"
+    settings = load_settings(environ=house.environment | {"OM_CONFIG_DIR": ""})
+    troubles = [
+        finding for finding in examine(settings).findings if finding.about in {"server", "store", "disk", "broker"}
+    ]
+    with KeyRing(settings) as ring:
+        ring.create(["harold"], "reader")
+        assert len(ring.list()) == 1
+    assert house.om.verify() == []
+    assert house.om.clear("harold").outcome == "cleared"
+
+    assert {finding.level for finding in troubles} == {"ok"}
+    assert admin.acl_log() == []
+    assert all(admin.script_exists(*(verb.sha for verb in load_all().values())))
+
+
+def _observed(om):
+    return [name for each in om.observations("harold") for name in each.message_ids]
