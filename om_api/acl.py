@@ -1,4 +1,4 @@
-"""Redis' own users: what an agent, and what our processes, may do at the store itself. The rules as data; pure.
+"""Redis' own users: what an agent, and what our processes, may do at the store itself. The rules as data.
 
 A key that `om keys` makes is asked for at the HTTP API only: whoever talks to Redis passes it by, and is stopped here.
 """
@@ -33,7 +33,8 @@ _WRITE = (
     *("zadd", "zrem", "zremrangebyscore"),
 )
 _BROKER = ("ticks", "observe", "reflect", "maintenance", "celery", "unacked", "_kombu.binding", "*.celery.pidbox")
-_OURS = ("+@all", "-@admin", "-@dangerous", "-function", "-script|flush", "+info", "+config|get")
+# all channels: Celery subscribes to patterns, and a pattern is permitted only where the rule is that very pattern
+_OURS = ("&*", "+@all", "-@admin", "-@dangerous", "-function", "-script|flush", "+info", "+config|get")
 
 
 class StoreUser(NamedTuple):
@@ -68,7 +69,7 @@ def agent(keys: Keys, resource: str, role: Role) -> StoreUser:
 def workers(keys: Keys) -> StoreUser:
     """Who our own processes are: workers, beats, the HTTP API, `om doctor`. All of our keys, and the broker's queues."""
     queues = tuple(f"~{name}*" for name in _BROKER)
-    return StoreUser(f"{of_all(keys)}workers", (f"~{keys.prefix}:*", *queues, "~celeryev.*", "&/*", *_OURS))
+    return StoreUser(f"{of_all(keys)}workers", (f"~{keys.prefix}:*", *queues, "~celeryev.*", *_OURS))
 
 
 def of_all(keys: Keys) -> str:

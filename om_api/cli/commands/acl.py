@@ -175,4 +175,6 @@ def _list(target: Target, keys: Keys, asked: Asked) -> None:
         print_json(found)
     else:
         columns = ("name", "on", "passwords", "nopass")
-        print_table(("user", "may log in", "passwords", "needs none"), [[user[name] for name in columns] for user in found])
+        print_table(
+            ("user", "may log in", "passwords", "needs none"), [[user[name] for name in columns] for user in found]
+        )
