@@ -10,9 +10,8 @@ from typing import Any
 
 import click
 import pytest
-import redis
 
-from om_api import Message, ObservationalMemory, load_settings
+from om_api import ObservationalMemory
 from om_api.cli import main
 from om_api.cli.up import _GRACE_S
 from om_api.errors import SettingsError
@@ -186,31 +185,3 @@ def test_what_redis_must_be_told_is_what_our_configuration_of_redis_says():
     told = {line.partition("#")[0].strip() for line in lines}
 
     assert told <= set((ROOT / "config" / "redis.conf").read_text().splitlines())
-
-
-def test_the_acl_of_an_agent_is_enough_for_an_agent_and_for_nothing_else(server_url, prefix):
-    line = re.search(r"^ACL SETUSER (om-agent .+)$", OPERATIONS, re.MULTILINE)[1].replace("cortex:om", prefix).split()
-    user, password = line[0], next(word[1:] for word in line if word.startswith(">"))
-    url = server_url.replace("://", f"://{user}:{password}@", 1)
-    with redis.Redis.from_url(server_url) as owner, redis.Redis.from_url(url) as agent:
-        owner.execute_command("ACL", "SETUSER", *line)
-        try:
-            _live(url, prefix)
-            for refused in (("SET", "elsewhere", "1"), ("FLUSHALL",), ("CONFIG", "GET", "*")):
-                with pytest.raises(redis.exceptions.NoPermissionError):
-                    agent.execute_command(*refused)
-        finally:
-            owner.execute_command("ACL", "DELUSER", user)
-
-
-def _live(url: str, prefix: str) -> None:
-    """Everything an agent and the `om` command ask for, once."""
-    with ObservationalMemory(load_settings(environ={"OM_REDIS_URL": url, "OM_PREFIX": prefix})) as memory:
-        memory.add_message(Message(role="user", content="hello", thread_id="t-1", resource_id="harold"))
-        assert memory.get_context("t-1", "harold").messages[0].content == "hello"
-        memory.force_observe(resource_id="harold")
-        memory.pause("harold")
-        assert memory.stats("harold").message_tokens
-        assert memory.threads("harold")
-        assert memory.verify() == []
-        assert memory.clear("harold").messages == 1

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
+from kombu.exceptions import ContentDisallowed
+from kombu.serialization import loads
 
 from om_api import StoreError, load_settings
 from om_workers.app import CeleryDispatch, app, broker_of, make_app
@@ -29,6 +33,16 @@ def test_the_schedule_follows_the_settings():
 def test_ticks_do_not_drown_flowers_history():
     assert not any(app.tasks[name].send_events for name in ("om.observer_tick", "om.reflector_tick", "om.sweep"))
     assert app.conf.worker_send_task_events
+
+
+def test_nothing_but_json_is_taken_from_the_broker():
+    """Whoever may write to a queue would run code of theirs in every worker."""
+    for kind, told in (("pickle", pickle.dumps(["harold"])), ("yaml", b"[harold]"), ("msgpack", b"\x91\xa6harold")):
+        with pytest.raises(ContentDisallowed):
+            loads(told, f"application/x-{kind}", "binary", accept=app.conf.accept_content)
+
+    assert app.conf.accept_content == ["json"]
+    assert (app.conf.task_serializer, app.conf.event_serializer) == ("json", "json")
 
 
 def test_sentinels_are_written_as_the_broker_wants_them():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from structlog.testing import capture_logs
 
@@ -105,3 +107,17 @@ def test_what_no_scope_can_be_called_is_dropped_and_stops_nobody(world, index):
     assert tick() == "rest"
     assert _passed_on(world) == ["harold"]
     assert world.client.zrange(f"{world.prefix}:due:{index}", 0, -1) == [b"harold"]
+
+
+def test_tasks_carry_ids_and_never_what_was_said(world):
+    sent = []
+    for verb in ("observe", "observe_chunks", "reflect", "adopt"):
+        own = getattr(world.dispatch, verb)
+        setattr(world.dispatch, verb, lambda *args, own=own: (sent.append(args), own(*args)))
+    world.say(*(f"a secret of {n} words" for n in range(12)), tokens=400)
+    world.om.force_reflect("harold")
+    world.settle()
+
+    words = {word for args in sent for each in args for word in ([each] if isinstance(each, str) else each)}
+    assert len(sent) > 3
+    assert all(re.fullmatch(r"[A-Za-z0-9._:@+|{}-]+", word) for word in words)

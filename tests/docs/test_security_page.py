@@ -1,0 +1,42 @@
+"""The security guide claims nothing that no test holds, and says of Redis users what is granted."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from test_docs import ROOT
+
+from om_api import acl, load_settings
+from om_api.api_keys import Role
+from om_api.store.keys import Keys
+
+PAGE = (ROOT / "docs" / "security.md").read_text()
+NAMED = set(re.findall(r"`(test_\w+)`", PAGE))
+
+
+def test_every_claim_names_a_test_that_there_is():
+    files = [*ROOT.glob("tests/**/test_*.py")]
+    known = {name for file in files for name in re.findall(r"^def (test_\w+)", file.read_text(), re.MULTILINE)}
+
+    assert NAMED - known == set()
+    assert len(NAMED) > 40
+
+
+@pytest.mark.parametrize("section", re.split(r"^## ", PAGE, flags=re.MULTILINE)[2:-1])
+def test_every_part_that_claims_something_has_a_test_behind_it(section):
+    assert re.search(r"`test_\w+`", section), section.splitlines()[0]
+
+
+def test_what_no_agent_may_is_not_granted():
+    (row,) = [line for line in PAGE.splitlines() if line.startswith("| `KEYS`")]
+    refused = {word.lower().replace(" ", "|") for word in re.findall(r"`([A-Z ]+)`", row)}
+    for role in acl.ROLES:
+        granted = {word.strip("(+") for word in acl.agent(Keys(), "harold", role).rules}
+        assert not granted & refused
+
+
+def test_the_numbers_are_those_of_the_code():
+    assert f"less than {acl.LEAST_PASSWORD} characters" in PAGE
+    assert acl.agent(Keys(), "harold", Role.WRITER).name in PAGE
+    assert load_settings(environ={}).memory.ttl_days
