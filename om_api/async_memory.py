@@ -17,13 +17,14 @@ from om_api.store.aio import AsyncConnection, open_async_client
 from om_api.store.verify import verify
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Iterable
+    from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable
 
     from om_api.context import Context
     from om_api.costs import Costs
     from om_api.events import Event, Told
     from om_api.settings import Settings
     from om_api.store.clearing import Cleared
+    from om_api.store.importing import Imported
     from om_api.store.quarantine import Rejected
     from om_api.store.steps import Steps
     from om_api.store.verify import Breach
@@ -303,3 +304,30 @@ class AsyncObservationalMemory:
     async def migrate_scope(self, resource_id: str, to: str) -> Outcome:
         """Move a memory to scope `to`; `busy` while chunks are unready, `superseded` when it changed: repeat then."""
         return await self._run(self._core.migrate_scope(resource_id, to))
+
+    async def export_memory(self, resource_id: str) -> AsyncIterator[bytes]:
+        """A resource's whole memory as JSON lines, many at a time; docs/backup.md says what each of them holds.
+
+        Everything that lives is of one instant, whatever happens meanwhile. What was written is whole only with its last
+        line: raises StoreError on the way when the store cannot be read any further.
+        """
+        outgoing = self._core.outgoing(resource_id)
+        while piece := await self._run(outgoing.more()):
+            yield piece
+
+    async def import_memory(self, pieces: AsyncIterable[bytes], resource_id: str | None = None) -> Imported:
+        """Make an exported memory that of a resource (None: of the one it was exported from), which must hold nothing.
+
+        `pieces` are the bytes of the file, cut anyhow. It is there at once and whole, or not at all: nothing can be read of
+        it before its last line is checked, and messages keep every byte. Raises InvalidInputError, and nothing has changed,
+        for a file that was cut off or changed and for a resource that holds anything; a StoreError says in `stored` whether
+        it is there.
+        """
+        incoming = self._core.incoming(resource_id)
+        try:
+            async for piece in pieces:
+                if incoming.take(piece):
+                    await self._run(incoming.send())
+            return await self._run(incoming.commit())
+        finally:
+            await self._run(incoming.discard())

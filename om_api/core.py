@@ -28,6 +28,8 @@ from om_api.store import (
     writing,
 )
 from om_api.store import events as stream
+from om_api.store.exporting import Outgoing
+from om_api.store.importing import Incoming
 from om_api.store.keys import Keys
 from om_api.store.steps import Batch, Steps, Wait
 from om_api.values import (
@@ -636,6 +638,18 @@ class Core:
         return (yield from quarantine.drop(self.keys, check_id(resource, "resource_id"), entry))
 
     # -- moving -------------------------------------------------------------------------------------------------------
+
+    def outgoing(self, resource: str) -> Outgoing:
+        """A resource on its way into a file."""
+        return Outgoing(self.keys, check_id(resource, "resource_id"))
+
+    def incoming(self, resource: str | None) -> Incoming:
+        """A memory on its way from a file into a resource; None: the one it was of."""
+        return Incoming(self.keys, resource, self._check_writable)
+
+    def _check_writable(self, resource: str) -> None:
+        if self.settings.for_agent(resource).read_only:
+            raise InvalidInputError(f"{resource} is read_only: nothing of it is written, so nothing is imported")
 
     def migrate_scope(self, resource: str, to: str) -> Steps[Outcome]:
         """Move a memory to the other scope; `busy` while chunks are still being observed (repeat then)."""

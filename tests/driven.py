@@ -48,6 +48,9 @@ class Driven:
             return found
         return lambda *args, **options: await_(found(*args, **options))
 
+    def import_memory(self, pieces: Any, *args: Any) -> Any:
+        return await_(self.face.import_memory(_given(pieces), *args))
+
     def __enter__(self) -> Self:
         return self
 
@@ -75,6 +78,11 @@ def _iterated(asked: Any) -> Iterator[Any]:
 
 async def _next(asked: Any) -> Any:
     return await anext(asked)
+
+
+async def _given(pieces: Any) -> Any:
+    for piece in pieces:
+        yield piece
 
 
 async def _open(settings: Any, client: Any, options: dict[str, Any]) -> AsyncObservationalMemory:

@@ -42,6 +42,8 @@ SECTIONS: dict[str, dict[str, str]] = {
         "forget": f"{_COMMANDS}.removing:forget",
         "restore": f"{_COMMANDS}.restoring:restore",
         "migrate-scope": f"{_COMMANDS}.moving:migrate_scope",
+        "export": f"{_COMMANDS}.backup:export",
+        "import": f"{_COMMANDS}.backup:import_",
     },
     "Check": {
         "config": f"{_COMMANDS}.config:config",

@@ -52,7 +52,9 @@ def _endpoint(name: str, told: Document) -> Iterator[str]:
     if body := told.get("requestBody"):
         yield from _content("Send", body["content"]["application/json"])
     for media_type, reply in told["responses"]["200"]["content"].items():
-        yield from _content("Replies", reply) if media_type == "application/json" else _text(media_type, reply["example"])
+        yield from (
+            _content("Replies", reply) if media_type == "application/json" else _text(media_type, reply["example"])
+        )
 
 
 def _parameter(told: Document) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ Members = list[tuple[bytes, float]]
 
 
 class Kind(NamedTuple):
-    """What every key of one kind is: its name after the resource, its Redis type, whether it must have a TTL."""
+    """What every key of one kind is: its name after the resource, its Redis type (or `any`), whether it must have a TTL."""
 
     name: str
     pattern: re.Pattern[str]
@@ -46,6 +46,7 @@ _OF_RESOURCE = (
     _kind("sealed", "sealed:(?P<id>ID)", "zset"),
     _kind("source", "source:(?P<id>ID)", "zset", expires=True),
     _kind("lock", "lock:.+", "string", expires=True),
+    _kind("import", "import:.+", "any", expires=True),
     _kind("record", "record" + _TAIL, "hash"),
     _kind("chunks", "chunks" + _TAIL, "zset"),
     _kind("observations", "observations" + _TAIL, "zset"),
@@ -71,7 +72,7 @@ _COMMON = (
 )
 _RESOURCE = re.compile(r"\{(" + _ID + r")\}:(.*)", re.DOTALL)
 _READ = {"hash": ("HGETALL",), "zset": ("ZRANGE", 0, -1, "WITHSCORES"), "string": ("GET",)}
-_UNREAD = frozenset(("threads", "rejected", "seen", "thread", "draft", "lock"))
+_UNREAD = frozenset(("threads", "rejected", "seen", "thread", "draft", "lock", "import"))
 
 
 class Named(NamedTuple):

@@ -134,6 +134,10 @@ class ResourceKeys:
         """A short lease on something that costs money to do twice."""
         return f"{self.base}:lock:{what}"
 
+    def staged(self, transfer: str, name: str) -> str:
+        """Where an import writes what is to be the key `name` of this resource; nobody reads it there, and it expires."""
+        return f"{self.base}:import:{transfer}:{name.removeprefix(self.base + ':')}"
+
     def record(self, scope: Scope) -> str:
         """A scope's bookkeeping."""
         return f"{self.base}:record{_tail(scope)}"

@@ -97,7 +97,7 @@ def _wrong(keys: Keys, name: str, type_: str, ttl: int) -> str:
         return ""
     if what is None:
         return "is no name of ours"
-    if type_ != what.kind.type:
+    if what.kind.type not in {type_, "any"}:
         return f"is a {type_}, it must be a {what.kind.type}"
     if what.kind.expires and ttl == _FOR_EVER:
         return "has no TTL and would stay for ever"

@@ -124,6 +124,7 @@ def built() -> set[str]:
         "observation": "<o>",
         "generation": "<n>",
         "what": "<what>",
+        "transfer": "<import>",
         "day": "<day>",
         "resource": "<r>",
     }

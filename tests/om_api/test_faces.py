@@ -20,7 +20,7 @@ def meaning(text):
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
-            node.names.sort(key=lambda alias: alias.name)
+            node.names = [ast.alias(name) for name in sorted({each.name for each in node.names})]
     return sorted(ast.dump(node) for node in tree.body)
 
 
@@ -35,7 +35,7 @@ def test_both_faces_have_the_same_methods_with_the_same_arguments():
     faces = [vars(face) for face in (AsyncObservationalMemory, ObservationalMemory)]
     asked, blocking = [
         {
-            name: str(inspect.signature(method)).replace("Async", "")
+            name: FACES["without_waiting"](str(inspect.signature(method)))
             for name, method in face.items()
             if not name.startswith("_")
         }
@@ -43,11 +43,11 @@ def test_both_faces_have_the_same_methods_with_the_same_arguments():
     ]
 
     assert asked == blocking
-    assert all(_awaited(faces[0][name]) for name in asked)
-    assert not any(_awaited(faces[1][name]) for name in asked)
+    assert all(_is_awaited(faces[0][name]) for name in asked)
+    assert not any(_is_awaited(faces[1][name]) for name in asked)
 
 
-def _awaited(method):
+def _is_awaited(method):
     return inspect.iscoroutinefunction(method) or inspect.isasyncgenfunction(method)
 
 

@@ -1,0 +1,143 @@
+"""Writing a resource's whole memory as lines: what lives as of one instant, then, in slices, what cannot change any more."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from om_api import portable
+from om_api.portable import Line, as_text
+from om_api.store import picture
+from om_api.store.decoding import scored, unsealed_threads
+from om_api.store.steps import Batch, Steps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from om_api.portable import Text
+    from om_api.store.keys import Keys
+    from om_api.store.picture import Members, Picture, Source
+    from om_api.values import Scope
+
+LINES = 500  # given at once
+_SOURCES = 10  # read in one round trip
+_PASSING = ("force", "stirred")  # of a record: requests, and since when nothing changed
+
+
+class Outgoing:
+    """A resource on its way into a file. Everything that lives is of one instant; `more` gives lines while there are any.
+
+    The messages behind observations come after it, a few at a time: they never change, only expire. Those that expire,
+    or are removed by their owner, before their turn are left out, as they would be a moment later.
+    """
+
+    def __init__(self, keys: Keys, resource: str) -> None:
+        self._keys, self._resource = keys, resource
+        self._living: Iterator[Line] | None = None
+        self._sources: list[Source] = []
+        self._lines, self._digest, self._ended = 0, hashlib.sha256(), False
+
+    def more(self) -> Steps[bytes]:
+        """Some whole lines; b"" when the last one was given. Raises StoreError."""
+        if self._living is None:
+            found = yield from picture.take(self._keys, self._resource)
+            self._living, self._sources = _living(found), found.sources()
+        if living := list(islice(self._living, LINES)):
+            return b"".join(map(self._written, living))
+        while some := self._sources[:_SOURCES]:
+            del self._sources[:_SOURCES]
+            if lines := (yield from _behind(self._keys, self._resource, some)):
+                return b"".join(map(self._written, lines))
+        return self._end()
+
+    def _written(self, line: Line) -> bytes:
+        text = portable.write(line) + b"\n"
+        self._lines += 1
+        self._digest.update(text)
+        return text
+
+    def _end(self) -> bytes:
+        if self._ended:
+            return b""
+        self._ended = True
+        return self._written(portable.End(lines=self._lines, sha256=self._digest.hexdigest()))
+
+
+def _living(found: Picture) -> Iterator[Line]:
+    of = found.of
+    paused = b"*paused" in found.hash(of.tokens)
+    yield portable.Head(
+        format=portable.FORMAT,
+        resource=found.resource,
+        scope=found.text(of.scope),
+        exported_at=found.now,
+        paused=paused,
+    )
+    for scope in found.scopes:
+        yield from _memory(found, scope)
+    yield from _threads(found)
+    for entry in found.entries(of.rejected):
+        yield portable.RejectedLine(entry=as_text(entry))
+
+
+def _memory(found: Picture, scope: Scope) -> Iterator[Line]:
+    of, name = found.of, scope.thread
+    record = found.hash(of.record(scope))
+    if not record.get(b"epoch"):
+        return
+    yield portable.RecordLine(memory=name, fields=_fields(record, without=_PASSING))
+    for member, n in found.members(of.reflections(scope)):
+        yield portable.GenerationLine(memory=name, n=int(n), generation=as_text(member))
+    for n in found.histories(scope):
+        key = of.reflected(scope, n)
+        for member, seq in found.members(key):
+            yield portable.ObservationLine(
+                memory=name, seq=seq, observation=as_text(member), replaced_by=n, expires_at=found.expires_at(key)
+            )
+    for member, seq in found.members(of.observations(scope)):
+        yield portable.ObservationLine(memory=name, seq=seq, observation=as_text(member))
+    for chunk in (chunk.decode() for chunk, _ in found.members(of.chunks(scope))):
+        yield portable.ChunkLine(memory=name, chunk=chunk, fields=_fields(found.hash(of.chunk(chunk))))
+        yield from _messages(found.members(of.sealed(chunk)), chunk=chunk)
+
+
+def _threads(found: Picture) -> Iterator[Line]:
+    of = found.of
+    unsealed, met = unsealed_threads(found.hash(of.tokens)), dict(found.members(of.threads))
+    for thread in found.threads:
+        tokens, messages = unsealed.get(thread, (0, 0))
+        fields = _fields(found.hash(of.thread(thread)))
+        at = met.get(thread.encode())
+        yield portable.ThreadLine(thread=thread, at=at, messages=messages, tokens=tokens, fields=fields)
+        yield from _messages(found.members(of.messages(thread)), thread=thread)
+        for window in found.windows:
+            if ids := found.entries(of.seen(thread, window)):
+                yield portable.SeenLine(thread=thread, window=window, ids=[as_text(name) for name in ids])
+
+
+def _messages(members: Members, **place: str) -> Iterator[Line]:
+    for member, score in members:
+        # a score that is no number waits for adoption, which takes it for no time at all: so it does 0
+        yield portable.MessageLine(score=score if math.isfinite(score) else 0, message=as_text(member), **place)
+
+
+def _fields(held: Mapping[bytes, bytes], without: tuple[str, ...] = ()) -> dict[str, Text]:
+    named = {name.decode("utf-8", "replace"): as_text(value) for name, value in held.items()}
+    return {name: value for name, value in named.items() if not name.startswith(without or ("\0",))}
+
+
+def _behind(keys: Keys, resource: str, sources: Sequence[Source]) -> Steps[list[Line]]:
+    of, lines = keys.of(resource), list[Line]()
+    names = [of.source(source.observation) for source in sources]
+    commands: list[tuple[Any, ...]] = [("TIME",)]
+    for name in names:
+        commands += [("PTTL", name), ("ZRANGE", name, 0, -1, "WITHSCORES")]
+    (seconds, micros), *replies = yield Batch(commands)
+    now = int(seconds) * 1000 + int(micros) // 1000
+    for source, left, members in zip(sources, replies[::2], replies[1::2], strict=True):
+        if int(left) > 0:
+            lines.append(portable.SourceLine(**source._asdict(), expires_at=now + int(left)))
+            lines += _messages(scored(members), observation=source.observation)
+    return lines

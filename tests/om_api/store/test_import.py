@@ -1,0 +1,491 @@
+"""A memory leaves as lines and arrives as a whole: at once, unchanged, into an empty resource, or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+from scene import (
+    HAROLD,
+    filled,
+    interrupted,
+    nothing_changes,
+    observed,
+    push,
+    record,
+    reflect,
+    seal,
+    write_plainly,
+)
+from world import contents as held
+
+from om_api.errors import InvalidInputError, StoreError
+from om_api.store import clearing, commits, reading, staging
+from om_api.store.exporting import Outgoing
+from om_api.store.importing import LONGEST, Incoming
+from om_api.store.steps import Batch
+from om_api.store.verify import verify
+from om_api.values import Scope
+
+THREAD = Scope("harold", "t1")
+ANEW = ("epoch", "stirred", "stirred_at", "force")  # what a record gets anew, or not at all
+
+
+def exported(store, resource="harold"):
+    """The whole file."""
+    outgoing, pieces = Outgoing(store.keys, resource), []
+    while piece := store.run(outgoing.more()):
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def incoming(store, file, resource=None):
+    found = Incoming(store.keys, resource, lambda _: None)
+    found.take(file)
+    return found
+
+
+def import_(store, file, resource=None):
+    return store.run(incoming(store, file, resource).commit())
+
+
+def clear(store):
+    now = int(store.client.time()[0]) * 1000
+    assert store.run(clearing.clear(store.keys, "harold", now)).outcome == "cleared"
+
+
+def memory(store, resource="harold"):
+    """What a resource holds, but for what an import makes anew; and which of its keys expire."""
+    everything = held(store.client, f"{store.keys.of(resource).base}:*")
+    found = {key: value for key, value in everything.items() if b":import:" not in key}
+    for key in [key for key in found if b":record" in key]:
+        found[key] = {name: value for name, value in found[key].items() if not name.decode().startswith(ANEW)}
+    tokens = store.keys.of(resource).tokens.encode()
+    found[tokens] = {name: n for name, n in found.get(tokens, {}).items() if b"*wake" not in name and n != b"0"}
+    return {key: (value, store.client.ttl(key) >= 0) for key, value in found.items()}
+
+
+def lines(file):
+    return [json.loads(line) for line in file.splitlines()]
+
+
+def rewritten(file, change):
+    """The file with other lines, and an end that fits them."""
+    texts = [json.dumps(line) for line in change(lines(file)[:-1])]
+    body = "".join(text + "\n" for text in texts).encode()
+    end = {"kind": "end", "lines": len(texts), "sha256": hashlib.sha256(body).hexdigest()}
+    return body + json.dumps(end).encode() + b"\n"
+
+
+# -- what comes back ---------------------------------------------------------------------------------------------------
+
+
+def test_every_key_comes_back_as_it_was_and_lives_as_long(store):
+    filled(store)
+    store.client.hset(store.keys.of("harold").thread("t1"), mapping={"title": "Roofs", "metadata": b"\xff\x00"})
+    store.client.rpush(store.keys.of("harold").rejected, b'{"kind":"malformed"}', b"\xff", b'{"kind":"malformed"}')
+    before, file = memory(store), exported(store)
+    clear(store)
+
+    assert import_(store, file) == ("harold", 2, 8, 2, 1, 3)
+    assert memory(store) == before
+    assert store.run(verify(store.keys)) == []
+
+
+def test_in_thread_scope_too(store):
+    for n, thread in enumerate(("t1", "t2")):
+        scope = Scope("harold", thread)
+        observed(store, f"o{n}", 10 * n + 1, 10 * n + 2, thread=thread, scope=scope)
+        assert reflect(store, f"o{n}", scope=scope) == "reflected"
+        seal(store, f"c{n}", 10 * n + 3, thread=thread, scope=scope)
+    before, file = memory(store), exported(store)
+    clear(store)
+    import_(store, file)
+
+    assert memory(store) == before
+    assert store.run(verify(store.keys)) == []
+
+
+def test_a_memory_can_become_another_resources_with_every_byte_of_its_messages(store):
+    filled(store)
+    before = memory(store)
+    import_(store, exported(store), "albert")
+
+    assert memory(store) == before
+    renamed = {key.replace(b"{albert}", b"{harold}"): value for key, value in memory(store, "albert").items()}
+    assert renamed == before
+
+
+def test_messages_that_nobody_counted_yet_are_adopted_afterwards(store):
+    push(store, 1)
+    write_plainly(store, b'{"role":"user","content":"plain"}')
+    write_plainly(store, b'{"role":"user","content":"timeless"}', score=float("inf"))
+    file = exported(store)
+    clear(store)
+    import_(store, file)
+
+    of = store.keys.of("harold")
+    assert store.client.hgetall(of.tokens) == {b"t1": b"10", b"#t1": b"1", b"*": b"10"}
+    assert store.client.zcard(of.messages("t1")) == 3
+    assert store.client.zrange(store.keys.adopt, 0, -1) == [of.messages("t1").encode()]
+
+
+def test_an_id_accepted_before_the_export_is_a_duplicate_after_the_import(store):
+    push(store, 1, 2)
+    seal(store, "c", 3)
+    file = exported(store)
+    clear(store)
+    import_(store, file)
+
+    assert push(store, 1, 2, 3).added == 0
+
+
+def test_what_waits_for_workers_is_marked(store):
+    filled(store)
+    file = exported(store)
+    clear(store)
+    import_(store, file)
+
+    assert store.client.zscore(store.keys.due_observe, "harold") is not None
+    assert store.client.zscore(store.keys.due_reflect, "harold") is not None
+    assert store.client.zscore(store.keys.resources, "harold") is not None
+
+
+def test_what_has_expired_since_does_not_come_back(store):
+    observed(store, "o1", 1, 2)
+
+    def aged(found):
+        return [{**line, **({"expires_at": 5} if "expires_at" in line else {})} for line in found]
+
+    file = rewritten(exported(store), aged)
+    clear(store)
+    import_(store, file)
+
+    assert not store.client.exists(store.keys.of("harold").source("o1"), store.keys.of("harold").sources("t1"))
+    assert store.run(verify(store.keys)) == []
+
+
+def test_a_pause_comes_back_and_one_from_before_stays(store):
+    push(store, 1)
+    file = exported(store)
+    store.run(commits.pause(store.keys, "harold", on=True))
+    paused = exported(store)
+    clear(store)
+    import_(store, paused)
+    store.run(commits.pause(store.keys, "albert", on=True))
+    import_(store, file, "albert")
+
+    assert [store.client.hget(store.keys.of(name).tokens, "*paused") for name in ("harold", "albert")] == [b"1", b"1"]
+
+
+def test_totals_are_counted_anew_whatever_the_file_says(store):
+    filled(store)
+    before = record(store)
+
+    def wrong(found):
+        totals = {
+            "chunk_tokens": "7",
+            "observation_tokens": "7",
+            "observation_count": "7",
+            "generation": "7",
+            "seq": "1",
+        }
+        return [
+            {**line, "fields": {**line["fields"], **totals}} if line["kind"] == "record" else line for line in found
+        ]
+
+    file = rewritten(exported(store), wrong)
+    clear(store)
+    import_(store, file)
+
+    after = record(store)
+    assert store.run(verify(store.keys)) == []
+    assert (after.generation, after.observation_count, after.chunk_tokens) == (1, 2, before.chunk_tokens)
+    assert after.seq == 8  # the highest that came: an observation's or a chunk's
+
+
+def test_a_resource_without_anything_is_an_empty_file_that_can_be_imported(store):
+    file = exported(store, "nobody")
+
+    assert [line["kind"] for line in lines(file)] == ["memory", "end"]
+    assert import_(store, file) == ("nobody", 0, 0, 0, 0, 0)
+    assert memory(store, "nobody").keys() == {store.keys.of("nobody").tokens.encode()}
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
+
+
+def _cut(file):
+    return file[: len(file) // 2]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (_cut, "line"),
+        (lambda file: b"".join(file.splitlines(keepends=True)[:-1]), "which is not its last one"),
+        (lambda file: file.replace(b"turn 10", b"turn 99"), "changed or damaged"),
+        (lambda file: b"\n".join(sorted(file.splitlines())), "first line must be of the kind memory"),
+        (lambda file: file + file, "nothing may follow"),
+        (lambda file: b"", "not a single line"),
+        (lambda file: b"\xff\xfe" + file, "line 1"),
+        (lambda file: file.replace(b'"format":1', b'"format":2'), "import it with the version that wrote it"),
+        (lambda file: b"x" * (LONGEST + 1), f"{LONGEST:,} bytes"),
+    ],
+)
+def test_a_file_that_is_not_whole_imports_nothing_and_says_why(store, spoil, said):
+    filled(store)
+    file = spoil(exported(store))
+    clear(store)
+
+    with nothing_changes(store), pytest.raises(InvalidInputError, match=said):
+        import_(store, file)
+
+
+def _each(kind, **changed):
+    return lambda found: [{**line, **changed} if line["kind"] == kind else line for line in found]
+
+
+def _without(kind):
+    return lambda found: [line for line in found if line["kind"] != kind]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (_each("memory", scope="thread"), "cannot be in scope thread"),
+        (_each("memory", scope="world"), "neither resource nor thread"),
+        (_each("memory", resource="../x"), "is not an id"),
+        (_each("thread", messages=99), "says 99 messages"),
+        (_each("thread", messages=-1), "must be a whole number"),
+        (_each("thread", tokens=2**60), "must be a whole number"),
+        (_each("thread", at="now"), "at"),
+        (_each("message", score=None), "score"),
+        (_each("message", thread="t1", chunk="c4"), "in a thread, in a chunk, or behind"),
+        (_each("message", message={"base64": "?"}), "base64"),
+        (_each("observation", observation="{}"), "missing required"),
+        (_each("observation", seq=1e400), "no line of"),
+        (_each("generation", n=3), "generation 3"),
+        (_each("chunk", fields={"seq": "1", "thread": "t1"}), "neither sealed nor ready"),
+        (_each("chunk", fields={}), "convert"),
+        (_each("chunk", chunk="a/b"), "is not an id"),
+        (_each("record", fields={"seq": "many"}), "convert"),
+        (_each("source", expires_at=2**63), "expires_at"),
+        (_each("seen", window=10**9), "window"),
+        (_without("record"), "record of the memory None must come before"),
+        (_without("thread"), "must come before"),
+        (_without("chunk"), "must come before"),
+        (_without("source"), "must come before"),
+        (
+            lambda found: [
+                line for line in found if "c4" not in str(line.get("fields", line)) or line["kind"] != "message"
+            ],
+            "c4 says",
+        ),
+        (lambda found: found + [line for line in found if line["kind"] == "record"], "there twice"),
+        (lambda found: found + [line for line in found if line["kind"] == "observation"], "there twice"),
+        (lambda found: found + [line for line in found if line["kind"] == "thread"], "there twice"),
+        (lambda found: found + [line for line in found if line["kind"] == "source"], "there twice"),
+        (lambda found: [*found, found[0]], "has no place here"),
+    ],
+)
+def test_a_line_that_cannot_be_is_named_and_imports_nothing(store, change, said):
+    filled(store)
+    file = rewritten(exported(store), change)
+    clear(store)
+
+    with nothing_changes(store), pytest.raises(InvalidInputError, match=said) as refused:
+        import_(store, file)
+    assert str(refused.value).startswith("line ")
+
+
+@pytest.mark.parametrize(
+    "life",
+    [
+        lambda store: push(store, 50, thread="t9"),
+        lambda store: seal(store, "c9", 50),
+        lambda store: observed(store, "o9", 50, thread="t9"),
+        lambda store: write_plainly(store, b'{"role":"user","content":"plain"}'),
+        lambda store: store.client.rpush(store.keys.of("harold").rejected, b"{}"),
+        lambda store: store.client.hset(store.keys.of("harold").thread("t1"), "title", "Roofs"),
+    ],
+    ids=["a message", "a chunk", "an observation", "a plain message", "the quarantine", "a title"],
+)
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+def test_whoever_lives_in_the_resource_stays_and_nothing_is_imported(store, life, when):
+    filled(store)
+    store.client.hset(store.keys.of("harold").thread("t1"), "title", "Walls")
+    file = exported(store)
+    clear(store)
+    arriving = incoming(store, file)
+    if when == "meanwhile":
+        store.run(arriving.send())
+    life(store)
+    before = memory(store)
+
+    with pytest.raises(InvalidInputError, match="harold holds a memory already"):
+        store.run(arriving.commit())
+    store.run(arriving.discard())
+    assert memory(store) == before
+    assert store.run(verify(store.keys)) == []
+
+
+def test_a_message_that_comes_right_before_the_commit_is_neither_lost_nor_mixed_with_what_was_imported(store):
+    filled(store)
+    file = exported(store)
+    clear(store)
+
+    with pytest.raises(InvalidInputError, match="holds a memory already"):
+        store.run(interrupted(incoming(store, file).commit(), "import", lambda: push(store, 50)))
+    assert store.client.hget(store.keys.of("harold").tokens, "*") == b"10"
+
+
+def test_a_request_for_a_memory_that_is_not_there_does_not_keep_one_from_coming(store):
+    filled(store)
+    file, before = exported(store), memory(store)
+    clear(store)
+    store.run(commits.force(store.keys, HAROLD, "force"))
+    store.client.hset(store.keys.of("harold").tokens, "*wake", 7)
+    import_(store, file)
+
+    assert memory(store) == before
+
+
+# -- what may happen on the way ----------------------------------------------------------------------------------------
+
+
+def test_nothing_of_an_import_can_be_read_before_its_commit(store):
+    filled(store)
+    file = exported(store)
+    clear(store)
+    before = memory(store)
+    arriving = incoming(store, file)
+    store.run(arriving.send())
+
+    written = [key for key in store.client.scan_iter(f"{store.keys.prefix}*") if b":import:" in key]
+    assert len(written) > 10
+    assert all(0 < store.client.ttl(key) <= staging.STAGED_S for key in written)
+    assert memory(store) == before
+    assert store.run(verify(store.keys)) == []
+
+
+def test_what_an_import_wrote_that_failed_is_removed(store):
+    filled(store)
+    file = exported(store)
+    clear(store)
+    with nothing_changes(store):
+        arriving = incoming(store, _cut(file))
+        store.run(arriving.send())
+        store.run(arriving.discard())
+
+
+def test_an_import_of_which_the_store_lost_a_part_does_not_become_a_memory(store):
+    filled(store)
+    file = exported(store)
+    clear(store)
+    arriving = incoming(store, file)
+    store.run(arriving.send())
+    (sealed,) = store.client.scan_iter(f"{store.keys.prefix}*:import:*:sealed:c5")
+    store.client.zpopmin(sealed)
+
+    with pytest.raises(StoreError, match="lost a part"):
+        store.run(arriving.commit())
+    store.run(arriving.discard())
+    assert not store.client.exists(store.keys.of("harold").scope)
+
+
+def test_an_import_whose_reply_was_lost_is_answered_again(store):
+    filled(store)
+    file = exported(store)
+    clear(store)
+
+    assert store.run(_twice(incoming(store, file).commit(), "import")).resource == "harold"
+    assert store.run(verify(store.keys)) == []
+
+
+def test_every_transaction_of_an_import_can_be_sent_twice(store):
+    filled(store)
+    store.client.rpush(store.keys.of("harold").rejected, *[b'{"kind":"malformed"}'] * 5)
+    before, file = memory(store), exported(store)
+    clear(store)
+    arriving = Incoming(store.keys, None, lambda _: None)
+    for line in file.splitlines(keepends=True):
+        arriving.take(line)
+        store.run(_twice(arriving.send(), "batch"))
+    store.run(arriving.commit())
+
+    assert memory(store) == before
+
+
+def _twice(steps, verb):
+    """The same steps, each call of the verb (or each batch that writes) made twice."""
+    reply = None
+    try:
+        while True:
+            step = steps.send(reply)
+            if getattr(step, "name", "batch" if isinstance(step, Batch) and step.writes else "") == verb:
+                yield step
+            reply = yield step
+    except StopIteration as end:
+        return end.value
+
+
+def test_two_imports_into_one_resource_make_one_memory(store):
+    filled(store)
+    before, file = memory(store), exported(store)
+    clear(store)
+    first, second = incoming(store, file), incoming(store, file)
+    store.run(first.send())
+    store.run(second.send())
+    store.run(first.commit())
+
+    with pytest.raises(InvalidInputError, match="holds a memory already"):
+        store.run(second.commit())
+    store.run(second.discard())
+    assert memory(store) == before
+
+
+def test_a_worker_that_thought_about_the_old_memory_commits_nothing_to_the_new_one(store):
+    filled(store)
+    epoch, file = record(store).epoch, exported(store)
+    clear(store)
+    import_(store, file)
+
+    assert store.run(commits.seal(store.keys, HAROLD, epoch, "t1", [b"x"], 1)) == "superseded"
+    assert record(store).epoch not in {"", epoch}
+
+
+def test_an_export_is_of_one_instant_whatever_is_sealed_while_it_reads(store):
+    filled(store)
+    steps = Outgoing(store.keys, "harold").more()
+    piece = store.run(interrupted(steps, "TIME", lambda: seal(store, "c6", 60)))
+
+    assert [line["kind"] for line in lines(piece) if line.get("chunk") == "c6"] == ["chunk", "message"]
+
+
+def test_sources_that_are_removed_before_their_turn_are_left_out(store):
+    filled(store)
+    outgoing = Outgoing(store.keys, "harold")
+    first = store.run(outgoing.more())
+    (o2,) = (s for s in store.run(reading.observations(store.keys, HAROLD)) if s.observation.id == "o2")
+    store.run(commits.forget(store.keys, HAROLD, record(store).epoch, o2))
+    rest = store.run(outgoing.more()) + store.run(outgoing.more())
+
+    kinds = [(line["kind"], line.get("observation")) for line in lines(first + rest) if line["kind"] == "source"]
+    assert kinds == [("source", "o1"), ("source", "o3")]
+    clear(store)
+    import_(store, first + rest)
+    assert store.run(verify(store.keys)) == []
+
+
+def test_a_large_memory_comes_in_small_pieces(store):
+    push(store, *range(1, 500))
+    for n in range(30):
+        observed(store, f"o{n}", *range(1000 + 10 * n, 1005 + 10 * n))
+    outgoing, sizes = Outgoing(store.keys, "harold"), []
+    while piece := store.run(outgoing.more()):
+        sizes.append(piece.count(b"\n"))
+
+    assert len(sizes) > 4
+    assert max(sizes) <= 500
