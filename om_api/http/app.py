@@ -13,7 +13,9 @@ from om_api.async_key_ring import AsyncKeyRing
 from om_api.async_memory import AsyncObservationalMemory
 from om_api.http import (
     asking,
+    backup,
     contexts,
+    costs,
     events,
     health,
     messages,
@@ -32,7 +34,21 @@ from om_api.http.streams import Streams
 from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
 
-_ROOMS = (messages, contexts, threads, observations, reflections, resources, asking, rejected, events, health, metrics)
+_ROOMS = (
+    messages,
+    contexts,
+    threads,
+    observations,
+    reflections,
+    resources,
+    asking,
+    rejected,
+    costs,
+    backup,
+    events,
+    health,
+    metrics,
+)
 _REFRESH_S = 2.0
 DESCRIPTION = """\
 Observational memory over HTTP. Send a key as `Authorization: Bearer om_…`. Ids are 1 to 200 of A-Z a-z 0-9 . _ : @ + -.

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from om_api.http.app import make_app
-from om_api.http.guard import OF_ALL, ROLE
+from om_api.http.guard import RESOURCES, ROLE
+from om_api.http.replies import LINES
 from om_api.settings import load_settings
 from om_api.settings.docs import table
 
@@ -44,36 +45,47 @@ def _endpoints(document: Document) -> Iterator[str]:
 def _endpoint(name: str, told: Document) -> Iterator[str]:
     yield f"### `{name}`\n"
     yield f"{told['description']}\n"
-    bound = ", bound to every resource" if OF_ALL in told else ""
-    yield f"Needs a key of a {told[ROLE]}{bound}.\n" if ROLE in told else "Needs no key.\n"
+    yield f"{_needed(told)}\n"
     rows = [_parameter(each) for each in told.get("parameters", ())]
     if rows:
         yield table(("parameter", "in", "type", "required", "meaning"), rows)
     if body := told.get("requestBody"):
-        yield from _content("Send", body["content"]["application/json"])
-    for media_type, reply in told["responses"]["200"]["content"].items():
-        yield from (
-            _content("Replies", reply) if media_type == "application/json" else _text(media_type, reply["example"])
-        )
+        yield from _content("Send", body["content"])
+    yield from _content("Replies", told["responses"]["200"]["content"])
+
+
+def _needed(told: Document) -> str:
+    if ROLE not in told:
+        return "Needs no key."
+    article = "an" if told[ROLE][0] in "aeiou" else "a"
+    return f"Needs a key of {article} {told[ROLE]}{', bound to every resource (`*`)' if RESOURCES in told else ''}."
 
 
 def _parameter(told: Document) -> tuple[str, ...]:
     return f"`{told['name']}`", told["in"], _type(told["schema"]), _required(told["required"]), told["description"]
 
 
-def _content(word: str, content: Document) -> Iterator[str]:
-    yield f"{word} {_type(content['schema'])}:\n"
-    examples = [content["example"]] if "example" in content else []
-    examples += [each["value"] for each in content.get("examples", {}).values()]
-    for example in examples:
-        short = json.dumps(example, ensure_ascii=False)
-        text = short if len(short) < _WIDE else json.dumps(example, indent=2, ensure_ascii=False)
-        yield f"```json\n{text}\n```\n"
+def _content(word: str, contents: Document) -> Iterator[str]:
+    for media, content in contents.items():
+        if media == LINES:
+            yield f"{word} lines of JSON (`{LINES}`), see [backup.md](backup.md):\n"
+            yield from (f"```json\n{example}```\n" for example in _examples(content))
+        elif media == "application/json":
+            yield f"{word} {_type(content['schema'])}:\n"
+            yield from (f"```json\n{_shown(example)}\n```\n" for example in _examples(content))
+        else:
+            yield f"{word} `{media}`:\n"
+            yield f"```text\n{content['example'].rstrip()}\n```\n"
 
 
-def _text(media_type: str, example: str) -> Iterator[str]:
-    yield f"Replies `{media_type}`:\n"
-    yield f"```text\n{example.rstrip()}\n```\n"
+def _shown(example: Any) -> str:
+    short = json.dumps(example, ensure_ascii=False)
+    return short if len(short) < _WIDE else json.dumps(example, indent=2, ensure_ascii=False)
+
+
+def _examples(content: Document) -> list[Any]:
+    shown = [content["example"]] if "example" in content else []
+    return [*shown, *(each["value"] for each in content.get("examples", {}).values())]
 
 
 def _values(document: Document) -> Iterator[str]:

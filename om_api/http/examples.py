@@ -1,7 +1,9 @@
 """What replies look like, for the OpenAPI document: our own values, so that no example can differ from what is sent."""
 
 from om_api.core import Stats
+from om_api.costs import Costs, Left, Line
 from om_api.events import Event
+from om_api.store.importing import Imported
 from om_api.store.quarantine import Rejected
 from om_api.values import Generation, Observation, Record, ThreadState
 
@@ -82,3 +84,33 @@ STATS = Stats(
     due=False,
     rejected=0,
 )
+COSTS = Costs(
+    resource="harold",
+    first="2026-11-14",
+    last="2026-11-20",
+    lines=(
+        Line(
+            day="2026-11-20",
+            model="gemini-2.5-flash",
+            purpose="observe",
+            calls=9,
+            input=52_000,
+            output=1_900,
+            cost=0.02,
+        ),
+    ),
+    cost=0.02,
+    calls=9,
+    unpriced=0,
+    open=0,
+    contexts=412,
+    actor_model="gemini-2.5-flash",
+    budgets=(Left(setting="budget.dollars_per_day", limit=2.0, used=0.02, left=1.98, reached=False, then="pause"),),
+)
+EXPORTED = """\
+{"kind":"memory","format":1,"resource":"harold","scope":null,"exported_at":1763630400000}
+{"kind":"thread","thread":"t-1","at":null,"messages":1,"tokens":9,"fields":{}}
+{"kind":"message","score":1763630400000.0,"message":"{\\"id\\":\\"m-1\\",\\"role\\":\\"user\\",\\"content\\":\\"Hello\\"}","thread":"t-1"}
+{"kind":"end","lines":3,"sha256":"6129ffd4795ff69332e18a9ef097c24ff657c5cd12655eb700f402404c60e198"}
+"""
+IMPORTED = Imported("harold", threads=2, messages=14, observations=7, generations=1, sources=7)

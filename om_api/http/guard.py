@@ -9,15 +9,21 @@ from fastapi.routing import APIRoute
 from om_api.api_keys import EVERY, ApiKey, Role
 from om_api.http.bodies import bounded
 from om_api.http.house import house
+from om_api.http.limits import MAX_BODY
 
-ROLE, OF_ALL = "x-role", "x-every-resource"
+ROLE, RESOURCES, MOST = "x-role", "x-resources", "x-max-body"
 _LOCAL = {"127.0.0.1", "localhost", "::1"}
 _LOOPBACK = ApiKey(id="", role=Role.OPERATOR, resources=(EVERY,), hash="", created_at=0)
 
 
-def needs(role: Role, *, of_all: bool = False) -> dict[str, Any]:
-    """What a route says of who may ask: the role a key must have, for the resource in the path, or for every one."""
-    return {ROLE: role.value, **({OF_ALL: True} if of_all else {}), "security": [{"key": []}]}
+def needs(role: Role, *, of_all: bool = False, most: int = MAX_BODY) -> dict[str, Any]:
+    """What a route says of who may ask: the role a key must have for the resource in the path, or for every one.
+
+    `most` bytes of a body are read.
+    """
+    bound = {RESOURCES: EVERY} if of_all else {}
+    larger = {MOST: most} if most != MAX_BODY else {}
+    return {ROLE: role.value, **bound, **larger, "security": [{"key": []}]}
 
 
 class Guarded(APIRoute):
@@ -25,7 +31,8 @@ class Guarded(APIRoute):
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         told = options.get("openapi_extra") or {}
-        self.role, self.of_all = Role(told[ROLE]), bool(told.get(OF_ALL))
+        self.role, self.of_all = Role(told[ROLE]), told.get(RESOURCES) == EVERY
+        self._most = told.get(MOST, MAX_BODY)
         super().__init__(path, endpoint, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -34,7 +41,7 @@ class Guarded(APIRoute):
 
         async def guarded(request: Request) -> Response:
             await admit(request, self.role, of_all=self.of_all)
-            return await handle(bounded(request))
+            return await handle(bounded(request, self._most))
 
         return guarded
 

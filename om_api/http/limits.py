@@ -1,6 +1,7 @@
 """How much one request may hold, and one reply."""
 
 MAX_BODY = 8 * 1024 * 1024  # bytes of a request
+MAX_IMPORT = 1024 * 1024 * 1024  # bytes of a memory that is imported: it is read as it comes, and never held
 MAX_BATCH = 500  # messages of a request: the store takes so many in one step
 MAX_MESSAGE = 1024 * 1024  # bytes of one message's JSON
 MAX_PAGE = 500  # entries of a reply

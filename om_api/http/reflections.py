@@ -11,11 +11,12 @@ from om_api.http.guard import Guarded, needs
 from om_api.http.house import memory
 from om_api.http.ids import OfThread, ResourceId
 from om_api.http.pages import DEFAULT, Cursor, Limit, Page, page
-from om_api.http.replies import answers, reply
-from om_api.values import Generation, Observation
+from om_api.http.replies import Done, answers, reply
+from om_api.values import Generation, Observation, Outcome
 
 router = APIRouter(prefix="/v1/resources/{resource}/reflections", tags=["reflections"], route_class=Guarded)
 _MOST = 1_000_000_000
+Number = Annotated[int, Path(ge=0, le=_MOST, description="a generation's number; 0 is the time before the first")]
 _REPLACED = answers(Page[Observation], Page([examples.OBSERVATION]))
 
 
@@ -46,7 +47,7 @@ async def list_reflections(
 async def list_replaced(
     request: Request,
     resource: ResourceId,
-    n: Annotated[int, Path(ge=0, le=_MOST, description="a generation's number")],
+    n: Number,
     thread_id: OfThread = None,
     cursor: Cursor = None,
     limit: Limit = DEFAULT,
@@ -54,3 +55,13 @@ async def list_replaced(
     """The observations that a generation replaced, by id; none once they have expired."""
     found = await memory(request).replaced(n, resource, thread_id)
     return reply(page(found, lambda observation: observation.id, cursor, limit))
+
+
+@router.post("/{n}/restore", openapi_extra=needs(Role.OPERATOR), responses=answers(Done, Done(Outcome.RESTORED)))
+async def restore(request: Request, resource: ResourceId, n: Number, thread_id: OfThread = None) -> Response:
+    """Undo reflections: make the text of an earlier generation the next one.
+
+    Observations that it does not stand for are in force again. `rest` when it is in force already, `superseded` when the
+    memory changed meanwhile: repeat then. Where each thread has a memory of its own, `thread_id` must be given.
+    """
+    return reply(Done(await memory(request).restore(resource, n, thread_id)))

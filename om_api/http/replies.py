@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from om_api.http.limits import MAX_BODY
 from om_api.http.problems import MEDIA_TYPE, Problem
 from om_api.values import Outcome
 
@@ -37,8 +36,22 @@ def answers(kind: Any, example: Any, *, public: bool = False) -> dict[int | str,
     """What a route answers: a value of one kind, for which there is an example, or a problem."""
     KINDS.append(kind)
     content = {"schema": reference(kind), "example": msgspec.to_builtins(example)}
-    found: dict[int | str, dict[str, Any]] = {200: {"description": "done", "content": {"application/json": content}}}
-    return found | refusals(public=public)
+    return _done({"application/json": content}) | refusals(public=public)
+
+
+def streams(example: str) -> dict[int | str, dict[str, Any]]:
+    """What a route answers that sends lines of JSON as it finds them, or a problem."""
+    return _done({LINES: {"schema": _TEXT, "example": example}}) | refusals(public=False)
+
+
+def takes_lines(example: str) -> dict[str, Any]:
+    """What a route says that is sent lines of JSON."""
+    content = {LINES: {"schema": _TEXT, "examples": {"file": {"value": example}}}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def _done(content: dict[str, Any]) -> dict[int | str, dict[str, Any]]:
+    return {200: {"description": "done", "content": content}}
 
 
 def refusals(*, public: bool = False) -> dict[int | str, dict[str, Any]]:
@@ -50,13 +63,15 @@ def _problem(text: str) -> dict[str, Any]:
     return {"description": text, "content": {MEDIA_TYPE: {"schema": reference(Problem)}}}
 
 
+LINES = "application/x-ndjson"
+_TEXT = {"type": "string"}
 KINDS: list[Any] = [Problem]
 _AWAY = 503
 _REFUSALS = {
     400: "the body is not JSON",
     401: "no key, or none that is known",
     403: "the key's role or resources do not permit this",
-    413: f"the body is larger than {MAX_BODY:,} bytes",
+    413: "the body is larger than is permitted here",
     422: "something in it cannot be accepted; nothing was kept",
     503: "the store is away or refuses; `stored` says what became of a write",
 }

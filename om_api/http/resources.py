@@ -1,12 +1,13 @@
 """Resources: who has a memory, how full it is, what its settings are, and ending it."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from om_api.api_keys import Role
 from om_api.core import Stats
+from om_api.errors import InvalidInputError
 from om_api.http import examples
 from om_api.http.guard import Guarded, asking, needs
 from om_api.http.house import house, memory
@@ -59,6 +60,20 @@ async def get_settings(request: Request, resource: ResourceId) -> Response:
 
 
 @router.delete("/{resource}", openapi_extra=needs(Role.OPERATOR), responses=answers(Ended, ENDED))
-async def clear_resource(request: Request, resource: ResourceId) -> Response:
-    """Remove a resource's whole memory, in one step."""
+async def clear_resource(
+    request: Request,
+    resource: ResourceId,
+    confirm: Annotated[
+        str, Query(description="the resource once more, since its whole memory goes", examples=["harold"])
+    ],
+) -> Response:
+    """Remove a resource's whole memory, in one step.
+
+    `confirm` must name the resource once more: a path such as `…/threads/..`, which most clients resolve before they send
+    it, would otherwise end here, and remove more than was meant.
+    """
+    if confirm != resource:
+        raise InvalidInputError(
+            f"to remove the whole memory of {resource}, say ?confirm={resource}; nothing was removed"
+        )
     return ended(await memory(request).clear(resource))

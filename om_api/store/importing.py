@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from om_api import portable
 from om_api.errors import InvalidInputError, StoreError
@@ -24,7 +26,7 @@ LONGEST = 64 * 1024 * 1024  # bytes of a line
 _SCOPES = (None, "resource", "thread")
 
 
-class Imported(NamedTuple):
+class Imported(msgspec.Struct, frozen=True):
     """What a resource holds since an import: messages that are not observed yet, and observations in force.
 
     `sources` are the observations whose messages are still kept.

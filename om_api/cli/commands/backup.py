@@ -49,7 +49,7 @@ def import_(target: Target, resource: str | None, as_json: bool) -> None:
     with target.memory() as om:
         done = om.import_memory(_pieces(), resource)
     if as_json:
-        print_json(done._asdict())
+        print_json(done)
     else:
         click.echo(
             f"{done.resource}: {done.threads:,} threads, {done.messages:,} messages, {done.observations:,} observations, "

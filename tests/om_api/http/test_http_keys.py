@@ -33,6 +33,11 @@ NEEDED = {
     ("GET", "/v1/resources/{resource}/record"): "reader",
     ("GET", "/v1/resources/{resource}/settings"): "operator",
     ("DELETE", "/v1/resources/{resource}"): "operator",
+    ("GET", "/v1/resources/{resource}/costs"): "reader",
+    ("GET", "/v1/costs"): "operator",
+    ("GET", "/v1/resources/{resource}/export"): "operator",
+    ("POST", "/v1/resources/{resource}/import"): "operator",
+    ("POST", "/v1/resources/{resource}/reflections/{n}/restore"): "operator",
     ("POST", "/v1/resources/{resource}/observe"): "writer",
     ("POST", "/v1/resources/{resource}/reflect"): "writer",
     ("POST", "/v1/resources/{resource}/pause"): "operator",
@@ -44,13 +49,14 @@ NEEDED = {
     ("DELETE", "/v1/resources/{resource}/rejected/{entry}"): "operator",
     ("GET", "/metrics"): "reader",
 }
-OF_ALL = {"/metrics"}  # tells about everybody: a key of one resource does not open it
+OF_ALL = {"/metrics", "/v1/costs"}  # what is said of all resources together, to keys that are bound to every one
 BODIES = {"messages": {"messages": [{"role": "user", "content": "x"}]}, "observe": {}, "reflect": {}}
 
 
 def _asked(path, resource):
     body = BODIES.get(path.rpartition("/")[2])
     filled = path.format(resource=resource, thread="t-1", observation="o-1", n=1, entry="0" * 12)
+    filled += f"?confirm={resource}"
     return filled, {} if body is None else {"json": body}
 
 
@@ -101,9 +107,14 @@ def test_without_a_key_that_is_known_every_endpoint_stays_closed(app, ring, head
         assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
 
 
-@pytest.mark.parametrize("path", ["/v1/resources/anybody/stats", *OF_ALL])
+@pytest.mark.parametrize("path", ["/v1/resources/anybody/stats", "/metrics"])
 def test_a_key_for_every_resource_opens_every_resource_and_what_is_of_all(using, path):
     assert using("reader", "*")("GET", path).status_code == 200
+
+
+@pytest.mark.parametrize(("role", "status"), [("operator", 200), ("writer", 403)])
+def test_what_all_resources_cost_is_told_to_operators_of_every_resource(using, role, status):
+    assert using(role, "*")("GET", "/v1/costs").status_code == status
 
 
 def test_lists_across_resources_name_only_those_a_key_is_bound_to(world, using):

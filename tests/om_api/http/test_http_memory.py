@@ -149,7 +149,7 @@ def test_what_is_removed_is_gone(full, ask):
     assert ask("DELETE", f"{HAROLD}/observations/{name}").json() == {"outcome": "cleared"}
     assert ask("DELETE", f"{HAROLD}/threads/t-2").json()["outcome"] == "cleared"
     assert [thread["id"] for thread in _walk(ask, f"{HAROLD}/threads")] == ["t-1"]
-    assert ask("DELETE", HAROLD).json()["outcome"] == "cleared"
+    assert ask("DELETE", HAROLD, params={"confirm": "harold"}).json()["outcome"] == "cleared"
     assert list(full.client.scan_iter(f"{full.prefix}:{{harold}}:*")) == []
 
 
@@ -174,7 +174,7 @@ def test_every_reply_and_every_refusal_is_of_the_form_that_openapi_says(full, as
     document = app.get("/v1/openapi.json").json()
     full.client.rpush(f"{full.prefix}:{{harold}}:rejected", b"?")
     filled = {"resource": "harold", "thread": "t-1", "n": 1, "observation": full.om.observations("harold")[0].id}
-    reads = [path for path, methods in document["paths"].items() if "get" in methods]
+    reads = [path for path, methods in document["paths"].items() if "get" in methods and not path.endswith("/export")]
     for path in reads:
         answer = ask("GET", path.format(**filled))
         _check(document, path, answer)

@@ -1,0 +1,52 @@
+"""A resource's whole memory, as a file of JSON lines."""
+
+from collections.abc import AsyncIterator
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
+
+from om_api.api_keys import Role
+from om_api.http import examples
+from om_api.http.guard import Guarded, needs
+from om_api.http.house import memory
+from om_api.http.ids import ResourceId
+from om_api.http.limits import MAX_IMPORT
+from om_api.http.replies import LINES, answers, reply, streams, takes_lines
+from om_api.store.importing import Imported
+
+router = APIRouter(prefix="/v1/resources/{resource}", tags=["export and import"], route_class=Guarded)
+
+
+class Lines(StreamingResponse):
+    """Lines of JSON, sent as they are found."""
+
+    media_type = LINES
+
+
+@router.get("/export", openapi_extra=needs(Role.OPERATOR), responses=streams(examples.EXPORTED), response_class=Lines)
+async def export_memory(request: Request, resource: ResourceId) -> Response:
+    """A resource's whole memory as of one instant. The last line proves that the file is whole."""
+    pieces = memory(request).export_memory(resource)
+    first = await anext(pieces)  # whoever cannot be read is refused before anything is sent
+    name = {"Content-Disposition": f'attachment; filename="{resource}.jsonl"'}
+    return Lines(_led_by(first, pieces), headers=name)
+
+
+async def _led_by(first: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for piece in pieces:
+        yield piece
+
+
+@router.post(
+    "/import",
+    openapi_extra={**needs(Role.OPERATOR, most=MAX_IMPORT), **takes_lines(examples.EXPORTED)},
+    responses=answers(Imported, examples.IMPORTED),
+)
+async def import_memory(request: Request, resource: ResourceId) -> Response:
+    """Make an exported memory that of a resource, which must hold nothing.
+
+    It is there at once and whole, or not at all. A file that was cut off or changed, and a resource that holds anything, are
+    refused. Whose memory it was makes no difference.
+    """
+    return reply(await memory(request).import_memory(request.stream(), resource))

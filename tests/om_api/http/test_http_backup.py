@@ -1,0 +1,115 @@
+"""A memory leaves and comes back over HTTP; what models cost and what was restored, as the library says it."""
+
+from __future__ import annotations
+
+import pytest
+from world import contents
+
+from om_api import load_settings
+from om_api.http import make_app
+from om_api.http.backup import router
+from om_api.http.limits import MAX_BODY
+
+HAROLD = "/v1/resources/harold"
+LINES = {"Content-Type": "application/x-ndjson"}
+
+
+@pytest.fixture
+def old(say, ask, world):
+    """Harold's memory, with a generation and observations."""
+    for n in range(14):
+        say(f"m-{n}")
+        world.settle()
+    ask("POST", f"{HAROLD}/reflect", json={})
+    world.settle()
+    say("m-14", "m-15")
+    return world
+
+
+def test_export_clear_and_import_give_the_same_context_byte_for_byte(old, ask):
+    before = old.context().text
+    file = ask("GET", f"{HAROLD}/export")
+    ask("DELETE", HAROLD, params={"confirm": "harold"})
+    answer = ask("POST", f"{HAROLD}/import", content=file.content, headers=LINES)
+
+    assert file.headers["content-type"] == "application/x-ndjson"
+    assert (answer.status_code, answer.json()["generations"]) == (200, 1)
+    assert old.context().text == before
+    assert old.om.verify() == []
+
+
+def test_a_memory_is_imported_into_the_resource_of_the_path_and_no_other(old, ask, using):
+    file = ask("GET", f"{HAROLD}/export").content
+    answer = using("operator", "albert")("POST", "/v1/resources/albert/import", content=file, headers=LINES)
+
+    assert answer.json()["resource"] == "albert"
+    assert old.context(resource="albert").text == old.context().text
+
+
+def test_a_file_larger_than_any_other_body_is_read_as_it_comes(ask, world):
+    given = [{"id": f"m-{n}", "role": "user", "content": "x" * 900_000, "tokens": 1} for n in range(10)]
+    for message in given:
+        ask("POST", f"{HAROLD}/threads/t-1/messages", json={"messages": [message]})
+    file = ask("GET", f"{HAROLD}/export").content
+    pieces = (file[at : at + 1_000_000] for at in range(0, len(file), 1_000_000))
+
+    assert len(file) > MAX_BODY
+    assert ask("POST", "/v1/resources/harold/import", content=pieces, headers=LINES).status_code == 422
+    ask("DELETE", HAROLD, params={"confirm": "harold"})
+    assert ask("POST", f"{HAROLD}/import", content=file, headers=LINES).json()["messages"] == 10
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda file: file, "harold holds a memory already"),
+        (lambda file: file[:-300], "line"),
+        (lambda file: file.replace(b"about m-15", b"about m-99"), "changed or damaged"),
+        (lambda file: b"{}", "line 1"),
+        (lambda file: b"", "not a single line"),
+    ],
+)
+def test_what_cannot_be_imported_changes_nothing_and_says_why(old, ask, client, spoil, said):
+    file = spoil(ask("GET", f"{HAROLD}/export").content)
+    before = contents(client, f"{old.prefix}:{{*")
+    refused = ask("POST", f"{HAROLD}/import", content=file, headers=LINES)
+
+    assert (refused.status_code, said in refused.json()["detail"]) == (422, True)
+    assert contents(client, f"{old.prefix}:{{*") == before
+
+
+@pytest.mark.parametrize("confirm", [{}, {"confirm": ""}, {"confirm": "albert"}, {"confirm": "harold "}])
+@pytest.mark.parametrize("path", [HAROLD, f"{HAROLD}/threads/..", f"{HAROLD}/observations/.."])
+def test_nobody_clears_a_whole_memory_without_saying_so(old, ask, confirm, path):
+    before = old.covering()
+
+    assert ask("DELETE", path, params=confirm).status_code in {404, 422}
+    assert old.covering() == before != []
+
+
+def test_a_reflection_is_undone(old, ask):
+    before = old.covering()
+
+    assert ask("POST", f"{HAROLD}/reflections/0/restore").json() == {"outcome": "restored"}
+    assert ask("POST", f"{HAROLD}/reflections/0/restore").json() == {"outcome": "restored"}
+    assert ask("POST", f"{HAROLD}/reflections/1/restore").json() == {"outcome": "restored"}
+    assert "no generation 9" in ask("POST", f"{HAROLD}/reflections/9/restore").json()["detail"]
+    assert old.covering() == before
+
+
+def test_costs_are_those_the_library_tells(old, ask, using):
+    given = ask("GET", f"{HAROLD}/costs", params={"days": 3}).json()
+
+    assert (given["resource"], given["contexts"]) == ("harold", old.om.costs("harold", 3).contexts)
+    assert using("operator", "*")("GET", "/v1/costs").json()["resource"] is None
+    assert ask("GET", f"{HAROLD}/costs", params={"days": 0}).status_code == 422
+
+
+def test_the_example_of_a_file_can_be_imported(ask):
+    document = make_app(load_settings(environ={})).openapi()
+    (path,) = [route.path for route in router.routes if route.path.endswith("/import")]
+    body = document["paths"][path]["post"]["requestBody"]["content"]["application/x-ndjson"]
+    file = body["examples"]["file"]["value"]
+
+    assert ask("POST", f"{HAROLD}/import", content=file, headers=LINES).json()["messages"] == 1
+    assert "Hello" in ask("GET", f"{HAROLD}/threads/t-1/context").json()["context"]
