@@ -69,8 +69,8 @@ async def clear_resource(
 ) -> Response:
     """Remove a resource's whole memory, in one step.
 
-    `confirm` must name the resource once more: a path such as `…/threads/..`, which most clients resolve before they send
-    it, would otherwise end here, and remove more than was meant.
+    `confirm` must name the resource once more: a path that ends in `threads` and two dots, which most clients resolve before they
+    send it, would otherwise end here, and remove more than was meant.
     """
     if confirm != resource:
         raise InvalidInputError(

@@ -156,13 +156,14 @@ def side_view(keys: Keys, resource: str, looks: Sequence[Look]) -> Steps[SideVie
     reflects = [of.lock(f"reflect:{scope.thread}" if scope.thread else "reflect") for scope in scopes]
     locks = (("EXISTS", name) for name in (*chunks, *reflects))
     replies = yield Batch([("GET", of.scope), ("LLEN", of.rejected), *locks])
-    *indexes, looked = yield from if_permitted(_scores(keys, scopes), [None])
-    due = [float(score) for score in indexes if score is not None and float(score) <= looks[0].now]
+    nothing: list[float | None] = [None]
+    *indexes, looked = yield from if_permitted(_scores(keys, scopes), nothing)
+    due = [score for score in indexes if score is not None and score <= looks[0].now]
     return SideView(
         scope=replies[0].decode() if replies[0] else "",
         observing=any(replies[2 : 2 + len(chunks)]),
         reflecting=any(replies[2 + len(chunks) :]),
-        due_since=_due_since(min(due), float(looked or 0), looks[0].now) if due else None,
+        due_since=_due_since(min(due), looked or 0, looks[0].now) if due else None,
         rejected=int(replies[1]),
     )
 
@@ -176,9 +177,8 @@ def _due_since(score: float, looked: float, now: int) -> int:
     return int(score + URGENT_MS * urgent)
 
 
-def _scores(keys: Keys, scopes: Sequence[Scope]) -> Steps[list[bytes | float | None]]:
+def _scores(keys: Keys, scopes: Sequence[Scope]) -> Steps[list[float | None]]:
+    """Where each scope stands in the due index, and at the end when the resource was looked at last."""
     asked = [("ZSCORE", keys.due_observe, str(scope)) for scope in scopes]
-    replies: list[bytes | float | None] = yield Batch(
-        [*asked, ("ZSCORE", keys.resources, scopes[0].resource)], atomic=False
-    )
-    return replies
+    replies = yield Batch([*asked, ("ZSCORE", keys.resources, scopes[0].resource)], atomic=False)
+    return [None if reply is None else float(reply) for reply in replies]
