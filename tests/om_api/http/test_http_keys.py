@@ -127,6 +127,20 @@ def test_lists_across_resources_name_only_those_a_key_is_bound_to(world, using):
     assert [each["resource"] for each in ask("GET", "/v1/rejected").json()["items"]] == ["harold"]
 
 
+def test_no_endpoint_across_resources_says_anything_of_one_that_a_key_is_not_bound_to(world, using):
+    """Every one that names no resource in its path, read off the app as above: an endpoint made later is asked too."""
+    world.say("not yours", resource="albert")
+    world.settle()
+    world.client.rpush(f"{world.prefix}:{{albert}}:rejected", b"?")
+    ask = using("operator", "harold")
+    across = [where for where in NEEDED if "{resource}" not in where[1]]
+
+    for method, path in across:
+        where, body = _asked(path, "harold")
+        assert "albert" not in ask(method, where, **body).text, f"{method} {where}"
+    assert across
+
+
 def test_who_may_not_come_in_is_told_so_before_what_they_send_is_read(app, using):
     for http, expected in ((app.request, 401), (using("reader", "harold"), 403)):
         answer = http("POST", "/v1/resources/harold/threads/t-1/messages", content=b"{broken")

@@ -1,0 +1,122 @@
+"""The migration guide runs as it stands: its files, its programs one after the other, its keys of the older form."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import redis
+from test_docs import ROOT, blocks
+from world import World
+
+from om_api import load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PAGE = (ROOT / "docs" / "migration.md").read_text()
+FILES = ("history.json", "mastra.json", "facts.json")
+
+
+@pytest.fixture
+def client(server_url: str, prefix: str) -> Iterator[Any]:
+    """A client of the real server; the test's keys are gone afterwards."""
+    with redis.Redis.from_url(server_url) as real:
+        yield real
+        if left := list(real.scan_iter(f"{prefix}*", count=1000)):
+            real.unlink(*left)
+
+
+@pytest.fixture
+def here(client: Any, server_url: str, prefix: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder with the page's files, and an environment that names the test's own store and nothing else."""
+    for name in [name for name in os.environ if name.startswith("OM_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("OM_REDIS_URL", server_url)
+    monkeypatch.setenv("OM_PREFIX", prefix)
+    monkeypatch.chdir(tmp_path)
+    for name, text in zip(FILES, blocks(PAGE, "json"), strict=True):
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def world(client: Any, prefix: str) -> World:
+    return World(client, prefix)
+
+
+def _run(times: int = 1) -> None:
+    for _ in range(times):
+        scope: dict[str, Any] = {"__name__": "__main__"}
+        for code in blocks(PAGE, "python"):
+            exec(compile(code, "migration.md", "exec"), scope)
+
+
+def test_every_program_runs_and_everything_that_was_brought_is_remembered_once(here, world, capsys):
+    _run()
+    world.sweep()
+    world.settle()
+
+    assert world.covering() == ["a1", "a2", "f-1", "f-2", "m-1", "m-2", "m-3", "m-4"]
+    assert world.om.verify() == []
+    said = capsys.readouterr().out
+    assert "c-1: 2 added, 0 known" in said
+    assert re.search(r"^\d+ tokens in 2 threads$", said, re.MULTILINE)
+
+
+def test_notes_have_the_dates_of_the_messages_and_the_calls_of_tools(here, world):
+    _run()
+    world.om.force_observe(resource_id="harold")
+    world.settle()
+
+    context = world.context("t-7").text
+    assert "Mar 4, 2025" in context
+    assert "Jan 10, 2025" in context
+    (asked,) = [o for o in world.om.observations("harold") if o.thread_id == "t-7"]
+    behind = world.om.sources(asked.id, "harold")
+    assert [part["type"] for part in behind[1].content] == ["tool-call", "tool-result", "text"]
+
+
+def test_a_program_that_is_run_again_adds_nothing(here, world, capsys):
+    _run(times=2)
+    world.settle()
+
+    assert world.covering() == ["a1", "a2", "f-1", "f-2", "m-1", "m-2", "m-3", "m-4"]
+    assert (here / "imported.txt").read_text().split() == ["c-1", "c-2"]
+
+
+def test_a_key_of_the_older_form_goes_to_the_resource_that_its_message_names(here, client, prefix, world):
+    for line in [
+        line for block in blocks(PAGE, "sh") for line in block.splitlines() if line.startswith("redis-cli ZADD")
+    ]:
+        client.execute_command(*shlex.split(line.replace("cortex:om", prefix))[1:])
+    world.sweep()
+
+    assert world.covering() == ["m-9"]
+
+
+def test_old_threads_are_observed_without_a_threshold_but_for_their_newest_messages(here, client, prefix):
+    _run()
+    world = World(client, prefix, min_recent_messages="1", message_threshold="100000")
+    client.hdel(
+        f"{prefix}:{{harold}}:record", *[f for f in client.hkeys(f"{prefix}:{{harold}}:record") if b"force" in f]
+    )
+    world.sweep()
+    world.settle()
+
+    raw = {message.id for thread in ("c-1", "c-2") for message in world.context(thread).messages}
+    assert raw == {"m-2", "m-4"}
+
+
+def test_the_yaml_of_the_page_is_in_force(here):
+    (text,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    (here / "config").mkdir()
+    (here / "config" / "observational-memory.yaml").write_text(re.sub(r"^  ", "", text, flags=re.MULTILINE))
+    settings = load_settings(here / "config", {})
+
+    assert settings.problems == ()
+    assert settings.memory.observer_models == ("extractive",)
