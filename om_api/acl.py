@@ -22,7 +22,7 @@ ROLES = (Role.READER, Role.WRITER)
 LEAST_PASSWORD = 16
 _DAY = "????-??-??"  # as long as a day is, so that no other resource's bill fits
 _CONNECT = ("auth", "hello", "ping", "select", "quit", "time", "multi", "exec", "discard")
-_ON_A_CLUSTER = ("asking", "cluster|slots", "command", "readonly", "readwrite")
+_ON_A_CLUSTER = ("asking", "cluster|slots", "command", "readonly")
 _READ = (
     *("get", "hget", "hgetall", "hmget", "hlen", "exists"),
     *("lrange", "llen", "smismember"),

@@ -37,6 +37,7 @@ def open_with(library: Library, url: str, timeout: float) -> Any:
         "retry": library.retry(NoBackoff(), 0),  # we try again ourselves: we must know what the first try may have done
         # with them on, redis.asyncio writes to connections whose end it has read, and nobody knows what became of that
         "maint_notifications_config": MaintNotificationsConfig(enabled=False),
+        "driver_info": None,  # an agent's user may not say it, and each refusal would stand in the server's ACL LOG
     }
     parts = urlsplit(url)
     if parts.scheme not in {"redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel"}:

@@ -11,10 +11,11 @@ import redis
 from acl_house import PASSWORD, House, every_key, lock
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 from servers import BINARIES, Server
-from world import contents
+from world import contents, wait_until
 
-from om_api import InvalidInputError, Message, ObservationalMemory, acl
+from om_api import InvalidInputError, Message, ObservationalMemory, acl, load_settings
 from om_api.api_keys import Role
+from om_api.cli.embedded import free_port
 from om_api.errors import NotPermittedError, StoreError
 from om_api.store import acl as users
 from om_api.store.connection import Connection, open_client
@@ -158,6 +159,36 @@ def test_a_client_that_may_not_tell_its_figures_stops_to(house, memory):
 
     assert om._core.served is None
     assert house.admin.acl_log() == []
+
+
+@pytest.mark.parametrize("role", acl.ROLES)
+def test_a_connection_is_made_without_asking_for_anything_that_is_refused(house, role):
+    url = house.apply(acl.agent(house.keys, "harold", role))
+    house.admin.acl_log_reset()
+    settings = load_settings(environ={"OM_REDIS_URL": url, "OM_PREFIX": house.prefix})
+    with ObservationalMemory(settings, tally=False) as om:
+        om.get_context("t-1", "harold")
+
+    assert house.admin.acl_log() == []
+
+
+def test_an_agents_user_is_enough_on_a_cluster(tmp_path, prefix):
+    """Each node needs the user; the mark of a push that is due goes to another slot, after the push."""
+    with Server(tmp_path, "--cluster-enabled", "yes", "--cluster-port", str(free_port())) as node:
+        lock(node)
+        house = House(node, prefix)
+        house.admin.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        wait_until(lambda: "cluster_state:ok" in str(house.admin.execute_command("CLUSTER", "INFO")), "the cluster")
+        user = acl.agent(house.keys, "harold", Role.WRITER)
+        house.apply(user)
+        client = redis.RedisCluster(host="127.0.0.1", port=node.port, username=user.name, password=PASSWORD)
+        with client, ObservationalMemory(house.world.settings, client=client) as om:
+            added = om.add_message(message("hello")).added
+            held = len(om.get_context("t-1", "harold").messages)
+        due = house.admin.zrange(house.keys.due_observe, 0, -1)
+        house.close()
+
+    assert (added, held, due) == (1, 1, [b"harold"])
 
 
 def test_what_is_granted_is_what_is_used_and_no_command_more(house, memory):
