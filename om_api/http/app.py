@@ -30,6 +30,7 @@ from om_api.http import (
 from om_api.http.house import House
 from om_api.http.log import Logged
 from om_api.http.replies import KINDS, schemas
+from om_api.http.stopping import Stopping
 from om_api.http.streams import Streams
 from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
@@ -80,7 +81,7 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.streams = Streams()
+    app.state.streams, app.state.stopping = Streams(), Stopping()
     app.add_middleware(Logged)
     for room in _ROOMS:
         app.include_router(room.router)

@@ -1,5 +1,7 @@
 """Asking the workers: observe now, reflect now, pause, resume."""
 
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Request, Response
@@ -7,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from om_api.api_keys import Role
 from om_api.http.guard import Guarded, needs
-from om_api.http.house import memory
+from om_api.http.house import memory, stopping
 from om_api.http.ids import ResourceId
 from om_api.http.limits import MAX_WAIT_S
 from om_api.http.replies import Done, answers, reply
@@ -31,13 +33,22 @@ Given = Annotated[Asked, Body(openapi_examples={"wait": {"value": {"thread_id": 
 @router.post("/observe", openapi_extra=needs(Role.WRITER), responses=answers(Done, Done(Outcome.ACTIVATED)))
 async def observe(request: Request, resource: ResourceId, asked: Given) -> Response:
     """Have what is raw observed now: `activated`, `rest` when there is nothing, `busy` when it is not done yet."""
-    return reply(Done(await memory(request).force_observe(asked.thread_id, resource, asked.wait or None)))
+    return await _answered(request, asked.wait, partial(memory(request).force_observe, asked.thread_id, resource))
 
 
 @router.post("/reflect", openapi_extra=needs(Role.WRITER), responses=answers(Done, Done(Outcome.REFLECTED)))
 async def reflect(request: Request, resource: ResourceId, asked: Given) -> Response:
     """Have the observations condensed now: `reflected`, `rest` when there are none, `busy` when it is not done yet."""
-    return reply(Done(await memory(request).force_reflect(resource, asked.thread_id, asked.wait or None)))
+    return await _answered(request, asked.wait, partial(memory(request).force_reflect, resource, asked.thread_id))
+
+
+async def _answered(request: Request, wait: float, ask: Callable[[float | None], Awaitable[Outcome]]) -> Response:
+    """What it ended with; a process that is told to stop waits no longer, and says how far it is."""
+    try:
+        async with stopping(request).ends():
+            return reply(Done(await ask(wait or None)))
+    except TimeoutError:
+        return reply(Done(await ask(None)))
 
 
 @router.post("/pause", openapi_extra=needs(Role.OPERATOR), responses=answers(Done, Done(Outcome.REST)))

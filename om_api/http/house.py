@@ -6,6 +6,7 @@ from fastapi import Request
 
 from om_api.async_key_ring import AsyncKeyRing
 from om_api.async_memory import AsyncObservationalMemory
+from om_api.http.stopping import Stopping
 from om_api.http.streams import Streams
 from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
@@ -36,6 +37,12 @@ def house(request: Request) -> House:
 def streams(request: Request) -> Streams:
     """The open streams of events of the app that a request came to."""
     found: Streams = request.app.state.streams
+    return found
+
+
+def stopping(request: Request) -> Stopping:
+    """Whether the app that a request came to was told to stop."""
+    found: Stopping = request.app.state.stopping
     return found
 
 

@@ -1,6 +1,8 @@
 """Running the app in a process of its own."""
 
 import ipaddress
+import signal
+import socket
 from types import FrameType
 
 import uvicorn
@@ -26,6 +28,11 @@ class Server(uvicorn.Server):
         self.config.app.state.streams.end()  # type: ignore[union-attr]
         super().handle_exit(sig, frame)
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop listening, have nobody wait for workers, let what is in flight end, and close the app."""
+        self.config.app.state.stopping.tell()  # type: ignore[union-attr]
+        await super().shutdown(sockets)
+
 
 def serve(settings: Settings, host: str, port: int, *, locked: bool) -> int:
     """Answer requests until told to stop, then finish those in flight; the exit code: 1 when it could not begin."""
@@ -40,5 +47,8 @@ def serve(settings: Settings, host: str, port: int, *, locked: bool) -> int:
         timeout_graceful_shutdown=round(MAX_WAIT_S),
     )
     server = Server(config)
+    # uvicorn puts these back and raises again what it was told by: a process that did as it was told would die of it
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, server.handle_exit)
     server.run()
     return 0 if server.started else 1
