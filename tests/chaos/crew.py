@@ -1,4 +1,4 @@
-"""The processes of a run: workers and beats, killed and started again, each in a group of its own."""
+"""The processes of a run: workers, beats and whatever else, ended and started again, each in a group of its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from om_api.cli.embedded import end, launch
 if TYPE_CHECKING:
     import random
     import subprocess
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 _CELERY = (sys.executable, "-m", "celery", "--quiet", "-A", "om_workers.app")
@@ -22,6 +22,14 @@ _BEAT_STARTS_S = 2.0
 _GROWN_S = 1.5  # of work, before a kill is worth its while
 _READY_S = 60
 _STOP_S = 15
+_ENDS_S = 60  # being asked to: what it works on is finished first
+_SAYS = {"worker": b"ready.", "api": b"Uvicorn running on"}  # once it works; a beat says nothing
+
+
+def celery(workers: int = 3, beats: int = 2) -> dict[str, list[str]]:
+    """The commands of workers and beats by the names of their processes."""
+    working = {f"worker-{n}": [*_CELERY, *_WORKER, "-n", f"worker-{n}@chaos"] for n in range(workers)}
+    return working | {f"beat-{n}": [*_CELERY, *_BEAT] for n in range(beats)}
 
 
 class _Running:
@@ -45,26 +53,26 @@ class _Running:
         return time.monotonic() - self._works_since > max(_GROWN_S, self._works_since - self._began)
 
     def _has_begun(self) -> bool:
-        if self._log.name.startswith("beat"):
+        word = _SAYS.get(self._log.stem.partition("-")[0])
+        if word is None:
             return time.monotonic() - self._began > _BEAT_STARTS_S
         with self._log.open("rb") as log:
             log.seek(self._start)
-            return b"ready." in log.read()
+            return word in log.read()
 
 
 class Crew:
-    """Three workers and two beats. What ends by itself, without a kill of ours, is noted in `deserted`."""
+    """Processes by name, with their commands. What ends by itself, without a kill of ours, is noted in `deserted`."""
 
-    def __init__(self, folder: Path, environ: Mapping[str, str], *, workers: int = 3, beats: int = 2) -> None:
-        self._folder, self._environ = folder, environ
-        self._names = [f"worker-{n}" for n in range(workers)] + [f"beat-{n}" for n in range(beats)]
+    def __init__(self, folder: Path, environ: Mapping[str, str], commands: Mapping[str, Sequence[str]]) -> None:
+        self._folder, self._environ, self._commands = folder, environ, commands
         self._running: dict[str, _Running] = {}
         self.deserted: list[str] = []
 
     def __enter__(self) -> Self:
         """Start all of them and wait until each works; none is left behind if that fails."""
         try:
-            for name in self._names:
+            for name in self._commands:
                 self._start(name)
             self._wait()
         except BaseException:
@@ -76,7 +84,7 @@ class Crew:
         until = time.monotonic() + _READY_S
         while not all(running.works() for running in self._running.values()):
             if time.monotonic() > until:
-                raise RuntimeError(f"the workers did not start; their logs: {self._folder}")
+                raise RuntimeError(f"not all processes started; their logs: {self._folder}")
             time.sleep(0.1)
 
     def __exit__(self, *_: object) -> None:
@@ -84,11 +92,10 @@ class Crew:
 
     def _start(self, name: str) -> None:
         # only ever from the main thread: a child is tied to the thread that made it
-        words = (*_WORKER, "-n", f"{name}@chaos") if name.startswith("worker") else _BEAT
         path = self._folder / f"{name}.log"
         with path.open("ab") as log:
             start = log.tell()
-            process = launch([*_CELERY, *words], output=log, environ=self._environ, orphaned=signal.SIGKILL)
+            process = launch(self._commands[name], output=log, environ=self._environ, orphaned=signal.SIGKILL)
         self._running[name] = _Running(process, path, start)
 
     def kill(self, kind: str, dice: random.Random) -> str:
@@ -97,11 +104,24 @@ class Crew:
         if not able:
             return ""
         name = dice.choice(able)
-        process = self._running[name].process
-        process.kill()
-        process.wait()
-        self._start(name)
+        self.restart(name, signal.SIGKILL)
         return name
+
+    def restart(self, name: str, how: signal.Signals) -> int:
+        """End one by a signal and start it again at once; what it exited with. TimeoutExpired if it does not end."""
+        process = self._running[name].process
+        process.send_signal(how)
+        code = process.wait(_ENDS_S)
+        self._start(name)
+        return code
+
+    def works(self, name: str) -> bool:
+        """Whether one has said that it is ready."""
+        return self._running[name].works()
+
+    def is_grown(self, name: str) -> bool:
+        """Whether ending one now would interrupt work."""
+        return self._running[name].is_grown()
 
     def tend(self) -> None:
         """Start again what ended by itself, and note that it did."""

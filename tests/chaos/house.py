@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Self
 
 from model_server import Behaviour, ModelServer, seeded_plan
 
-from chaos.crew import Crew
+from chaos.crew import Crew, celery
 from chaos.server import AofServer
 from om_api import ObservationalMemory, load_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import redis
 
     from chaos.plan import Run
+    from om_api.settings import Settings
 
 PREFIX = "chaos:om"
 _THINKS_S = 0.15
@@ -49,10 +51,13 @@ _SOLO = "observational_memory: {scope: thread}\n"
 
 
 class House:
-    """Everything a run needs, started on entry and stopped by its ids on every way out."""
+    """Everything a run needs, started on entry and stopped by its ids on every way out.
 
-    def __init__(self, folder: Path, run: Run) -> None:
-        self.folder, self._run = folder, run
+    `commands` are its processes, three workers and two beats unless said otherwise.
+    """
+
+    def __init__(self, folder: Path, run: Run, commands: Mapping[str, Sequence[str]] | None = None) -> None:
+        self.folder, self._run, self._commands = folder, run, commands or celery()
         self._held = ExitStack()
 
     def __enter__(self) -> Self:
@@ -61,7 +66,7 @@ class House:
             self.models = held.enter_context(ModelServer(self.moods, delay=_THINKS_S))
             self.server = held.enter_context(AofServer(self.folder / "server", self._run.fsync))
             self._configure()
-            self.crew = held.enter_context(Crew(self.folder, self._environ()))
+            self.crew = held.enter_context(Crew(self.folder, self._environ(), self._commands))
             self._held = held.pop_all()
         return self
 
@@ -87,6 +92,10 @@ class House:
             "OM_PREFIX": PREFIX,
         }
 
+    def settings(self) -> Settings:
+        """What a client of the house is told."""
+        return load_settings(environ=self._ours())
+
     def outside(self, timeout: float) -> redis.Redis:
         """A plain client, closed with the house."""
         client = self.server.client(timeout=timeout)
@@ -95,7 +104,7 @@ class House:
 
     def client(self, timeout: float) -> ObservationalMemory:
         """A client of the library, closed with the house."""
-        om = ObservationalMemory(load_settings(environ=self._ours()), timeout=timeout)
+        om = ObservationalMemory(self.settings(), timeout=timeout)
         self._held.callback(om.close)
         return om
 

@@ -28,12 +28,20 @@ class Said:
 
 
 class Window(NamedTuple):
-    """Something that took a while: what, to whom, from when to when; `ended` None while it goes on."""
+    """Something that took a while: what, to whom, from when to when; `ended` None while it goes on.
+
+    `thread` "": to the whole resource.
+    """
 
     what: str
     resource: str
     began: float
     ended: float | None = None
+    thread: str = ""
+
+    def touches(self, resource: str, thread: str) -> bool:
+        """Whether a thread of a resource is among those it happened to."""
+        return self.resource in {resource, "*"} and self.thread in {"", thread}
 
 
 class Journal:
@@ -95,10 +103,10 @@ class Journal:
             self.wrong.append((name, what))
         self.note("WRONG", id=name, why=what)
 
-    def opens(self, what: str, resource: str) -> int:
-        """Something begins that changes what may be expected of a resource; the number to close it by."""
+    def opens(self, what: str, resource: str, thread: str = "") -> int:
+        """Something begins that changes what may be expected of a resource, or of a thread; the number to close it by."""
         with self._lock:
-            self.windows.append(Window(what, resource, time.monotonic()))
+            self.windows.append(Window(what, resource, time.monotonic(), thread=thread))
             number = len(self.windows) - 1
         self.note(f"{what} begins", resource=resource)
         return number
@@ -117,19 +125,19 @@ class Journal:
 
     def expected(self, resource: str, thread: str, before: float) -> list[Said]:
         """What must be in a thread's memory: acknowledged before, and not cleared away."""
-        since = self.kept_since(resource)
+        since = self.kept_since(resource, thread)
         with self._lock:
             own = list(self._of[resource, thread])
         return [said for said in own if (said.acknowledged_at or before) < before and said.tried_at > since]
 
-    def kept_since(self, resource: str) -> float:
+    def kept_since(self, resource: str, thread: str) -> float:
         """What was first tried after this must be there; infinity while a clear goes on."""
-        ends = [w.ended for w in self.windows if w.what in {"clear", "loss"} and w.resource in {resource, "*"}]
+        ends = [w.ended for w in self.windows if w.what in {"clear", "loss"} and w.touches(resource, thread)]
         return max((float("inf") if end is None else end for end in ends), default=0.0)
 
     def cleared(self, said: Said) -> bool:
         """Whether a clear may have taken this message: it was tried before the clear returned."""
-        ends = [w.ended for w in self.windows if w.what == "clear" and w.resource == said.resource]
+        ends = [w.ended for w in self.windows if w.what == "clear" and w.touches(said.resource, said.thread)]
         return any(end is None or said.tried_at <= end for end in ends)
 
     def history(self, name: str) -> list[str]:

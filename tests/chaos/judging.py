@@ -133,7 +133,7 @@ def _problem(said: Said, times: int, journal: Journal, *, loses_tail: bool) -> s
         return f"held {times} times"
     if times and said.surely_absent:
         return 'every try was answered with "not stored", but it is there'
-    may_be_lost = loses_tail and said.tried_at <= journal.kept_since(said.resource)
+    may_be_lost = loses_tail and said.tried_at <= journal.kept_since(said.resource, said.thread)
     if not times and said.acknowledged_at and not journal.cleared(said) and not may_be_lost:
         return "acknowledged, but gone"
     return ""

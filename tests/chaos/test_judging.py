@@ -89,6 +89,13 @@ def test_a_clear_excuses_what_was_tried_before_it_returned_and_nothing_else(stor
     assert _wrong(store, journal) == [("w1-2", "acknowledged, but gone")]
 
 
+def test_a_clear_of_a_thread_excuses_that_thread_only(store, journal):
+    _said(journal)
+    journal.closes(journal.opens("clear", "pool-1", "t-2"))
+
+    assert _wrong(store, journal) == [("w1-1", "acknowledged, but gone")]
+
+
 def test_a_lost_tail_excuses_what_was_said_before_it_but_no_double(store, journal):
     _said(journal)
     _said(journal, "w1-2")

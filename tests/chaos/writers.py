@@ -25,39 +25,21 @@ _REPEATS_WITHIN_S = 300.0  # ids older than ten minutes may be new messages by d
 _WORDS = ("parcel", "Harold", "leaves", "Lisbon", "Monday", "unless", "customs", "office", "asks", "form", "by", "noon")
 
 
-class Writer(threading.Thread):
-    """Sends `quota` messages evenly over `seconds`, later ones faster where it had to wait."""
+class Composer:
+    """Makes messages whose content holds their mark; late, equal or future in time now and then."""
 
-    def __init__(
-        self, name: str, cast: Sequence[Member], journal: Journal, dice: random.Random, *, quota: int, seconds: float
-    ) -> None:
-        super().__init__(name=name, daemon=True)
-        self._cast, self._journal, self._dice = cast, journal, dice
-        self._quota, self._seconds = quota, seconds
-        self._sent, self._last_ms = 0, 0
-        self.halt = threading.Event()
+    def __init__(self, name: str, dice: random.Random) -> None:
+        self._name, self._dice = name, dice
+        self.made, self._last_ms = 0, 0
 
-    def run(self) -> None:
-        began = time.monotonic()
-        try:
-            while self._sent < self._quota and not self.halt.is_set():
-                self._speak()
-                ahead = began + self._sent * self._seconds / self._quota - time.monotonic()
-                self.halt.wait(max(0.0, ahead))
-        except Exception as error:  # noqa: BLE001 - nothing but a StoreError may reach an agent
-            self._journal.breach(f"{self.name} met {type(error).__name__}: {error}"[:300])
-
-    def _speak(self) -> None:
-        raise NotImplementedError
-
-    def compose(self, member: Member, thread: str, *, plain: bool = False) -> Said:
-        """The next message: late, equal or future in time now and then; its mark says its name in its content."""
-        self._sent += 1
-        name = f"{self.name}-{self._sent}"
+    def compose(self, resource: str, thread: str, *, plain: bool = False) -> Said:
+        """The next message, called after its author and its number."""
+        self.made += 1
+        name = f"{self._name}-{self.made}"
         words = " ".join(self._dice.choices(_WORDS, k=6))
         fields = {"id": name, "role": self._dice.choice(("user", "assistant")), "content": f"[[{name}]] {words}"}
         fields |= {"tokens": self._dice.randrange(20, 60), "timestamp": self._time()}
-        return Said(name, member.name, thread, fields, plain=plain)
+        return Said(name, resource, thread, fields, plain=plain)
 
     def _time(self) -> int:
         now = int(time.time() * 1000)
@@ -70,6 +52,35 @@ class Writer(threading.Thread):
             return now + self._dice.randrange(1, 600_000)
         self._last_ms = now
         return now
+
+
+class Writer(threading.Thread):
+    """Sends `quota` messages evenly over `seconds`, later ones faster where it had to wait."""
+
+    def __init__(
+        self, name: str, cast: Sequence[Member], journal: Journal, dice: random.Random, *, quota: int, seconds: float
+    ) -> None:
+        super().__init__(name=name, daemon=True)
+        self._cast, self._journal, self._dice = cast, journal, dice
+        self._quota, self._seconds = quota, seconds
+        self.composer = Composer(name, dice)
+        self.halt = threading.Event()
+
+    def run(self) -> None:
+        began = time.monotonic()
+        try:
+            while self.composer.made < self._quota and not self.halt.is_set():
+                self._speak()
+                ahead = began + self.composer.made * self._seconds / self._quota - time.monotonic()
+                self.halt.wait(max(0.0, ahead))
+        except Exception as error:  # noqa: BLE001 - nothing but a StoreError may reach an agent
+            self._journal.breach(f"{self.name} met {type(error).__name__}: {error}"[:300])
+
+    def _speak(self) -> None:
+        raise NotImplementedError
+
+    def _compose(self, member: Member, *, plain: bool = False) -> Said:
+        return self.composer.compose(member.name, self._dice.choice(member.threads), plain=plain)
 
     def _member(self) -> Member:
         return self._dice.choices(self._cast, [member.weight for member in self._cast])[0]
@@ -93,7 +104,7 @@ class LibraryWriter(Writer):
         if self._dice.random() < 0.1:
             members.append(self._member())
         each = self._dice.randrange(2, 7) if self._dice.random() < 0.3 else 1
-        batch = [self.compose(member, self._dice.choice(member.threads)) for member in members for _ in range(each)]
+        batch = [self._compose(member) for member in members for _ in range(each)]
         if self._deliver(batch):
             self._kept += [said for said in batch if not members[0].fate and len(members) == 1]
 
@@ -138,8 +149,7 @@ class PlainWriter(Writer):
         self._client, self._prefix = client, prefix
 
     def _speak(self) -> None:
-        member = self._member()
-        said = self.compose(member, self._dice.choice(member.threads), plain=True)
+        said = self._compose(self._member(), plain=True)
         key = f"{self._prefix}:{{{said.resource}}}:messages:{said.thread}"
         if self._until_answered(said, key) and self._dice.random() < 0.75:
             self._try("ZADD", f"{self._prefix}:adopt", 0, key)
