@@ -69,8 +69,7 @@ _TOLD_AT_ONCE = 200  # resources whose figures go with one batch
 _URGENT_EVERY_S = 5.0
 _POLL_S = 0.1
 _FOLLOWED = 100  # events taken at once by who follows
-_FOLLOW_S = 30.0
-_SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 5.0
+_FOLLOW_S = 1.0
 
 
 class Receipt(NamedTuple):
@@ -567,14 +566,12 @@ class Core:
         return Told([], told.after)
 
     def next_events(self, after: str, wanted: Wanted) -> Steps[Told]:
-        """The next events behind an id, if any come soon. While the store is away, it is tried again and again."""
-        pause = _SHORTEST_PAUSE_S
-        while True:
-            try:
-                return (yield from self.events(after, wanted, _FOLLOWED, _FOLLOW_S))
-            except StoreError:
-                yield Wait(pause)
-                pause = min(2 * pause, _LONGEST_PAUSE_S)
+        """The next events behind an id, if any come within a second; none while the store is away."""
+        try:
+            return (yield from self.events(after, wanted, _FOLLOWED, _FOLLOW_S))
+        except StoreError:
+            yield Wait(_FOLLOW_S)
+            return Told([], after)
 
     # -- ending -------------------------------------------------------------------------------------------------------
 

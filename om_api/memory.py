@@ -65,6 +65,7 @@ class ObservationalMemory:
             self._core.served = None
         self._fail_open = fail_open
         self._away = False
+        self._closed = False
         self._unsent: deque[Message] = deque(maxlen=_KEPT_UNSENT)
         if fail_open:
             self._core.snapshots = OrderedDict()
@@ -77,6 +78,7 @@ class ObservationalMemory:
 
     def close(self) -> None:
         """Send what could not be sent before, if the store is back, and give the connections back."""
+        self._closed = True
         if self._unsent:
             self._send([])
         if not self._away:
@@ -220,14 +222,14 @@ class ObservationalMemory:
     def follow(
         self, after: str = "", *, kinds: str | Collection[str] = (), resource_id: str | Collection[str] = ()
     ) -> Iterator[Event]:
-        """Every event behind an id, or from now on, as it comes; ends when whoever iterates does.
+        """Every event behind an id, or from now on, as it comes, until the client is closed.
 
         A store that is away is waited for, once it could be read; then it goes on where it was. An event of the kind `gap`
         says that events before it were cut off unread.
         """
         wanted = Wanted.of(kinds, resource_id)
         told = self._run(self._core.events(after, wanted, 1_000) if after else self._core.now())
-        while True:
+        while not self._closed:
             for event in told.events:
                 yield event
             told = self._run(self._core.next_events(told.after, wanted))

