@@ -49,6 +49,7 @@ class Sweep:
         did = [self._alone(self.adopt, key) for key in dict.fromkeys([*hints, *strays])]
         now = self._run(due.server_ms())
         neglected = self._run(survey.oldest_looked(keys, now, _RESOURCES))
+        self._shop.telling.met(neglected, now)
         tended = [self._alone(self._tend, resource, now) for resource in neglected]
         return Swept(
             adopted=sum(outcome in {Outcome.SEALED, Outcome.REJECTED} for outcome in did),

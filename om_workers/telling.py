@@ -62,9 +62,16 @@ class Telling:
         if self._clock is None:
             clock.seen(self._run(due.server_ms()))
             self._clock = clock
+        clock.seen(self._run(stream.publish(self._keys, told, self._caps(), clock.ms())))
+
+    def _caps(self) -> Caps:
         memory = self._settings.memory
-        caps = Caps(memory.events.keep, memory.metrics.resources)
-        clock.seen(self._run(stream.publish(self._keys, told, caps, clock.ms())))
+        return Caps(memory.events.keep, memory.metrics.resources)
+
+    def met(self, resources: Sequence[str], now: int) -> None:
+        """Somebody writes under these names, at server ms `now`: whoever watches should see them before anything happens."""
+        with suppress(StoreError):
+            self._run(stream.meet(self._keys, resources, self._caps(), now))
 
     # -- chunks -------------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, get_args
 
@@ -56,13 +57,13 @@ class Others:
 
 def of_counters(own: Mapping[str, Counted], others: Counted, settings: Settings) -> Iterator[Sample]:
     """Every counter of measured resources and of the others, also those that are still 0."""
+    rates = cache(partial(_rates, settings))  # many agents name one model
     for resource, counted in own.items():
-        yield from _of(resource, counted, _rates(settings, resource))
-    yield from _of(OTHER, others, _rates(settings, None))
+        yield from _of(resource, counted, rates(accounts.actor_of(settings, resource)))
+    yield from _of(OTHER, others, rates(accounts.actor_of(settings, None)))
 
 
-def _rates(settings: Settings, resource: str | None) -> Rates | None:
-    actor = accounts.actor_of(settings, resource)
+def _rates(settings: Settings, actor: str | None) -> Rates | None:
     return prices.rates(actor, settings.models) if actor else None
 
 

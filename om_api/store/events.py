@@ -85,6 +85,12 @@ def _measuring(keys: Keys, counted: Mapping[str, Any], caps: Caps, now_ms: int) 
     ]
 
 
+def meet(keys: Keys, resources: Sequence[str], caps: Caps, now_ms: int) -> Steps[None]:
+    """Have resources measured to which nothing happened yet, as far as there is room."""
+    if commands := _measuring(keys, dict.fromkeys(resources[: caps.resources]), caps, now_ms):
+        yield Batch(commands, atomic=False, writes=True)
+
+
 def first_to_tell(keys: Keys, what: str) -> Steps[bool]:
     """Whether nobody has told this yet; whoever is first should, within two days nobody else is."""
     (won,) = yield Batch([("SET", keys.told(what), 1, "NX", "EX", _TOLD_S)], writes=True, once=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from om_api.store.keys import Keys
 
 THREADS = 2_000  # records of threads that one look reads, of all resources in thread scope together
-ELSEWHERE = 1_000  # quarantines of resources without a label of their own that one look counts
+ELSEWHERE = 1_000  # resources whose quarantine one look counts although they may have no label of their own
 _SLICE = 500
 
 
@@ -95,11 +95,11 @@ def _levels(keys: Keys, threads: dict[str, list[str]]) -> Steps[dict[str, tuple[
 
 
 def elsewhere(keys: Keys, known: Sequence[str]) -> Steps[Elsewhere]:
-    """What is to be said of all resources together; of the quarantines of those not in `known`, the last looked at."""
-    last = ("ZRANGE", keys.resources, 0, ELSEWHERE + len(known) - 1, "REV")
+    """What is to be said of all together: the quarantines are those of the last ones looked at, without the `known`."""
+    last = ("ZRANGE", keys.resources, 0, ELSEWHERE - 1, "REV")
     nobodys = keys.of(UNKNOWN).rejected
     resources, found, unknown = yield Batch([("ZCARD", keys.resources), last, ("LLEN", nobodys)], atomic=False)
-    names = [name for name in (each.decode() for each in found) if name not in {*known, UNKNOWN}][:ELSEWHERE]
+    names = [name for name in (each.decode() for each in found) if name not in {*known, UNKNOWN}]
     sizes = yield from _sliced([("LLEN", keys.of(name).rejected) for name in names])
     return Elsewhere(int(resources), sum(map(int, sizes)), int(unknown))
 

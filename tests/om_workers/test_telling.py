@@ -257,3 +257,16 @@ def test_a_stream_that_is_no_stream_stops_nobody(world):
     world.context()
 
     assert world.om.stats("harold").observed_messages > 0
+
+
+def test_who_has_only_written_is_measured_after_a_sweep_as_far_as_there_is_room(client, prefix):
+    world = World(client, prefix, metrics__resources="2")
+    say(world, 1, resource="harold")
+    before = world.shop.run(events.measured(world.shop.keys))
+    world.sweep()
+    for name in ("ada", "albert"):
+        say(world, 1, resource=name)
+        world.sweep()
+
+    assert before == []
+    assert world.shop.run(events.measured(world.shop.keys)) == ["harold", "ada"]

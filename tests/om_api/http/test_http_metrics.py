@@ -233,20 +233,22 @@ def test_while_the_store_is_away_there_are_no_figures_and_afterwards_there_are(t
 
 
 def test_who_asks_at_once_is_given_one_answer_and_who_comes_later_another(settings, client, monkeypatch):
-    monkeypatch.setattr(scraper, "FRESH_S", 60.0)
     looks, read = [], scraper.read
     monkeypatch.setattr(scraper, "read", lambda *given: looks.append(1) or read(*given))
 
     async def several():
         asked = scraper.Scraper(settings)
-        together = await asyncio.gather(*(asked.scrape() for _ in range(5)))
+        found = await asyncio.gather(*(asked.scrape() for _ in range(5)))
+        monkeypatch.setattr(scraper, "FRESH_S", 60.0)
+        found.append(await asked.scrape())
+        before = len(looks)
         monkeypatch.setattr(scraper, "FRESH_S", 0.0)
         await asked.scrape()
         await asked.close()
-        return together
+        return set(found), before, len(looks)
 
-    assert len(set(asyncio.run(several()))) == 1
-    assert len(looks) == 2
+    found, before, after = asyncio.run(several())
+    assert (len(found), before, after) == (1, 1, 2)
 
 
 def test_who_gives_up_does_not_take_the_answer_from_the_others(settings, client):
