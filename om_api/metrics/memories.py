@@ -49,7 +49,9 @@ def _pressure(level: Level, otherwise: InForce) -> tuple[float, float]:
     """A scope's raw window and observations beside the thresholds that its record carries, or else the settings."""
     limits, record = in_force.read(level.record.limits, otherwise).limits, level.record
     raw = level.unsealed + record.chunk_tokens
-    return raw / threshold(limits, record.observation_tokens), record.observation_tokens / limits.observation_threshold
+    thresholds = (threshold(limits, record.observation_tokens), limits.observation_threshold)
+    raw_most, observed_most = (max(1, tokens) for tokens in thresholds)  # the record may say anything
+    return raw / raw_most, record.observation_tokens / observed_most
 
 
 def of_quarantines(reading: Reading) -> Iterator[Sample]:

@@ -103,6 +103,11 @@ SERIES = (
     ),
     _gauge("cortex_om_resources", "Resources that the workers know.", "`P:resources`"),
     _gauge("cortex_om_measured_resources", "Resources that have a label of their own.", "`P:measured`"),
+    _gauge(
+        "cortex_om_unreadable_resources",
+        "Of these, resources whose keys hold what is not ours; figures of their memories are left out.",
+        "`P:{<r>}:*`",
+    ),
     _gauge("cortex_om_threads_left_out", "Threads in thread scope that these figures leave out.", "`P:{<r>}:threads`"),
 )
 BY_NAME = {each.name: each for each in SERIES}

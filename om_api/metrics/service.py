@@ -20,7 +20,8 @@ def of_service(reading: Reading) -> Iterator[Sample]:
     yield from _breakers(reading)
     yield Sample("cortex_om_workers", (), reading.workers)
     yield Sample("cortex_om_resources", (), reading.elsewhere.resources)
-    yield Sample("cortex_om_measured_resources", (), len(reading.tiers))
+    yield Sample("cortex_om_measured_resources", (), len(reading.own))
+    yield Sample("cortex_om_unreadable_resources", (), len(reading.own) - len(reading.tiers))
     yield Sample("cortex_om_threads_left_out", (), sum(tiers.left_out for tiers in reading.tiers.values()))
 
 

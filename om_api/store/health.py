@@ -114,7 +114,7 @@ def waiting(keys: Keys) -> Steps[list[Waiting]]:
         hour = now - due.URGENT_MS
         commands = [
             ("ZCOUNT", key, "-inf", now),
-            ("ZRANGE", key, "-inf", hour, "BYSCORE", "LIMIT", 0, 1, "WITHSCORES"),
+            ("ZRANGE", key, "(-inf", hour, "BYSCORE", "LIMIT", 0, 1, "WITHSCORES"),  # -inf itself is no time
             ("ZRANGE", key, f"({hour}", now, "BYSCORE", "LIMIT", 0, 1, "WITHSCORES"),
         ]
         count, urgent, plain = yield Batch(commands, atomic=False)

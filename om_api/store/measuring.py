@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from om_api.store.decoding import as_record, fields
 from om_api.store.quarantine import UNKNOWN
+from om_api.store.spoilt import of_each
 from om_api.store.steps import Batch, Steps
 from om_api.values import Record, Scope
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 THREADS = 2_000  # records of threads that one look reads, of all resources in thread scope together
 ELSEWHERE = 1_000  # resources whose quarantine one look counts although they may have no label of their own
 _SLICE = 500
+_MOST = 2**53  # tokens that anyone believes
 
 
 class Level(NamedTuple):
@@ -47,7 +50,14 @@ class Elsewhere(NamedTuple):
 
 
 def tiers(keys: Keys, resources: Sequence[str]) -> Steps[dict[str, Tiers]]:
-    """How full some resources' memories are. Of many threads in thread scope, those that were heard of last are read."""
+    """How full some resources' memories are. Of many threads in thread scope, those that were heard of last are read.
+
+    A resource whose keys hold what is not ours is left out.
+    """
+    return (yield from of_each(partial(_tiers, keys), resources))
+
+
+def _tiers(keys: Keys, resources: Sequence[str]) -> Steps[dict[str, Tiers]]:
     ofs = [keys.of(name) for name in resources]
     asked = [
         [("GET", of.scope), ("HGET", of.tokens, "*"), ("LLEN", of.rejected), ("HGETALL", of.record(Scope(name)))]
@@ -56,8 +66,8 @@ def tiers(keys: Keys, resources: Sequence[str]) -> Steps[dict[str, Tiers]]:
     replies = yield from _sliced([command for each in asked for command in each])
     found, threaded = dict[str, Tiers](), list[str]()
     for name, scope, tokens, rejected, record in zip(resources, *(replies[n::4] for n in range(4)), strict=True):
-        unsealed = int(tokens or 0)
-        found[name] = Tiers(unsealed, int(rejected), (Level(unsealed, as_record(fields(record))),))
+        whole = _level(tokens, record)
+        found[name] = Tiers(whole.unsealed, int(rejected), (whole,))
         if scope == b"thread":
             threaded.append(name)
     return found | (yield from _by_thread(keys, {name: found[name] for name in threaded}))
@@ -90,8 +100,16 @@ def _levels(keys: Keys, threads: dict[str, list[str]]) -> Steps[dict[str, tuple[
     replies = yield from _sliced(commands)
     found: dict[str, list[Level]] = {name: [] for name in threads}
     for (name, _), tokens, record in zip(pairs, replies[::2], replies[1::2], strict=True):
-        found[name].append(Level(int(tokens or 0), as_record(fields(record))))
+        found[name].append(_level(tokens, record))
     return {name: tuple(levels) for name, levels in found.items()}
+
+
+def _level(tokens: bytes | None, reply: Any) -> Level:
+    unsealed, record = int(tokens or 0), as_record(fields(reply))
+    totals = (record.chunk_tokens, record.observation_tokens, record.reflection_tokens, record.observed_tokens)
+    if max(map(abs, (unsealed, *totals))) > _MOST:
+        raise ValueError("no memory holds so many tokens")
+    return Level(unsealed, record)
 
 
 def elsewhere(keys: Keys, known: Sequence[str]) -> Steps[Elsewhere]:
@@ -100,8 +118,13 @@ def elsewhere(keys: Keys, known: Sequence[str]) -> Steps[Elsewhere]:
     nobodys = keys.of(UNKNOWN).rejected
     resources, found, unknown = yield Batch([("ZCARD", keys.resources), last, ("LLEN", nobodys)], atomic=False)
     names = [name for name in (each.decode() for each in found) if name not in {*known, UNKNOWN}]
+    sizes = yield from of_each(partial(_rejected, keys), names)
+    return Elsewhere(int(resources), sum(sizes.values()), int(unknown))
+
+
+def _rejected(keys: Keys, names: Sequence[str]) -> Steps[dict[str, int]]:
     sizes = yield from _sliced([("LLEN", keys.of(name).rejected) for name in names])
-    return Elsewhere(int(resources), sum(map(int, sizes)), int(unknown))
+    return dict(zip(names, map(int, sizes), strict=True))
 
 
 def _sliced(commands: Sequence[tuple[Any, ...]]) -> Steps[list[Any]]:

@@ -274,3 +274,16 @@ def test_several_who_ask_in_vain_are_told_so_once_each(settings):
         return found
 
     assert [type(each) for each in asyncio.run(several())] == [StoreError] * 3
+
+
+def test_what_one_agent_writes_into_its_keys_hides_no_other_one(lived, scrape):
+    lived.client.hset(f"{lived.prefix}:{{ada}}:tokens", "*", "many")
+    lived.client.hset(f"{lived.prefix}:{{harold}}:record", "limits", '{"limits": {"message_threshold": 0}}')
+    lived.client.zadd(f"{lived.prefix}:due:observe", {"ada": "-inf"})
+    found = scrape()
+
+    assert (found["unreadable_resources",], found["measured_resources",]) == (1, 2)
+    assert found["observations_tokens", "harold"] > 0
+    assert ("observations_tokens", "ada") not in found
+    assert found["contexts_total", "ada"] == 0
+    assert found["lag_seconds", "observe"] < 3_600

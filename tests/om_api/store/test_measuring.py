@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from world import World
 
+from om_api.errors import StoreError
 from om_api.store import measuring
 from om_api.store.keys import Keys
 from om_api.store.quarantine import UNKNOWN
+from om_api.store.spoilt import of_each
 
 
 @pytest.fixture(params=["resource", "thread"])
@@ -81,3 +83,55 @@ def test_quarantines_elsewhere_are_counted_once_and_within_bounds(client, prefix
     bounded = world.shop.run(measuring.elsewhere(keys, ["harold"]))
     assert found == (3, 5, 8)
     assert bounded == (3, 4, 8)
+
+
+@pytest.mark.parametrize(
+    ("key", "field", "value"),
+    [
+        ("rejected", None, "a string"),
+        ("tokens", None, "a string"),
+        ("tokens", "*", "many"),
+        ("tokens", "*", "9" * 400),
+        ("record", "observation_tokens", "1e3"),
+        ("record", b"\xff", "x"),
+    ],
+)
+def test_a_resource_whose_keys_hold_what_is_not_ours_is_left_out_and_the_others_are_not(
+    client, prefix, key, field, value
+):
+    world = World(client, prefix)
+    names = [f"agent-{n}" for n in range(5)]
+    for name in names:
+        world.say("hello", resource=name)
+    spoilt = f"{prefix}:{{agent-3}}:{key}"
+    if field is None:
+        client.delete(spoilt)
+        client.set(spoilt, value, ex=60)
+    else:
+        client.hset(spoilt, field, value)
+
+    found = world.shop.run(measuring.tiers(Keys(prefix), names))
+    assert {name: tiers.unsealed for name, tiers in found.items()} == {name: 100 for name in names if name != "agent-3"}
+
+
+def test_a_spoilt_quarantine_elsewhere_hides_no_other_one(client, prefix):
+    keys = Keys(prefix)
+    client.zadd(keys.resources, {"harold": 1, "ada": 2, "albert": 3})
+    client.rpush(keys.of("harold").rejected, "entry")
+    client.set(keys.of("ada").rejected, "a string", ex=60)
+    world = World(client, prefix)
+
+    assert world.shop.run(measuring.elsewhere(keys, [])) == (3, 1, 0)
+
+
+def test_a_store_that_is_away_is_asked_once(prefix):
+    asked = []
+
+    def read(names):
+        asked.append(names)
+        raise StoreError("the store did not answer")
+        yield
+
+    with pytest.raises(StoreError):
+        next(of_each(read, ["harold", "ada"]))
+    assert asked == [["harold", "ada"]]
