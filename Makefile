@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 FILES := pyproject.toml constraints.txt Makefile
 JOBS ?= 2
 
-.PHONY: help demo up test lint check fuzz chaos limits mutants faces docs clean
+.PHONY: help demo up test lint check fuzz chaos limits mutants conform faces docs clean
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
@@ -58,6 +58,9 @@ limits: $(VENV)/.installed-tests  ## count what two workers with 32 threads each
 
 mutants: $(VENV)/.installed-tests  ## take out every guard once and see that the tests notice (ONLY=seal.lua, JOBS=4, WRITE=1)
 	@PYTHONPATH=tests $(BIN)/python -m mutants --jobs $(JOBS) --only "$${ONLY:-}" $(if $(WRITE),--write)
+
+conform: $(VENV)/.installed-tests  ## ask a real server everything that its OpenAPI document permits (EXAMPLES=300, SEED=1)
+	@PYTHONPATH=tests $(BIN)/python -m conform --examples $(or $(EXAMPLES),300) --seed $(or $(SEED),1)
 
 faces: $(VENV)/.installed-checks  ## write the blocking client again, of the asyncio one
 	$(BIN)/python .ci/faces.py --write

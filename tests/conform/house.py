@@ -1,0 +1,106 @@
+"""A house to ask: a store, a real server, a memory that is old already, and workers that go on working."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import httpx2
+import redis
+from conftest import _free_port, embedded, wait_until
+from world import SMALL, World
+
+from om_api.errors import OMError
+from om_api.key_ring import KeyRing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PREFIX = "conform:om"
+_OM = Path(sys.executable).with_name("om")
+
+
+class Door(NamedTuple):
+    """Where to ask, and the token of an operator of every resource."""
+
+    url: str
+    token: str
+
+
+@contextlib.contextmanager
+def opened(log: Path) -> Iterator[Door]:
+    """The house while the block runs; the server's log goes to a file."""
+    with embedded() as store, redis.Redis.from_url(store) as client:
+        world = World(client, PREFIX)
+        grow_old(world)
+        _, token = KeyRing(world.settings, client=client).create(["*"], "operator")
+        with _serving(store, log) as url, _working(world):
+            yield Door(url, token)
+
+
+def grow_old(world: World) -> None:
+    """Give harold a generation, observations, chunks, raw messages and a quarantine."""
+    for thread in ("t-1", "t-2"):
+        world.say(*[f"message {n}" for n in range(14)], thread=thread)
+        world.settle()
+    world.om.force_reflect("harold")
+    world.settle()
+    world.say(*[f"later {n}" for n in range(14)])
+    world.settle()
+    world.client.zadd(f"{PREFIX}:{{harold}}:messages:t-1", {b'{"role":"robot"}': 1_763_600_000_000})
+    world.sweep()
+
+
+@contextlib.contextmanager
+def _serving(store: str, log: Path) -> Iterator[str]:
+    port = _free_port()
+    url = f"http://127.0.0.1:{port}"
+    environment = {**os.environ, **SMALL, "OM_REDIS_URL": store, "OM_PREFIX": PREFIX}
+    with log.open("wb") as out:
+        command = [str(_OM), "api", "--port", str(port)]
+        with subprocess.Popen(command, env=environment, cwd=log.parent, stdout=out, stderr=out) as server:
+            try:
+                wait_until(lambda: _answers(url), f"the server; its log: {log}", 30)
+                yield url
+            finally:
+                server.terminate()
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx2.get(f"{url}/readyz").is_success
+    except httpx2.TransportError:
+        return False
+
+
+@contextlib.contextmanager
+def _working(world: World) -> Iterator[None]:
+    ended = threading.Event()
+    worker = threading.Thread(target=_work, args=(world, ended), name="worker")
+    worker.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        worker.join()
+
+
+def _work(world: World, ended: threading.Event) -> None:
+    while not ended.wait(0.1):
+        with contextlib.suppress(OMError):
+            world.sweep()
+            world.tick_forgiving()
+
+
+def ask_everything(door: Door, cwd: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Let schemathesis ask everything that the server's own document says may be asked; its report is on stdout."""
+    here = Path(__file__).parent
+    command = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(here / "schemathesis.toml"), "--no-color"]
+    command += ["run", f"{door.url}/v1/openapi.json", "-H", f"Authorization: Bearer {door.token}", *options]
+    environment: dict[str, Any] = {**os.environ, "PYTHONPATH": str(here.parent)}
+    return subprocess.run(command, check=False, cwd=cwd, env=environment, capture_output=True, text=True)
