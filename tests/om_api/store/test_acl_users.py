@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 import redis
 from acl_house import PASSWORD, House, every_key, lock
+from driven import Driven
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 from servers import BINARIES, Server
 from world import contents, wait_until
@@ -19,6 +20,7 @@ from om_api.cli.embedded import free_port
 from om_api.errors import NotPermittedError, StoreError
 from om_api.store import acl as users
 from om_api.store.connection import Connection, open_client
+from om_api.store.keys import Keys
 from om_api.store.scripts import load_all, provide
 
 AT = 1_763_600_000_000
@@ -161,12 +163,13 @@ def test_a_client_that_may_not_tell_its_figures_stops_to(house, memory):
     assert house.admin.acl_log() == []
 
 
-@pytest.mark.parametrize("role", acl.ROLES)
-def test_a_connection_is_made_without_asking_for_anything_that_is_refused(house, role):
+@roles
+@pytest.mark.parametrize("face", [ObservationalMemory, Driven])
+def test_a_connection_is_made_without_asking_for_anything_that_is_refused(house, role, face):
     url = house.apply(acl.agent(house.keys, "harold", role))
-    house.admin.acl_log_reset()
     settings = load_settings(environ={"OM_REDIS_URL": url, "OM_PREFIX": house.prefix})
-    with ObservationalMemory(settings, tally=False) as om:
+    house.admin.acl_log_reset()
+    with face(settings, tally=False) as om:
         om.get_context("t-1", "harold")
 
     assert house.admin.acl_log() == []
@@ -493,6 +496,17 @@ def test_a_server_that_keeps_users_in_a_file_knows_them_after_a_restart(server, 
         house.admin.close()
 
     assert (done.saved, [each.name for each in known]) == (True, [user.name])
+
+
+@pytest.mark.parametrize("binary", BINARIES.values(), ids=BINARIES)
+def test_a_file_of_users_takes_the_place_of_requirepass(tmp_path, prefix, binary):
+    """Who adds an aclfile to a server that had a password opens it to everybody: that is said when a user is applied."""
+    (tmp_path / "users.acl").touch()
+    options, user = ("--requirepass", PASSWORD, "--aclfile"), acl.agent(Keys(prefix), "harold", Role.WRITER)
+    with Server(tmp_path, *options, str(tmp_path / "users.acl"), binary=binary) as own, own.client() as anybody:
+        done = Connection(anybody).run(users.apply(user, [acl.kept(PASSWORD)], reset=False))
+
+    assert done == users.Applied(saved=True, open_door=True)
 
 
 @pytest.mark.parametrize("door", ["on", "off"])
