@@ -115,6 +115,11 @@ class Crew:
         self._start(name)
         return code
 
+    @property
+    def names(self) -> list[str]:
+        """Who they are."""
+        return list(self._commands)
+
     def works(self, name: str) -> bool:
         """Whether one has said that it is ready."""
         return self._running[name].works()

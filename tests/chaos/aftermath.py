@@ -1,0 +1,60 @@
+"""What a run left: a house brought to rest, and what is found in it then. And the folder that a failed run keeps."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from chaos import judging, quiet
+from chaos.house import PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from chaos.house import House
+    from chaos.judging import Held
+    from om_api.store.verify import Breach
+
+_LONGEST_QUIET_S = 150
+_FORCE_S = 90
+
+
+class Rest(NamedTuple):
+    """Seconds to quiet, what never came to an end, and what plain looks and `om verify` found."""
+
+    quiet_s: float
+    unfinished: str
+    held: Held
+    breaches: list[Breach]
+
+
+def settle(house: House, names: Iterable[str]) -> Rest:
+    """Wait until all scopes are observed, have what is left observed by force, end the processes, and look."""
+    with house.server.client() as client:
+        om, tend = house.client(10), house.crew.tend
+        tell("quiet: until all scopes are observed")
+        quiet_s, unfinished = quiet.wait_for_quiet(client, PREFIX, tend, _LONGEST_QUIET_S)
+        tell(f"observed after {quiet_s:.0f} s; what is left by force")
+        quiet.observe_all(om, client, PREFIX, names, tend, _FORCE_S)
+        _, stuck = quiet.wait_for_quiet(client, PREFIX, tend, _FORCE_S)
+        house.crew.stop()
+        return Rest(quiet_s, unfinished or stuck, judging.look(client, PREFIX), om.verify())
+
+
+@contextmanager
+def folder(what: str) -> Iterator[Path]:
+    """A new folder for a run; it is there afterwards, and named where the run was cut short."""
+    made = Path(tempfile.mkdtemp(prefix=f"om-{what}-"))
+    try:
+        yield made
+    except BaseException:
+        tell(f"the run was cut short; its folder: {made}")
+        raise
+
+
+def tell(line: str) -> None:
+    """Say where a long command is."""
+    print(f"run: {line}", file=sys.stderr, flush=True)  # noqa: T201 - that is what it is for

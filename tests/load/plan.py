@@ -1,0 +1,70 @@
+"""What a run is to do and must have seen: its length, its rate, its cast, and when which process is restarted. Pure."""
+
+from __future__ import annotations
+
+import random
+import signal
+from typing import TYPE_CHECKING, NamedTuple
+
+from chaos.plan import Member
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SERVER, API = "server", "api"
+_DOWN_S = (0.5, 2.0)
+_UNDISTURBED = 0.1  # of the run, at its end
+
+
+class Least(NamedTuple):
+    """What a run must have seen, or it fails by itself: answers a second while the API was up, restarts of each process."""
+
+    rate: float = 200
+    resources: int = 50
+    restarts: int = 3
+
+
+class Run(NamedTuple):
+    """How long (s) it lasts, by which seed, and how many requests are asked for in a second."""
+
+    seconds: float = 600
+    seed: int = 1
+    rate: float = 240
+    agents: int = 32
+    restarts: int = 4
+    least: Least = Least()
+    fsync: str = "always"
+    message_threshold: int = 4_000
+    observation_threshold: int = 2_000
+    quiet_limit: float = 60
+
+
+class Restart(NamedTuple):
+    """Who is ended how, when (s from the start), and for how long (s) the server stays away; others come back at once."""
+
+    at: float
+    who: str
+    how: signal.Signals
+    down: float
+
+
+def cast() -> list[Member]:
+    """Sixty resources with three threads each: ten of them are cleared now and then, six whole and four by a thread."""
+    pools = [Member(f"pool-{n}", ("t-1", "t-2", "t-3")) for n in range(36)]
+    solos = [Member(f"solo-{n}", ("s-1", "s-2", "s-3")) for n in range(14)]
+    ended = [Member(f"{kind}-ended-{n}", ("t-1", "t-2"), 1, "clear") for kind in ("pool", "solo") for n in range(3)]
+    cut = [Member(f"{kind}-cut-{n}", ("t-1", "t-2"), 1, "clear thread") for kind in ("pool", "solo") for n in range(2)]
+    return [*pools, *solos, *ended, *cut]
+
+
+def restarts(run: Run, names: Sequence[str]) -> list[Restart]:
+    """The seeded plan, in order: round by round each process once, asked to end and killed in turns."""
+    dice = random.Random(run.seed)
+    slot = run.seconds * (1 - _UNDISTURBED) / (run.restarts * len(names))
+    planned: list[Restart] = []
+    for turn in range(run.restarts):
+        for name in dice.sample(list(names), len(names)):
+            asked = (turn + list(names).index(name)) % 2 == 0
+            at = slot * (len(planned) + 0.5 * dice.random())
+            planned.append(Restart(at, name, signal.SIGTERM if asked else signal.SIGKILL, dice.uniform(*_DOWN_S)))
+    return planned

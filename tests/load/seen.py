@@ -1,0 +1,60 @@
+"""What clients saw: how long each kind of request took, what was refused when, what should not have been."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+
+_KEPT = 50
+
+
+class Away:
+    """When somebody was not there. Times are of the monotonic clock."""
+
+    def __init__(self) -> None:
+        self._times: list[tuple[float, float]] = []
+
+    def begins(self) -> None:
+        """It may be gone from now on."""
+        self._times.append((time.monotonic(), float("inf")))
+
+    def ends(self) -> None:
+        """It is back."""
+        self._times[-1] = (self._times[-1][0], time.monotonic())
+
+    def during(self, began: float, ended: float) -> bool:
+        """Whether it was away at any time between the two."""
+        return any(gone <= ended and back >= began for gone, back in self._times)
+
+    def seconds(self) -> float:
+        """For how long in all."""
+        return sum(back - gone for gone, back in self._times)
+
+
+class Tally:
+    """Counts of one run: `took` has the seconds of every answer that was as it should be, by kind of request."""
+
+    def __init__(self) -> None:
+        self.took: dict[str, list[float]] = defaultdict(list)
+        self.away: Counter[str] = Counter()  # 503 by kind, while the store was away
+        self.cut: Counter[str] = Counter()  # no answer, by kind of error, while the API was being restarted
+        self.retried = 0
+        self.wrong = 0
+        self.examples: list[str] = []
+
+    @property
+    def answered(self) -> int:
+        """How many requests were answered as they should be."""
+        return sum(map(len, self.took.values()))
+
+    def fault(self, what: str) -> None:
+        """An answer that should not have been."""
+        self.wrong += 1
+        if len(self.examples) < _KEPT:
+            self.examples.append(what)
+
+
+def percentile(values: list[float], share: float) -> float:
+    """The value that a share of all do not exceed; 0 of none."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
