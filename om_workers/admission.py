@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from om_api.errors import ModelError, StoreError
 from om_api.store import breaker, rates
 from om_api.values import new_id
+from om_workers.stopping import Stopping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,18 +50,22 @@ class Passage:
 class Admission:
     """The breakers and limits of all models, in the store that every worker shares."""
 
-    def __init__(self, connection: Connection, keys: Keys, *, patience: float = PATIENCE_S) -> None:
+    def __init__(
+        self, connection: Connection, keys: Keys, *, patience: float = PATIENCE_S, stopping: Stopping | None = None
+    ) -> None:
         self._run = connection.run
         self._keys = keys
         self._rates = rates.Rates(connection, keys)
         self._patience = patience
+        self._stopping = stopping or Stopping()
 
     @contextmanager
     def admit(self, model: str, rate: Rate, tokens: int, timeout: float) -> Iterator[Passage]:
         """Let a call of `tokens` and at most `timeout` s through while the block runs.
 
         Raises PassedOverError while the breaker is open, and ModelError with a `retry_after` while the provider asked for a
-        pause, or when the model's own limits would keep the call waiting for too long; StoreError when the store is away.
+        pause, or when the model's own limits would keep the call waiting for too long; StoreError when the store is away;
+        StoppedError when this process is asked to stop while the call waits.
         """
         lease = self._patience + timeout + _GRACE_S
         with self._passage(model, lease) as passage, self._place(model, rate, tokens, lease):
@@ -84,14 +89,26 @@ class Admission:
     def _place(self, model: str, rate: Rate, tokens: int, lease: float) -> Iterator[None]:
         until, token = time.monotonic() + self._patience, new_id()
         if rate.concurrency:
-            _wait_for(model, until, lambda: self._hold(model, rate.concurrency or 1, token, lease))
+            self._wait_for(model, until, lambda: self._hold(model, rate.concurrency or 1, token, lease))
         try:
-            _wait_for(model, until, lambda: self._rates.take(model, rate, tokens))
+            self._wait_for(model, until, lambda: self._rates.take(model, rate, tokens))
             yield
         finally:
             if rate.concurrency:
                 with suppress(StoreError):
                     self._run(rates.free(self._keys, model, token))
+
+    def _wait_for(self, model: str, until: float, take: Callable[[], float]) -> None:
+        """Wait until it is taken, as long as there is hope before `until`; ModelError with the time to come back if not."""
+        while wait := take():
+            if time.monotonic() + wait > until:
+                raise ModelError(
+                    f"{model} is at its limits (requests_per_minute, tokens_per_minute or concurrency); it is asked again"
+                    f" by itself in {wait:.0f} s; if that does not end, raise them or run fewer tasks at a time",
+                    retry_after=wait,
+                    why="busy",
+                )
+            self._stopping.pause(wait + random.uniform(0, _JITTER_S))
 
 
 def _refuse(model: str, state: breaker.State) -> None:
@@ -101,16 +118,3 @@ def _refuse(model: str, state: breaker.State) -> None:
     if state.word == "busy":
         text = f"{model} is passed over: its provider asked all workers for a pause of {state.wait:.0f} s more"
         raise ModelError(text, retry_after=state.wait, why="busy")
-
-
-def _wait_for(model: str, until: float, take: Callable[[], float]) -> None:
-    """Wait until it is taken, as long as there is hope before `until`; ModelError with the time to come back if not."""
-    while wait := take():
-        if time.monotonic() + wait > until:
-            raise ModelError(
-                f"{model} is at its limits (requests_per_minute, tokens_per_minute or concurrency); it is asked again by itself"
-                f" in {wait:.0f} s; if that does not end, raise them or run fewer tasks at a time",
-                retry_after=wait,
-                why="busy",
-            )
-        time.sleep(wait + random.uniform(0, _JITTER_S))

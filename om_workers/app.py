@@ -9,13 +9,20 @@ from urllib.parse import urlsplit
 
 from celery import Celery
 from celery.schedules import schedule
-from celery.signals import setup_logging, worker_process_init, worker_process_shutdown, worker_ready, worker_shutdown
+from celery.signals import (
+    setup_logging,
+    worker_process_init,
+    worker_process_shutdown,
+    worker_ready,
+    worker_shutdown,
+    worker_shutting_down,
+)
 from kombu import Exchange, Queue
 from kombu.exceptions import OperationalError
 
 from om_api.errors import StoreError
 from om_api.logs import log_to_stderr
-from om_workers import ticks, wiring  # noqa: F401 -- importing ticks registers the tasks
+from om_workers import handover, ticks, wiring  # noqa: F401 -- importing ticks registers the tasks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,6 +112,7 @@ def make_app(settings: Settings) -> Celery:
             **options,
         },
     )
+    app.steps["worker"].add(handover.HandOver)
     app.set_default()
     return app
 
@@ -152,12 +160,23 @@ def _log(**_: Any) -> None:
 def _ready(sender: Any = None, **_: Any) -> None:
     # Where work is done in forked children, each of them says that it is there; this one must connect to nothing.
     if type(sender.pool).__module__ != _FORKS:
-        wiring.begin()
+        wiring.begin(_served())
+        handover.listen()
 
 
 @worker_process_init.connect
 def _child_ready(**_: Any) -> None:
-    wiring.begin()
+    wiring.begin(_served())
+
+
+def _served() -> list[str]:
+    """The queues that this process was told to serve."""
+    return list(app.amqp.queues.consume_from)
+
+
+@worker_shutting_down.connect
+def _asked_to_stop(**_: Any) -> None:
+    handover.asked()
 
 
 @worker_shutdown.connect

@@ -6,6 +6,7 @@ import math
 import random
 import time
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
@@ -15,6 +16,7 @@ from om_api.store.rates import Rate
 from om_workers.admission import Passage, PassedOverError
 from om_workers.llm.base import BilledError
 from om_workers.llm.extractive import Extractive
+from om_workers.stopping import StoppedError, Stopping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -54,6 +56,7 @@ class Asking:
         count: Callable[[str], int],
         *,
         tries: int = TRIES,
+        stopping: Stopping | None = None,
     ) -> None:
         self._registry = registry
         self._admission = admission
@@ -61,6 +64,7 @@ class Asking:
         self._settings = settings
         self._count = count
         self.tries = tries
+        self._stopping = stopping or Stopping()
 
     def ask(self, resource: str, names: Sequence[str], request: Request, read: Callable[[Reply], T]) -> tuple[Reply, T]:
         """The first answer that can be used, and what `read` made of it; the names are tried in order.
@@ -68,7 +72,7 @@ class Asking:
         `read` raises ModelError (not retryable) for an answer that is none, so that the next model gets its chance. Extractive
         does not step in for a model that is merely busy: a later memory is better than a worse one. It answers by itself when
         no name can be used here at all, or when a budget is used up that says so. Raises ModelError when nobody answered:
-        retryable if any of them was.
+        retryable if any of them was; StoppedError when this process stops, which is no model's fault.
         """
         question = Question(resource, request, self._count(request.system) + self._count(request.prompt))
         refused: dict[str, ModelError] = {}
@@ -100,11 +104,12 @@ class Asking:
                 cause, pause = error, next(pauses, math.inf)
                 if error.retry_after or not error.retryable or time.monotonic() + pause >= end:
                     raise
-            time.sleep(pause)
+            self._stopping.pause(pause)
             question = _within(question, end - time.monotonic())
 
     def _admitted(self, question: Question, model: Model) -> Reply:
         """Counted first, then admitted: who has no budget left takes no place from those who have."""
+        self._stopping.go_on()
         entry = self._ledger.open(question.resource, question.request.purpose, model.name, question.tokens)
         if isinstance(model, Extractive):  # it is never away and has no limits
             return self._call(question, model, Passage(), entry)
@@ -113,15 +118,18 @@ class Asking:
                 rate = _rate(self._settings, model.name)
                 admission = self._admission.admit(model.name, rate, question.tokens, question.request.timeout)
                 passage = inside.enter_context(admission)
-            except (ModelError, StoreError):
+            except (ModelError, StoreError, StoppedError):
                 self._ledger.cancel(entry)
                 raise
             return self._call(question, model, passage, entry)
 
     def _call(self, question: Question, model: Model, passage: Passage, entry: Entry) -> Reply:
-        """The one place where a model is called: billed afterwards. What it cost stands in the reply."""
+        """The one place where a model is called: billed afterwards. What it cost stands in the reply.
+
+        What is left in flight stays counted as it was reserved: nobody knows what the provider bills for it.
+        """
         try:
-            reply = model.complete(question.request)
+            reply = self._reply(question.request, model)
         except ModelError as error:
             passage.failed(error)
             self._ledger.close(entry, error.usage if isinstance(error, BilledError) else None, failed=True)
@@ -129,6 +137,11 @@ class Asking:
         passage.answered()
         cost = self._ledger.close(entry, reply.usage)
         return reply if cost is None else msgspec.structs.replace(reply, cost=cost)
+
+    def _reply(self, request: Request, model: Model) -> Reply:
+        if isinstance(model, Extractive):  # it computes, and is done before anybody asks
+            return model.complete(request)
+        return self._stopping.wait_for(partial(model.complete, request))
 
 
 def _within(question: Question, seconds: float) -> Question:

@@ -8,6 +8,7 @@ from om_api.errors import ModelError
 from om_api.values import Candidate
 from om_workers.prompts.loss import Check
 from om_workers.prompts.parse import parse_reflector
+from om_workers.stopping import StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -91,14 +92,15 @@ class Condensing:
 
         An answer too long, empty or caught in a loop is asked for at the next level; one that lost too much is asked for
         again with the list of what it lost, unless it says the same as before. Raises ModelError when the model fails
-        before any usable answer, or (not retryable) when none was usable: the memory must stay as it is then.
+        before any usable answer, or (not retryable) when none was usable: the memory must stay as it is then. Raises
+        StoppedError when this process stops before any usable answer.
         """
         level, top, again = self._task.start, min(HARDEST, self._task.start + LEVELS - 1), 0
         dropped: tuple[str, ...] = ()
         while level <= top:
             try:
                 answer = self._next(level, dropped)
-            except ModelError:
+            except (ModelError, StoppedError):
                 if self._answers:  # not what was wished for, but good
                     break
                 raise

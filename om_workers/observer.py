@@ -17,6 +17,7 @@ from om_workers.mover import chunk_lock
 from om_workers.prompts.parse import parse_batch, parse_observer
 from om_workers.prompts.render import batch_request, observer_request
 from om_workers.sealed import observation_of
+from om_workers.stopping import StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -41,10 +42,17 @@ class Observer:
         self._mover = mover
 
     def observe_chunks(self, name: str, *chunks: str) -> Outcome:
-        """Observe sealed chunks of one scope in one call, then make whatever move the scope is due by that."""
+        """Observe sealed chunks of one scope in one call, then make whatever move the scope is due by that.
+
+        Raises StoppedError when this process stops meanwhile: their attempts are given back then, and the scope is due now.
+        """
         scope = Scope.parse(name)
-        with self._locked(scope, chunks) as mine:
-            outcome = self._observe_locked(scope, mine) if mine else Outcome.BUSY
+        try:
+            with self._locked(scope, chunks) as mine:
+                outcome = self._observe_locked(scope, mine) if mine else Outcome.BUSY
+        except StoppedError:  # only now that its locks are free: who finds one would wait for its end
+            self._run(due.mark(self._shop.keys.due_observe, [scope]))
+            raise
         if outcome in {Outcome.BUFFERED, Outcome.SPLIT, Outcome.REJECTED} and self._mover.observe(name) is Outcome.BUSY:
             self._run(due.mark(self._shop.keys.due_observe, [scope]))
         return outcome
@@ -89,7 +97,7 @@ class Observer:
                 self._again(read, error)
                 raise
             reason = str(error)
-        except StoreError:
+        except (StoreError, StoppedError):
             self._give_back(read)
             raise
         else:
@@ -131,7 +139,7 @@ class Observer:
         return did
 
     def _give_back(self, read: Sealed) -> None:
-        """Burn no attempt by what is the store's fault; it may still be away."""
+        """Burn no attempt by what is the store's fault, or our own; the store may still be away."""
         with suppress(StoreError):
             self._begin(read, -1)
 
@@ -162,6 +170,9 @@ class Observer:
                 raise
             self._run(doubt.wait(keys, resource))
             raise fault from error
+        except StoppedError:
+            self._give_back(read)
+            raise
         self._run(doubt.observed(keys, resource, read.chunk.id))
 
     def _after_deaths(self, read: Sealed) -> Outcome:
@@ -175,7 +186,11 @@ class Observer:
             return poison.isolate(self._shop, read, _DEADLY)
         self._run(doubt.wait(keys, resource))
         self._begin(read, -2)
-        self._make_sure(read, _DEADLY)
+        try:
+            self._make_sure(read, _DEADLY)
+        except StoppedError:  # asked to end, we live to say that it was not the message
+            self._run(doubt.over(keys, resource))
+            raise
         self._run(doubt.over(keys, resource))
         return poison.isolate(self._shop, read, _DEADLY)
 
@@ -200,7 +215,7 @@ class Observer:
             for read in fresh:
                 self._again(read, error)
             raise
-        except StoreError:
+        except (StoreError, StoppedError):
             for read in fresh:
                 self._give_back(read)
             raise

@@ -10,6 +10,7 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+import msgspec
 import structlog
 
 from om_api.errors import StoreError
@@ -18,6 +19,8 @@ from om_api.store.presence import Worker
 from om_api.store.scripts import provide
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from om_api.store.connection import Connection
     from om_api.store.keys import Keys
 
@@ -34,6 +37,10 @@ class Presence:
         self._keys = keys
         self._away = False
         self.worker = _this_process()
+
+    def serve(self, queues: Iterable[str]) -> None:
+        """Say from the next time on which queues the process serves."""
+        self.worker = msgspec.structs.replace(self.worker, queues=tuple(sorted(queues)))
 
     def renew(self, lives_s: float) -> None:
         """Live on in the store's eyes for `lives_s` seconds."""

@@ -20,6 +20,7 @@ from om_workers.asking import patience_ms
 from om_workers.condensing import USUAL, Condensing, Task, usable
 from om_workers.mover import pressure_of
 from om_workers.prompts.render import reflector_request
+from om_workers.stopping import StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,17 @@ class Reflector:
         self._mover = mover
 
     def reflect(self, name: str, lease: str = "") -> Outcome:
-        """Make the one move a scope's observations are due; its lease is kept while the model thinks."""
+        """Make the one move a scope's observations are due; its lease is kept while the model thinks.
+
+        Raises StoppedError when this process stops meanwhile: the scope is due now then.
+        """
+        try:
+            return self._reflect(name, lease)
+        except StoppedError:  # only now that its lock is free: who finds it would wait for its end
+            self._run(due.mark(self._shop.keys.due_reflect, [name]))
+            raise
+
+    def _reflect(self, name: str, lease: str) -> Outcome:
         scope, claim = Scope.parse(name), Claim(name, lease) if lease else None
         index = self._shop.keys.due_reflect
         locks, lock = self._shop.heartbeat, self._shop.lock_name(scope, "reflect")

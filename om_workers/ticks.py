@@ -18,6 +18,7 @@ from om_api.store import due, presence, survey
 from om_api.store.steps import Batch
 from om_api.values import Outcome, Scope
 from om_workers import wiring
+from om_workers.stopping import StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +33,7 @@ _log = structlog.get_logger("om_workers")
 def unit(event: str) -> Callable[[Callable[..., Outcome]], Callable[..., str]]:
     """Make a task of a unit of work: one line of log with its seconds and outcome; an error is the outcome `failed`.
 
+    What a worker that stops leaves to others is `rest`: they find the scope due.
     The only place where a broad except is right: whatever goes wrong, the due index brings the scope back.
     """
 
@@ -43,6 +45,9 @@ def unit(event: str) -> Callable[[Callable[..., Outcome]], Callable[..., str]]:
                 try:
                     outcome = str(work(*ids))
                     _log.info(event, outcome=outcome, ids=ids[1:], seconds=round(time.perf_counter() - begun, 3))
+                except StoppedError:
+                    outcome = str(Outcome.REST)
+                    _log.info(event, outcome=outcome, ids=ids[1:], left=True)
                 except OMError as error:
                     outcome = str(Outcome.FAILED)
                     _log.warning(event, outcome=outcome, ids=ids[1:], error=str(error)[:500])

@@ -23,11 +23,14 @@ from om_workers.mover import Mover
 from om_workers.observer import Observer
 from om_workers.presence import Presence
 from om_workers.reflector import Reflector
+from om_workers.stopping import Stopping
 from om_workers.sweep import Sweep
 from om_workers.telling import Telling
 from om_workers.workshop import Workshop
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from om_api.settings import Settings
     from om_workers.workshop import Dispatch
 
@@ -45,17 +48,20 @@ def build(settings: Settings, dispatch: Dispatch, client: Any = None) -> Worksho
     """Make everything a unit of work is handed."""
     connection = Connection(client if client is not None else open_client(settings.redis_url, _STORE_TIMEOUT_S))
     keys, count = Keys(settings.prefix), tokens.counter(settings.memory.tokenizer)
-    registry, telling = Registry(settings), Telling(settings, connection, keys)
-    ledger = Ledger(settings, connection, keys, telling)
+    stopping, presence, telling = Stopping(), Presence(connection, keys), Telling(settings, connection, keys)
+    registry, ledger = Registry(settings), Ledger(settings, connection, keys, telling)
+    admission = Admission(connection, keys, stopping=stopping)
     return Workshop(
         settings=settings,
         connection=connection,
         keys=keys,
         clock=Clock(),
         count=count,
-        heartbeat=Heartbeat(connection, presence=Presence(connection, keys)),
+        heartbeat=Heartbeat(connection, presence=presence),
+        presence=presence,
         registry=registry,
-        asking=Asking(registry, Admission(connection, keys), ledger, settings, count),
+        asking=Asking(registry, admission, ledger, settings, count, stopping=stopping),
+        stopping=stopping,
         dispatch=dispatch,
         telling=telling,
     )
@@ -105,9 +111,24 @@ def _workshop() -> Workshop:
     return build(settings(), _dispatch[0])
 
 
-def begin() -> None:
-    """Say that this process is ready to work."""
+def begin(queues: Iterable[str] = ()) -> None:
+    """Say that this process is ready to work off these queues."""
+    workshop().presence.serve(queues)
     workshop().heartbeat.begin()
+
+
+def stop(*, at_once: bool = False) -> None:
+    """Begin no call of a model any more; those in flight may end within `stop_grace`, or are left at once."""
+    if _workshop.cache_info().currsize:
+        stopping = _workshop().stopping
+        stopping.ask(settings().memory.stop_grace)
+        if at_once:
+            stopping.leave()
+
+
+def stops() -> bool:
+    """Whether this process was asked to stop."""
+    return bool(_workshop.cache_info().currsize) and _workshop().stopping.asked
 
 
 def end() -> None:

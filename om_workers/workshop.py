@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from om_workers.asking import Asking
     from om_workers.heartbeat import Heartbeat
     from om_workers.llm.registry import Registry
+    from om_workers.presence import Presence
+    from om_workers.stopping import Stopping
     from om_workers.telling import Telling
 
 T = TypeVar("T")
@@ -49,8 +51,10 @@ class Workshop(NamedTuple):
     clock: Clock
     count: Callable[[str], int]
     heartbeat: Heartbeat
+    presence: Presence
     registry: Registry
     asking: Asking
+    stopping: Stopping
     dispatch: Dispatch
     telling: Telling
 

@@ -21,6 +21,7 @@ from om_api.cli.commands.api import api
 from om_api.cli.embedded import free_port
 from om_api.settings import load_settings
 from om_api.settings.catalogue import OTHER_VARIABLES
+from om_api.settings.durations import parse_duration
 from om_api.settings.storage import DEFAULT_URL
 
 ROOT = Path(__file__).parent.parent
@@ -280,3 +281,9 @@ def test_redis_takes_its_configuration_and_wants_the_password(configured, wait_u
 def test_the_procfile_takes_the_same_configuration():
     assert "redis-server config/redis.conf --dir .om/procfile" in PROCFILE["redis"]
     assert ".om/" in (ROOT / ".gitignore").read_text().splitlines()
+
+
+def test_no_container_of_a_worker_is_killed_while_it_gives_back_what_it_holds():
+    granted = parse_duration(SERVICES["worker"]["stop_grace_period"])
+
+    assert granted >= load_settings(ROOT / "config", {}).memory.stop_grace + 15  # seconds, as docs/operations.md says

@@ -21,7 +21,7 @@ from om_api.errors import SettingsError
 from om_api.settings.storage import DEFAULT_URL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from om_api.cli.children import Runs
     from om_api.settings import Settings
@@ -35,7 +35,7 @@ _SERVER, _PREFIX = "OM_STORAGE__REDIS__", "OM_STORAGE__REDIS__PREFIX"
 _FIRST_PORT = 6379
 _FLOWER_PORT = "5555"
 _LOOK_S = 0.2
-_GRACE_S = 30.0  # a model call in flight may end and be kept; what is cut off is done again after its lease
+_LAST_S = 5.0  # beside stop_grace: what is left is given back to the store, so that nobody waits for a lease
 _NOW = 2  # times asked to stop
 _COLORS = {"worker": "green", "beat": "blue", "flower": "magenta", "om": "yellow"}
 
@@ -114,7 +114,7 @@ def up(target: Target, no_flower: bool, no_beat: bool, concurrency: int | None, 
     """Run the workers on this machine until Ctrl-C: store, worker, beat and Flower.
 
     Where OM_REDIS_URL (or --url, or the configuration) names no server, an embedded one keeps its data in ./.om, or
-    where OM_DATA_DIR says. What dies is started again. The first Ctrl-C lets running work end, for 30 s at most; a
+    where OM_DATA_DIR says. What dies is started again. The first Ctrl-C lets running work end within stop_grace; a
     second one does not, and the exit code is 1. Flower listens on this machine only; its port, user and password are
     OM_FLOWER_PORT, OM_FLOWER_USER and OM_FLOWER_PASSWORD.
     """
@@ -128,7 +128,7 @@ def up(target: Target, no_flower: bool, no_beat: bool, concurrency: int | None, 
         if flower:
             children.append(Child(FLOWER, environ | flower.environ(place.folder), show_line))
         click.echo("\n".join(_announcement(place, flower, settings)))
-        _run(children, place.store, asked)
+        _run(children, place.store, asked, settings.memory.stop_grace)
     click.echo("om up: everything has stopped")
     if asked.times >= _NOW:
         sys.exit(1)
@@ -181,7 +181,7 @@ def _model(settings: Settings, name: str) -> str:
     return name if built_in else f"{name} (not built in yet: the extractive one answers)"
 
 
-def _run(children: Sequence[Child], store: Embedded | None, asked: Asked) -> None:
+def _run(children: Sequence[Child], store: Embedded | None, asked: Asked, grace: float) -> None:
     """Keep everything running until asked to stop, then stop the children, the store's work still needed, first."""
     kept: list[Runs] = [*([store] if store else []), *children]
     keepers = [Keeper(each, lambda text: show_line("om", text)) for each in kept]
@@ -193,16 +193,22 @@ def _run(children: Sequence[Child], store: Embedded | None, asked: Asked) -> Non
             for keeper in keepers:
                 keeper.tend(time.monotonic())
     finally:
-        _end(children, asked)
+        _end(children, asked, grace)
 
 
-def _end(children: Sequence[Child], asked: Asked) -> None:
-    """Let the children finish together, for 30 s or until asked again."""
+def _end(children: Sequence[Child], asked: Asked, grace: float) -> None:
+    """Let the children finish together, for `grace` and 5 s; asked again, they give back what they hold, within 5 s."""
     show_line("om", "stopping; Ctrl-C again does not wait for work in flight")
-    for child in children:
-        child.ask_to_end()
-    until = time.monotonic() + _GRACE_S
-    while asked.times < _NOW and time.monotonic() < until and any(child.alive for child in children):
-        time.sleep(_LOOK_S / 2)
+    _ask_to_end(children, grace + _LAST_S, lambda: asked.times >= _NOW)
+    if any(child.alive for child in children):
+        _ask_to_end(children, _LAST_S, lambda: asked.times > _NOW)
     for child in children:
         child.stop(0)
+
+
+def _ask_to_end(children: Sequence[Child], seconds: float, enough: Callable[[], bool]) -> None:
+    for child in children:
+        child.ask_to_end()
+    until = time.monotonic() + seconds
+    while not enough() and time.monotonic() < until and any(child.alive for child in children):
+        time.sleep(_LOOK_S / 2)

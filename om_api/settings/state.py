@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-_SYSTEM_WIDE = ("storage", "observer_interval", "reflector_interval", "total_budget", "events", "metrics")
+_SYSTEM_WIDE = (
+    "storage",
+    "observer_interval",
+    "reflector_interval",
+    "stop_grace",
+    "total_budget",
+    "events",
+    "metrics",
+)
 
 
 class Problem(NamedTuple):

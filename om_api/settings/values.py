@@ -219,6 +219,13 @@ class MemorySettings(Group):
     reflector_interval: Seconds = duration(
         30, "time between two looks for scopes to reflect", "0.1s to 1h", least=0.1, most=3_600
     )
+    stop_grace: Seconds = duration(
+        25,
+        "how long a worker that is told to stop waits for models; then others go on",
+        "0s to 1h",
+        least=0,
+        most=3_600,
+    )
     max_observations: int = count(
         1_000, "more of them force a reflection; nothing is dropped", 1, 1_000_000, "observations"
     )

@@ -18,13 +18,17 @@ _TICKED_S = 86_400
 
 
 class Worker(msgspec.Struct, frozen=True, kw_only=True):
-    """One worker process: where it runs, which version, and its clock minus the server's in ms. No secrets."""
+    """One worker process: where it runs, which version, the queues it serves, and its clock minus the server's in ms.
+
+    No secrets. `queues` is empty in what an earlier version says.
+    """
 
     name: str
     host: str
     pid: int
     version: str
     skew_ms: int = 0
+    queues: tuple[str, ...] = ()
 
 
 class Ticked(msgspec.Struct, frozen=True, kw_only=True):

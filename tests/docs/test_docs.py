@@ -13,7 +13,7 @@ import pytest
 
 from om_api import ObservationalMemory
 from om_api.cli import main
-from om_api.cli.up import _GRACE_S
+from om_api.cli.up import _LAST_S
 from om_api.errors import SettingsError
 from om_api.settings.environment import environment_layer
 from om_api.settings.models import DEFAULT_MODELS
@@ -173,7 +173,7 @@ def test_the_fixed_times_and_numbers_are_those_of_the_code():
     assert told["tasks at a time in one worker, unless `-c` says otherwise"] == str(assigned("app.py", "_CONCURRENCY"))
     assert told["a client's round trip, unless its `timeout` says otherwise"] == f"{_client_timeout():g} s"
     assert told["a worker's round trip"] == f"{wiring._STORE_TIMEOUT_S:g} s"
-    assert told["what `om up` grants running tasks when it stops"] == f"{_GRACE_S:g} s"
+    assert told["what `om up` waits beyond `stop_grace` when it stops"] == f"{_LAST_S:g} s"
 
 
 def _client_timeout() -> float:

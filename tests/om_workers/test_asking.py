@@ -168,6 +168,7 @@ class Pauses(list):
 def pauses(monkeypatch):
     time = Pauses()
     monkeypatch.setattr("om_workers.asking.time", time)
+    monkeypatch.setattr("om_workers.stopping.Stopping.pause", lambda _, seconds: time.sleep(seconds))
     return time
 
 
