@@ -1,0 +1,154 @@
+"""Flower and remote control, as operations use them: names, ids and outcomes through `/api/tasks`, and no text anywhere."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from celery import Celery
+from conftest import BEAT, WORKER
+from world import wait_until
+
+from om_api.values import Message, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SECRET = "the vault opens with swordfish"
+_YAML = """
+observational_memory: {tokenizer: estimate, model: echo, message_threshold: 1000, min_recent_messages: 0}
+models:
+  echo: {provider: scripted}
+  away: {base_url: "http://127.0.0.1:1/v1", model: nobody}
+"""
+_FILES = {
+    "observational-memory.yaml": _YAML,
+    "agents/albert/memory.yaml": "observational_memory: {observer_model: away, model: null, reflector_model: echo}",
+}
+
+
+class Flower:
+    """A Flower of its own on a free port, opened with its password."""
+
+    def __init__(self, house: Any) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.url = f"http://127.0.0.1:{probe.getsockname()[1]}"
+        port = {"FLOWER_PORT": self.url.rpartition(":")[2], "FLOWER_ADDRESS": "127.0.0.1"}
+        environ = {**house.environment, **port, "FLOWER_BASIC_AUTH": "om:secret"}
+        command = [sys.executable, "-m", "celery", "-A", "om_workers.app", "flower"]
+        with house.log.open("ab") as log:
+            self.process = subprocess.Popen(command, env=environ, stdout=log, stderr=log, cwd=house.config.parent)
+
+    def get(self, path: str, password: str = "secret") -> Any:
+        token = base64.b64encode(f"om:{password}".encode()).decode()
+        request = urllib.request.Request(self.url + path, headers={"Authorization": f"Basic {token}"})
+        with urllib.request.urlopen(request, timeout=5) as reply:
+            return json.load(reply)
+
+    def tasks(self) -> list[dict[str, Any]]:
+        return list(self.get("/api/tasks").values())
+
+    def is_there(self) -> bool:
+        try:
+            self.get("/api/tasks")
+        except OSError:
+            return False
+        return True
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+@pytest.fixture
+def house(run: Any) -> Any:
+    return run(_FILES, commands=())
+
+
+@pytest.fixture
+def flower(house: Any) -> Iterator[Flower]:
+    one = Flower(house)
+    yield one
+    one.stop()
+
+
+@contextlib.contextmanager
+def _celery(house: Any) -> Iterator[Celery]:
+    """What an operator's own tools have: the broker's address."""
+    app = Celery(broker=house.broker, set_as_current=False)
+    yield app
+    app.close()
+
+
+def _say(house: Any, name: str, many: int) -> None:
+    house.om.add_messages(
+        [Message(role="user", content=_SECRET, thread_id="t-1", resource_id=name, tokens=100) for _ in range(many)]
+    )
+
+
+def _ended(flower: Flower, name: str, scope: str, outcome: str) -> list[dict[str, Any]]:
+    """The tasks of this name that Flower shows with a scope among their args, and an outcome as their result."""
+    return [
+        task
+        for task in flower.tasks()
+        if (task["name"], task["result"]) == (name, repr(outcome)) and repr(scope) in (task["args"] or "")
+    ]
+
+
+@pytest.mark.xdist_group("processes")
+@pytest.mark.timeout(180)
+def test_name_scope_and_outcome_of_every_kind_of_task_and_none_of_what_was_said(house, flower):
+    """A chunk that is buffered, one that is gone when its task comes, and one whose model is away."""
+    wait_until(flower.is_there, "flower", 40)
+    house.spawn(*WORKER, "-n", "one@%h")
+    house.spawn(*BEAT)
+    _say(house, "harold", 2)
+    _say(house, "albert", 2)
+    wait_until(lambda: _ended(flower, "om.observe_chunk", "harold", "buffered"), "a chunk that was buffered", 30)
+    with _celery(house) as app:
+        app.send_task("om.observe_chunk", ("harold", "a-chunk-that-is-gone"), queue="observe")
+
+    wait_until(lambda: _ended(flower, "om.observe_chunk", "harold", "superseded"), "a chunk that was gone", 30)
+    wait_until(lambda: _ended(flower, "om.observe_chunk", "albert", "failed"), "a chunk whose model is away", 30)
+    shown = flower.tasks()
+    assert {task["name"] for task in shown} <= {"om.observe", "om.observe_chunk", "om.reflect", "om.adopt"}
+    assert {task["result"] for task in shown if task["result"]} <= {repr(str(outcome)) for outcome in Outcome}
+    assert "swordfish" not in json.dumps(shown)
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        flower.get("/api/tasks", password="guessed")
+
+
+@pytest.mark.xdist_group("processes")
+@pytest.mark.timeout(120)
+def test_remote_control_asks_slows_and_stops_a_worker(house):
+    """What docs/operations.md promises of `celery inspect` and `celery control`, by the commands themselves."""
+    one = house.spawn(*WORKER, "-n", "one@%h", "-Q", "observe,reflect")
+    with _celery(house) as app:
+        control, inspect = app.control, app.control.inspect(timeout=5)
+        (pong,) = inspect.ping().values()
+        (stats,) = inspect.stats().values()
+        (queues,) = inspect.active_queues().values()
+        (active,) = inspect.active().values()
+        slowed = control.rate_limit("om.reflect", "10/m", reply=True, timeout=5)
+        grown = control.pool_grow(1, reply=True, timeout=5)
+        control.shutdown()
+
+    assert (pong, active) == ({"ok": "pong"}, [])
+    assert stats["pool"]["max-concurrency"] == 8
+    assert [queue["name"] for queue in queues] == ["observe", "reflect"]
+    assert [list(reply.values()) for reply in slowed] == [[{"ok": "new rate limit set successfully"}]]
+    assert ["error" in reply for each in grown for reply in each.values()] == [True]
+    assert one.wait(20) == 0
