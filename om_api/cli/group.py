@@ -22,6 +22,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "replay": f"{_COMMANDS}.replay:replay",
     },
     "Look inside": {
+        "top": f"{_COMMANDS}.top:top",
         "stats": f"{_COMMANDS}.stats:stats",
         "threads": f"{_COMMANDS}.stats:threads",
         "observations": f"{_COMMANDS}.history:observations",
@@ -47,6 +48,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     },
     "Check": {
         "config": f"{_COMMANDS}.config:config",
+        "queues": f"{_COMMANDS}.queues:queues",
         "doctor": f"{_COMMANDS}.doctor:doctor",
         "verify": f"{_COMMANDS}.verify:verify",
     },

@@ -39,15 +39,20 @@ def as_time(ms: int) -> str | None:
     return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%SZ}" if ms else None
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None) -> None:
-    """Print rows under their columns; folded to a terminal's width, never cut off."""
+def table_of(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None) -> Table:
+    """Rows under their columns; folded to a terminal's width, never cut off."""
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*map(cell, row))
+    return table
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None) -> None:
+    """Print rows under their columns."""
     width = None if sys.stdout.isatty() else _WIDE
-    Console(markup=False, highlight=False, emoji=False, width=width).print(table)
+    Console(markup=False, highlight=False, emoji=False, width=width).print(table_of(columns, rows, title))
 
 
 def print_json(value: Any) -> None:

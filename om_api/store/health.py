@@ -123,6 +123,13 @@ def waiting(keys: Keys) -> Steps[list[Waiting]]:
     return found
 
 
+def indexed(keys: Keys) -> Steps[list[tuple[Waiting, int]]]:
+    """The same of each due index, and how many scopes are in it, due or not."""
+    found = yield from waiting(keys)
+    sizes = yield Batch([("ZCARD", keys.due_observe), ("ZCARD", keys.due_reflect)], atomic=False)
+    return list(zip(found, map(int, sizes), strict=True))
+
+
 def _scores(reply: Sequence[Any]) -> Iterator[int]:
     if reply:
         first = reply[0]
@@ -133,6 +140,12 @@ def queues() -> Steps[dict[str, int]]:
     """How many tasks wait in each queue of a broker that is a Redis."""
     replies = yield Batch([("LLEN", name) for name in QUEUES], atomic=False)
     return {name: int(reply) for name, reply in zip(QUEUES, replies, strict=True)}
+
+
+def unacked() -> Steps[int]:
+    """How many tasks were taken off the queues and not begun, in a broker that is a Redis."""
+    (reply,) = yield Batch([("HLEN", "unacked")])
+    return int(reply)
 
 
 def standings(keys: Keys) -> Steps[list[Standing]]:

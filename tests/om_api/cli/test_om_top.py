@@ -1,0 +1,131 @@
+"""`om top` and `om queues`: who is worth a look, what waits, and who works it off."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+import redis
+
+from om_api.core import Core
+from om_api.store import glancing, presence
+from om_api.top import look
+from om_workers.presence import Presence
+
+
+@pytest.fixture
+def three(world):
+    """Three agents: albert's window is the fullest, berta costs most, and clara spoke last and is due."""
+    world.say(*["x"] * 5, resource="albert", tokens=100)
+    world.say("x", resource="berta", tokens=50)
+    world.say("x", resource="clara", tokens=60)
+    world.settle()
+    now = int(time.time() * 1000)
+    base = f"{world.prefix}:resources"
+    world.client.zadd(base, {"albert": now, "berta": now - 1, "clara": now - 2})
+    day = time.strftime("%Y-%m-%d", time.gmtime())
+    world.client.hset(
+        f"{world.prefix}:spent:{day}:berta", mapping={"all|micros": 2_000_000, "scripted|observe|micros": 2_000_000}
+    )
+    world.client.expire(f"{world.prefix}:spent:{day}:berta", 1000)
+    world.client.zadd(f"{world.prefix}:due:observe", {"clara": now - 7_000})
+    world.client.zadd(f"{world.prefix}:{{clara}}:threads", {"t-1": now + 3_600_000})
+    return world
+
+
+@pytest.mark.parametrize(
+    ("order", "first"), [("pressure", "albert"), ("cost", "berta"), ("lag", "clara"), ("activity", "clara")]
+)
+def test_the_agent_with_most_of_it_comes_first(om_json, three, order, first):
+    found = om_json("top", "--sort", order)
+
+    assert [found["agents"][0]["resource"], found["known"], found["among"]] == [first, 3, 3]
+
+
+def test_what_is_shown_of_an_agent_is_what_its_stats_say_and_how_long_it_waits(om, om_json, three):
+    agent = om_json("top", "--sort", "lag", "--limit", "1")["agents"][0]
+    stats = om_json("stats", "clara")
+
+    assert {name: agent[name] for name in agent.keys() & stats.keys()} == {
+        name: stats[name] for name in agent.keys() & stats.keys()
+    }
+    assert 7 <= agent["lag"] < 600
+    assert agent["at"] <= time.time() * 1000 + 5_000  # a message dated ahead was not heard of in the future
+    assert "1 of 3 agents" in om("top", "--limit", "1", "--once").stdout
+
+
+def test_an_urgent_agent_waits_since_it_came_due_and_not_an_hour_longer(om_json, three, client, prefix):
+    """An urgent scope is written an hour ahead."""
+    client.zadd(f"{prefix}:due:observe", {"clara": int(time.time() * 1000) - 3_600_000 - 9_000})
+
+    assert 8 <= om_json("top", "--sort", "lag")["agents"][0]["lag"] < 600
+
+
+def test_a_look_asks_for_a_bounded_number_of_agents_however_many_there_are(world, monkeypatch):
+    """Breaks when a look walks over all of them: 100,000 agents would keep the server busy for seconds."""
+    monkeypatch.setattr("om_api.top.AMONG", 10)
+    world.client.zadd(f"{world.prefix}:resources", {f"agent-{n:03}": n for n in range(500)})
+    core = Core(world.settings, len)
+    asked, ask = [], glancing._asked
+    monkeypatch.setattr(glancing, "_asked", lambda keys, name, now: asked.append(name) or ask(keys, name, now))
+    found = world.shop.run(look(core, "pressure", 5))
+
+    assert (found.known, found.among, len(found.agents)) == (500, 10, 5)
+    assert asked == [f"agent-{n}" for n in range(499, 489, -1)]
+
+
+def test_an_empty_store_has_nobody_to_show(om):
+    result = om("top", "--once")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "no worker has met" in result.stderr
+
+
+@pytest.fixture
+def broker(server_url, prefix, monkeypatch):
+    """A broker's database of the test's own."""
+    url = server_url.rsplit("/", 1)[0] + f"/{1 + abs(hash(prefix)) % 15}"
+    monkeypatch.setenv("OM_BROKER_URL", url)
+    with redis.Redis.from_url(url) as queues:
+        queues.delete("ticks", "observe", "reflect", "maintenance", "unacked")
+        yield queues
+        queues.delete("observe", "unacked")
+
+
+def test_queues_indexes_ticks_and_workers_are_shown_together(om, om_json, world, broker):
+    now, run = int(time.time() * 1000), world.shop.run
+    broker.lpush("observe", "task", "task")
+    broker.hset("unacked", "tag", "task")
+    world.client.zadd(f"{world.prefix}:due:observe", {"harold": now - 9_000, "albert": now + 60_000})
+    run(presence.ticked(world.shop.keys, "observer", now - 4_000, 10))
+    worker = Presence(world.shop.connection, world.shop.keys)
+    worker.serve(["reflect", "observe"])
+    worker.renew(30)
+    found = om_json("queues")
+
+    assert {queue["name"]: (queue["tasks"], queue["workers"]) for queue in found["queues"]} == {
+        "ticks": (0, 0),
+        "observe": (2, 1),
+        "reflect": (0, 1),
+        "maintenance": (0, 0),
+    }
+    assert found["unacked"] == 1
+    observe = found["due"][0]
+    assert (observe["name"], observe["due"], observe["waiting"]) == ("observe", 1, 1)
+    assert 9 <= observe["oldest"] < 600
+    assert {tick["name"]: tick["interval"] for tick in found["ticks"]} == {
+        "observer": 10,
+        "reflector": None,
+        "sweep": None,
+    }
+    assert found["workers"][0]["queues"] == ["observe", "reflect"]
+    assert "observe, reflect" in om("queues").stdout
+
+
+def test_a_broker_that_cannot_be_asked_is_said_and_the_rest_is_shown(om, world, monkeypatch):
+    monkeypatch.setenv("OM_BROKER_URL", "amqp://guest@127.0.0.1//")
+    result = om("queues")
+
+    assert result.exit_code == 0
+    assert "the broker is no Redis" in result.stderr
+    assert "observer" in result.stdout
