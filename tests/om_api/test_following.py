@@ -138,6 +138,24 @@ def test_who_follows_survives_a_lost_connection(world):
     assert found == ["sealed"]
 
 
+def test_who_follows_waits_for_a_store_that_answers_nothing(world):
+    """Time 0: it waits. Time 1: every try is refused. Time 2: something happens. Time 3: the store answers again."""
+    following = world.om.follow()
+
+    def refuse_then_publish():
+        world.client.execute_command("ACL", "SETUSER", "default", "-xrange")
+        wait_until(lambda: world.client.execute_command("ACL", "LOG"), "a refusal")
+        publish(world, "sealed")
+        world.client.execute_command("ACL", "SETUSER", "default", "+xrange")
+
+    timer = later(refuse_then_publish)
+    found = kinds(itertools.islice(following, 1))
+    timer.join()
+    following.close()
+
+    assert found == ["sealed"]
+
+
 def test_who_follows_is_done_when_the_client_is_closed(world):
     following, found = world.om.follow(), []
     thread = threading.Thread(target=lambda: found.extend(following))

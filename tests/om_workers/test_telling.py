@@ -7,9 +7,10 @@ from world import World
 
 from om_api.errors import BudgetReachedError, InvalidInputError, ModelError, StoreError
 from om_api.events import KINDS, Wanted
-from om_api.store import events
+from om_api.policy import Move
+from om_api.store import commits, events, looking
 from om_api.store.events import BEGINNING
-from om_api.values import Outcome
+from om_api.values import Outcome, Scope
 from om_workers import ticks, wiring
 from om_workers.llm.scripted import Scripted
 
@@ -79,6 +80,23 @@ def test_a_result_that_comes_too_late_is_told_and_counted_by_nobody(world):
 
     assert world.perform("observe_chunk", *ids) is Outcome.SUPERSEDED
     assert len(told(world, "buffered")) == counted(world)["observations"] == 1
+
+
+def test_a_cut_that_came_too_late_is_told_by_nobody(world, monkeypatch):
+    """Time 0: two threads are to be cut. Time 1: a message of the second is gone. Time 2: one cut is told."""
+    for thread in ("t-1", "t-2"):
+        world.say("one", "two", thread=thread)
+    look, seal = world.shop.run(looking.look(world.shop.keys, Scope("harold"))), commits.seal
+
+    def overtaken(keys, scope, epoch, thread, *rest):
+        if thread == "t-2":
+            world.client.zremrangebyrank(keys.of("harold").messages(thread), 0, 0)
+        return seal(keys, scope, epoch, thread, *rest)
+
+    monkeypatch.setattr(commits, "seal", overtaken)
+
+    assert world.mover().seal(look, Move("seal", threads=("t-1", "t-2"))) is Outcome.SUPERSEDED
+    assert [event.thread for event in told(world, "sealed")] == ["t-1"]
 
 
 def test_chunks_that_share_a_call_are_told_one_by_one(world):
