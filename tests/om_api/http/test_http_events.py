@@ -212,7 +212,7 @@ def test_streams_end_when_the_process_is_told_to_stop(served, ring):
         next(found)
         served.server.handle_exit(signal.SIGTERM, None)
         assert list(found) == []
-    assert served.streams.open == 0
+    wait_until(lambda: served.streams.open == 0, "the stream's end")
 
 
 def test_a_stream_outlives_an_outage_of_the_store(served, ring, publish, world):
