@@ -94,16 +94,16 @@ def _talk(house, resource):
             )
             om.get_context(thread, resource)
         if resource != "broken":
-            wait_until(lambda: om.generations(resource), f"a generation of {resource}", 40)
+            wait_until(lambda: om.generations(resource), f"a generation of {resource}", 90)
         else:
-            wait_until(lambda: _events(house, "failed", resource), "a failure", 40)
+            wait_until(lambda: _events(house, "failed", resource), "a failure", 90)
 
 
 def _leave_what_is_no_message(house):
     key = f"{house.prefix}:{{harold}}:messages:t-0"
     house.client.zadd(key, {b'{"role": "robot"}': 1_763_600_000_000})
     house.client.zadd(f"{house.prefix}:adopt", {key: 0})
-    wait_until(lambda: _events(house, "quarantined", "harold"), "the quarantine", 20)
+    wait_until(lambda: _events(house, "quarantined", "harold"), "the quarantine", 60)
 
 
 def _scrape(house):
