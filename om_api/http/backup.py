@@ -1,9 +1,11 @@
 """A resource's whole memory, as a file of JSON lines."""
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
+from starlette.requests import ClientDisconnect
 
 from om_api.api_keys import Role
 from om_api.http import examples
@@ -49,4 +51,11 @@ async def import_memory(request: Request, resource: ResourceId) -> Response:
     It is there at once and whole, or not at all. A file that was cut off or changed, and a resource that holds anything, are
     refused. Whose memory it was makes no difference.
     """
-    return reply(await memory(request).import_memory(request.stream(), resource))
+    return reply(await memory(request).import_memory(_sent(request), resource))
+
+
+async def _sent(request: Request) -> AsyncIterator[bytes]:
+    """What came of the body; whoever hangs up has sent a file without its last line."""
+    with suppress(ClientDisconnect):
+        async for piece in request.stream():
+            yield piece

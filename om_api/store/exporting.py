@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 LINES = 500  # given at once
 _SOURCES = 10  # read in one round trip
+_IDS = 1_000  # in one line
 _PASSING = ("force", "stirred")  # of a record: requests, and since when nothing changed
 
 
@@ -113,8 +114,12 @@ def _threads(found: Picture) -> Iterator[Line]:
         yield portable.ThreadLine(thread=thread, at=at, messages=messages, tokens=tokens, fields=fields)
         yield from _messages(found.members(of.messages(thread)), thread=thread)
         for window in found.windows:
-            if ids := found.entries(of.seen(thread, window)):
-                yield portable.SeenLine(thread=thread, window=window, ids=[as_text(name) for name in ids])
+            yield from _seen(thread, window, found.entries(of.seen(thread, window)))
+
+
+def _seen(thread: str, window: int, ids: Sequence[bytes]) -> Iterator[Line]:
+    for start in range(0, len(ids), _IDS):
+        yield portable.SeenLine(thread=thread, window=window, ids=[as_text(name) for name in ids[start : start + _IDS]])
 
 
 def _messages(members: Members, **place: str) -> Iterator[Line]:

@@ -139,7 +139,7 @@ class Incoming:
         yield from self.send()
         # the sweep looks after every resource that is listed: whoever dies behind the commit leaves nothing forgotten
         yield Batch([("ZADD", self._keys.resources, "NX", 0, arriving.resource)], writes=True)
-        reply = yield Verb("import", *self._call(arriving))
+        reply = yield Verb("arrive", *self._call(arriving))
         if reply == b"occupied":
             raise _occupied(arriving.resource)
         if reply != b"imported":

@@ -78,6 +78,28 @@ def test_what_cannot_be_imported_changes_nothing_and_says_why(old, ask, client, 
     assert contents(client, f"{old.prefix}:{{*") == before
 
 
+def test_whoever_hangs_up_imports_nothing_and_it_is_no_fault_of_ours(old, app, ask, ring, client):
+    file = ask("GET", f"{HAROLD}/export").content
+    _, token = ring.create(["albert"], "operator")
+    came = iter([{"type": "http.request", "body": file[:-1000], "more_body": True}, {"type": "http.disconnect"}])
+    where = {"type": "http", "method": "POST", "path": "/v1/resources/albert/import", "query_string": b""}
+    sent = []
+
+    async def call():
+        async def receive():
+            return next(came)
+
+        async def send(message):
+            sent.append(message)
+
+        headers = [(b"authorization", f"Bearer {token}".encode())]
+        await app.app({**where, "headers": headers, "app": app.app}, receive, send)
+
+    app.portal.call(call)
+    assert sent[0]["status"] == 422
+    assert not list(client.scan_iter(f"{old.prefix}:{{albert}}*"))
+
+
 @pytest.mark.parametrize("confirm", [{}, {"confirm": ""}, {"confirm": "albert"}, {"confirm": "harold "}])
 @pytest.mark.parametrize("path", [HAROLD, f"{HAROLD}/threads/..", f"{HAROLD}/observations/.."])
 def test_nobody_clears_a_whole_memory_without_saying_so(old, ask, confirm, path):

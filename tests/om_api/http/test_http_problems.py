@@ -158,6 +158,12 @@ def test_a_store_that_is_away_is_a_503_that_says_nothing_was_stored(server):
         assert (http.get("/readyz").status_code, http.get("/healthz").status_code) == (503, 200)
 
 
+def test_an_export_that_cannot_begin_is_a_503_and_no_file(server):
+    with _house(server.url) as http:
+        server.kill()
+        _problem(http.get(f"{HAROLD}/export"), 503)
+
+
 def test_a_full_store_says_that_nothing_was_stored_and_what_to_do(server):
     with _house(server.url) as http, server.client() as plain:
         plain.config_set("maxmemory", 1)

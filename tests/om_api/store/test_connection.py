@@ -121,7 +121,10 @@ def test_a_memory_lives_on_a_cluster(cluster, prefix, face, monkeypatch):
     world.om.force_reflect("harold")
     world.settle()
     assert world.om.generations("harold")
+    shown, file = world.context().text, list(world.om.export_memory("harold"))
     assert world.om.clear("harold").outcome == "cleared"
+    world.om.import_memory(file)
+    assert world.context().text == shown
 
 
 @both_faces

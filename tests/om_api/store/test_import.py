@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import astuple
 from scene import (
     HAROLD,
+    activate,
     filled,
     interrupted,
     nothing_changes,
@@ -332,13 +333,22 @@ def test_whoever_lives_in_the_resource_stays_and_nothing_is_imported(store, life
     assert store.run(verify(store.keys)) == []
 
 
+def test_a_record_that_lost_its_scope_is_not_written_over(store):
+    filled(store)
+    file = exported(store)
+    store.client.unlink(*[key for key in store.client.scan_iter(f"{store.keys.prefix}*") if b":record" not in key])
+
+    with pytest.raises(InvalidInputError, match="holds a memory already"):
+        import_(store, file)
+
+
 def test_a_message_that_comes_right_before_the_commit_is_neither_lost_nor_mixed_with_what_was_imported(store):
     filled(store)
     file = exported(store)
     clear(store)
 
     with pytest.raises(InvalidInputError, match="holds a memory already"):
-        store.run(interrupted(incoming(store, file).commit(), "import", lambda: push(store, 50)))
+        store.run(interrupted(incoming(store, file).commit(), "arrive", lambda: push(store, 50)))
     assert store.client.hget(store.keys.of("harold").tokens, "*") == b"10"
 
 
@@ -401,7 +411,7 @@ def test_an_import_whose_reply_was_lost_is_answered_again(store):
     file = exported(store)
     clear(store)
 
-    assert store.run(_twice(incoming(store, file).commit(), "import")).resource == "harold"
+    assert store.run(_twice(incoming(store, file).commit(), "arrive")).resource == "harold"
     assert store.run(verify(store.keys)) == []
 
 
@@ -463,6 +473,83 @@ def test_an_export_is_of_one_instant_whatever_is_sealed_while_it_reads(store):
     piece = store.run(interrupted(steps, "TIME", lambda: seal(store, "c6", 60)))
 
     assert [line["kind"] for line in lines(piece) if line.get("chunk") == "c6"] == ["chunk", "message"]
+
+
+def _before(steps, n, meanwhile):
+    """The same steps, with something happening before the n-th of them; None for a death there."""
+    reply, at = None, 0
+    try:
+        while True:
+            step = steps.send(reply)
+            if at == n and meanwhile is None:
+                return None
+            if at == n:
+                meanwhile()
+            at += 1
+            reply = yield step
+    except StopIteration as end:
+        return end.value
+
+
+STEPS = range(7)  # of a commit: look, send, list, arrive, and the marks
+
+
+@pytest.mark.parametrize("n", STEPS)
+def test_whenever_a_message_comes_it_is_kept_and_the_memory_comes_whole_or_not_at_all(store, n):
+    filled(store)
+    file = exported(store)
+    clear(store)
+    arriving = incoming(store, file)
+    refused = None
+    try:
+        store.run(_before(arriving.commit(), n, lambda: push(store, 50, thread="t9")))
+    except InvalidInputError as error:
+        refused = error
+    store.run(arriving.discard())
+
+    assert store.client.zcard(store.keys.of("harold").messages("t9")) == 1
+    assert store.client.exists(store.keys.of("harold").scope) == (refused is None)
+    assert (refused is None) == (n > 3)
+    assert store.run(verify(store.keys)) == []
+
+
+@pytest.mark.parametrize("n", STEPS)
+def test_wherever_an_import_dies_there_is_a_whole_memory_or_none_and_the_next_import_finds_out(store, n):
+    filled(store)
+    before, file = memory(store), exported(store)
+    clear(store)
+    store.run(_before(incoming(store, file).commit(), n, None))
+
+    if n <= 3:
+        import_(store, file)
+    assert memory(store) == before
+    assert store.client.zscore(store.keys.resources, "harold") is not None
+    if n > 3:
+        with pytest.raises(InvalidInputError, match="holds a memory already"):
+            import_(store, file)
+
+
+@pytest.mark.parametrize("n", range(4))
+@pytest.mark.parametrize(
+    "life",
+    [
+        lambda store: push(store, 50, thread="t9"),
+        lambda store: seal(store, "c9", 50, thread="t9"),
+        lambda store: activate(store, "c4"),
+        lambda store: reflect(store, "o2"),
+        clear,
+    ],
+    ids=["push", "seal", "activate", "reflect", "clear"],
+)
+def test_whatever_happens_while_a_memory_is_exported_the_file_holds_a_whole_one(store, life, n):
+    filled(store)
+    outgoing, pieces = Outgoing(store.keys, "harold"), []
+    pieces.append(store.run(_before(outgoing.more(), n, lambda: life(store))))
+    while piece := store.run(outgoing.more()):
+        pieces.append(piece)
+    import_(store, b"".join(pieces), "albert")
+
+    assert [breach for breach in store.run(verify(store.keys)) if "albert" in breach.where] == []
 
 
 def test_sources_that_are_removed_before_their_turn_are_left_out(store):

@@ -1,4 +1,4 @@
--- import(imported, scope, tokens, threads, rejected, [record]..., [staged, key]...; id, records, [size, held, until]...)
+-- arrive(imported, scope, tokens, threads, rejected, [record]..., [staged, key]...; id, records, [size, held, until]...)
 -- Makes a whole memory of what an import has written under staged names: each is renamed to its key, all in one step, so that
 -- nobody ever reads half of it. `size` is the command that counts what a staged key must hold, `until` the Unix ms at which the
 -- key expires ('0' never does). A record without an epoch holds nothing but requests of a memory that is not there yet.
