@@ -137,6 +137,7 @@ class Core:
         self.snapshots: OrderedDict[tuple[str, str], Snapshot] | None = None  # kept for those who fail open
         self._names: OrderedDict[tuple[str, str], Names] = OrderedDict()
         self._urgent: OrderedDict[str, float] = OrderedDict()
+        self._mute = False  # True once the ACL refused what is told of this client
         self._only_read: OrderedDict[str, bool] = (
             OrderedDict()
         )  # resources of which the ACL refused a write: asked once
@@ -244,9 +245,13 @@ class Core:
             yield from stream.add(self.keys, named)
 
     def _publish(self, event: Event) -> Steps[None]:
-        """Say what this client did, best effort; how much is kept is for the workers to know."""
-        with suppress(StoreError):
+        """Say what this client did, best effort, until the ACL refuses; how much is kept is for the workers to know."""
+        if self._mute:
+            return
+        try:
             yield from stream.publish(self.keys, [event], None, self.clock.ms())
+        except StoreError as error:
+            self._mute = isinstance(error, NotPermittedError)
 
     # -- the context --------------------------------------------------------------------------------------------------
 

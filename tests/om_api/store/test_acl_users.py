@@ -163,6 +163,19 @@ def test_a_client_that_may_not_tell_its_figures_stops_to(house, memory):
     assert house.admin.acl_log() == []
 
 
+def test_a_client_that_may_not_say_what_it_activates_tries_to_once(house, memory):
+    om, observations = memory(), []
+    for round_ in range(2):
+        house.world.say(*(f"message {round_} {n}" for n in range(7)))
+        house.world.settle()
+        om.add_messages([message(f"more {round_} {n}") for n in range(5)])
+        observations.append(len(om.get_context("t-1", "harold").observations))
+    tried = [entry["count"] for entry in house.admin.acl_log() if entry["object"] == house.keys.events]
+
+    assert 0 < observations[0] < observations[1]
+    assert tried == [1]
+
+
 @roles
 @pytest.mark.parametrize("face", [ObservationalMemory, Driven])
 def test_a_connection_is_made_without_asking_for_anything_that_is_refused(house, role, face):
