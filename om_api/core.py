@@ -138,9 +138,7 @@ class Core:
         self._names: OrderedDict[tuple[str, str], Names] = OrderedDict()
         self._urgent: OrderedDict[str, float] = OrderedDict()
         self._mute = False  # True once the ACL refused what is told of this client
-        self._only_read: OrderedDict[str, bool] = (
-            OrderedDict()
-        )  # resources of which the ACL refused a write: asked once
+        self._only_read: OrderedDict[str, bool] = OrderedDict()  # resources the ACL refused to have written
         self._last_ms: OrderedDict[tuple[str, str], int] = OrderedDict()
 
     # -- writing ------------------------------------------------------------------------------------------------------
