@@ -30,7 +30,7 @@ class Agent(msgspec.Struct, frozen=True, kw_only=True):
     """One agent: tokens by tier, their share of the thresholds, chunks, lag (s), dollars today, and its last message (Unix ms).
 
     `pressure` is the raw window, chunks included, over its threshold; `fill` the observations over theirs; `lag` for how
-    long the longest due of its scopes has waited to be taken up.
+    long its oldest work has been waiting, or under way.
     """
 
     resource: str
@@ -113,7 +113,7 @@ def _agent(glance: Glance, stats: Stats) -> Agent:
         generation=stats.generation,
         chunks=stats.chunks,
         ready_chunks=stats.ready_chunks,
-        lag=glance.lag / 1000,
+        lag=stats.lag,
         cost_today=stats.cost_today,
         rejected=stats.rejected,
         paused=stats.paused,

@@ -87,8 +87,11 @@ class Stopped(World):
         )
         self.shop = self.shop._replace(asking=asking, stopping=self.stopping)
         threading.Thread(target=lambda: model.began.wait(30) and self.stopping.leave()).start()
-        with pytest.raises(StoppedError):
-            self.perform(verb, *ids)
+        mark, self.locked_when_marked = due.mark, []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(due, "mark", lambda *rest: self.locked_when_marked.append(self.locks()) or mark(*rest))
+            with pytest.raises(StoppedError):
+                self.perform(verb, *ids)
 
     def is_due(self, index):
         return self.client.zscore(index, "harold") <= self.shop.run(due.server_ms())
@@ -120,7 +123,7 @@ def test_a_chunk_whose_worker_stops_is_due_now_without_a_lock_and_with_all_its_a
     stopped.stop_while(thinking, "observe_chunk", *ids)
 
     assert stopped.is_due(stopped.shop.keys.due_observe)
-    assert stopped.locks() == []
+    assert (stopped.locks(), stopped.locked_when_marked) == ([], [[]])
     assert stopped.client.hget(stopped.shop.keys.of("harold").chunk(ids[1]), "attempts") == b"0"
 
 
@@ -144,4 +147,4 @@ def test_a_reflection_whose_worker_stops_is_due_now_without_a_lock(stopped, thin
     stopped.stop_while(thinking, "reflect", *ids)
 
     assert stopped.is_due(stopped.shop.keys.due_reflect)
-    assert stopped.locks() == []
+    assert (stopped.locks(), stopped.locked_when_marked) == ([], [[]])

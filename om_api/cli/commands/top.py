@@ -51,8 +51,8 @@ def top(target: Target, order: Order, limit: int, interval: float, once: bool, a
     """Show the agents with the highest pressure, lag, cost or latest activity, until Ctrl-C.
 
     Pressure is the raw window, chunks included, over its threshold; full is the same of observations; lag is for how long
-    its longest due scope has waited. They are chosen among the 1,000 agents that workers looked at last and those of the
-    1,000 longest due scopes, so that a look costs the same however many there are; om stats shows all.
+    the oldest work has been waiting, or under way. They are chosen among the 1,000 agents that workers looked at last and
+    those of the 1,000 longest due scopes, so that a look costs the same however many there are; om stats shows all.
     """
     with room.watching(target.settings()) as look:
         if as_json:

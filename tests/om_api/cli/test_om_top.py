@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import pty
+import signal
+import subprocess
+import sys
+import threading
 import time
 
 import pytest
 import redis
 
+from om_api.cli.group import INTERRUPTED
 from om_api.core import Core
 from om_api.store import glancing, presence
 from om_api.top import look
@@ -72,6 +80,39 @@ def test_a_look_asks_for_a_bounded_number_of_agents_however_many_there_are(world
 
     assert (found.known, found.among, len(found.agents)) == (500, 10, 5)
     assert asked == [f"agent-{n}" for n in range(499, 489, -1)]
+
+
+@pytest.mark.timeout(90)
+def test_a_terminal_is_shown_a_table_that_changes_until_ctrl_c(three, server_url, prefix, wait_until):
+    ours, theirs = pty.openpty()
+    environ = {**os.environ, "OM_PREFIX": prefix, "TERM": "xterm", "COLUMNS": "200", "LINES": "30"}
+    command = [
+        sys.executable,
+        "-c",
+        "from om_api.cli import main; main()",
+        "--url",
+        server_url,
+        "top",
+        "--interval",
+        "0.5",
+    ]
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environ)
+    shown = bytearray()
+    threading.Thread(target=_read, args=(ours, shown), daemon=True).start()
+    wait_until(lambda: b"3 of 3 agents" in shown, "the table", 40)
+    three.say("hello", resource="dora")
+    three.client.zadd(f"{prefix}:resources", {"dora": 1})
+    wait_until(lambda: b"4 of 4 agents" in shown, "the next look", 20)
+    process.send_signal(signal.SIGINT)
+
+    assert process.wait(20) == INTERRUPTED
+    assert b"Traceback" not in shown
+
+
+def _read(terminal, shown):
+    with contextlib.suppress(OSError):
+        while part := os.read(terminal, 65_536):
+            shown += part
 
 
 def test_an_empty_store_has_nobody_to_show(om):
