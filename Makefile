@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 FILES := pyproject.toml constraints.txt Makefile
 JOBS ?= 2
 
-.PHONY: help demo up test lint check fuzz chaos limits mutants conform faces docs clean
+.PHONY: help demo up test lint check fuzz chaos load limits mutants conform faces docs clean
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
@@ -52,6 +52,9 @@ fuzz: $(VENV)/.installed-tests  ## play seeded interleavings on a real server (S
 
 chaos: $(VENV)/.installed-tests  ## break real processes for minutes (MINUTES=3, SEED=1, FSYNC=always or everysec, WRITE=1)
 	@PYTHONPATH=tests $(BIN)/python -m chaos --minutes $(or $(MINUTES),3) --seed $(or $(SEED),1) --fsync $(or $(FSYNC),always) $(if $(WRITE),--write)
+
+load: $(VENV)/.installed-tests  ## ask the API for everything at once while every process is restarted (MINUTES=10, SEED=1, RATE=240, WRITE=1)
+	@PYTHONPATH=tests $(BIN)/python -m load --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1) --rate $(or $(RATE),240) $(if $(WRITE),--write)
 
 limits: $(VENV)/.installed-tests  ## count what two workers with 32 threads each make of one limit of 60 calls a minute (MINUTES=3)
 	@PYTHONPATH=tests $(BIN)/python -m pace --minutes $(or $(MINUTES),3)

@@ -16,7 +16,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make load", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--rate", type=float, default=Run.rate, help="requests a second that are asked for")
+    parser.add_argument("--rate", type=float, default=Run().rate, help="requests a second that are asked for")
     parser.add_argument("--write", action="store_true", help="write the tables into docs/reliability.md")
     asked = parser.parse_args()
     result = load(Run(asked.minutes * 60, asked.seed, asked.rate))

@@ -60,7 +60,7 @@ def cast() -> list[Member]:
 def restarts(run: Run, names: Sequence[str]) -> list[Restart]:
     """The seeded plan, in order: round by round each process once, asked to end and killed in turns."""
     dice = random.Random(run.seed)
-    slot = run.seconds * (1 - _UNDISTURBED) / (run.restarts * len(names))
+    slot = run.seconds * (1 - _UNDISTURBED) / (run.restarts * len(names) or 1)
     planned: list[Restart] = []
     for turn in range(run.restarts):
         for name in dice.sample(list(names), len(names)):

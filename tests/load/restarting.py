@@ -47,9 +47,10 @@ class Restarting:
         if planned.who == API:
             self._api.begins()
         code = self._house.crew.restart(planned.who, planned.how)
-        if planned.how is signal.SIGTERM and code != 0:
-            self.disorderly.append(f"{planned.who} was asked to end and exited with {code}")
         if planned.who == API:
+            # Celery's worker exits with 1 where it is told to while it still looks for its broker
+            if planned.how is signal.SIGTERM and code != 0:
+                self.disorderly.append(f"{planned.who} was asked to end and exited with {code}")
             self._await(API)
             self._api.ends()
 

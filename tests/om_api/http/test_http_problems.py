@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from servers import Proxy, Server
 from starlette.testclient import TestClient
+from world import wait_until
 
 from om_api import load_settings
 from om_api.http import make_app
@@ -141,9 +143,12 @@ def proxy(server):
     between.close()
 
 
-def _house(url):
+_CALLERS = 16
+
+
+def _house(url, timeout=0.5):
     settings = load_settings(environ={"OM_REDIS_URL": url, "OM_TOKENIZER": "estimate"})
-    return TestClient(make_app(settings, locked=False, timeout=0.5), base_url="http://127.0.0.1")
+    return TestClient(make_app(settings, locked=False, timeout=timeout), base_url="http://127.0.0.1")
 
 
 def _add(http, name="m-1"):
@@ -162,6 +167,26 @@ def test_an_export_that_cannot_begin_is_a_503_and_no_file(server):
     with _house(server.url) as http:
         server.kill()
         _problem(http.get(f"{HAROLD}/export"), 503)
+
+
+def test_when_the_store_is_back_nobody_is_told_of_the_connections_that_died(server):
+    """Catches a pool that hands out the dead, where there is no second try on another connection either."""
+    with _house(server.url, timeout=10) as http, ThreadPoolExecutor(_CALLERS) as callers, server.client() as plain:
+
+        def ask_all_at_once():
+            server.pause()  # so that each of them holds a connection
+            asked = [callers.submit(_add, http, f"m-{n}") for n in range(_CALLERS)]
+            wait_until(lambda: sum(each.running() for each in asked) == _CALLERS, "everybody to ask")
+            server.go_on()
+            return {each.result().status_code for each in asked}
+
+        assert ask_all_at_once() == {200}
+        assert len(plain.client_list()) > _CALLERS / 2
+        server.kill()
+        assert _add(http).status_code == 503
+        server.start()
+        assert ask_all_at_once() == {200}
+        assert http.get("/readyz").status_code == 200
 
 
 def test_a_full_store_says_that_nothing_was_stored_and_what_to_do(server):

@@ -1,0 +1,29 @@
+"""The short run of what `make load` does for minutes: the same promises, no figures asked for."""
+
+from __future__ import annotations
+
+import pytest
+from load import report
+from load.plan import Least, Run
+from load.run import load
+
+SHORT = Run(
+    seconds=20,
+    rate=60,
+    agents=12,
+    restarts=1,
+    least=Least(rate=0, resources=30, restarts=1),
+    message_threshold=600,
+    observation_threshold=400,
+    quiet_limit=120,  # leases and locks of the dead, one after the other, beside other tests
+)
+
+
+@pytest.mark.xdist_group("processes")
+@pytest.mark.timeout(400)
+def test_with_everything_asked_for_at_once_and_every_process_restarted_nothing_is_lost():
+    """What it catches was tried by breaking copies of the tree: a push that is acknowledged before it is kept, a second try
+    under a new id, a 503 that says "not stored" of what is, a pool that hands out the dead."""
+    result = load(SHORT)
+
+    assert result.failures == [], report.tables(result.seen)
