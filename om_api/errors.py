@@ -40,7 +40,7 @@ class ModelError(OMError):
     """A model call failed.
 
     `retryable`: the same call may succeed later. `retry_after`: seconds to wait, when the vendor said so (a 429). `why`: its
-    kind: no answer in time, nobody reached, limits or a breaker, the request refused, an answer that cannot be used.
+    kind: no answer in time, nobody reached or a 5xx, limits or a breaker, the request refused, an answer that cannot be used.
     """
 
     def __init__(

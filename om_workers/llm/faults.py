@@ -17,10 +17,12 @@ from om_workers.llm.quote import quote
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from om_api.errors import Why
     from om_workers.llm.base import Request
 
 _LONGEST_WAIT_S = 600.0
 _CONTENT = {400, 413, 422}
+_BROKEN = 500  # from this status on the provider says that it failed itself
 # Some providers answer 400 for what is wrong with the configuration: no message is to blame for that.
 _CONFIGURED = re.compile(
     r"api[ _-]?key|model[ _](?:does )?not[ _](?:exist|found)|not a valid model"
@@ -97,7 +99,8 @@ def refusal(asked: Asked, status: int, body: object, wait: float | None = None) 
     advice = "if it refuses everything, correct its options" if content else _ADVICE.get(status, _ADDRESS)
     text = f"{asked.model} refused ({status}){': ' * bool(said)}{said}; {advice}"
     pause = wait or _PATIENCE_S.get(status)
-    return ModelError(text, retryable=not content, retry_after=pause, why="busy" if pause else "refused")
+    why: Why = "busy" if pause else "unreachable" if status >= _BROKEN else "refused"
+    return ModelError(text, retryable=not content, retry_after=pause, why=why)
 
 
 def stated_status(error: object) -> int:
