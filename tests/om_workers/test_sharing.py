@@ -6,8 +6,8 @@ import pytest
 from world import World
 
 from om_api.errors import ModelError
-from om_api.store import looking
-from om_api.values import Chunk, Outcome, Scope
+from om_api.store import commits, looking
+from om_api.values import Chunk, Observation, Outcome, Scope
 from om_workers.llm.base import Reply, Usage
 from om_workers.llm.scripted import Scripted
 from om_workers.sharing import batches
@@ -143,3 +143,33 @@ def test_chunks_that_were_tried_since_they_were_passed_on_are_tried_alone(forced
     assert forced.perform("observe_chunk", *task) is Outcome.SUPERSEDED
     assert attempts(forced) == [1, 1]
     assert {len(ids) for ids in sealed(forced)} == {2}
+
+
+def lease(world):
+    """For how many ms more the scope is not due."""
+    seconds, micros = world.client.time()
+    return world.client.zscore(f"{world.prefix}:due:observe", "harold") - (seconds * 1000 + micros // 1000)
+
+
+def test_a_thread_without_an_answer_is_due_at_once_though_nobody_stored_the_others(forced):
+    """Catches a scope that is left on its lease: time 0, both are asked for; time 1, another worker stores t-1's; time 2, we
+    have no answer for t-2, and nothing of ours was stored that would have the scope looked at."""
+    (task,) = sealed(forced)
+    name, first, second = task
+
+    def answer(_request):
+        theirs = Observation(id=first, thread_id="t-1", text="* 🟡 noted", tokens=4, message_ids=("x",))
+        assert forced.shop.run(commits.buffer(forced.shop.keys, "harold", theirs, "w-2")) is Outcome.BUFFERED
+        return '<thread id="t-1">\n* 🟡 noted\n</thread>'
+
+    forced.model = Scripted(answer)
+
+    assert forced.perform("observe_chunk", name, first, second) is Outcome.SUPERSEDED
+    assert lease(forced) <= 0
+
+
+def test_a_scope_whose_threads_were_all_answered_is_not_due_by_that(forced):
+    (task,) = sealed(forced)
+
+    assert forced.perform("observe_chunk", *task) is Outcome.BUFFERED
+    assert lease(forced) > 0
