@@ -73,7 +73,19 @@ class Bench:
         raise RuntimeError(f"pytest ended with {code} and named no test:\n{said[-2000:]}")
 
     def _pytest(self, tests: Sequence[str], seconds: float) -> tuple[int | None, str]:
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider"]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-x",
+            "-q",
+            "--tb=no",
+            "-rfE",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:schemathesis",
+        ]
         with subprocess.Popen(
             [*command, "-k", _ASKED, *tests],
             cwd=self.folder,
