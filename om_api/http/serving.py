@@ -11,6 +11,8 @@ from om_api.http.app import make_app
 from om_api.http.limits import MAX_WAIT_S
 from om_api.settings import Settings
 
+_IDLE_S = 75  # proxies keep theirs for a minute: whoever closes first cuts off what the other one is just sending
+
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine reaches an address; names other than localhost may mean anything."""
@@ -44,6 +46,7 @@ def serve(settings: Settings, host: str, port: int, *, locked: bool) -> int:
         access_log=False,
         ws="none",  # nothing here speaks it, and whoever tried would be logged with the question asked
         server_header=False,
+        timeout_keep_alive=_IDLE_S,
         timeout_graceful_shutdown=round(MAX_WAIT_S),
     )
     server = Server(config)

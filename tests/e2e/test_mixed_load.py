@@ -22,8 +22,8 @@ SHORT = Run(
 @pytest.mark.xdist_group("processes")
 @pytest.mark.timeout(400)
 def test_with_everything_asked_for_at_once_and_every_process_restarted_nothing_is_lost():
-    """What it catches was tried by breaking copies of the tree: a push that is acknowledged before it is kept, a second try
-    under a new id, a 503 that says "not stored" of what is, a pool that hands out the dead."""
+    """What it catches was tried by breaking copies of the tree: a push that is acknowledged and not kept, a 503 or 500 that
+    nothing excuses, a key that opens others' memories, a page that repeats, an observation without one of its messages."""
     result = load(SHORT)
 
     assert result.failures == [], report.tables(result.seen)
