@@ -30,12 +30,12 @@ class Run(NamedTuple):
     seconds: float = 600
     seed: int = 1
     rate: float = 240
-    agents: int = 32
+    agents: int = 48
     restarts: int = 4
     least: Least = Least()
     fsync: str = "always"
-    message_threshold: int = 4_000
-    observation_threshold: int = 2_000
+    message_threshold: int = 6_000
+    observation_threshold: int = 3_000
     quiet_limit: float = 60
 
 
