@@ -7,7 +7,7 @@ import re
 import pytest
 from structlog.testing import capture_logs
 
-from om_api.store import due
+from om_api.store import due, health
 from om_workers import ticks, wiring
 from om_workers.sweep import Sweep
 
@@ -50,6 +50,17 @@ def test_a_slot_ends_before_the_next_tick_of_its_beat(world):
     ticks.observer_tick()
 
     assert 0 < world.client.pttl(world.shop.keys.tick("observer")) < world.settings.memory.observer_interval * 1000
+
+
+def test_whoever_watches_is_told_when_each_tick_ran_and_only_by_the_one_that_did(world):
+    """Catches a tick that leaves no word of itself: doctor and alarms would say that no beat runs."""
+    ticks.observer_tick()
+    first = world.shop.run(health.ticks(world.shop.keys))
+    ticks.observer_tick()
+
+    assert first["observer"].interval == world.settings.memory.observer_interval
+    assert first["reflector"] is None
+    assert world.shop.run(health.ticks(world.shop.keys)) == first
 
 
 def test_each_index_is_passed_on_to_who_works_it(world):
