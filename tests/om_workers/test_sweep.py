@@ -8,7 +8,8 @@ import time
 import pytest
 from world import World
 
-from om_api.values import Outcome
+from om_api.store import looking
+from om_api.values import Outcome, Scope
 from om_workers import sweep as sweeping
 from om_workers.sweep import Sweep
 
@@ -274,6 +275,23 @@ def test_who_is_on_the_index_is_not_marked_again(world, index):
 
     assert world.sweep().marked == 0
     assert world.client.zscore(f"{world.prefix}:due:{index}", "harold") == leased
+
+
+def test_a_scope_that_waits_for_its_deadline_with_a_chunk_ready_is_left_to_it(world):
+    """Catches a sweep that marks whoever has a chunk: it would be looked at every minute until it is idle."""
+    world.say(*[f"message {n}" for n in range(4)])
+    world.settle()
+    world.client.zadd(f"{world.prefix}:due:observe", {"harold": 1})  # the lease of the look before has ended
+    world.settle()
+    chunks = world.shop.run(looking.look(world.shop.keys, Scope("harold"))).chunks
+    deadline = world.client.zscore(f"{world.prefix}:due:observe", "harold")
+    _looked_long_ago(world)
+
+    assert chunks
+    assert all(chunk.ready for chunk in chunks)
+    assert deadline > time.time() * 1000 + 60_000
+    assert world.sweep().marked == 0
+    assert world.client.zscore(f"{world.prefix}:due:observe", "harold") == deadline
 
 
 @pytest.mark.parametrize("why", ["full", "too many", "asked for", "nothing"])

@@ -7,7 +7,7 @@ import re
 import pytest
 from structlog.testing import capture_logs
 
-from om_api.store import due, health
+from om_api.store import due, health, presence
 from om_workers import ticks, wiring
 from om_workers.sweep import Sweep
 
@@ -55,12 +55,13 @@ def test_a_slot_ends_before_the_next_tick_of_its_beat(world):
 def test_whoever_watches_is_told_when_each_tick_ran_and_only_by_the_one_that_did(world):
     """Catches a tick that leaves no word of itself: doctor and alarms would say that no beat runs."""
     ticks.observer_tick()
-    first = world.shop.run(health.ticks(world.shop.keys))
-    ticks.observer_tick()
+    told = world.shop.run(health.ticks(world.shop.keys))
+    world.shop.run(presence.ticked(world.shop.keys, "observer", 1, 10))
+    assert ticks.observer_tick() == "busy"
 
-    assert first["observer"].interval == world.settings.memory.observer_interval
-    assert first["reflector"] is None
-    assert world.shop.run(health.ticks(world.shop.keys)) == first
+    assert told["observer"].interval == world.settings.memory.observer_interval
+    assert told["reflector"] is None
+    assert world.shop.run(health.ticks(world.shop.keys))["observer"].at == 1
 
 
 def test_each_index_is_passed_on_to_who_works_it(world):
