@@ -7,6 +7,7 @@ A process that is killed between two commands, a reply that is lost, a model tha
 from __future__ import annotations
 
 import threading
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import redis
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ALL = 100_000  # commands: more than any activity has
-_here = threading.local()
+# what a thread is doing, and what a thread that it begins to wait for an answer does for it
+_here: ContextVar[Activity | None] = ContextVar("activity", default=None)
 
 
 class CrashedError(BaseException):
@@ -42,7 +44,7 @@ class Activity:
         self._thread.start()
 
     def _live(self, work: Callable[[], Any]) -> None:
-        _here.activity = self
+        _here.set(self)
         self._go.acquire()
         try:
             work()
@@ -127,8 +129,8 @@ class Activity:
 
 
 def current() -> Activity | None:
-    """The activity that this thread is, if it is one."""
-    return getattr(_here, "activity", None)
+    """The activity that is going on here, if it is one."""
+    return _here.get()
 
 
 class Stoppable(redis.Redis):
