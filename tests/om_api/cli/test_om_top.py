@@ -170,3 +170,38 @@ def test_a_broker_that_cannot_be_asked_is_said_and_the_rest_is_shown(om, world, 
     assert result.exit_code == 0
     assert "the broker is no Redis" in result.stderr
     assert "observer" in result.stdout
+
+
+def _counter(client, base):
+    client.hset(f"{base}:tokens", "*", "lots")
+
+
+def _type(client, base):
+    client.delete(f"{base}:tokens")
+    client.set(f"{base}:tokens", "x", ex=60)
+
+
+def _record(client, base):
+    client.hset(f"{base}:record", "chunk_tokens", "x")
+
+
+def _thresholds(client, base):
+    client.hset(f"{base}:record", "limits", '{"limits":{"message_threshold":0,"observation_threshold":0}}')
+
+
+def _times(client, base):
+    client.zadd(f"{base}:threads", {"t-1": float("inf")})
+
+
+@pytest.mark.parametrize("spoil", [_counter, _type, _record, _thresholds, _times])
+@pytest.mark.parametrize("order", ["pressure", "lag"])
+def test_an_agent_whose_keys_hold_what_is_not_ours_hides_no_other_one(om_json, three, spoil, order):
+    spoil(three.client, f"{three.prefix}:{{berta}}")
+
+    assert {"albert", "clara"} <= {agent["resource"] for agent in om_json("top", "--sort", order)["agents"]}
+
+
+def test_what_no_scope_can_be_called_in_a_due_index_hides_nobody(om_json, three):
+    three.client.zadd(f"{three.prefix}:due:observe", {b"\xff x": 1, "berta": float("-inf")})
+
+    assert om_json("top", "--sort", "lag")["agents"][0]["resource"] == "clara"

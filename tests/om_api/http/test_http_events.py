@@ -229,3 +229,19 @@ def test_a_stream_outlives_an_outage_of_the_store(served, ring, publish, world):
 def test_the_numbers_of_a_stream_fit_together():
     assert limits.LOOK_S < limits.BEAT_S
     assert limits.MAX_STREAMS < 512
+
+
+def test_a_reader_that_takes_nothing_keeps_no_stream_open(served, ring, publish, monkeypatch):
+    """Catches a hundred of them, revoked or not, that leave nobody else a stream until their connections break."""
+    monkeypatch.setattr(streams, "STALLED_S", 0.5, raising=False)
+    _, token = ring.create(["harold"], "reader")
+    for _ in range(6):
+        publish(*["sealed"] * 2_000)
+    address = served.url.removeprefix("http://").split(":")
+    head = f"Host: x\r\nAuthorization: Bearer {token}\r\nAccept: text/event-stream\r\n\r\n"
+    with socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.connect((address[0], int(address[1])))
+        deaf.sendall(f"GET {EVENTS}?after=0&limit=500 HTTP/1.1\r\n{head}".encode())
+        wait_until(lambda: served.streams.open == 1, "the stream")
+        wait_until(lambda: served.streams.open == 0, "the stream's end", 20)
