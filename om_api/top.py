@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
@@ -11,9 +12,10 @@ from om_api.core import Core
 from om_api.prices import MICROS
 from om_api.store import due, glancing
 from om_api.store.connection import Connection, open_client
+from om_api.store.spoilt import of_each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from om_api.core import Stats
     from om_api.settings import Settings
@@ -75,7 +77,7 @@ def look(core: Core, order: Order, most: int) -> Steps[Top]:
     """The `most` agents that come first in an order, most of it first.
 
     Chosen among the 1,000 that workers looked at last and those of the 1,000 longest due scopes: what it costs does not
-    grow with the number of agents.
+    grow with the number of agents. Who holds what is not ours is left out, and hides no other one.
     """
     now = yield from due.server_ms()
     waited = yield from glancing.lags(core.keys, now, AMONG)
@@ -83,10 +85,18 @@ def look(core: Core, order: Order, most: int) -> Steps[Top]:
     among = list(dict.fromkeys((*names, *waited)))
     found = yield from glancing.glances(core.keys, among, waited, now)
     first = sorted(found, key=lambda each: _rank(core.settings, each, order), reverse=True)[:most]
-    agents: list[Agent] = []
-    for glance in first:
-        agents += [_agent(glance, (yield from core.stats(glance.resource)))]
-    return Top(sorted(agents, key=lambda each: _place(each, order), reverse=True), max(known, len(among)), len(among))
+    chosen = {glance.resource: glance for glance in first}
+    agents = yield from of_each(partial(_agents, core, chosen), list(chosen))
+    return Top(
+        sorted(agents.values(), key=lambda each: _place(each, order), reverse=True), max(known, len(among)), len(among)
+    )
+
+
+def _agents(core: Core, glances: Mapping[str, Glance], names: Sequence[str]) -> Steps[dict[str, Agent]]:
+    found: dict[str, Agent] = {}
+    for name in names:
+        found[name] = _agent(glances[name], (yield from core.stats(name)))
+    return found
 
 
 def _rank(settings: Settings, glance: Glance, order: Order) -> float:
@@ -105,10 +115,10 @@ def _agent(glance: Glance, stats: Stats) -> Agent:
         message_tokens=stats.message_tokens,
         chunk_tokens=stats.chunk_tokens,
         message_threshold=stats.message_threshold,
-        pressure=round((stats.message_tokens + stats.chunk_tokens) / stats.message_threshold, 3),
+        pressure=round((stats.message_tokens + stats.chunk_tokens) / max(1, stats.message_threshold), 3),
         observation_tokens=stats.observation_tokens,
         observation_threshold=stats.observation_threshold,
-        fill=round(stats.observation_tokens / stats.observation_threshold, 3),
+        fill=round(stats.observation_tokens / max(1, stats.observation_threshold), 3),
         reflection_tokens=stats.reflection_tokens,
         generation=stats.generation,
         chunks=stats.chunks,

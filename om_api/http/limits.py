@@ -9,4 +9,5 @@ PAGE = 100
 MAX_WAIT_S = 60.0
 MAX_STREAMS = 100  # of events, open in one process
 BEAT_S = 15.0  # between two signs of life on a stream; its key is looked at as often
+STALLED_S = 15.0  # how long a reader of a stream may take nothing
 LOOK_S = 1.0  # how long a stream waits for events before it looks around

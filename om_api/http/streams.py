@@ -3,15 +3,16 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 
 import msgspec
 from fastapi import HTTPException
 from starlette.responses import StreamingResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from om_api.errors import StoreError
 from om_api.events import Event, Told
-from om_api.http.limits import BEAT_S, LOOK_S, MAX_STREAMS
+from om_api.http.limits import BEAT_S, LOOK_S, MAX_STREAMS, STALLED_S
 
 _RETRY_MS = 2_000
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -47,9 +48,15 @@ class Stream(StreamingResponse):
         self._streams = streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send until either side ends."""
+        """Send until either side ends, or the other one takes nothing for 15 s: it would keep its place for good."""
+
+        async def sending(message: Message) -> None:
+            async with asyncio.timeout(STALLED_S):
+                await send(message)
+
         try:
-            await super().__call__(scope, receive, send)
+            with suppress(TimeoutError):
+                await super().__call__(scope, receive, sending)
         finally:
             self._streams.open -= 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import singledispatchmethod
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from om_api.values import Chunk
 
 _MOST = 2**53  # what a double holds exactly: Redis' scores and Lua's numbers are doubles
+_DIGITS = re.compile(rb"0|-?[1-9][0-9]{0,15}")
+_COUNTED = {"observed_tokens", "observed_messages"}  # what scripts add to, of what is not counted anew
 _NOT_TAKEN = ("force", "stirred", "epoch")  # requests, and since when nothing changed; the epoch is a new one
 
 
@@ -87,15 +90,16 @@ class Arriving:
         self._scope(line.memory)
         fields = {name: value for name, value in _fields(line.fields).items() if not name.startswith(_NOT_TAKEN)}
         seq = as_record({name.encode(): value for name, value in fields.items()}).seq
+        _reckoned(fields, *_COUNTED & fields.keys(), least=-_MOST)  # a retry takes away what others counted
         if line.memory in self._memories:
             raise InvalidInputError(f"the record of the memory {line.memory} is there twice")
-        self._memories[line.memory] = _Memory(fields, seq=_number(seq, "seq"))
+        self._memories[line.memory] = _Memory(fields, seq=_seq(seq))
 
     def _of(self, memory: str | None, seq: float) -> tuple[Scope, _Memory]:
         scope, found = self._scope(memory), self._memories.get(memory)
         if found is None:
             raise InvalidInputError(f"the record of the memory {memory} must come before this")
-        found.seq = max(found.seq, _number(seq, "seq"))
+        found.seq = max(found.seq, _seq(seq))
         return scope, found
 
     @_place.register
@@ -116,11 +120,12 @@ class Arriving:
         observation = as_observation(member)
         self._once(check_id(observation.id, "observation"))
         check_id(observation.thread_id, "thread_id")
+        tokens = _whole(observation.tokens, "tokens")
         if line.replaced_by is not None:
-            history = self.of.reflected(scope, _whole(line.replaced_by, "replaced_by"))
+            history = self.of.reflected(scope, _replacing(line.replaced_by, memory.generation))
             self.staging.put(history, line.seq, member, _end(line.expires_at or 0))
             return
-        memory.observation_tokens += _whole(observation.tokens, "tokens")
+        memory.observation_tokens += tokens
         memory.observation_count += 1
         self.staging.put(self.of.observations(scope), line.seq, member)
         self.totals["observations"] += 1
@@ -140,6 +145,9 @@ class Arriving:
         state = fields.get("state", b"").decode()
         if state not in {"sealed", "ready"} or (chunk.ready and as_observation(chunk.observation or b"").id != name):
             raise InvalidInputError(f"chunk {name} is neither sealed nor ready with its observation")
+        _reckoned(fields, "tokens", "messages", "attempts")
+        if chunk.ready:
+            _whole(as_observation(chunk.observation or b"").tokens, "tokens")
         self._once(name)
         self._chunks[name] = chunk
         memory.chunk_tokens += _whole(chunk.tokens, "tokens")
@@ -189,7 +197,7 @@ class Arriving:
 
     @_place.register
     def _seen(self, line: portable.SeenLine) -> None:
-        if not 0 <= line.window <= self.head.exported_at // WINDOW_MS:
+        if not 0 <= line.window <= _whole(self.head.exported_at, "exported_at") // WINDOW_MS:
             raise InvalidInputError(f"window {line.window} is none that was over, or begun, when this was exported")
         key = self.of.seen(_known(line.thread, self._counts), line.window)
         self.staging.include(key, map(as_bytes, line.ids), (line.window + 2) * WINDOW_MS)
@@ -245,6 +253,26 @@ def _number(value: float, name: str) -> float:
     if not math.isfinite(value):
         raise InvalidInputError(f"{name} is no number")
     return value
+
+
+def _seq(value: float) -> float:
+    if not abs(value) < _MOST:
+        raise InvalidInputError(f"seq must be a number below {_MOST:,}")
+    return value
+
+
+def _reckoned(fields: Mapping[str, bytes], *names: str, least: int = 0) -> None:
+    """See that scripts can reckon with these: one that stumbles half-way takes back nothing of what it wrote before."""
+    for name in names:
+        text = fields.get(name, b"")
+        if not _DIGITS.fullmatch(text) or not least <= int(text) < _MOST:
+            raise InvalidInputError(f"{name} must be a whole number in digits, from {least:,} to {_MOST - 1:,}")
+
+
+def _replacing(n: int, reached: int) -> int:
+    if not 0 < n <= reached:
+        raise InvalidInputError(f"replaced_by is {n}, and the generations end with {reached}")
+    return n
 
 
 def _whole(value: int, name: str) -> int:

@@ -11,7 +11,7 @@ import msgspec
 from om_api.errors import StoreError
 from om_api.store import due
 from om_api.store.decoding import as_generation, as_record, as_stored, fields, scored, unsealed_threads
-from om_api.store.keys import WINDOW_MS
+from om_api.store.keys import WINDOW_MS, histories
 from om_api.store.quarantine import as_rejected
 from om_api.store.reading import as_scope, stored_scope
 from om_api.store.steps import Batch, Steps, Verb, if_permitted
@@ -92,8 +92,8 @@ def _read(keys: Keys, scope: Scope) -> Steps[_Memory]:
         else []
     )
     generations = [(int(n), member) for member, n in scored(reflections)]
-    reached = range(1, int(raw.get(b"generation", 0)) + 1)
-    histories = (
+    reached = histories(int(raw.get(b"generation", 0)))
+    replaced = (
         (yield Batch([("ZRANGE", of.reflected(scope, n), 0, -1, "WITHSCORES") for n in reached], atomic=False))
         if reached
         else []
@@ -105,7 +105,7 @@ def _read(keys: Keys, scope: Scope) -> Steps[_Memory]:
         [(c.decode(), (o[0] or b"").decode(), int(o[1] or 0)) for c, o in zip(chunks, owners, strict=True)],
         as_stored(observations),
         generations,
-        {n: as_stored(reply) for n, reply in zip(reached, histories, strict=True)},
+        {n: as_stored(reply) for n, reply in zip(reached, replaced, strict=True)},
     )
 
 

@@ -11,6 +11,7 @@ from om_api.values import ID_PATTERN, Scope
 _ID = ID_PATTERN.pattern
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]")
 _LEGIBLE = 60
+HISTORIES = 10_000
 WINDOW_MS = 600_000  # ids are remembered by the ten minutes of server time in which they were accepted
 
 
@@ -161,6 +162,14 @@ class ResourceKeys:
     def reflected(self, scope: Scope, generation: int) -> str:
         """The observations that a generation replaced."""
         return f"{self.base}:reflected:{generation}{_tail(scope)}"
+
+
+def histories(reached: int) -> range:
+    """The generations up to `reached` whose replaced observations may still be kept: 10,000, whatever a record says.
+
+    More than that are not made within the time after which what they replaced expires.
+    """
+    return range(max(1, reached - HISTORIES + 1), reached + 1)
 
 
 def safe_name(model: str) -> str:

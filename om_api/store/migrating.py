@@ -9,6 +9,7 @@ import msgspec
 
 from om_api.errors import InvalidInputError
 from om_api.store import clearing, commits, decoding, due, looking, reading
+from om_api.store.keys import histories
 from om_api.store.steps import Batch, Steps, Verb
 from om_api.values import Generation, Outcome, Scope, new_id
 
@@ -89,7 +90,7 @@ def _read(keys: Keys, scope: Scope) -> Steps[_Part]:
         (value or otherwise).decode() for value, otherwise in zip(version, (b"", b"0", b"0"), strict=True)
     )
     history: list[Stored] = []
-    for n in range(1, int(reached) + 1):
+    for n in histories(int(reached)):
         history += yield from reading.replaced(keys, scope, n)
     generation = decoding.as_generation(generations[0]) if generations else None
     return _Part(scope, (epoch, reached, seq), decoding.as_stored(observations), generation, history)

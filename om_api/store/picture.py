@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from om_api.errors import StoreError
 from om_api.store.clearing import threads_of
 from om_api.store.decoding import as_generation, as_observation, fields, scored, unsealed_threads
-from om_api.store.keys import WINDOW_MS
+from om_api.store.keys import WINDOW_MS, histories
 from om_api.store.steps import Batch, Steps
 from om_api.values import Scope
 
@@ -90,7 +90,7 @@ class Picture:
 
     def histories(self, scope: Scope) -> list[int]:
         """The generations of a scope that may have replaced something, kept or not."""
-        return list(range(1, int(self.hash(self.of.record(scope)).get(b"generation", 0)) + 1))
+        return list(histories(int(self.hash(self.of.record(scope)).get(b"generation", 0))))
 
     def sources(self) -> list[Source]:
         """Where the messages behind observations are, as far as anything here names them."""

@@ -22,7 +22,7 @@ def of_each(read: Callable[[Sequence[str]], Steps[dict[str, T]]], names: Sequenc
     """
     try:
         return (yield from read(names))
-    except (StoreError, ValueError) as error:
+    except (StoreError, ValueError, OverflowError) as error:
         if isinstance(error, StoreError) and _FOREIGN not in str(error):
             raise
     if len(names) == 1:

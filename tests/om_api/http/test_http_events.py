@@ -234,9 +234,10 @@ def test_the_numbers_of_a_stream_fit_together():
 def test_a_reader_that_takes_nothing_keeps_no_stream_open(served, ring, publish, monkeypatch):
     """Catches a hundred of them, revoked or not, that leave nobody else a stream until their connections break."""
     monkeypatch.setattr(streams, "STALLED_S", 0.5, raising=False)
-    _, token = ring.create(["harold"], "reader")
-    for _ in range(6):
-        publish(*["sealed"] * 2_000)
+    long = "h" * 200  # enough to fill what the two systems hold for each other
+    _, token = ring.create([long], "reader")
+    for _ in range(10):
+        publish(*["sealed"] * 2_000, resource=long)
     address = served.url.removeprefix("http://").split(":")
     head = f"Host: x\r\nAuthorization: Bearer {token}\r\nAccept: text/event-stream\r\n\r\n"
     with socket.socket() as deaf:

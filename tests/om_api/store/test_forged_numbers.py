@@ -1,4 +1,4 @@
-"""Numbers that no export writes: a script that met them half-way would leave half of a memory, or a message that nothing covers."""
+"""Numbers that no export writes: a script that met them half-way would leave half of a memory, or messages without a cover."""
 
 from __future__ import annotations
 
