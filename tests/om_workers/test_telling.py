@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from redis.exceptions import TimeoutError as NotAnswered
 from world import World
 
 from om_api.errors import BudgetReachedError, InvalidInputError, ModelError, StoreError
-from om_api.events import KINDS, Wanted
+from om_api.events import KINDS, Event, Wanted
 from om_api.policy import Move
 from om_api.store import commits, events, looking
+from om_api.store.connection import Connection
 from om_api.store.events import BEGINNING
 from om_api.values import Outcome, Scope
 from om_workers import ticks, wiring
 from om_workers.llm.scripted import Scripted
+from om_workers.telling import Telling
 
 ALWAYS = {"kind", "id", "at", "resource"}
 
@@ -288,3 +291,24 @@ def test_who_has_only_written_is_measured_after_a_sweep_as_far_as_there_is_room(
 
     assert before == []
     assert world.shop.run(events.measured(world.shop.keys)) == ["harold", "ada"]
+
+
+def test_a_store_that_answers_nothing_is_asked_once_for_each_thing_told(world):
+    """Catches a worker that waits for two time-outs at every event, because it does not know the server's time yet."""
+    asked = []
+
+    class Silent:
+        def execute_command(self, *command):
+            asked.append(command[0])
+            raise NotAnswered("nothing came")
+
+        def pipeline(self, **_):
+            return self
+
+        execute = execute_command
+
+    telling = Telling(world.settings, Connection(Silent()), world.shop.keys)
+    telling.tell(Event(kind="cleared", resource="harold"))
+    telling.met(["harold"], 1)
+
+    assert len(asked) == 2

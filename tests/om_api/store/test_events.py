@@ -219,7 +219,19 @@ def test_what_was_told_once_is_told_by_nobody_else(store):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "x", "1-", "-1", "1-2-3", "1 ", "99999999999999999999", "1-99999999999999999999", "١"]
+    "text",
+    [
+        "",
+        "x",
+        "1-",
+        "-1",
+        "1-2-3",
+        "1 ",
+        "99999999999999999999",
+        "1-99999999999999999999",
+        "١",
+        "-".join([str(2**64 - 1)] * 2),
+    ],
 )
 def test_an_id_that_is_none_is_refused(text):
     with pytest.raises(InvalidInputError, match="no event's id"):
