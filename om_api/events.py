@@ -34,6 +34,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "budget_reached": ("setting", "then"),
 }
 GAP = "gap"  # told by a reader, never published
+_LARGEST = (1 << 64) - 1
 MOST = 1_000  # events read at once
 _ID = re.compile(r"([0-9]{1,20})(?:-([0-9]{1,20}))?")
 # seconds up to which one call's time is counted together; what took longer is counted under `inf`
@@ -76,8 +77,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def check_event_id(text: str) -> str:
     """An event's id, or a time in Unix ms that stands for all ids before it; raises InvalidInputError for any other text."""
     found = _ID.fullmatch(text)
-    if found and max(int(part or 0) for part in found.groups()) < 1 << 64:
-        return f"{int(found[1])}-{int(found[2] or 0)}"
+    place = (int(found[1]), int(found[2] or 0)) if found else (_LARGEST, _LARGEST)
+    if max(place) <= _LARGEST and min(place) < _LARGEST:  # behind the largest of all there can be nothing
+        return f"{place[0]}-{place[1]}"
     raise InvalidInputError(f"{text[:80]!r} is no event's id: use one that was told, Unix ms, or 0 for the oldest kept")
 
 

@@ -60,7 +60,7 @@ class Telling:
     def _publish(self, told: Sequence[Event]) -> None:
         clock = self._clock or Clock()
         if self._clock is None:
-            clock.seen(self._run(due.server_ms()))
+            clock.seen(self._run(due.server_ms(once=True)))
             self._clock = clock
         clock.seen(self._run(stream.publish(self._keys, told, self._caps(), clock.ms())))
 

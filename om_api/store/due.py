@@ -55,9 +55,9 @@ def drop(due: str, names: Sequence[str]) -> Steps[None]:
         yield Batch([("ZREM", due, *(name.encode("utf-8", "surrogateescape") for name in names))], writes=True)
 
 
-def server_ms() -> Steps[int]:
-    """The server's clock, in Unix ms: the only one that decides anything."""
-    (time,) = yield Batch([("TIME",)])
+def server_ms(*, once: bool = False) -> Steps[int]:
+    """The server's clock, in Unix ms: the only one that decides anything. With `once` it is not asked again."""
+    (time,) = yield Batch([("TIME",)], once=once)
     return int(time[0]) * 1000 + int(time[1]) // 1000
 
 

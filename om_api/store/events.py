@@ -86,9 +86,9 @@ def _measuring(keys: Keys, counted: Mapping[str, Any], caps: Caps, now_ms: int) 
 
 
 def meet(keys: Keys, resources: Sequence[str], caps: Caps, now_ms: int) -> Steps[None]:
-    """Have resources measured to which nothing happened yet, as far as there is room."""
+    """Have resources measured to which nothing happened yet, as far as there is room. Sent once."""
     if commands := _measuring(keys, dict.fromkeys(resources[: caps.resources]), caps, now_ms):
-        yield Batch(commands, atomic=False, writes=True)
+        yield Batch(commands, atomic=False, writes=True, once=True)
 
 
 def first_to_tell(keys: Keys, what: str) -> Steps[bool]:
