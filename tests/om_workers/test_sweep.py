@@ -369,3 +369,18 @@ def test_changed_settings_reach_a_memory_of_which_everything_is_sealed(client, p
     changed = World(client, prefix, message_threshold="400")
 
     assert _applied(changed) == (1, {"harold"})
+
+
+@pytest.mark.parametrize("key", ["threads", "chunks"])
+def test_a_score_that_is_endless_hurts_only_whose_it_is(world, key):
+    """Catches a sweep that one agent's keys end for everybody, every minute."""
+    world.say("x", resource="albert")
+    world.settle()
+    world.sweep()
+    world.client.zadd(f"{world.prefix}:{{albert}}:chunks", {"no-chunk": 1})
+    world.client.zadd(f"{world.prefix}:{{albert}}:{key}", {"t-1": float("inf")})
+    world.client.zrem(f"{world.prefix}:due:observe", "albert")
+    world.client.zadd(f"{world.prefix}:resources", {"albert": 1, "zoe": 2})
+    world.sweep()
+
+    assert world.client.zscore(f"{world.prefix}:resources", "zoe") > 2
