@@ -62,7 +62,7 @@ class Sweep:
         """What one writer breaks hurts no other: log it, and go on with the next."""
         try:
             return work(name, *rest)
-        except (OMError, ValueError) as error:
+        except (OMError, ValueError, OverflowError) as error:  # the last is of a time that is endless
             _log.warning("sweep_passed_over", name=name, error=str(error)[:300])
             return Outcome.FAILED
 
