@@ -384,3 +384,15 @@ def test_a_score_that_is_endless_hurts_only_whose_it_is(world, key):
     world.sweep()
 
     assert world.client.zscore(f"{world.prefix}:resources", "zoe") > 2
+
+
+def test_changed_settings_reach_who_comes_after_an_agent_whose_record_holds_what_is_not_ours(world):
+    """Catches an observer's tick that ends there, before it has dispatched anything, and never comes back to the others."""
+    for name in ("albert", "zoe"):
+        world.say("x", resource=name)
+    world.settle()
+    world.client.hset(f"{world.prefix}:{{albert}}:record", "generation", "x")
+    world.client.hset(f"{world.prefix}:{{zoe}}:record", mapping={"epoch": "e", "limits": "{}"})
+    world.client.zadd(f"{world.prefix}:resources", {"albert": 1, "zoe": 2})
+
+    assert Sweep(world.shop).apply_settings() == 1
