@@ -160,14 +160,17 @@ class Sweep:
         return waits or unready or policy.decide(pressure, now.limits, look.now).kind != "rest"
 
     def apply_settings(self) -> int:
-        """Mark every scope due whose record does not carry the settings in force; how many they were."""
-        keys, marked = self._shop.keys, 0
-        for resource in self._run(survey.oldest_looked(keys, self._run(due.server_ms()), -1)):
-            word = self._run(reading.stored_scope(keys, resource)) or self._shop.settings.for_agent(resource).scope
-            threads = self._run(clearing.threads_of(keys, resource)) if word == "thread" else [None]
-            written = in_force.write(self._shop.in_force(Scope(resource)))
-            standings = self._run(survey.standings(keys, resource, [Scope(resource, thread) for thread in threads]))
-            stale = [s.scope for s in standings if (s.unsealed or s.chunks) and s.record.limits != written]
-            self._run(due.mark(keys.due_observe, stale))
-            marked += len(stale)
-        return marked
+        """Mark every scope due whose record does not carry the settings in force; of how many resources there were any."""
+        keys = self._shop.keys
+        everybody = self._run(survey.oldest_looked(keys, self._run(due.server_ms()), -1))
+        return [self._alone(self._apply, resource) for resource in everybody].count(Outcome.BUSY)
+
+    def _apply(self, resource: str) -> Outcome:
+        keys = self._shop.keys
+        word = self._run(reading.stored_scope(keys, resource)) or self._shop.settings.for_agent(resource).scope
+        threads = self._run(clearing.threads_of(keys, resource)) if word == "thread" else [None]
+        written = in_force.write(self._shop.in_force(Scope(resource)))
+        standings = self._run(survey.standings(keys, resource, [Scope(resource, thread) for thread in threads]))
+        stale = [s.scope for s in standings if (s.unsealed or s.chunks) and s.record.limits != written]
+        self._run(due.mark(keys.due_observe, stale))
+        return Outcome.BUSY if stale else Outcome.REST
