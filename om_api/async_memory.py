@@ -14,7 +14,7 @@ from om_api.errors import StoreError
 from om_api.events import Wanted
 from om_api.settings import load_settings
 from om_api.store.aio import AsyncConnection, open_async_client
-from om_api.store.verify import verify
+from om_api.store.verify import examine, verify
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from om_api.store.importing import Imported
     from om_api.store.quarantine import Rejected
     from om_api.store.steps import Steps
-    from om_api.store.verify import Breach
+    from om_api.store.verify import Breach, Verified
     from om_api.values import Generation, Message, Observation, Outcome, Record, ThreadState
 
 T = TypeVar("T")
@@ -202,6 +202,10 @@ class AsyncObservationalMemory:
     async def verify(self) -> list[Breach]:
         """Every breach of the promises in the whole store, which may be in use; [] when all is well. Writes nothing."""
         return await self._run(verify(self._core.keys))
+
+    async def examine(self) -> Verified:
+        """The breaches that `verify` gives, and in how many resources and messages it looked for them."""
+        return await self._run(examine(self._core.keys))
 
     # -- what happened ------------------------------------------------------------------------------------------------
 

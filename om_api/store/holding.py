@@ -126,6 +126,11 @@ class Holding(NamedTuple):
     reflected: dict[tuple[int, str | None], Members]
     settled: bool = False
 
+    @property
+    def messages(self) -> int:
+        """How many messages are there: raw, sealed, or behind observations."""
+        return sum(len(members) for held in (self.raw, self.sealed, self.source) for members in held.values())
+
 
 def read(keys: Keys, resource: str, names: Iterable[str], *, without: Iterable[str] = ()) -> Steps[Holding]:
     """Read a resource in one MULTI: the keys that `names` lists, and those that these name. `without` are left out."""

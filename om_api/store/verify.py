@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from om_api.store.keys import Keys
     from om_api.values import Message
 
-__all__ = ["Breach", "verify"]
+__all__ = ["Breach", "Verified", "examine", "verify"]
 
 _SLICE = 1_000  # keys of one SCAN
 _LOOKS = 3
@@ -28,8 +28,21 @@ _GLOB = re.compile(r"([*?\[\]\\^])")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
+class Verified(NamedTuple):
+    """What was found, and in how much: resources that have a key, and messages that are still there, sources included."""
+
+    breaches: list[Breach]
+    resources: int
+    messages: int
+
+
 def verify(keys: Keys, count: Callable[[Message], int] | None = None) -> Steps[list[Breach]]:
-    """Every breach of P1, P2 and the bookkeeping in a store that may be in use; [] when all is well.
+    """Every breach that `examine` finds; [] when all is well, or when nothing is there."""
+    return (yield from examine(keys, count)).breaches
+
+
+def examine(keys: Keys, count: Callable[[Message], int] | None = None) -> Steps[Verified]:
+    """Every breach of P1, P2 and the bookkeeping in a store that may be in use, and in how much was looked for them.
 
     Writes nothing. The key space is walked by SCAN, each resource is then read in one MULTI. What looks broken is read
     again, three times in all, and named only if it stays. `count` weighs messages that carry no tokens. Members that
@@ -37,10 +50,12 @@ def verify(keys: Keys, count: Callable[[Message], int] | None = None) -> Steps[l
     message in two sets and are named.
     """
     walked = yield from _walk(keys)
-    found = list(walked.breaches)
+    found, messages = list(walked.breaches), 0
     for resource in sorted(walked.resources):
-        found += yield from _resource(keys, resource, walked.resources[resource], walked.unreadable, count)
-    return sorted(set(found))
+        some, held = yield from _resource(keys, resource, walked.resources[resource], walked.unreadable, count)
+        found += some
+        messages += held.messages
+    return Verified(sorted(set(found)), len(walked.resources), messages)
 
 
 class _Walked(NamedTuple):
@@ -109,8 +124,8 @@ def _wrong(keys: Keys, name: str, type_: str, ttl: int) -> str:
 
 def _resource(
     keys: Keys, resource: str, names: Iterable[str], odd: Iterable[str], count: Callable[[Message], int] | None
-) -> Steps[list[Breach]]:
-    """A resource's breaches: those that three looks agree on, but for the numbers in them."""
+) -> Steps[tuple[list[Breach], Holding]]:
+    """A resource's breaches, those that three looks agree on but for the numbers in them; and what it holds."""
     agreed: set[tuple[str, str]] | None = None
     found: list[Breach] = []
     for look in range(_LOOKS):
@@ -118,12 +133,12 @@ def _resource(
             yield Wait(_PAUSE_S)
         held = yield from holding.read(keys, resource, names, without=odd)
         if not held.settled:
-            return [Breach(resource, "changes faster than it can be read: verify it again")]
+            return [Breach(resource, "changes faster than it can be read: verify it again")], held
         found = [*rules.breaches(held, count), *(yield from _unmarked(keys, held))]
         agreed = {_gist(breach) for breach in found if agreed is None or _gist(breach) in agreed}
         if not agreed:
-            return []
-    return [breach for breach in found if agreed and _gist(breach) in agreed]
+            return [], held
+    return [breach for breach in found if agreed and _gist(breach) in agreed], held
 
 
 def _gist(breach: Breach) -> tuple[str, str]:

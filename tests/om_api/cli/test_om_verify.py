@@ -19,12 +19,16 @@ def broken(reflected, client, prefix):
 def test_a_sound_store_is_exit_code_0(om, om_json, reflected):
     result = om("verify")
 
-    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "no breach\n")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "no breach; looked at 1 resource with 12 messages\n"
     assert om_json("verify") == []
 
 
-def test_an_empty_store_is_sound(om):
-    assert om("verify").exit_code == 0
+def test_an_empty_store_is_sound_and_said_to_prove_nothing(om):
+    result = om("verify")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.startswith("no resource is there, so nothing is proved: see that OM_REDIS_URL")
 
 
 def test_a_broken_store_is_exit_code_1_and_the_place_is_named(om, broken):
@@ -32,7 +36,7 @@ def test_a_broken_store_is_exit_code_1_and_the_place_is_named(om, broken):
 
     assert result.exit_code == 1
     assert broken in result.stdout
-    assert "breaches: " in result.stderr
+    assert "breaches: 1; looked at 1 resource with 12 messages" in result.stderr
 
 
 def test_breaches_as_json_are_a_place_and_a_reason(om, broken):
