@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from om_api.amounts import amount
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -119,7 +121,7 @@ def of_clocks(mine: int, workers: Sequence[Worker]) -> Iterator[Finding]:
             WARNING, "clocks", says, "have NTP set it: messages without a timestamp are dated and ordered by it"
         )
     if not wrong:
-        yield Finding(OK, "clocks", f"server, this machine and {len(workers)} workers agree")
+        yield Finding(OK, "clocks", f"server, this machine and {amount(len(workers), 'worker')} agree")
 
 
 def of_workers(workers: Sequence[Worker], version: str) -> Iterator[Finding]:
@@ -170,10 +172,14 @@ def of_lag(waiting: Iterable[Waiting], intervals: Mapping[str, float]) -> Iterat
     """How long what is due has waited to be taken up."""
     for each in waiting:
         if each.longest > patience_ms(intervals[each.what]):
-            says = f"{each.due:,} scopes are due to {each.what}, the first of them for {_span(each.longest)}"
+            says = f"{_are_due(each)}, {'it' if each.due == 1 else 'the first of them'} for {_span(each.longest)}"
             yield Finding(WARNING, "lag", says, "add workers, or raise their -c; see their log for failed ticks")
         else:
-            yield Finding(OK, "lag", f"{each.due:,} scopes are due to {each.what}")
+            yield Finding(OK, "lag", _are_due(each))
+
+
+def _are_due(waiting: Waiting) -> str:
+    return f"{amount(waiting.due, 'scope is', 'scopes are')} due to {waiting.what}"
 
 
 def of_queues(queues: Mapping[str, int]) -> Iterator[Finding]:
@@ -183,14 +189,15 @@ def of_queues(queues: Mapping[str, int]) -> Iterator[Finding]:
         do = f"see that a worker serves the queue {name}, or add workers"
         yield Finding(WARNING, "broker", f"{tasks:,} tasks wait in the queue {name}", do)
     if not many:
-        yield Finding(OK, "broker", f"{sum(queues.values()):,} tasks wait")
+        yield Finding(OK, "broker", amount(sum(queues.values()), "task waits", "tasks wait"))
 
 
 def of_resources(standings: Sequence[Standing], configured: Mapping[str, str]) -> Iterator[Finding]:
     """Quarantine, pauses, and memories whose scope is another than the configured one."""
     rejected = [each for each in standings if each.rejected]
     if rejected:
-        says = f"{sum(each.rejected for each in rejected):,} entries of {_some(each.resource for each in rejected)}"
+        entries = amount(sum(each.rejected for each in rejected), "entry", "entries")
+        says = f"{entries} of {_some(each.resource for each in rejected)}"
         yield Finding(WARNING, "quarantine", says, f"read the reasons: om rejected list {rejected[0].resource}")
     for to in sorted(set(configured.values())):
         moved = [each.resource for each in standings if each.scope and configured[each.resource] == to != each.scope]

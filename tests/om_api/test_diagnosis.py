@@ -105,7 +105,7 @@ def test_what_is_due_for_long_is_a_lag():
 
     assert [(finding.level, finding.says) for finding in found] == [
         (WARNING, "12 scopes are due to observe, the first of them for 36.0 s"),
-        (OK, "1 scopes are due to reflect"),
+        (OK, "1 scope is due to reflect"),
     ]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from om_api.amounts import amount
 from om_api.cli.help import examples
 from om_api.cli.output import as_time, json_option, note, print_json, print_table, print_text
 from om_api.cli.sure import be_sure, yes_option
@@ -123,8 +124,10 @@ def drop(target: Target, resource: str, entry: str | None, everything: bool, yes
     """
     with target.memory() as om:
         names = _named(om, resource, entry, everything)
-        if names:
-            what = f"{len(names):,} rejected entries" if everything else f"rejected entry {names[0]}"
+        known = {each.id for each in om.rejected(resource)}
+        if known.intersection(names):  # of what is not there nobody is asked, only told
+            many = amount(len(names), "rejected entry", "rejected entries")
+            what = many if everything else f"rejected entry {names[0]}"
             be_sure(f"Remove {what} of {resource}, with the message in it?", yes)
         _each(resource, names, om.drop_rejected)
 

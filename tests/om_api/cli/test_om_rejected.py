@@ -140,6 +140,13 @@ def test_all_are_dropped_after_one_yes(om, om_json, poisoned):
     assert om("rejected", "drop", "harold", "--all").stderr == "nothing of harold was rejected\n"
 
 
+def test_nobody_is_asked_about_an_entry_that_is_not_there(om, poisoned):
+    result = om("rejected", "drop", "harold", "0123456789ab", stdin="")
+
+    assert (result.exit_code, result.stdout) == (0, "0123456789ab superseded\n")
+    assert result.stderr == "harold has no such entry (any more): om rejected list harold names them\n"
+
+
 @pytest.mark.parametrize("answer", ["n\n", "\n", ""])
 def test_nothing_is_dropped_without_a_yes(om, poisoned, answer):
     result = om("rejected", "drop", "harold", "--all", stdin=answer)
