@@ -10,7 +10,8 @@ import pytest
 import redis
 from celery.bin.celery import celery
 from celery.worker.control import Panel
-from world import World
+from servers import BINARIES, Server
+from world import World, wait_until
 
 from om_api import Message
 
@@ -80,3 +81,28 @@ def test_a_message_behind_an_observation_takes_as_much_memory_as_is_said(bare):
     assert sources / observed == pytest.approx(
         _told("the same message behind an observation, until `ttl_days` are over"), rel=0.25
     )
+
+
+@pytest.fixture(params=sorted(BINARIES))
+def start(request, tmp_path):
+    """A server on the test's folder while a block runs, with `appendonly` yes or no."""
+    return lambda appendonly: Server(tmp_path, "--appendonly", appendonly, binary=BINARIES[request.param])
+
+
+def test_a_snapshot_beside_which_append_only_files_begin_is_not_read(start):
+    with start("no") as server, server.client() as client:
+        client.set("kept", 1)
+        client.save()
+    with start("yes") as server, server.client() as client:
+        assert client.dbsize() == 0
+
+
+def test_a_snapshot_is_restored_as_is_said(start):
+    with start("no") as server, server.client() as client:
+        client.set("kept", 1)
+        client.save()
+    with start("no") as server, server.client() as client:
+        client.config_set("appendonly", "yes")
+        wait_until(lambda: not client.info("persistence")["aof_rewrite_in_progress"], "the rewrite")
+    with start("yes") as server, server.client() as client:
+        assert client.get("kept") == b"1"
