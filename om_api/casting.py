@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from om_api.settings import ModelSettings
-from om_api.settings.providers import who_answers
+from om_api.settings.providers import key_variable, who_answers
 
 if TYPE_CHECKING:
     from om_api.discouraged import Role
@@ -16,8 +16,8 @@ def roles(settings: Settings) -> list[tuple[Role, str]]:
     """Who is to be Observer or Reflector of anybody, each once."""
     found: dict[tuple[Role, str], None] = {}
     for each in (settings.memory, *(settings.for_agent(name) for name in settings.agents())):
-        found |= {("observer", model): None for name in each.observer_models for model in _answering(settings, name)}
-        found |= {("reflector", model): None for name in each.reflector_models for model in _answering(settings, name)}
+        found |= {("observer", model): None for name in each.observer_models for model in answering(settings, name)}
+        found |= {("reflector", model): None for name in each.reflector_models for model in answering(settings, name)}
     return list(found)
 
 
@@ -31,5 +31,12 @@ def known(settings: Settings) -> list[str]:
     return list(dict.fromkeys((*in_use(settings), *settings.models)))
 
 
-def _answering(settings: Settings, name: str) -> list[str]:
+def lacks(settings: Settings, name: str) -> str:
+    """The variable of a model's key that is not set here; "" when nothing is known to be missing."""
+    variable = key_variable(name, settings.models.get(name) or ModelSettings())
+    return "" if not variable or (settings.variable(variable) or "").strip() else variable
+
+
+def answering(settings: Settings, name: str) -> list[str]:
+    """The models that may answer for a name of the configuration."""
     return who_answers(name, settings.models.get(name) or ModelSettings())

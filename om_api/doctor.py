@@ -7,11 +7,11 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, NamedTuple
 
 from om_api import accounts, casting, diagnosis, prices
+from om_api.amounts import amount
 from om_api.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.discouraged import why_not
 from om_api.errors import SettingsError, StoreError
-from om_api.settings import ModelSettings, Settings
-from om_api.settings.providers import key_variable
+from om_api.settings import Settings
 from om_api.store import breaker, health
 from om_api.store.connection import Connection, open_client
 from om_api.store.keys import Keys
@@ -126,12 +126,12 @@ def _settings(settings: Settings) -> Iterator[Finding]:
         says = f"{problem.file}: {problem.text}"
         yield Finding(WARNING, "settings", says, "correct it: until then it has no effect (om config check)")
     if not settings.problems:
-        yield Finding(OK, "settings", f"in force, {len(settings.agents())} overrides")
+        yield Finding(OK, "settings", f"in force, {amount(len(settings.agents()), 'override')}")
 
 
 def _models(settings: Settings) -> Iterator[Finding]:
     names = casting.in_use(settings)
-    lacking = {name: variable for name in names if (variable := _lacks(settings, name))}
+    lacking = {name: variable for name in names if (variable := casting.lacks(settings, name))}
     for name, variable in lacking.items():
         do = f"set {variable} where the workers run, or choose another model (the workers say model_not_available)"
         yield Finding(NOTE, "models", f"{name} cannot be used from here: {variable} is not set", do)
@@ -147,9 +147,3 @@ def _discouraged(settings: Settings) -> Iterator[Finding]:
         if reason := why_not(role, (name, model.model if model else "")):
             do = f"name another {role}_model (docs/which-models.md says which)"
             yield Finding(WARNING, "models", f"{name} as {role.capitalize()}: {reason}", do)
-
-
-def _lacks(settings: Settings, name: str) -> str:
-    """The variable of a model's key that is not set; "" when nothing is known to be missing."""
-    variable = key_variable(name, settings.models.get(name) or ModelSettings())
-    return "" if not variable or (settings.variable(variable) or "").strip() else variable

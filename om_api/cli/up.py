@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from om_api.casting import answering, lacks
 from om_api.cli.children import BEAT, FLOWER, WORKER, Asked, Child, Keeper
 from om_api.cli.embedded import HOST, Embedded, free_port, hold, is_free, make_folder
 from om_api.cli.help import examples
 from om_api.cli.target import Target, pass_target
 from om_api.doctor import reach
-from om_api.errors import SettingsError
+from om_api.errors import SettingsError, StoreError
 from om_api.settings.storage import DEFAULT_URL
 
 if TYPE_CHECKING:
@@ -147,8 +148,7 @@ def _place(settings: Settings, port: int | None, held: ExitStack) -> _Place:
     if not wants_store(settings):
         if port:
             raise click.UsageError(f"--port is for the embedded store; this is {settings.safe_url(settings.redis_url)}")
-        for url in dict.fromkeys((settings.redis_url, settings.broker_url)):
-            reach(url)
+        _reach(settings)
     folder = make_folder(Path(settings.variable("OM_DATA_DIR") or ".om"))
     if wants_store(settings):
         store = held.enter_context(Embedded(folder, store_port(port)))
@@ -157,12 +157,23 @@ def _place(settings: Settings, port: int | None, held: ExitStack) -> _Place:
     return _Place(settings.redis_url, folder, None)
 
 
+def _reach(settings: Settings) -> None:
+    """Raise StoreError unless both servers answer; one that the environment names may be left from an earlier `om up`."""
+    try:
+        reach(settings.redis_url)
+    except StoreError as error:
+        own = "; unset OM_REDIS_URL for a store of its own" if os.environ.get("OM_REDIS_URL") else ""
+        raise StoreError(f"{str(error).rstrip('.')}{own}") from error
+    if settings.broker_url != settings.redis_url:
+        reach(settings.broker_url)
+
+
 def _announcement(place: _Place, flower: Flower | None, settings: Settings) -> Iterator[str]:
     kept = f"embedded, data in {place.folder}" if place.store else "yours"
     yield "om up: Ctrl-C stops everything"
     yield ""
     yield f"  store   {settings.safe_url(place.url)}   {kept}"
-    yield f"  model   {', '.join(_model(settings, name) for name in settings.memory.observer_models)}"
+    yield f"  model   {_models(settings)}"
     if flower:
         password = f", password {flower.password} (this time; OM_FLOWER_PASSWORD sets one)" if flower.made else ""
         yield f"  Flower  http://{HOST}:{flower.port}   user {flower.user}{password}"
@@ -174,11 +185,18 @@ def _announcement(place: _Place, flower: Flower | None, settings: Settings) -> I
     yield ""
 
 
-def _model(settings: Settings, name: str) -> str:
-    model = settings.models.get(name)
-    guessed = name if name in {"extractive", "scripted"} or name.startswith("gemini") else "openai"
-    built_in = (model.provider if model and model.provider else guessed) in {"extractive", "scripted", "openai"}
-    return name if built_in else f"{name} (not built in yet: the extractive one answers)"
+def _models(settings: Settings) -> str:
+    """Who observes and who reflects, best first, and whose key is missing."""
+    memory = settings.memory
+    observer, reflector = _asked(settings, memory.observer_models), _asked(settings, memory.reflector_models)
+    return observer if observer == reflector else f"{observer} (observer); {reflector} (reflector)"
+
+
+def _asked(settings: Settings, names: Sequence[str]) -> str:
+    asked = dict.fromkeys(one for name in names for one in answering(settings, name))
+    missing = {name: variable for name in asked if (variable := lacks(settings, name))}
+    told = ", ".join(f"{name} ({missing[name]} is not set)" if name in missing else name for name in asked)
+    return told if len(missing) < len(asked) else f"{told}; the extractive one answers"
 
 
 def _run(children: Sequence[Child], store: Embedded | None, asked: Asked, grace: float) -> None:

@@ -23,7 +23,7 @@ from om_api.cli import main
 from om_api.cli.children import Keeper
 from om_api.cli.embedded import Embedded, free_port
 from om_api.cli.group import PLACES
-from om_api.cli.up import NEXT, Flower, _model, child_environ, store_port, wants_store
+from om_api.cli.up import NEXT, Flower, _models, child_environ, store_port, wants_store
 from om_api.errors import SettingsError, StoreError
 
 OM = [sys.executable, "-c", "from om_api.cli import main; main()"]
@@ -130,6 +130,15 @@ def test_it_says_what_runs_where_and_what_to_try_next(running, folder, wait_unti
     assert f"{running.url}   embedded, data in {folder / '.om'}" in running.text
     assert f"http://127.0.0.1:{running.environ['OM_FLOWER_PORT']}   user ops, password" in running.text
     assert f"export OM_REDIS_URL={running.url}" in running.text
+
+
+def test_an_address_left_from_an_earlier_one_is_said_to_be_unset(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OM_REDIS_URL", "redis://127.0.0.1:1/0")
+    result = CliRunner().invoke(main, ["up"])
+
+    assert result.exit_code == 3
+    assert result.output.endswith("; unset OM_REDIS_URL for a store of its own\n")
 
 
 @pytest.mark.parametrize("name", ["OM_REDIS_URL", "OM_BROKER_URL"])
@@ -383,12 +392,19 @@ def test_a_port_for_a_store_that_is_not_ours_is_refused(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "shown"),
+    ("environ", "shown"),
     [
-        ("gpt-4o", "gpt-4o"),
-        ("extractive", "extractive"),
-        ("gemini-2.5-pro", "gemini-2.5-pro (not built in yet: the extractive one answers)"),
+        ({"OM_MODEL": "extractive"}, "extractive"),
+        ({"OM_MODEL": "gpt-4o", "OPENAI_API_KEY": "k"}, "gpt-4o"),
+        ({"OM_MODEL": "gpt-4o"}, "gpt-4o (OPENAI_API_KEY is not set); the extractive one answers"),
+        ({"GEMINI_API_KEY": "k"}, "gemini-2.5-flash"),
+        ({}, "gemini-2.5-flash (GEMINI_API_KEY is not set); the extractive one answers"),
+        ({"OM_MODEL": "[deepseek, extractive]"}, "deepseek (DEEPSEEK_API_KEY is not set), extractive"),
+        (
+            {"OM_OBSERVER_MODEL": "extractive", "OM_REFLECTOR_MODEL": "m", "OPENAI_API_KEY": "k"},
+            "extractive (observer); m (reflector)",
+        ),
     ],
 )
-def test_a_name_without_an_entry_is_shown_as_who_is_asked_for_it(name, shown):
-    assert _model(load_settings(environ={"OM_MODEL": name}), name) == shown
+def test_who_is_asked_is_shown_and_whose_key_is_missing(environ, shown):
+    assert _models(load_settings(environ=environ)) == shown
