@@ -43,7 +43,7 @@ class ObservationalMemory:
     of what was read last, saying that memory was unavailable. Raises StoreError otherwise, InvalidInputError for input
     that cannot be accepted, SettingsError for settings that cannot be in force.
 
-    What its contexts amounted to is tallied in this process, and sent after a push, at most every 30 s, and by `close`:
+    What its contexts amounted to is tallied in this process, and sent after a push, at most every 30 s, by `tell` and by `close`:
     see docs/costs.md. A client that is killed loses figures, never messages; `tally=False` keeps none.
     """
 
@@ -81,9 +81,16 @@ class ObservationalMemory:
         self._closed = True
         if self._unsent:
             self._send([])
+        self.tell()
+        self._connection.close()
+
+    def tell(self) -> None:
+        """Send what was tallied of the contexts served and not sent yet: for clients that push nothing and are never closed.
+
+        Raises nothing: what the store does not take is kept for another time.
+        """
         if not self._away:
             self._run(self._core.tell_all())
-        self._connection.close()
 
     def _run(self, steps: Steps[T]) -> T:
         return self._connection.run(steps)

@@ -33,6 +33,7 @@ from om_api.http.replies import KINDS, schemas
 from om_api.http.stopping import Stopping
 from om_api.http.streams import Streams
 from om_api.metrics.scraper import Scraper
+from om_api.served import TELL_S
 from om_api.settings import Settings
 
 _ROOMS = (
@@ -65,9 +66,11 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
         memory = AsyncObservationalMemory(settings, timeout=timeout)
         keys, scraper = AsyncKeyRing(settings, timeout=timeout), Scraper(settings, timeout=timeout)
         app.state.house = House(settings, memory, keys, scraper, locked)
-        fresh = asyncio.create_task(_keep_fresh(settings))
+        tasks = [asyncio.create_task(_keep_fresh(settings)), asyncio.create_task(_keep_telling(memory))]
         yield
-        fresh.cancel()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await app.state.house.close()
 
     app = Described(
@@ -94,6 +97,13 @@ async def _keep_fresh(settings: Settings) -> None:
     while True:
         await asyncio.sleep(_REFRESH_S)
         await asyncio.to_thread(settings.refresh)
+
+
+async def _keep_telling(memory: AsyncObservationalMemory) -> None:
+    """Tell what the contexts served amounted to, where nobody pushes too: who is killed loses half a minute of figures."""
+    while True:
+        await asyncio.sleep(TELL_S)
+        await memory.tell()
 
 
 class Described(FastAPI):

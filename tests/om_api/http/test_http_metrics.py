@@ -14,6 +14,7 @@ from world import SMALL, World
 from om_api import load_settings
 from om_api.errors import StoreError
 from om_api.events import Event
+from om_api.http import app as apps
 from om_api.http import make_app
 from om_api.metrics import scraper
 from om_api.metrics.series import OTHER, labels_of
@@ -42,6 +43,12 @@ def samples(text: str) -> dict[tuple[str, ...], float]:
 def looks_each_time(monkeypatch):
     """Nobody is given another one's answer."""
     monkeypatch.setattr(scraper, "FRESH_S", 0.0)
+
+
+@pytest.fixture
+def tells_often(monkeypatch):
+    """An app that is made after this tells its figures all the time."""
+    monkeypatch.setattr(apps, "TELL_S", 0.05)
 
 
 @pytest.fixture
@@ -287,3 +294,14 @@ def test_what_one_agent_writes_into_its_keys_hides_no_other_one(lived, scrape):
     assert ("observations_tokens", "ada") not in found
     assert found["contexts_total", "ada"] == 0
     assert found["lag_seconds", "observe"] < 3_600
+
+
+def test_contexts_served_are_counted_though_nobody_pushes(tells_often, world, ask, wait_until):
+    world.say("message 0")
+    ask("GET", "/v1/resources/harold/threads/t-1/context")
+    ask("GET", "/v1/resources/harold/threads/t-1/context")
+
+    wait_until(
+        lambda: world.client.hget(f"{world.prefix}:counted:harold", "served|contexts") == b"2",
+        "figures of two contexts",
+    )
