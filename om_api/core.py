@@ -453,7 +453,8 @@ class Core:
     def sources(self, observation: str, resource: str) -> Steps[list[Message]]:
         """The messages behind an observation, oldest first; none once they have expired."""
         check_id(resource, "resource_id")
-        return (yield from reading.source_messages(self.keys, resource, check_id(observation, "observation"), ""))
+        thread = yield from reading.source_thread(self.keys, resource, check_id(observation, "observation"))
+        return (yield from reading.source_messages(self.keys, resource, observation, thread))
 
     def generations(self, resource: str, thread: str | None = None) -> Steps[list[Generation]]:
         """Tier 3, oldest first; the last of a scope is in force."""

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 OTHERS = 10  # other threads whose newest messages are read for excerpts; the rest appear as a count
 EXCERPT_MESSAGES = 8
 _TRIES = 3
+_ASKED_AT_ONCE = 500  # threads in one batch
 
 
 class Names(NamedTuple):
@@ -203,6 +204,19 @@ def source_messages(keys: Keys, resource: str, observation: str, thread: str) ->
     """The messages behind an observation, oldest first; none when they have expired."""
     (reply,) = yield Batch([("ZRANGE", keys.of(resource).source(observation), 0, -1, "WITHSCORES")])
     return messages_of(scored(reply), thread, resource)
+
+
+def source_thread(keys: Keys, resource: str, observation: str) -> Steps[str]:
+    """The thread that an observation's messages are of; "" when nobody knows it any more."""
+    of = keys.of(resource)
+    (met,) = yield Batch([("ZRANGE", of.threads, 0, -1)])
+    names: list[str] = [name.decode() for name in met]
+    for start in range(0, len(names), _ASKED_AT_ONCE):
+        some = names[start : start + _ASKED_AT_ONCE]
+        found = yield Batch([("ZSCORE", of.sources(name), observation) for name in some], atomic=False)
+        if known := [name for name, score in zip(some, found, strict=True) if score is not None]:
+            return known[0]
+    return ""
 
 
 def stored_scope(keys: Keys, resource: str) -> Steps[str | None]:

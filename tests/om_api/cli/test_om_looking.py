@@ -112,6 +112,13 @@ def test_sources_are_the_messages_behind_an_observation(om_json, om, observed):
     assert "message 0" in om("sources", "harold", first.id).stdout
 
 
+def test_sources_name_their_thread_after_a_reflection_too(om, om_json, reflected):
+    (name, *_) = reflected.om.generations("harold")[0].observation_ids
+
+    assert {message["thread_id"] for message in om_json("sources", "harold", name)} == {"t-1"}
+    assert " t-1 " in om("sources", "harold", name).stdout
+
+
 def test_sources_that_are_gone_are_said_to_be(om):
     result = om("sources", "harold", "o-1")
 
