@@ -7,6 +7,7 @@ from types import FrameType
 
 import uvicorn
 
+from om_api.errors import SettingsError
 from om_api.http.app import make_app
 from om_api.http.limits import MAX_WAIT_S
 from om_api.settings import Settings
@@ -20,6 +21,18 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def check_free(host: str, port: int) -> None:
+    """Raise SettingsError unless this machine can listen on an address and a port (0: any free one)."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        raise SettingsError(
+            f"cannot listen on {host}, port {port}: {error.strerror}; name a free one with --port or OM_API_PORT, "
+            "or stop what listens there"
+        ) from None
 
 
 class Server(uvicorn.Server):

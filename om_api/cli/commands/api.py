@@ -10,7 +10,7 @@ from om_api.cli.help import examples
 from om_api.cli.output import note
 from om_api.cli.target import Target, pass_target
 from om_api.errors import SettingsError, StoreError
-from om_api.http.serving import is_loopback, serve
+from om_api.http.serving import check_free, is_loopback, serve
 from om_api.logs import log_to_stderr
 
 _PORT = 8000
@@ -32,10 +32,12 @@ def api(target: Target, host: str, port: int | None, without_keys: bool) -> None
             "permitted with --host 127.0.0.1 only; leave it out and make a key (om keys create)"
         )
     settings = target.settings()
+    port = _port(port, settings.variable("OM_API_PORT"))
+    check_free(host, port)
     form = settings.variable("OM_LOG_FORMAT")
     log_to_stderr(level=settings.variable("OM_LOG_LEVEL") or "INFO", form=form)
     _say_who_may(target, without_keys)
-    sys.exit(serve(settings, host, _port(port, settings.variable("OM_API_PORT")), locked=not without_keys))
+    sys.exit(serve(settings, host, port, locked=not without_keys))
 
 
 def _port(asked: int | None, stated: str | None) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import closing, contextmanager
@@ -12,10 +13,12 @@ from http.client import HTTPConnection
 
 import httpx2
 import pytest
+from click.testing import CliRunner
 from servers import Server
 from world import SMALL, wait_until
 
 from om_api import load_settings
+from om_api.cli import main
 from om_api.cli.embedded import free_port
 from om_api.http.serving import is_loopback
 from om_api.key_ring import KeyRing
@@ -160,3 +163,13 @@ def test_a_port_that_is_none_is_refused(bare, monkeypatch):
     monkeypatch.setenv("OM_API_PORT", "many")
 
     assert "OM_API_PORT: 'many' is no port" in bare("api").stderr
+
+
+def test_a_port_that_is_taken_is_one_line_that_says_what_to_do_and_exit_code_2():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = CliRunner().invoke(main, ["api", "--port", str(port)])
+
+    assert (result.exit_code, result.output.count("\n")) == (2, 1)
+    assert f"cannot listen on 127.0.0.1, port {port}: " in result.output
+    assert "name a free one with --port or OM_API_PORT" in result.output
