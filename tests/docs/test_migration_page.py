@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 PAGE = (ROOT / "docs" / "migration.md").read_text()
 FILES = ("history.json", "mastra.json", "facts.json")
+SENT = 'redis-cli -u "$OM_REDIS_URL" '
 
 
 @pytest.fixture
@@ -90,10 +91,8 @@ def test_a_program_that_is_run_again_adds_nothing(here, world, capsys):
 
 
 def test_a_key_of_the_older_form_goes_to_the_resource_that_its_message_names(here, client, prefix, world):
-    for line in [
-        line for block in blocks(PAGE, "sh") for line in block.splitlines() if line.startswith("redis-cli ZADD")
-    ]:
-        client.execute_command(*shlex.split(line.replace("cortex:om", prefix))[1:])
+    for line in [line for block in blocks(PAGE, "sh") for line in block.splitlines() if line.startswith(SENT)]:
+        client.execute_command(*shlex.split(line.removeprefix(SENT).replace("cortex:om", prefix)))
     world.sweep()
 
     assert world.covering() == ["m-9"]

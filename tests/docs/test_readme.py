@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 README = (ROOT / "README.md").read_text()
 PYTHON = blocks(README, "python")
+SENT = 'redis-cli -u "$OM_REDIS_URL" '
 
 
 @pytest.fixture
@@ -63,9 +64,9 @@ def test_the_agent_is_about_twenty_lines():
 
 
 def test_two_plain_commands_are_enough_for_a_message_to_be_observed(client, prefix):
-    lines = [line for block in blocks(README, "sh") for line in block.splitlines() if line.startswith("redis-cli ZADD")]
+    lines = [line for block in blocks(README, "sh") for line in block.splitlines() if line.startswith(SENT)]
     for line in lines:
-        client.execute_command(*shlex.split(line.replace("cortex:om", prefix))[1:])
+        client.execute_command(*shlex.split(line.removeprefix(SENT).replace("cortex:om", prefix)))
     world = World(client, prefix)
     world.sweep()
     world.om.force_observe(resource_id="harold")
