@@ -96,7 +96,7 @@ def _dispatch_due(index: str, dispatch: Callable[[str, str], None], seconds: flo
     while time.monotonic() < end:
         claims = run(due.claim(index, _CLAIMS))
         known = [claim for claim in claims if Scope.is_one(claim.scope)]
-        run(due.drop(index, [claim.scope for claim in claims if claim not in known]))
+        run(due.drop(index, [claim.scope for claim in claims if not Scope.is_one(claim.scope)]))
         for claim in known:
             dispatch(claim.scope, claim.lease)
         total += len(claims)
