@@ -56,6 +56,26 @@ def wait_until(predicate: Callable[[], Any], description: str, seconds: float = 
         time.sleep(0.02)
 
 
+@pytest.fixture
+def server_client(server_url: str, prefix: str) -> Iterator[Any]:
+    """A client of the real server, where the fake one will not do; the test's keys are gone afterwards."""
+    with redis.Redis.from_url(server_url) as real:
+        yield real
+        if left := list(real.scan_iter(f"{prefix}*", count=1000)):
+            real.unlink(*left)
+
+
+@pytest.fixture
+def own_store(server_client: Any, server_url: str, prefix: str, monkeypatch: Any, tmp_path: Any) -> Any:
+    """An empty folder to be in, and an environment that names the test's own store and nothing else."""
+    for name in [name for name in os.environ if name.startswith("OM_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("OM_REDIS_URL", server_url)
+    monkeypatch.setenv("OM_PREFIX", prefix)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @pytest.fixture(name="wait_until")
 def _wait_until() -> Callable[..., None]:
     """The same for tests that take it as an argument."""

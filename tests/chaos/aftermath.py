@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from chaos import judging, quiet
 from chaos.house import PREFIX
+from chaos.journal import Journal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from chaos.house import House
     from chaos.judging import Held
     from om_api.store.verify import Breach
 
+T = TypeVar("T", bound=Any)  # a result with `failures`
 _LONGEST_QUIET_S = 150
 _FORCE_S = 90
 
@@ -53,6 +56,20 @@ def folder(what: str) -> Iterator[Path]:
     except BaseException:
         tell(f"the run was cut short; its folder: {made}")
         raise
+
+
+def played(what: str, judged: Callable[[Path, Journal], T]) -> T:
+    """Have a run judged in a folder of its own. A failing run keeps it and says where it is; a passing one leaves nothing."""
+    with folder(what) as made:
+        journal = Journal(made)
+        try:
+            result = judged(made, journal)
+        finally:
+            journal.close()
+        if result.failures:
+            return result._replace(failures=[*result.failures, f"everything is in {made}"])
+        shutil.rmtree(made)
+        return result
 
 
 def tell(line: str) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
 from chaos import aftermath, calm, judging, plan, report
 from chaos.house import House
-from chaos.journal import Journal
 from chaos.storm import Storm
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from chaos.aftermath import Rest
+    from chaos.journal import Journal
     from chaos.judging import Verdict
     from chaos.plan import Run
     from chaos.report import Seen, Spent
@@ -28,16 +27,7 @@ class Result(NamedTuple):
 
 def chaos(run: Run) -> Result:
     """Run it. A failing run keeps its folder and says where it is; a passing one leaves nothing."""
-    with aftermath.folder("chaos") as folder:
-        journal = Journal(folder)
-        try:
-            result = _judged(folder, run, journal)
-        finally:
-            journal.close()
-        if result.failures:
-            return result._replace(failures=[*result.failures, f"everything is in {folder}"])
-        shutil.rmtree(folder)
-        return result
+    return aftermath.played("chaos", lambda folder, journal: _judged(folder, run, journal))
 
 
 def _storm(folder: Path, run: Run, journal: Journal) -> tuple[Storm, Rest, Spent]:

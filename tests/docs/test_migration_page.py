@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import redis
 from test_docs import ROOT, blocks
 from world import World
 
 from om_api import load_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 PAGE = (ROOT / "docs" / "migration.md").read_text()
@@ -24,25 +21,17 @@ SENT = 'redis-cli -u "$OM_REDIS_URL" '
 
 
 @pytest.fixture
-def client(server_url: str, prefix: str) -> Iterator[Any]:
-    """A client of the real server; the test's keys are gone afterwards."""
-    with redis.Redis.from_url(server_url) as real:
-        yield real
-        if left := list(real.scan_iter(f"{prefix}*", count=1000)):
-            real.unlink(*left)
+def client(server_client: Any) -> Any:
+    """The real server's."""
+    return server_client
 
 
 @pytest.fixture
-def here(client: Any, server_url: str, prefix: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A folder with the page's files, and an environment that names the test's own store and nothing else."""
-    for name in [name for name in os.environ if name.startswith("OM_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("OM_REDIS_URL", server_url)
-    monkeypatch.setenv("OM_PREFIX", prefix)
-    monkeypatch.chdir(tmp_path)
+def here(own_store: Path) -> Path:
+    """A folder with the page's files."""
     for name, text in zip(FILES, blocks(PAGE, "json"), strict=True):
-        (tmp_path / name).write_text(text)
-    return tmp_path
+        (own_store / name).write_text(text)
+    return own_store
 
 
 @pytest.fixture

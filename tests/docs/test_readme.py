@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-import redis
 from click.testing import CliRunner
 from test_docs import ROOT, blocks, section, table
 from world import World
@@ -17,39 +15,23 @@ from world import World
 from om_api import ObservationalMemory, load_settings
 from om_api.cli import main
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 README = (ROOT / "README.md").read_text()
 PYTHON = blocks(README, "python")
 SENT = 'redis-cli -u "$OM_REDIS_URL" '
 
 
 @pytest.fixture
-def client(server_url: str, prefix: str) -> Iterator[Any]:
-    """A client of the real server; the test's keys are gone afterwards."""
-    with redis.Redis.from_url(server_url) as real:
-        yield real
-        if left := list(real.scan_iter(f"{prefix}*", count=1000)):
-            real.unlink(*left)
-
-
-@pytest.fixture
-def shell(client: Any, server_url: str, prefix: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    """An empty folder, and an environment that names the test's own store and nothing else."""
-    for name in [name for name in os.environ if name.startswith("OM_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("OM_REDIS_URL", server_url)
-    monkeypatch.setenv("OM_PREFIX", prefix)
-    monkeypatch.chdir(tmp_path)
+def client(server_client: Any) -> Any:
+    """The real server's."""
+    return server_client
 
 
 @pytest.mark.parametrize("code", PYTHON)
-def test_every_block_of_python_runs_as_it_stands(shell, code):
+def test_every_block_of_python_runs_as_it_stands(own_store, code):
     exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})
 
 
-def test_the_agent_remembers_what_was_said_and_what_it_answered(shell, capsys):
+def test_the_agent_remembers_what_was_said_and_what_it_answered(own_store, capsys):
     exec(compile(PYTHON[0], "README.md", "exec"), {"__name__": "__main__"})
 
     answers = capsys.readouterr().out.splitlines()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,7 +10,6 @@ from chaos import aftermath, judging
 from chaos import report as chaos_report
 from chaos.crew import celery
 from chaos.house import House
-from chaos.journal import Journal
 
 from load import report
 from load.plan import API, cast
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from chaos.aftermath import Rest
+    from chaos.journal import Journal
 
     from load.plan import Run
     from load.report import Seen
@@ -49,16 +48,7 @@ class _Storm:
 
 def load(run: Run) -> Result:
     """Run it. A failing run keeps its folder and says where it is; a passing one leaves nothing."""
-    with aftermath.folder("load") as folder:
-        journal = Journal(folder)
-        try:
-            result = _judged(folder, run, journal)
-        finally:
-            journal.close()
-        if result.failures:
-            return result._replace(failures=[*result.failures, f"everything is in {folder}"])
-        shutil.rmtree(folder)
-        return result
+    return aftermath.played("load", lambda folder, journal: _judged(folder, run, journal))
 
 
 def _judged(folder: Path, run: Run, journal: Journal) -> Result:

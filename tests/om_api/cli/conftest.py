@@ -7,14 +7,13 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import redis
 from click.testing import CliRunner
 from world import SMALL, World
 
 from om_api.cli import main
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from click.testing import Result
@@ -40,12 +39,9 @@ def bare(here: Path) -> Callable[..., Result]:
 
 
 @pytest.fixture
-def client(server_url: str, prefix: str) -> Iterator[Any]:
-    """A client of the real server; the test's keys are gone afterwards."""
-    with redis.Redis.from_url(server_url) as real:
-        yield real
-        if left := list(real.scan_iter(f"{prefix}*", count=1000)):
-            real.unlink(*left)
+def client(server_client: Any) -> Any:
+    """The real server's."""
+    return server_client
 
 
 @pytest.fixture
