@@ -36,7 +36,7 @@ SMALL = {
 }
 
 
-def wait_until(predicate: Callable[[], Any], description: str, seconds: float = 10) -> None:
+def wait_until(predicate: Callable[[], Any], description: str, seconds: float = 30) -> None:
     """Look again and again until the predicate holds; fail with the description after `seconds`."""
     end = time.monotonic() + seconds
     while not predicate():

@@ -65,7 +65,7 @@ def _serving(store: str, log: Path) -> Iterator[str]:
         command = [str(_OM), "api", "--port", str(port)]
         with subprocess.Popen(command, env=environment, cwd=log.parent, stdout=out, stderr=out) as server:
             try:
-                wait_until(lambda: _answers(url), f"the server; its log: {log}", 30)
+                wait_until(lambda: _answers(url), f"the server; its log: {log}", 60)
                 yield url
             finally:
                 server.terminate()

@@ -61,7 +61,7 @@ class Crew:
         before = _ready(self._log)
         self._processes.append(_spawn(words, environment, self._log, self._cwd))
         if words[0] == "worker":
-            wait_until(lambda: _ready(self._log) > before, f"the worker; its log: {self._log}", 30)
+            wait_until(lambda: _ready(self._log) > before, f"the worker; its log: {self._log}", 60)
         return self._processes[-1]
 
     def stop(self) -> None:

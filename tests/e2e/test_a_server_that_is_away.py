@@ -32,7 +32,7 @@ def test_workers_outlive_a_server_that_is_away_for_seconds_and_observe_everythin
     house = run(commands=(), url=server.url, message_threshold="1000", min_recent_messages="0")
     processes = [house.spawn(*BEAT), house.spawn(*WORKER)]
     ids = _say(house, 0, 15)
-    wait_until(lambda: house.om.observations("harold"), "the first observation", 30)
+    wait_until(lambda: house.om.observations("harold"), "the first observation", 60)
 
     server.stop()
     lines, spent, until = _lines(house), _cpu(processes), time.monotonic() + _AWAY_S

@@ -74,9 +74,9 @@ def test_what_a_worker_held_that_was_told_to_stop_is_done_by_the_next_one_and_no
     doomed = house.spawn(*WORKER, "-n", "doomed@%h", "-Q", "observe,reflect", **slow)
     said = {"observed": _say(house, "observed", 2), "reflected": _say(house, "reflected", 12)}
     house.om.force_observe(None, "reflected")
-    wait_until(lambda: house.om.observations("reflected") and _locks(house, "observed", "chunk:"), "the model", 20)
+    wait_until(lambda: house.om.observations("reflected") and _locks(house, "observed", "chunk:"), "the model", 60)
     house.om.force_reflect("reflected")
-    wait_until(lambda: house.log.read_bytes().count(b"reflect") and _thinks(house, "reflected"), "the reflector", 20)
+    wait_until(lambda: house.log.read_bytes().count(b"reflect") and _thinks(house, "reflected"), "the reflector", 60)
 
     assert (_told_to_stop(ticks, signal.SIGTERM), _told_to_stop(beat, signal.SIGTERM)) == (0, 0)
     assert _told_to_stop(doomed, signal.SIGTERM) == 0
@@ -87,8 +87,8 @@ def test_what_a_worker_held_that_was_told_to_stop_is_done_by_the_next_one_and_no
 
     house.spawn(*WORKER)
     house.spawn(*BEAT)
-    wait_until(lambda: house.om.generations("reflected"), "the reflection, by the next worker", 20)
-    house.om.force_observe(None, "observed", wait=20)
+    wait_until(lambda: house.om.generations("reflected"), "the reflection, by the next worker", 60)
+    house.om.force_observe(None, "observed", wait=60)
     for name, ids in said.items():
         text = house.om.get_context("t-1", name).text
         assert [one for one in ids if text.count(f"[{one}]") != 1] == []
@@ -115,11 +115,11 @@ def test_tasks_that_wait_in_a_stopping_worker_go_back_at_once_and_a_second_signa
     words = ("worker", "-c", "1", "--without-gossip", "--without-mingle", "-n", "doomed@%h", "-Q", "observe,reflect")
     doomed = house.spawn(*words, **slow)
     _say(house, "observed", 2)
-    wait_until(lambda: _locks(house, "observed", "chunk:"), "the model to be asked", 20)
+    wait_until(lambda: _locks(house, "observed", "chunk:"), "the model to be asked", 60)
     _told_to_stop(ticks, signal.SIGTERM)
     _send(house, "reflected")
     with redis.Redis.from_url(house.broker) as broker:
-        wait_until(lambda: broker.hlen("unacked") == 1, "a task that waits", 20)
+        wait_until(lambda: broker.hlen("unacked") == 1, "a task that waits", 60)
         assert broker.llen("observe") == 0
         doomed.send_signal(signals[0])
         wait_until(lambda: broker.llen("observe") == 1, "the task that waited")

@@ -30,7 +30,7 @@ def house(run, tmp_path):
         command = [str(Path(sys.executable).with_name("om")), "api", "--port", port]
         server = subprocess.Popen(command, env={**clean, **running.environment}, cwd=tmp_path, stdout=log, stderr=log)
         try:
-            wait_until(lambda: _answers(port), "the server", 30)
+            wait_until(lambda: _answers(port), "the server", 60)
             yield running, f"http://127.0.0.1:{port}/v1"
         finally:
             server.terminate()

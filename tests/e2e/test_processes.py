@@ -54,9 +54,9 @@ def test_messages_become_observations_become_a_generation_and_each_is_there_once
         said["harold"].append(plain)
         time.sleep(0.03)
 
-    wait_until(lambda: house.om.generations("harold"), "a generation of harold", 40)
-    wait_until(lambda: house.om.observations("albert"), "an observation of albert", 40)
-    wait_until(lambda: _once(house, "harold", "t-1", said["harold"]), "every message of harold exactly once", 20)
+    wait_until(lambda: house.om.generations("harold"), "a generation of harold", 60)
+    wait_until(lambda: house.om.observations("albert"), "an observation of albert", 60)
+    wait_until(lambda: _once(house, "harold", "t-1", said["harold"]), "every message of harold exactly once", 60)
 
     assert {observation.model for observation in house.om.observations("albert")} == {"echo-slow"}
     assert house.om.stats("albert").scope == "thread"

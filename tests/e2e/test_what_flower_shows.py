@@ -112,17 +112,17 @@ def _ended(flower: Flower, name: str, scope: str, outcome: str) -> list[dict[str
 @pytest.mark.timeout(180)
 def test_name_scope_and_outcome_of_every_kind_of_task_and_none_of_what_was_said(house, flower):
     """A chunk that is buffered, one that is gone when its task comes, and one whose model is away."""
-    wait_until(flower.is_there, "flower", 40)
+    wait_until(flower.is_there, "flower", 60)
     house.spawn(*WORKER, "-n", "one@%h")
     house.spawn(*BEAT)
     _say(house, "harold", 2)
     _say(house, "albert", 2)
-    wait_until(lambda: _ended(flower, "om.observe_chunk", "harold", "buffered"), "a chunk that was buffered", 30)
+    wait_until(lambda: _ended(flower, "om.observe_chunk", "harold", "buffered"), "a chunk that was buffered", 60)
     with _celery(house) as app:
         app.send_task("om.observe_chunk", ("harold", "a-chunk-that-is-gone"), queue="observe")
 
-    wait_until(lambda: _ended(flower, "om.observe_chunk", "harold", "superseded"), "a chunk that was gone", 30)
-    wait_until(lambda: _ended(flower, "om.observe_chunk", "albert", "failed"), "a chunk whose model is away", 30)
+    wait_until(lambda: _ended(flower, "om.observe_chunk", "harold", "superseded"), "a chunk that was gone", 60)
+    wait_until(lambda: _ended(flower, "om.observe_chunk", "albert", "failed"), "a chunk whose model is away", 60)
     shown = flower.tasks()
     assert {task["name"] for task in shown} <= {"om.observe", "om.observe_chunk", "om.reflect", "om.adopt"}
     assert {task["result"] for task in shown if task["result"]} <= {repr(str(outcome)) for outcome in Outcome}

@@ -47,7 +47,7 @@ def test_whatever_dies_its_work_is_done_within_a_minute_by_another(run):
     while not _thinking(house, "reflecting"):
         said["reflecting"] += _say(house, "reflecting", 2)
         time.sleep(0.1)
-    wait_until(lambda: _locked(house, "killed", "chunk:"), "the model to be asked", 20)
+    wait_until(lambda: _locked(house, "killed", "chunk:"), "the model to be asked", 60)
 
     doomed.kill()
     died = dict.fromkeys(("killed", "reflecting"), time.monotonic())

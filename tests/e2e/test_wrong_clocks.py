@@ -52,7 +52,7 @@ def test_a_worker_whose_clock_is_hours_off_observes_all_the_same(run, tmp_path, 
             Message(role="user", content=name, id=name, thread_id="t-1", resource_id="harold", tokens=100)
         )
 
-    wait_until(lambda: house.om.observations("harold"), "an observation", 30)
+    wait_until(lambda: house.om.observations("harold"), "an observation", 60)
     context = house.om.get_context("t-1", "harold")
     raw, text = [message.id for message in context.messages], context.text
     assert [name for name in ids if (name in raw) + (f"[{name}]" in text) != 1] == []

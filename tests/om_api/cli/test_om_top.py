@@ -99,10 +99,10 @@ def test_a_terminal_is_shown_a_table_that_changes_until_ctrl_c(three, server_url
     process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environ)
     shown = bytearray()
     threading.Thread(target=_read, args=(ours, shown), daemon=True).start()
-    wait_until(lambda: b"3 of 3 agents" in shown, "the table", 40)
+    wait_until(lambda: b"3 of 3 agents" in shown, "the table", 60)
     three.say("hello", resource="dora")
     three.client.zadd(f"{prefix}:resources", {"dora": 1})
-    wait_until(lambda: b"4 of 4 agents" in shown, "the next look", 20)
+    wait_until(lambda: b"4 of 4 agents" in shown, "the next look", 60)
     process.send_signal(signal.SIGINT)
 
     assert process.wait(20) == INTERRUPTED

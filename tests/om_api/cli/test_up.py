@@ -177,7 +177,7 @@ def test_lines_of_children_carry_their_names(running, wait_until):
 
 
 def test_flower_opens_for_the_printed_password_only(running, wait_until):
-    wait_until(lambda: fetch(running, "/healthcheck") == 200, "flower", 20)
+    wait_until(lambda: fetch(running, "/healthcheck") == 200, "flower", 60)
 
     assert fetch(running, "/workers", f"ops:{password(running)}") == 200
     assert (fetch(running, "/workers"), fetch(running, "/workers", "ops:guess")) == (401, 401)
@@ -214,7 +214,7 @@ def test_what_dies_is_started_again(running, wait_until, word):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_everything_cleanly(alone, wait_until, number):
     one = alone(OM_FLOWER_PORT=str(free_port()))
-    wait_until(lambda: fetch(one, "/healthcheck") == 200, "flower", 20)
+    wait_until(lambda: fetch(one, "/healthcheck") == 200, "flower", 60)
     with one.memory() as om:
         om.add_message(Message(role="user", content="hello", thread_id="t-1", resource_id="harold"))
     pids = one.pids()
@@ -249,7 +249,7 @@ def busy(alone, wait_until):
     with one.memory() as om:
         om.add_message(Message(role="user", content="hello", thread_id="t-1", resource_id="harold"))
         om.force_observe("t-1", "harold")
-    wait_until(lambda: attempts(one) == [b"1"], "a slow model at work", 30)
+    wait_until(lambda: attempts(one) == [b"1"], "a slow model at work", 60)
     return one
 
 

@@ -245,4 +245,4 @@ def test_a_reader_that_takes_nothing_keeps_no_stream_open(served, ring, publish,
         deaf.connect((address[0], int(address[1])))
         deaf.sendall(f"GET {EVENTS}?after=0&limit=500 HTTP/1.1\r\n{head}".encode())
         wait_until(lambda: served.streams.open == 1, "the stream")
-        wait_until(lambda: served.streams.open == 0, "the stream's end", 20)
+        wait_until(lambda: served.streams.open == 0, "the stream's end", 60)
