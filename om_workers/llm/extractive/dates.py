@@ -72,10 +72,15 @@ def show(day: date) -> str:
     return f"{SHORT_MONTHS[day.month - 1]} {day.day}, {day.year}"
 
 
-def annotate(text: str, day: date) -> str:
-    """Append what relative dates in a text said on `day` mean, two at most: `... (meaning Mar 14, 2025)`."""
-    notes = list(dict.fromkeys(meanings(text, day)))[:2]
-    return " ".join([text, *(f"(meaning {note})" for note in notes)])
+def annotate(text: str, day: date, *, briefly: bool = False) -> str:
+    """Append what relative dates in a text said on `day` mean, two at most: `... (meaning Mar 14, 2025)`.
+
+    Briefly it is one, without the year that the text is dated with: `... (Mar 14)`.
+    """
+    notes = list(dict.fromkeys(meanings(text, day)))
+    if briefly:
+        return " ".join([text, *(f"({note.removesuffix(f', {day.year}')})" for note in notes[:1])])
+    return " ".join([text, *(f"(meaning {note})" for note in notes[:2])])
 
 
 def meanings(text: str, day: date) -> Iterator[str]:

@@ -28,12 +28,16 @@ _TELLING = re.compile(
 _YES_NO = word_set(
     "yes yep yeah yup no nope sure agreed do go correct exactly ok okay fine please it that ahead thanks"
 )
+_NAMED = re.compile(r"\s*([^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}):\s+(?=\S)")
 _BRIEF = 5
 _TOGETHER = 80  # characters
 
 
 class Unit(msgspec.Struct):
-    """One sentence: place and time (`order`, `at` in Unix ms) of its message, who said it, and what it shows."""
+    """One sentence: place and time (`order`, `at` in Unix ms) of its message, who said it, and what it shows.
+
+    `speaker` is the name that a user's message begins with, where several people share that role; `label` a tool's.
+    """
 
     order: int
     at: int
@@ -42,6 +46,7 @@ class Unit(msgspec.Struct):
     words: list[str]
     cues: cues.Cues
     label: str = ""
+    speaker: str = ""
     answers: bool = False
     pasted: bool = False
     failed: bool = False
@@ -57,10 +62,10 @@ def units(messages: Sequence[Message]) -> list[Unit]:
     """The units of messages, in their order; small talk, reactions and empty texts give none."""
     found: list[Unit] = []
     known: dict[str, str] = {}
-    question = ""
+    question, named = "", _is_named(messages)
     for order, message in enumerate(messages):
         known |= tools.calls(message.parts)
-        found += _said(order, message, question if message.role == "user" else "")
+        found += _said(order, message, question if message.role == "user" else "", named=named)
         found += _returned(order, message, known)
         if text := message.text().strip():
             question = _question(text) if message.role == "assistant" else ""
@@ -78,15 +83,23 @@ def sentences(text: str) -> list[str]:
     return whole
 
 
-def _said(order: int, message: Message, question: str) -> Iterator[Unit]:
-    text = message.text()
+def _is_named(messages: Sequence[Message]) -> bool:
+    """Whether several people share the user's role: most of its messages begin with a name."""
+    own = [message.text() for message in messages if message.role == "user"]
+    return len(own) > 1 and 2 * sum(_NAMED.match(text) is not None for text in own) > len(own)
+
+
+def _said(order: int, message: Message, question: str, *, named: bool) -> Iterator[Unit]:
+    text, speaker = message.text(), ""
+    if named and message.role == "user" and (found := _NAMED.match(text)):
+        text, speaker = text[found.end() :], found[1]
     pasted = tokens(text) > (_LECTURE if message.role == "assistant" else PASTED)
     said = _telling(sentences(text))
     for place, sentence in enumerate(_merged(said) if message.role == "user" and not pasted else said):
         told = f'{sentence} (to "{question}")' if question and not place and _brief(sentence) else sentence
         unit = _unit(order, message, told, pasted=pasted)
         if not cues.chatter(unit.words):
-            unit.answers = bool(question) and not place
+            unit.answers, unit.speaker = bool(question) and not place, speaker
             yield unit
 
 

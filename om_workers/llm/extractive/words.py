@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _WORD = re.compile(r"\w+(?:[-./:@'’_,]\w+)*%?")
+_PIECE = re.compile(r"['’]?[A-Za-z]{1,12}|\d{1,3}|[^\sA-Za-z0-9]")
 _LEAD = re.compile(
     r"(?:(?:well|so|ok|okay|oh|ah|hm+|um+|uh|hey|hi|hello|also|anyway|yeah|yep|yup|right|alright|cool|great|sure|ugh"
     r"|haha|lol|thanks|morning|good morning|quick one|one more thing|btw|by the way|and|but)\b(?![-'’])[\s,!.:;-]+)+",
@@ -20,6 +21,15 @@ _STOP_WORD = re.compile(
     r"|these|those)\b(?![-./:@'’])\s*",
     re.IGNORECASE,
 )
+
+
+_CARRYING = 3  # the level of telegraphic style from which only words that carry something stay
+_PICTURE = re.compile("[\U00010000-\U0010ffff]")  # two tokens each
+_ORNAMENT = re.compile("[!…]+|[\U00010000-\U0010ffff\u2600-\u27bf\ufe0f]+|[.,;](?=\\s)|(?<=\\s)[-–—]+(?=\\s)")
+_CARRYING = 3  # the level of telegraphic style from which only words that carry something stay
+_PICTURE = re.compile("[\U00010000-\U0010ffff]")  # two tokens each
+_ORNAMENT = re.compile(r"(?<!\w)[^\w\s$€£#@~/+\"'“”‘’(\[{<)\]}>-]+|[!…]+|[.,;](?=\s)|(?<=\s)[-–—]+(?=\s)")
+_LITTLE_WORD = re.compile(r"(?<![-./@'’_])\b[A-Za-z]+(?:['’][a-z]{1,2})?\b(?![-./@_]\w)")
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -38,6 +48,12 @@ STOP = word_set(
     used using ve very want was wasn't way we we'd we'll we're we've well were what what's when where which
     while who why will with without won't would yes yet you you'd you'll you're you've your"""
 )
+_BINDING = word_set("at by for from in of on the to")
+_BOUND = re.compile(
+    r"\s+(?:the\s+)?(?:\d|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?s?\b|(?:jan|feb|mar|apr|may|june?|july?"
+    r"|aug|sept?|oct|nov|dec)(?:[a-z]{3,6})?\b)",
+    re.IGNORECASE,
+)
 CHATTER = word_set(
     """agreed ah aha alright amazing awesome back bet big bless brb brilliant bye bye-bye cheers ciao cool cute
     danke day deal enjoy evening exactly excellent fair fantastic fine friday friend fun funny glad gladly
@@ -50,9 +66,26 @@ CHATTER = word_set(
 )
 
 
+_LITTLE = word_set(
+    """a about also am an and any are as at be because been being but by can could did do does doing each even ever
+    for get gets getting give go goes going gonna got had has have having he her here hers herself him himself his how i
+    if in into is it its itself just keep know like look lot lots made make makes making many may me might mine much my
+    myself of on or our ours ourselves out own really say says see seem seems she should so some something still
+    such take than that the their theirs them themselves then there these they thing things think this those though
+    through to too up us use very want was way we well were what when where which while who whom whose why will with
+    would you your yours yourself i'm i've i'll i'd you're you've you'll you'd he's she's it's we're we've we'll we'd
+    they're they've they'll that's there's here's what's let's who's where's how's absolutely amazing awesome
+    definitely feel feeling feels glad good great happy hear hope huge incredible kind maybe nice pretty super sure
+    totally truly wonderful wow yeah yes"""
+)
+
+
 def tokens(text: str) -> int:
-    """Tokens a text is worth, at four characters each, rounded up."""
-    return (len(text) + 3) // 4
+    """About how many tokens a text is worth: one for a word of up to twelve letters, three digits, or another sign.
+
+    Fitted to o200k_base on English talk, with articles and without; a text of few blanks counts as its characters do.
+    """
+    return len(_PIECE.findall(text)) + len(_PICTURE.findall(text))
 
 
 def words(text: str) -> list[str]:
@@ -66,16 +99,26 @@ def one_line(text: str) -> str:
 
 
 def telegraphic(text: str, level: int = 0) -> str:
-    """The text without greetings and fillers; from level 2 on without articles and auxiliaries either.
+    """The text without greetings and fillers; from level 2 on without articles and auxiliaries, at 3 only what carries it.
 
-    Quoted text and code are left as they are, and so is a text of which nothing would stay.
+    Quoted text and code are left as they are up to level 2, and so is a text of which nothing would stay. Negations,
+    numbers, and words that order or bound (before, until, from, only) always stay.
     """
-    if '"' in text or "`" in text:
+    if "`" in text or ('"' in text and level < _CARRYING):
         return text
     short = _FILLER.sub("", text[lead.end() :] if (lead := _LEAD.match(text)) else text)
     if level > 1:
         short = _STOP_WORD.sub("", short)
+    if level >= _CARRYING:
+        short = one_line(_ORNAMENT.sub(" ", _LITTLE_WORD.sub(_unless_little, short)))
     return short.strip(" ,;") or text
+
+
+def _unless_little(found: re.Match[str]) -> str:
+    word = found[0].lower().replace("’", "'")
+    if word not in _LITTLE or (word in _BINDING and _BOUND.match(found.string, found.end())):
+        return found[0]
+    return ""
 
 
 def clip(text: str, size: int) -> str:
