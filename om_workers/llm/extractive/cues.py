@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 _SELF = word_set("i i'm i'd i'll i've my me mine i’m i’d i’ll i’ve")
 FIRST = _SELF | word_set("we we're we'd we'll we've us our ours myself we’re we’d we’ll we’ve")
 PREFERENCE = word_set(
-    """always never prefer prefers preferred preference hate hates love loves like dislike rather instead favourite
-    favorite allergic allergy avoid must only want ignore forget stop don't don’t unless vegetarian vegan"""
+    """always never prefer prefers preferred preference hate hates dislike rather instead favourite favorite allergic
+    allergy avoid must only ignore forget stop don't don’t unless vegetarian vegan"""
 )
+WISH = word_set("love loves like want")
 CHANGE = word_set("changed change moved switched switch instead longer anymore replaced renamed became")
 DECISION = word_set(
     """decided decide decision agreed agree approved approve approval chose chosen choose confirmed settled picked
@@ -30,10 +31,24 @@ EVENT = word_set(
     broke won lost died travelling traveling arrive arrives run runs work works live lives lead leads own owns
     called named"""
 )
+YOU = word_set("you you're you've you'll you'd your yours you’re you’ve you’ll you’d")
+GUSH = word_set(
+    """amazing awesome congrats congratulations cool glad great hope inspiring nice proud really so sounds such thank thanks
+    wonderful wow"""
+)
+FEELING = word_set("feel feels feeling felt")
+PAST = word_set(
+    "was were had did went met came got bought saw left took made said told gave sold flew ran began tried been"
+)
+KIN = word_set(
+    """mother mom mum dad father parents sister brother siblings cousin aunt uncle grandma grandpa grandmother grandfather
+    wife husband partner girlfriend boyfriend fiance fiancee son daughter child children kid kids family baby niece nephew"""
+)
 TIME = word_set(
     """today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday mondays tuesdays
     wednesdays thursdays fridays saturdays sundays january february april june july august september october
-    november december week month year birthday anniversary minutes hours days weeks months years"""
+    november december week month year birthday anniversary minutes hours days weeks months years
+    last ago next since recently"""
 )
 ERROR = word_set(
     """error errors failed fails fail failure failures exception refused refuses timeout timed aborted abort crash
@@ -64,6 +79,7 @@ ORDER = word_set(
     research reserve review run schedule search send set show start stop summarise summarize take tell test
     translate try update upgrade use write let's please need want"""
 )
+_ENDED = re.compile(r"[a-z]{2}(?<!ne)(?<!sp)ed\b")
 _ASKED = re.compile(
     r"[?\uff1f]|\b(?:(?:can|could|would|will) you|i (?:need|want|would like|'d like) you to)\b", re.IGNORECASE
 )
@@ -90,11 +106,18 @@ class Cues(NamedTuple):
 
     own: bool
     first: bool
+    ours: bool
     preference: bool
+    wish: bool
     change: bool
     decision: bool
     deadline: bool
     event: bool
+    kin: bool
+    past: bool
+    to_you: bool
+    gushes: bool
+    feels: bool
     time: bool
     error: bool
     unsure: bool
@@ -110,20 +133,36 @@ class Cues(NamedTuple):
     @property
     def strong(self) -> bool:
         """Whether this is a fact, preference, decision or deadline rather than talk."""
-        return self.preference or self.change or self.decision or self.deadline or self.event or self.names > 0
+        return (
+            self.preference
+            or self.wish
+            or self.change
+            or self.decision
+            or self.deadline
+            or self.event
+            or self.names > 0
+        )
 
 
 def read(text: str, words: Collection[str]) -> Cues:
     """The cues of one sentence, given its words in lower case."""
     bag = frozenset(words)
+    own, first = not bag.isdisjoint(_SELF), not bag.isdisjoint(FIRST)
     return Cues(
-        own=not bag.isdisjoint(_SELF),
-        first=not bag.isdisjoint(FIRST),
+        own=own,
+        first=first,
+        ours=first and not own,
         preference=not bag.isdisjoint(PREFERENCE) or _NONE_OF.match(text) is not None,
+        wish=not bag.isdisjoint(WISH),
         change=not bag.isdisjoint(CHANGE) or _CONTRAST.search(text) is not None,
         decision=not bag.isdisjoint(DECISION),
         deadline=not bag.isdisjoint(DEADLINE),
         event=not bag.isdisjoint(EVENT),
+        kin=not bag.isdisjoint(KIN),
+        past=not bag.isdisjoint(PAST) or _ENDED.search(text) is not None,
+        to_you=not (own or bag.isdisjoint(YOU)),
+        gushes=not bag.isdisjoint(GUSH),
+        feels=not bag.isdisjoint(FEELING),
         time=not bag.isdisjoint(TIME),
         error=_wrong(text, bag),
         unsure=not bag.isdisjoint(UNSURE) or "not sure" in text,

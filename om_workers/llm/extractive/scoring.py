@@ -9,34 +9,47 @@ from typing import TYPE_CHECKING
 from om_workers.llm.extractive.words import STOP
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from om_workers.llm.extractive.cues import Cues
     from om_workers.llm.extractive.units import Unit
 
 LENGTH = 0.3
-DECAY = 0.7
+DECAY = 0.9
 _OF_ANY = {
     "error": 0.3,
     "advice": 0.3,
-    "quoted": 0.1,
+    "quoted": 0.8,
     "done": 0.3,
-    "time": 0.3,
+    "time": 0.4,
     "deadline": 0.3,
     "codes": 0.5,
-    "numbers": 0.3,
+    "numbers": 0.4,
     "names": 0.3,
 }
-_OF_USER = _OF_ANY | {"first": 0.3, "preference": 0.5, "change": 0.3, "decision": 0.6, "event": 0.3}
+_OF_USER = _OF_ANY | {
+    "own": 0.6,
+    "ours": 0.3,
+    "kin": 0.5,
+    "past": 0.2,
+    "preference": 0.2,
+    "change": 0.3,
+    "decision": 0.3,
+    "event": 0.2,
+    "to_you": -0.4,
+    "gushes": -0.3,
+    "feels": -0.3,
+}
 _MOST = 3
 _THIN = 4  # a sentence of fewer words that carry something is worth accordingly less
 _NUMBER = 0.5  # a number is rare by nature
 _ROLE = {"user": 1.0, "tool": 0.6, "assistant": 0.3, "system": 0.1}
-_PASTED = 0.1
+_PASTED = 0.05
 _ASKED = 0.5  # so is what only introduces something: `here is the list:`
+_ASIDE = 0.7  # what stands in brackets: an attached picture, in words
 _FAILED = 2.0
 _ANSWER = 0.3
-_PLAIN = {"user": 0.6, "tool": 1.0, "assistant": 0.3, "system": 0.3}  # neither a fact nor a result
+_PLAIN = {"user": 1.0, "tool": 1.0, "assistant": 0.3, "system": 0.3}  # neither a fact nor a result
 
 
 def weights(documents: Sequence[Collection[str]]) -> dict[str, float]:
@@ -64,7 +77,7 @@ def information(words: Collection[str], weight: Mapping[str, float]) -> float:
 def bonus(found: Cues, role: str = "user") -> float:
     """The factor that a sentence's cues add to its information; only a user's words tell of the user."""
     counted = _OF_USER if role == "user" else _OF_ANY
-    return 1 + sum(worth * min(int(getattr(found, name)), _MOST) for name, worth in counted.items())
+    return math.prod(1 + worth * min(int(getattr(found, name)), _MOST) for name, worth in counted.items())
 
 
 def standing(unit: Unit) -> float:
@@ -72,6 +85,7 @@ def standing(unit: Unit) -> float:
     if unit.pasted and not (unit.role == "user" and unit.cues.own) and not unit.failed:
         return _ROLE[unit.role] * _PASTED
     factor = _ROLE[unit.role] * (_ASKED if unit.cues.asks or unit.cues.leads else 1.0)
+    factor *= _ASIDE if unit.text.startswith("[") else 1.0
     if unit.failed:
         return factor * _FAILED
     if not _concrete(unit):
@@ -84,9 +98,3 @@ def _concrete(unit: Unit) -> bool:
     if unit.role == "user":
         return bool(found.numbers or found.error or found.done or found.strong or found.time)
     return bool(found.numbers or found.done or found.advice)
-
-
-def rank(found: Iterable[Unit], weight: Mapping[str, float]) -> None:
-    """Set the score of every unit."""
-    for unit in found:
-        unit.score = information(unit.words, weight) * bonus(unit.cues, unit.role) * standing(unit)

@@ -19,7 +19,9 @@ PASTED = 200  # tokens from which a text is taken for pasted
 LONGEST = 600  # characters looked at of one sentence or line: a blob has no more to tell, and takes time squared
 _LECTURE = 100  # tokens from which an assistant explains at length
 _MOST = 40  # sentences looked at in one text; of a pasted one the first and the last tell most
-_SENTENCE = re.compile(r"(?<=[.!?;])[\"”)]?\s+(?=[^\W_]|[\"“(*-])|(?<=[。！？])|[\n\r\u2028\u2029]+")
+_SENTENCE = re.compile(
+    r"(?<=[.!?;])[\"”)]?\s+(?=[^\W_]|[\"“(*-])|(?<=\S) (?=\[[^\W\d_]+ )|(?<=[。！？])|[\n\r\u2028\u2029]+"
+)
 _ABBREVIATION = re.compile(r"\b(?:mr|mrs|ms|dr|prof|st|no|vs|e\.g|i\.e|etc|approx|max|min)\.$", re.IGNORECASE)
 _TELLING = re.compile(
     r"\b(?:I|I'm|I've|my|we|our|error|failed|failure|exception|fatal|refused|aborted|total|passed)\b|\w+(?:Error|Exception)\b",
@@ -30,7 +32,7 @@ _YES_NO = word_set(
 )
 _NAMED = re.compile(r"\s*([^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}):\s+(?=\S)")
 _BRIEF = 5
-_TOGETHER = 80  # characters
+_PEOPLE = 20
 
 
 class Unit(msgspec.Struct):
@@ -62,10 +64,10 @@ def units(messages: Sequence[Message]) -> list[Unit]:
     """The units of messages, in their order; small talk, reactions and empty texts give none."""
     found: list[Unit] = []
     known: dict[str, str] = {}
-    question, named = "", _is_named(messages)
+    question, address = "", _address(messages)
     for order, message in enumerate(messages):
         known |= tools.calls(message.parts)
-        found += _said(order, message, question if message.role == "user" else "", named=named)
+        found += _said(order, message, question if message.role == "user" else "", address)
         found += _returned(order, message, known)
         if text := message.text().strip():
             question = _question(text) if message.role == "assistant" else ""
@@ -83,37 +85,28 @@ def sentences(text: str) -> list[str]:
     return whole
 
 
-def _is_named(messages: Sequence[Message]) -> bool:
-    """Whether several people share the user's role: most of its messages begin with a name."""
+def _address(messages: Sequence[Message]) -> re.Pattern[str] | None:
+    """How people address each other, if several share the user's role: most of its messages begin with a name then."""
     own = [message.text() for message in messages if message.role == "user"]
-    return len(own) > 1 and 2 * sum(_NAMED.match(text) is not None for text in own) > len(own)
+    names = [found[1] for text in own if (found := _NAMED.match(text))]
+    if len(own) <= 1 or 2 * len(names) <= len(own):
+        return None
+    known = "|".join(map(re.escape, sorted(set(names))[:_PEOPLE]))
+    return re.compile(rf",\s+(?:{known})(?=\s*[.!?])|(?:^|(?<=[.!?]\s))(?:{known}),\s+")
 
 
-def _said(order: int, message: Message, question: str, *, named: bool) -> Iterator[Unit]:
+def _said(order: int, message: Message, question: str, address: re.Pattern[str] | None) -> Iterator[Unit]:
     text, speaker = message.text(), ""
-    if named and message.role == "user" and (found := _NAMED.match(text)):
-        text, speaker = text[found.end() :], found[1]
+    if address and message.role == "user" and (found := _NAMED.match(text)):
+        text, speaker = address.sub("", text[found.end() :]), found[1]
     pasted = tokens(text) > (_LECTURE if message.role == "assistant" else PASTED)
     said = _telling(sentences(text))
-    for place, sentence in enumerate(_merged(said) if message.role == "user" and not pasted else said):
+    for place, sentence in enumerate(said):
         told = f'{sentence} (to "{question}")' if question and not place and _brief(sentence) else sentence
         unit = _unit(order, message, told, pasted=pasted)
         if not cues.chatter(unit.words):
             unit.answers, unit.speaker = bool(question) and not place, speaker
             yield unit
-
-
-def _merged(said: list[str]) -> list[str]:
-    """A user's short sentences belong together (`It rounds up. We do the same.`); questions stand alone."""
-    merged: list[str] = []
-    for sentence in said:
-        if cues.chatter(words(sentence)) and (merged or len(said) > 1):
-            continue
-        if merged and len(merged[-1]) + len(sentence) < _TOGETHER and not {merged[-1][-1], sentence[-1]} & {"?", "？"}:
-            merged[-1] = f"{merged[-1]} {sentence}"
-        else:
-            merged.append(sentence)
-    return merged
 
 
 def _returned(order: int, message: Message, known: dict[str, str]) -> Iterator[Unit]:

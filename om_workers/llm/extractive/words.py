@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from om_api.tokens import counter
+
+_COUNT = counter()
 _WORD = re.compile(r"\w+(?:[-./:@'’_,]\w+)*%?")
 _PIECE = re.compile(r"['’]?[A-Za-z]{1,12}|\d{1,3}|[^\sA-Za-z0-9]")
 _LEAD = re.compile(
@@ -25,11 +28,12 @@ _STOP_WORD = re.compile(
 
 _CARRYING = 3  # the level of telegraphic style from which only words that carry something stay
 _PICTURE = re.compile("[\U00010000-\U0010ffff]")  # two tokens each
-_ORNAMENT = re.compile("[!…]+|[\U00010000-\U0010ffff\u2600-\u27bf\ufe0f]+|[.,;](?=\\s)|(?<=\\s)[-–—]+(?=\\s)")
-_CARRYING = 3  # the level of telegraphic style from which only words that carry something stay
-_PICTURE = re.compile("[\U00010000-\U0010ffff]")  # two tokens each
-_ORNAMENT = re.compile(r"(?<!\w)[^\w\s$€£#@~/+\"'“”‘’(\[{<)\]}>-]+|[!…]+|[.,;](?=\s)|(?<=\s)[-–—]+(?=\s)")
-_LITTLE_WORD = re.compile(r"(?<![-./@'’_])\b[A-Za-z]+(?:['’][a-z]{1,2})?\b(?![-./@_]\w)")
+_ORNAMENT = re.compile(r"(?<!\w)[^\w\s$€£#@~/+%\"'“”‘’(\[{<)\]}>-]+|[!…]+|[.,;](?=\s)|(?<=\s)[-–—]+(?=\s)")
+_LITTLE_WORD = re.compile(
+    r"\b(?:instead|rather|never|not|only|except|half|round(?:ed|ing|s)?)\s+(?:as|at|by|for|from|in|of|on|than|to|up|with)\b|"
+    r"(?<![-./@'’_])\b[A-Za-z]+(?:['’][a-z]{1,2})?\b(?![-./@_]\w)",
+    re.IGNORECASE,
+)
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -51,7 +55,7 @@ STOP = word_set(
 _BINDING = word_set("at by for from in of on the to")
 _BOUND = re.compile(
     r"\s+(?:the\s+)?(?:\d|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?s?\b|(?:jan|feb|mar|apr|may|june?|july?"
-    r"|aug|sept?|oct|nov|dec)(?:[a-z]{3,6})?\b)",
+    r"|aug|sept?|oct|nov|dec)[a-z]{0,6}\b)",
     re.IGNORECASE,
 )
 CHATTER = word_set(
@@ -88,6 +92,11 @@ def tokens(text: str) -> int:
     return len(_PIECE.findall(text)) + len(_PICTURE.findall(text))
 
 
+def counted(text: str) -> int:
+    """The tokens of a text as recent models count them, where their vocabulary is at hand."""
+    return _COUNT(text)
+
+
 def words(text: str) -> list[str]:
     """The words of a text in lower case; identifiers, paths, numbers and times stay whole."""
     return _WORD.findall(text.lower())
@@ -107,9 +116,9 @@ def telegraphic(text: str, level: int = 0) -> str:
     if "`" in text or ('"' in text and level < _CARRYING):
         return text
     short = _FILLER.sub("", text[lead.end() :] if (lead := _LEAD.match(text)) else text)
-    if level > 1:
+    if level == _CARRYING - 1:
         short = _STOP_WORD.sub("", short)
-    if level >= _CARRYING:
+    elif level >= _CARRYING:
         short = one_line(_ORNAMENT.sub(" ", _LITTLE_WORD.sub(_unless_little, short)))
     return short.strip(" ,;") or text
 

@@ -4,17 +4,17 @@ import json
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from om_api.values import Message, parse_member, to_ms
+from om_api.weights import count_message
 from om_workers.llm.base import Request
 from om_workers.llm.extractive import Extractive
 from om_workers.llm.extractive.dates import annotate
 from om_workers.llm.extractive.notes import read
-from om_workers.llm.extractive.words import telegraphic, tokens
+from om_workers.llm.extractive.words import counted, telegraphic, tokens
 
 DATA = Path(__file__).parents[2] / "data"
 WEDNESDAY = date(2025, 12, 3)
@@ -29,8 +29,7 @@ def load(name):
 
 
 def size(message):
-    content = message.content if isinstance(message.content, str) else msgspec.json.encode(message.content).decode()
-    return len(content) // 4
+    return count_message(message, counted)
 
 
 def chunks(messages, limit=6_000):
@@ -77,7 +76,7 @@ def kept(name):
     lines = []
     for chunk, total in chunks(load(name)):
         text = observe(*chunk, target_tokens=total // 10)
-        assert len(text) / 4 <= total / 10
+        assert counted(text) <= total / 10
         lines += text.lower().splitlines()
     pairs = [f"{one}\n{two}" for one, two in zip(lines, [*lines[1:], ""], strict=True)]
     facts = json.loads((DATA / f"{name}_facts.json").read_text(encoding="utf-8"))
