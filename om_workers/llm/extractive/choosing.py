@@ -26,7 +26,7 @@ _HEADER = 10  # tokens of `Date: Jan 00, 2000` and its line end
 _JOINT = 1  # tokens of `; `
 _LONGEST = 220  # characters of one sentence
 _COST = 0.8  # how much a sentence's tokens count against it
-_RICH = 1.2  # what is rich in information is worth more than its parts
+_RICH = 1.1  # what is rich in information is worth more than its parts
 _MISSES = 60  # sentences too long for what is left before we stop looking
 _LEAST_WORTH = 0.02  # of the best sentence's score: below it nothing is noted, whatever room is left
 

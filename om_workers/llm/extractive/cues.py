@@ -32,10 +32,11 @@ EVENT = word_set(
     called named"""
 )
 YOU = word_set("you you're you've you'll you'd your yours you’re you’ve you’ll you’d")
-GUSH = word_set(
-    """amazing awesome congrats congratulations cool glad great hope inspiring nice proud really so sounds such thank thanks
-    wonderful wow"""
+REACTION = word_set(
+    """amazing awesome congrats congratulations cool glad great hope inspiring nice proud sounds thank thanks wonderful wow"""
 )
+STRESS = word_set("always really so such")
+FAVOURITE = word_set("favorite favorites favourite favourites")
 FEELING = word_set("feel feels feeling felt")
 PAST = word_set(
     "was were had did went met came got bought saw left took made said told gave sold flew ran began tried been"
@@ -80,6 +81,7 @@ ORDER = word_set(
     translate try update upgrade use write let's please need want"""
 )
 _ENDED = re.compile(r"[a-z]{2}(?<!ne)(?<!sp)ed\b")
+_VAGUE = ("That", "It", "This", "Those", "They")
 _ASKED = re.compile(
     r"[?\uff1f]|\b(?:(?:can|could|would|will) you|i (?:need|want|would like|'d like) you to)\b", re.IGNORECASE
 )
@@ -116,7 +118,10 @@ class Cues(NamedTuple):
     kin: bool
     past: bool
     to_you: bool
-    gushes: bool
+    reacts: bool
+    stresses: bool
+    favourite: bool
+    vague: bool
     feels: bool
     time: bool
     error: bool
@@ -161,7 +166,10 @@ def read(text: str, words: Collection[str]) -> Cues:
         kin=not bag.isdisjoint(KIN),
         past=not bag.isdisjoint(PAST) or _ENDED.search(text) is not None,
         to_you=not (own or bag.isdisjoint(YOU)),
-        gushes=not bag.isdisjoint(GUSH),
+        reacts=not bag.isdisjoint(REACTION),
+        stresses=not bag.isdisjoint(STRESS),
+        favourite=not bag.isdisjoint(FAVOURITE),
+        vague=text.startswith(_VAGUE),
         feels=not bag.isdisjoint(FEELING),
         time=not bag.isdisjoint(TIME),
         error=_wrong(text, bag),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from om_workers.llm.extractive.styles import Style
     from om_workers.llm.extractive.units import Unit
 
-LONGEST = 720  # characters of the sentences joined into one line
+LONGEST = 900  # characters of the sentences joined into one line
 SITTING = 3_600_000  # ms within which what somebody says stands together
 _TOGETHER = 600_000  # ms within which the results of one tool stand under one line
 

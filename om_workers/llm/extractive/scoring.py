@@ -15,38 +15,41 @@ if TYPE_CHECKING:
     from om_workers.llm.extractive.units import Unit
 
 LENGTH = 0.3
-DECAY = 0.9
+DECAY = 0.85
 _OF_ANY = {
     "error": 0.3,
     "advice": 0.3,
-    "quoted": 0.8,
+    "quoted": 1.2,
     "done": 0.3,
-    "time": 0.4,
+    "time": 0.6,
     "deadline": 0.3,
     "codes": 0.5,
-    "numbers": 0.4,
-    "names": 0.3,
+    "numbers": 0.5,
+    "names": 0.4,
 }
 _OF_USER = _OF_ANY | {
-    "own": 0.6,
-    "ours": 0.3,
-    "kin": 0.5,
+    "own": 0.7,
+    "ours": 0.4,
+    "kin": 0.6,
     "past": 0.2,
     "preference": 0.2,
+    "favourite": 0.8,
     "change": 0.3,
     "decision": 0.3,
     "event": 0.2,
     "to_you": -0.4,
-    "gushes": -0.3,
-    "feels": -0.3,
+    "reacts": -0.2,
+    "stresses": -0.3,
+    "feels": -0.4,
+    "vague": -0.2,
 }
 _MOST = 3
 _THIN = 4  # a sentence of fewer words that carry something is worth accordingly less
 _NUMBER = 0.5  # a number is rare by nature
 _ROLE = {"user": 1.0, "tool": 0.6, "assistant": 0.3, "system": 0.1}
 _PASTED = 0.05
-_ASKED = 0.5  # so is what only introduces something: `here is the list:`
-_ASIDE = 0.7  # what stands in brackets: an attached picture, in words
+_ASKED = 0.6  # so is what only introduces something: `here is the list:`
+_ASIDE = 0.8  # what stands in brackets: an attached picture, in words
 _FAILED = 2.0
 _ANSWER = 0.3
 _PLAIN = {"user": 1.0, "tool": 1.0, "assistant": 0.3, "system": 0.3}  # neither a fact nor a result

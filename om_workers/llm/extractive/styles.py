@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-_PLENTY, _SOME, _LITTLE = 0.6, 0.35, 0.18
+_PLENTY, _SOME, _LITTLE = 0.6, 0.35, 0.3
 
 
 class Style(NamedTuple):
