@@ -10,7 +10,7 @@ from om_workers.llm.extractive import joining, notes, task
 from om_workers.llm.extractive.choosing import Chooser, Pick
 from om_workers.llm.extractive.dates import Clock
 from om_workers.llm.extractive.styles import style_for
-from om_workers.llm.extractive.units import units
+from om_workers.llm.extractive.units import PASTED, units
 from om_workers.llm.extractive.words import counted, tokens
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 LEAST = 80  # tokens an answer may always have, however short the conversation
 _FRAME = counted("<observations>\n\n</observations>\n")
+_OF_TALK, _OF_ANSWERS, _OF_DATA = 5, 10, 20  # how many tokens become one, where nobody said how many are wanted
 _SEAMS = 2  # texts that are joined may be a token or two more than they are apart
 _ROUNDS = 4
 
@@ -46,12 +47,12 @@ def _by_thread(request: Request) -> str:
 
 
 def _answer(messages: Iterable[Message], wanted: int, clock: Clock) -> tuple[str, str]:
-    """The notes of messages in `wanted` tokens (0: a tenth of theirs), and the sections that follow them."""
+    """The notes of messages in `wanted` tokens (0: as many as they are worth), and the sections that follow them."""
     messages = sorted(messages, key=lambda message: message.at)
     found = units(messages)
     ending = task.ending(messages, found)
     whole = _size(messages)
-    size = wanted or max(LEAST, whole // 10)
+    size = wanted or max(LEAST, sum(map(_worth, messages)))
     style = style_for(size / max(whole, 1))
     room = size - counted(ending) - _FRAME - _SEAMS
     return _noted(Chooser(found, clock, style), room, style, clock), ending
@@ -74,6 +75,14 @@ def _noted(chooser: Chooser, room: int, style: Style, clock: Clock) -> str:
 
 def _written(picks: Sequence[Pick], style: Style, clock: Clock) -> str:
     return notes.write(joining.joined(sorted(picks, key=lambda pick: pick.unit.order), style, clock))
+
+
+def _worth(message: Message) -> int:
+    """The tokens that notes of a message may have: a fifth of what a person says, a tenth or less of all else."""
+    size = count_message(message, tokens)
+    if message.role == "user" and size <= PASTED:
+        return size // _OF_TALK
+    return size // (_OF_ANSWERS if message.role == "assistant" else _OF_DATA)
 
 
 def _size(messages: Iterable[Message]) -> int:

@@ -1,0 +1,57 @@
+"""`om bench memory`: memory quality without a model. The `om` command runs this as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from om_api import tokens
+from om_api.errors import InvalidInputError, OMError
+from om_workers.bench.loading import load
+from om_workers.bench.pipeline import pipeline
+from om_workers.bench.quality import at_budget, calibrate, online
+from om_workers.bench.report import Report, as_json, as_table
+
+if TYPE_CHECKING:
+    from om_workers.bench.talks import Talk
+
+_BUDGETS = (0.05, 0.1, 0.25)
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--budget", "budgets", multiple=True, type=click.FloatRange(0.001, 1), default=_BUDGETS)
+@click.option("--threshold", type=click.IntRange(1000), default=3000)
+@click.option("--offline", is_flag=True)
+@click.option("--json", "as_", flag_value="json")
+def memory(
+    files: tuple[Path, ...], budgets: tuple[float, ...], threshold: int, *, offline: bool, as_: str | None
+) -> None:
+    """Measure, and write what was found to standard output."""
+    try:
+        report = measure([talk for file in files for talk in load(file)], budgets, None if offline else threshold)
+    except OMError as error:
+        raise click.ClickException(str(error)) from error
+    sys.stdout.write((as_json(report) if as_ else as_table(report)) + "\n")
+
+
+def measure(talks: list[Talk], budgets: tuple[float, ...], threshold: int | None) -> Report:
+    """All figures of some talks; through the pipeline only with a message threshold, in tokens."""
+    talks = [talk for talk in talks if talk.questions]
+    if not talks:
+        raise InvalidInputError("none of the questions has an answer and evidence: there is nothing to measure")
+    count = tokens.counter()
+    asked = sum(len(talk.questions) for talk in talks)
+    report = Report(len(talks), asked, calibrate(talks, count), [at_budget(talks, each, count) for each in budgets])
+    if threshold:
+        with pipeline(os.environ.get("OM_REDIS_URL"), {"OM_MESSAGE_THRESHOLD": str(threshold)}) as running:
+            report.online = online(talks, running, count, threshold)
+    return report
+
+
+if __name__ == "__main__":
+    memory(prog_name="om bench memory")

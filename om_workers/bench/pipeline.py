@@ -1,0 +1,130 @@
+"""The pipeline: everything a message goes through in production, in one process and without waiting."""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Self
+
+import msgspec
+
+from om_api import ObservationalMemory, load_settings
+from om_api.cli.embedded import Embedded
+from om_api.store import due
+from om_workers import wiring
+from om_workers.mover import Mover
+from om_workers.observer import Observer
+from om_workers.reflector import Reflector
+from om_workers.sweep import Sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from om_api.context import Context
+    from om_api.settings import Settings
+    from om_api.values import Message
+
+_CLAIMS = 100
+_YEAR_MS = 52 * 7 * 86_400_000
+_MOST = 10_000  # units of work that one message can cause: more of them would never end
+_EXTRACTIVE = {
+    "OM_OBSERVER_MODEL": "extractive",
+    "OM_REFLECTOR_MODEL": "extractive",
+    "OM_OBSERVE_IDLE_AFTER": "365d",  # what was recorded long ago is not idle: it goes on right now
+}
+
+
+class _Queue:
+    """What workers pass on, kept here until somebody works."""
+
+    def __init__(self) -> None:
+        self.waiting: deque[tuple[str, tuple[str, ...]]] = deque()
+
+    def observe(self, scope: str, lease: str) -> None:
+        self.waiting.append(("observe", (scope, lease)))
+
+    def observe_chunks(self, scope: str, chunks: Sequence[str]) -> None:
+        self.waiting.append(("observe_chunks", (scope, *chunks)))
+
+    def reflect(self, scope: str, lease: str) -> None:
+        self.waiting.append(("reflect", (scope, lease)))
+
+    def adopt(self, key: str) -> None:
+        self.waiting.append(("adopt", (key,)))
+
+
+class Pipeline:
+    """A client and the workers behind it. `push` returns when all that is due by its message has been done."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.om = ObservationalMemory(settings)
+        self._queue = _Queue()
+        self._shop = wiring.build(settings, self._queue)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._shop.heartbeat.stop()
+        self.om.close()
+
+    def push(self, message: Message) -> None:
+        """Add a message, and do all the work that this makes due."""
+        self.om.add_message(message)
+        for _ in range(_MOST):
+            if not self._tick():
+                break
+
+    def context(self, thread: str, resource: str) -> Context:
+        """What the agent would read now."""
+        return self.om.get_context(thread, resource)
+
+    def clear(self, resource: str) -> None:
+        """Forget all of it, for the next run."""
+        self.om.clear(resource)
+
+    def _tick(self) -> bool:
+        run, keys = self._shop.run, self._shop.keys
+        for claim in run(due.claim(keys.due_observe, _CLAIMS)):
+            self._queue.observe(claim.scope, claim.lease)
+        for claim in run(due.claim(keys.due_reflect, _CLAIMS)):
+            self._queue.reflect(claim.scope, claim.lease)
+        worked = bool(self._queue.waiting)
+        while self._queue.waiting:
+            self._do(*self._queue.waiting.popleft())
+        return worked
+
+    def _do(self, verb: str, ids: tuple[str, ...]) -> None:
+        mover = Mover(self._shop)
+        if verb == "observe":
+            mover.observe(*ids)
+        elif verb == "observe_chunks":
+            Observer(self._shop, mover).observe_chunks(*ids)
+        elif verb == "reflect":
+            Reflector(self._shop, mover).reflect(*ids)
+        else:
+            Sweep(self._shop).adopt(*ids)
+
+
+def recent(messages: Sequence[Message], now_ms: int) -> list[Message]:
+    """Messages moved by whole 52 weeks into the year before `now_ms`: weekdays and distances stay what they were."""
+    shift = (now_ms - max(message.at for message in messages)) // _YEAR_MS * _YEAR_MS
+    times = [message.at + shift for message in messages]
+    return [msgspec.structs.replace(message, at=at, timestamp=at) for message, at in zip(messages, times, strict=True)]
+
+
+@contextmanager
+def pipeline(url: str | None, changed: Mapping[str, str]) -> Iterator[Pipeline]:
+    """A pipeline without a model, on a store of its own or on that of `url`, whose keys `om-bench:…` it uses.
+
+    `changed` are settings by their OM_ names. Raises StoreError and SettingsError.
+    """
+    if url is None:
+        with Embedded() as store, pipeline(store.url, changed) as made:
+            yield made
+        return
+    with TemporaryDirectory(prefix="om-bench-") as empty:
+        environ = {**_EXTRACTIVE, **changed, "OM_REDIS_URL": url, "OM_PREFIX": "om-bench", "OM_CONFIG_DIR": empty}
+        with Pipeline(load_settings(environ=environ)) as made:
+            yield made

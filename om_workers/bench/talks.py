@@ -1,0 +1,47 @@
+"""Talks: recorded conversations with questions about them, whatever format they were published in."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from om_api.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from om_api.values import Message
+
+RESOURCE = "bench"
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A question with its answer and the ids of the messages that hold it; `kind` is its publisher's word."""
+
+    text: str
+    answer: str
+    evidence: tuple[str, ...]
+    kind: str = ""
+
+
+class Talk(msgspec.Struct, frozen=True):
+    """One conversation, oldest message first. `people` are names that are in every line, so that they tell nothing."""
+
+    name: str
+    messages: tuple[Message, ...]
+    questions: tuple[Question, ...]
+    people: tuple[str, ...] = ()
+
+
+def read_json(path: Path) -> Any:
+    """A file's JSON; raises InvalidInputError that names the file when there is none to be read."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInputError(f"{path}: {error.strerror}: name a file that can be read") from None
+    except ValueError as error:
+        raise InvalidInputError(f"{path}: not JSON: {error}") from None
+    except RecursionError:
+        raise InvalidInputError(f"{path}: nests too deeply") from None
