@@ -51,6 +51,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "queues": f"{_COMMANDS}.queues:queues",
         "doctor": f"{_COMMANDS}.doctor:doctor",
         "verify": f"{_COMMANDS}.verify:verify",
+        "bench": f"{_COMMANDS}.bench:bench",
     },
     "Serve": {
         "api": f"{_COMMANDS}.api:api",

@@ -14,7 +14,7 @@ from om_api.errors import InvalidInputError, OMError
 from om_workers.bench.loading import load
 from om_workers.bench.pipeline import pipeline
 from om_workers.bench.quality import at_budget, calibrate, online
-from om_workers.bench.report import Report, as_json, as_table
+from om_workers.bench.report import Report, as_json, as_table, write_block
 
 if TYPE_CHECKING:
     from om_workers.bench.talks import Talk
@@ -27,16 +27,25 @@ _BUDGETS = (0.05, 0.1, 0.25)
 @click.option("--budget", "budgets", multiple=True, type=click.FloatRange(0.001, 1), default=_BUDGETS)
 @click.option("--threshold", type=click.IntRange(1000), default=3000)
 @click.option("--offline", is_flag=True)
-@click.option("--json", "as_", flag_value="json")
+@click.option("--json", "json_", is_flag=True)
+@click.option("--write", type=click.Path(path_type=Path))
 def memory(
-    files: tuple[Path, ...], budgets: tuple[float, ...], threshold: int, *, offline: bool, as_: str | None
+    files: tuple[Path, ...],
+    budgets: tuple[float, ...],
+    threshold: int,
+    *,
+    offline: bool,
+    json_: bool,
+    write: Path | None,
 ) -> None:
     """Measure, and write what was found to standard output."""
     try:
         report = measure([talk for file in files for talk in load(file)], budgets, None if offline else threshold)
     except OMError as error:
         raise click.ClickException(str(error)) from error
-    sys.stdout.write((as_json(report) if as_ else as_table(report)) + "\n")
+    sys.stdout.write((as_json(report) if json_ else as_table(report)) + "\n")
+    if write:
+        write_block(write, as_table(report))
 
 
 def measure(talks: list[Talk], budgets: tuple[float, ...], threshold: int | None) -> Report:

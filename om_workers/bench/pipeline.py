@@ -69,9 +69,9 @@ class Pipeline:
         self._shop.heartbeat.stop()
         self.om.close()
 
-    def push(self, message: Message) -> None:
-        """Add a message, and do all the work that this makes due."""
-        self.om.add_message(message)
+    def push(self, *messages: Message) -> None:
+        """Add messages, and do all the work that this makes due."""
+        self.om.add_messages(messages)
         for _ in range(_MOST):
             if not self._tick():
                 break

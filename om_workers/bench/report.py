@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from om_api.errors import InvalidInputError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from om_workers.bench.quality import Budget, Calibration, Online
+
+
+_BLOCK = re.compile(r"(<!-- memory -->\n).*?(<!-- /memory -->)", re.DOTALL)
 
 
 class Report(msgspec.Struct):
@@ -31,6 +38,15 @@ def as_json(report: Report) -> str:
 def as_table(report: Report) -> str:
     """The figures as Markdown, which reads well on a terminal too."""
     return "\n".join(_lines(report))
+
+
+def write_block(page: Path, text: str) -> None:
+    """Replace what stands between `<!-- memory -->` and `<!-- /memory -->`; InvalidInputError without these marks."""
+    before = page.read_text(encoding="utf-8")
+    after = _BLOCK.sub(lambda found: f"{found[1]}{text.rstrip()}\n{found[2]}", before)
+    if not _BLOCK.search(before):
+        raise InvalidInputError(f"{page} has no block for this: add the lines <!-- memory --> and <!-- /memory -->")
+    page.write_text(after, encoding="utf-8")
 
 
 def _lines(report: Report) -> Iterator[str]:

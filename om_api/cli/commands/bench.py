@@ -1,0 +1,56 @@
+"""`om bench`: what this system is worth in figures. Its rooms are the workers', so it runs as a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+from om_api.cli.help import examples
+
+_file = click.Path(dir_okay=False, exists=True, path_type=Path)
+
+
+@click.group(epilog=examples("om bench memory locomo10.json", "om bench memory --offline --json longmemeval_s.json"))
+def bench() -> None:
+    """Measure what a memory keeps, without a model. Needs the extra `bench`: pip install 'observational-memory[bench]'."""
+
+
+@bench.command(
+    epilog=examples(
+        "om bench memory locomo10.json",
+        "om bench memory --budget 0.05 --budget 0.1 --offline locomo10.json",
+        "om bench memory --json chats/100K/1/chat.json | jq .online",
+    )
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=_file)
+@click.option("--budget", "budgets", multiple=True, type=click.FloatRange(0.001, 1), metavar="SHARE",
+              help="Share of a conversation's tokens that a context may have; several may be given.  [default: 0.05, 0.1, 0.25]")  # fmt: skip
+@click.option("--threshold", type=click.IntRange(1000), default=3000, show_default=True, metavar="TOKENS",
+              help="Message threshold of the pipeline.")  # fmt: skip
+@click.option("--offline", is_flag=True, help="Leave the pipeline out: no store is needed.")
+@click.option("--json", "json_", is_flag=True, help="Print JSON instead of tables.")
+@click.option("--write", type=_file, metavar="PAGE", help="Also replace the block `memory` of a Markdown page.")
+@click.pass_context
+def memory(
+    ctx: click.Context,
+    files: tuple[Path, ...],
+    budgets: tuple[float, ...],
+    threshold: int,
+    offline: bool,
+    json_: bool,
+    write: Path | None,
+) -> None:
+    """Measure how many questions about recorded conversations a memory could answer.
+
+    Reads files in the formats of LoCoMo, LongMemEval and BEAM (chat.json, its questions beside it). Shown are S, the share
+    of the questions whose evidence a context holds, at given budgets, beside the newest turns, random turns and a search
+    for each question; then what comes of pushing every message through the pipeline, on a store of its own or on that of
+    OM_REDIS_URL.
+    """
+    words = [*(f"--budget={each}" for each in budgets), f"--threshold={threshold}", *(["--offline"] if offline else [])]
+    words += [*(["--json"] if json_ else []), *([f"--write={write}"] if write else []), "--", *map(str, files)]
+    ended = subprocess.run([sys.executable, "-m", "om_workers.bench", *words], check=False)  # noqa: S603 - no shell
+    ctx.exit(ended.returncode)
