@@ -41,11 +41,11 @@ def memory(
     """Measure, and write what was found to standard output."""
     try:
         report = measure([talk for file in files for talk in load(file)], budgets, None if offline else threshold)
+        sys.stdout.write((as_json(report) if json_ else as_table(report)) + "\n")
+        if write:
+            write_block(write, as_table(report))
     except OMError as error:
         raise click.ClickException(str(error)) from error
-    sys.stdout.write((as_json(report) if json_ else as_table(report)) + "\n")
-    if write:
-        write_block(write, as_table(report))
 
 
 def measure(talks: list[Talk], budgets: tuple[float, ...], threshold: int | None) -> Report:

@@ -72,6 +72,15 @@ class Pipeline:
     def push(self, *messages: Message) -> None:
         """Add messages, and do all the work that this makes due."""
         self.om.add_messages(messages)
+        self.work()
+
+    def end_session(self, thread: str, resource: str) -> None:
+        """Have done what an idle hour brings: what is still raw in a thread is observed, and that is activated."""
+        self.om.force_observe(thread, resource)
+        self.work()
+
+    def work(self) -> None:
+        """Do whatever is due."""
         for _ in range(_MOST):
             if not self._tick():
                 break

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from om_api.context import Context
+    from om_api.values import Message
     from om_workers.bench.pipeline import Pipeline
     from om_workers.bench.talks import Talk
 
@@ -125,10 +126,10 @@ def _replayed(talk: Talk, running: Pipeline, count: Count, window: int, found: O
     resource = talk.messages[0].resource_id
     for message in recent(talk.messages, time.time_ns() // 1_000_000):
         running.push(message)
-        texts.append(message.text())
+        texts.append(_written(message))
         context, appended = running.context(message.thread_id, resource), count(texts[-1])
-        ours.read(steady(context), appended)
-        whole.read(context.text, appended)
+        ours.read(steady(context), appended, message.thread_id)
+        whole.read(context.text, appended, message.thread_id)
         history.read("\n".join(texts), appended)
         sliding.read(_sliding(texts, window, count), appended)
     _note(talk, context.text, running, count, found)
@@ -152,6 +153,11 @@ def _note(talk: Talk, text: str, running: Pipeline, count: Count, found: Online)
     observations = running.om.observations(talk.messages[0].resource_id)
     noted = sum(each.tokens for each in observations)
     found.compression.append(round(sum(each.message_tokens for each in observations) / max(1, noted), 1))
+
+
+def _written(message: Message) -> str:
+    """All that a model is billed for of a message: calls and results of tools too."""
+    return message.content if isinstance(message.content, str) else msgspec.json.encode(message.content).decode()
 
 
 def _sliding(texts: Sequence[str], window: int, count: Count) -> str:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 WEEK_MS = 7 * 86_400_000
 APART = 3  # weeks between what is told and what is asked
 _BATCH = 20  # messages that one sitting pushes together
-SETTINGS = {"OM_OBSERVE_IDLE_AFTER": "1h"}  # between two sessions a thread lies idle
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -38,6 +37,7 @@ def across(running: Pipeline, told: Sequence[Message], after: Sequence[Message])
         moved = list(_moved(messages, now - weeks * WEEK_MS))
         for start in range(0, len(moved), _BATCH):
             running.push(*moved[start : start + _BATCH])
+        running.end_session(moved[-1].thread_id, moved[-1].resource_id)
     return running.context("asking", told[0].resource_id).text
 
 

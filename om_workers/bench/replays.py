@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Replay:
-    """The contexts of one thread, in the order they were read.
+    """Contexts in the order they were read, each beside the one read before it in its thread.
 
     `share` is how much of each context's bytes the next one begins with, over all of them: what a prompt cache holds that
     is of use again. `phi` is what had to be read afresh for each token that was appended: 1.0 is a history that only grows.
@@ -17,19 +17,19 @@ class Replay:
 
     def __init__(self, count: Callable[[str], int]) -> None:
         self._count = count
-        self._last = b""
+        self._last: dict[str, bytes] = {}
         self._same = self._all = self._fresh = self._appended = 0
 
-    def read(self, text: str, appended: int) -> None:
-        """Take in the next context, which `appended` tokens of messages came before."""
+    def read(self, text: str, appended: int, thread: str = "") -> None:
+        """Take in a thread's next context, which `appended` tokens of messages came before."""
         now = text.encode()
-        if self._last:
-            same = _common(self._last, now)
+        if before := self._last.get(thread):
+            same = _common(before, now)
             self._same += same
-            self._all += len(self._last)
+            self._all += len(before)
             self._fresh += self._count(now[same:].decode(errors="ignore"))
             self._appended += appended
-        self._last = now
+        self._last[thread] = now
 
     @property
     def share(self) -> float:

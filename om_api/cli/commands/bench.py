@@ -26,8 +26,8 @@ def bench() -> None:
     )
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=_file)
-@click.option("--budget", "budgets", multiple=True, type=click.FloatRange(0.001, 1), metavar="SHARE",
-              help="Share of a conversation's tokens that a context may have; several may be given.  [default: 0.05, 0.1, 0.25]")  # fmt: skip
+@click.option("--budget", "budgets", multiple=True, metavar="SHARE", type=click.FloatRange(0.001, 1),
+              help="Share of a conversation's tokens that a context may have.  [default: 0.05, 0.1, 0.25]")  # fmt: skip
 @click.option("--threshold", type=click.IntRange(1000), default=3000, show_default=True, metavar="TOKENS",
               help="Message threshold of the pipeline.")  # fmt: skip
 @click.option("--offline", is_flag=True, help="Leave the pipeline out: no store is needed.")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LEAST = 80  # tokens an answer may always have, however short the conversation
 _FRAME = counted("<observations>\n\n</observations>\n")
-_OF_TALK, _OF_ANSWERS, _OF_DATA = 5, 10, 20  # how many tokens become one, where nobody said how many are wanted
+_OF_TALK, _OF_ANSWERS, _OF_DATA = 5, 10, 10  # how many tokens become one, where nobody said how many are wanted
 _SEAMS = 2  # texts that are joined may be a token or two more than they are apart
 _ROUNDS = 4
 
@@ -78,11 +78,11 @@ def _written(picks: Sequence[Pick], style: Style, clock: Clock) -> str:
 
 
 def _worth(message: Message) -> int:
-    """The tokens that notes of a message may have: a fifth of what a person says, a tenth or less of all else."""
+    """The tokens that notes of a message may have: a fifth of what is short and so says much, less of all else."""
     size = count_message(message, tokens)
-    if message.role == "user" and size <= PASTED:
-        return size // _OF_TALK
-    return size // (_OF_ANSWERS if message.role == "assistant" else _OF_DATA)
+    if size > PASTED:
+        return size // _OF_DATA
+    return size // (_OF_ANSWERS if message.role == "assistant" else _OF_TALK)
 
 
 def _size(messages: Iterable[Message]) -> int:
