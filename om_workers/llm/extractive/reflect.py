@@ -6,11 +6,11 @@ import re
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
-from om_workers.llm.extractive import cues, notes, patterns, scoring
+from om_workers.llm.extractive import cues, notes, patterns, scoring, sittings
 from om_workers.llm.extractive.dates import SHORT_MONTHS
 from om_workers.llm.extractive.duplicates import without
 from om_workers.llm.extractive.notes import DONE, HIGH, LOW, MIDDLE, Note
-from om_workers.llm.extractive.words import clip, one_line, telegraphic, words
+from om_workers.llm.extractive.words import clip, counted, one_line, telegraphic, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 DETAIL = (0.95, 0.8, 0.6, 0.4, 0.2)  # the share of the target that each level of compression fills
 _LONGEST = (notes.LONGEST, 400, 250, 160, 100)  # characters of a line at each level; of an old one, half of it
 _DETAILS = (8, 6, 3, 1, 0)  # nested lines at each level; of an old one, half of them
-_MARK = 12  # a bullet's emoji and time are about three tokens more than their characters tell
-_FRAME = len("<observations>\n\n</observations>\n")
-_HEADER = len("Date: Jan 00, 2000\n") + _MARK
+_FRAME = counted("<observations>\n\n</observations>\n")
+_HEADER = counted("Date: Jan 00, 2000\n")
+_LINE_END = 1  # tokens
+_START = 4  # tokens at the beginning of a line that a further sentence of it does without
 _FIRST = 0.85  # of the room goes to high and done lines first; what they leave, and the rest, to all others
 _WEIGHT = {HIGH: 3.0, DONE: 2.5, MIDDLE: 1.0, LOW: 0.4, "": 1.0}
 _NEW = 0.75  # lines from here on, in place from old 0 to new 1, are new and keep their details
@@ -49,23 +50,23 @@ def reflect(request: Request) -> str:
     lines, known = patterns.apart(found)
     repeated = patterns.find(lines, known)
     level = min(max(request.level, 0), len(DETAIL) - 1)
-    room = _room(request, found, level) - sum(len(text) + _MARK for text in repeated)
-    kept = _kept(_ranked(without(lines)), level, room) if lines else []
+    room = _room(request, found, level) - sum(_cost(Note(text, MIDDLE)) for text in repeated)
+    kept = sittings.joined(_kept(_ranked(without(list(sittings.parted(lines)))), level, room)) if lines else []
     closing = [Note(text, MIDDLE) for text in repeated]
     block = notes.write([*_ordered(kept), *closing])
     return "\n".join(filter(None, ["<observations>", block, "</observations>"]))
 
 
 def _room(request: Request, found: Sequence[Note], level: int) -> int:
-    """Characters to fill: the level's share of the target, or of the input when there is no target or it is larger."""
+    """Tokens to fill: the level's share of the target, or of the input when there is no target or it is larger."""
     size = sum(_cost(note) for note in found) + _HEADER * len({(note.thread, note.day) for note in found})
     if not request.target_tokens:
         return size if not level else int(size * DETAIL[level])
-    return int(request.target_tokens * 4 * DETAIL[level]) - _FRAME
+    return int(request.target_tokens * DETAIL[level]) - _FRAME
 
 
 def _cost(note: Note) -> int:
-    return sum(len(line) + 1 for line in note.lines()) + _MARK
+    return sum(counted(line) + _LINE_END for line in note.lines())
 
 
 def _ranked(lines: Sequence[Note]) -> list[Ranked]:
@@ -85,26 +86,30 @@ def _worth(note: Note, bag: list[str], weight: Mapping[str, float]) -> float:
 def _kept(ranked: Sequence[Ranked], level: int, room: int) -> list[Note]:
     """The notes that fit, in their old order: high and done ones first, then the rest by worth; at least one."""
     chosen: dict[int, Note] = {}
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, ...]] = set()
     best = sorted(ranked, key=lambda one: (-one.worth, one.order))
     first = [one for one in best if one.note.priority in {HIGH, DONE}]
     left = _fill(first, chosen, seen, level, int(room * _FIRST)) + room - int(room * _FIRST)
     _fill([one for one in best if one.order not in chosen], chosen, seen, level, left)
     if not chosen:
         top = (first or best)[0]
-        chosen[top.order] = _condensed(top, 4, max(room, 40))
+        chosen[top.order] = _condensed(top, 4, max(3 * room, 40))
     return [chosen[index] for index in sorted(chosen)]
 
 
-def _fill(best: list[Ranked], chosen: dict[int, Note], seen: set[tuple[str, str]], level: int, room: int) -> int:
-    """Choose what fits into `room` characters, in the order given; return what is left of them."""
+def _fill(best: list[Ranked], chosen: dict[int, Note], seen: set[tuple[str, ...]], level: int, room: int) -> int:
+    """Choose what fits into `room` tokens, in the order given; return what is left of them."""
     for one in best:
         note = _condensed(one, level, _LONGEST[level])
+        sitting = (note.thread, note.day, note.priority, sittings.speaker(note))
         cost = _cost(note) + _HEADER * ((note.thread, note.day) not in seen)
+        if sitting in seen:
+            cost -= _START
         if cost <= room:
             room -= cost
             chosen[one.order] = note
             seen.add((note.thread, note.day))
+            seen.update([sitting] if sitting[-1] else [])
     return room
 
 

@@ -14,7 +14,7 @@ from om_workers.llm.base import Request
 from om_workers.llm.extractive import Extractive
 from om_workers.llm.extractive.dates import annotate
 from om_workers.llm.extractive.notes import read
-from om_workers.llm.extractive.words import counted, telegraphic, tokens
+from om_workers.llm.extractive.words import counted, telegraphic
 
 DATA = Path(__file__).parents[2] / "data"
 WEDNESDAY = date(2025, 12, 3)
@@ -112,7 +112,7 @@ def test_equal_requests_get_equal_replies():
 def test_many_messages_are_observed_within_the_target():
     messages = [said(f"I moved {number} boxes to room {number % 7}", minute=number) for number in range(3_000)]
 
-    assert tokens(observe(*messages, target_tokens=400)) <= 400
+    assert counted(observe(*messages, target_tokens=400)) <= 400
 
 
 @pytest.mark.parametrize("blob", ["x", " ", "a-", "1.", "no. ", "<", "\n", "Date: ", "* ", "é", "e.g. a; "])
@@ -120,7 +120,7 @@ def test_an_endless_text_is_no_endless_work(blob):
     text = blob * (400_000 // len(blob))
 
     assert observe(said(text), returned("dump", text, minute=1), said("I live in Rome", minute=2)).count("Rome") == 1
-    assert tokens(reflect(text, "* 🔴 I live in Rome", target_tokens=200)) <= 200
+    assert counted(reflect(text, "* 🔴 I live in Rome", target_tokens=200)) <= 200
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -384,7 +384,7 @@ def test_reflection_keeps_high_lines_and_their_dates():
         target_tokens=150,
     )
 
-    assert tokens(text) <= 150
+    assert counted(text) <= 150
     assert [line for line in block(text) if "🔴" in line] == HIGH
     assert "Date: Dec 2, 2025" in text
 
@@ -477,3 +477,61 @@ def test_what_is_written_is_read_back():
 
 def test_the_clock_of_the_fixture_is_what_it_says():
     assert datetime.fromtimestamp(START / 1000, UTC).date() == WEDNESDAY
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("I really want the red one instead of the blue one", "red one instead of blue one"),
+        ("we moved it from March 3 to March 9", "moved from March 3 to March 9"),
+        ("it rounds half up per line, not the contractors", "rounds half up per line not contractors"),
+        ("the fee is 2 % for Graz before taxes", "fee 2 % Graz before taxes"),
+        ("we deploy on Fridays at 10, never as maps", "deploy on Fridays at 10 never as maps"),
+        ("I love it", "love"),
+        ("it is what it is", "it is what it is"),
+    ],
+)
+def test_at_the_highest_level_only_words_that_carry_meaning_stay(text, short):
+    assert telegraphic(text, 3) == short
+
+
+def talk(*texts):
+    return [said(text, minute=minute) for minute, text in enumerate(texts)]
+
+
+TALK = talk(
+    *(
+        "Ilse: I adopted a greyhound called Biscuit last Tuesday.",
+        "Noor: I sold two iron gates to a vineyard in Ghent.",
+    ),
+    *("Ilse: Wow, that is so amazing, Noor!", "Noor: My brother Tom starts as a beekeeper in June."),
+    *(f"Ilse: You really should keep feeling great about number {number}!" for number in range(40)),
+)
+
+
+def test_what_somebody_says_in_a_sitting_stands_in_one_line_with_a_name():
+    lines = block(observe(*TALK, target_tokens=70))
+
+    assert [line.split(": ")[0] for line in lines] == ["Date", "* 🔴 Ilse", "* 🔴 Noor"]
+    assert "Biscuit" in lines[1]
+    assert "vineyard" in lines[2]
+    assert "beekeeper" in lines[2]
+
+
+def test_what_two_people_ask_each_other_is_no_task_of_the_agent():
+    assert "<current-task>" not in observe(*TALK, said("Ilse: Could you weld me a gate?", minute=90))
+
+
+@pytest.mark.parametrize("target", [120, 300, 700])
+def test_a_target_is_kept_in_tokens_as_models_count_them(target):
+    assert counted(observe(*load("planted"), target_tokens=target)) <= target
+    assert counted(reflect(observe(*load("planted"), target_tokens=2_000), target_tokens=target)) <= target
+
+
+def test_a_reflection_weighs_the_sentences_of_a_sitting_one_by_one():
+    line = "* 🔴 Ilse: some remark about a lamp; adopted greyhound Biscuit Tuesday; some other remark about lamps"
+    text = reflect(f"Date: Dec 2, 2025\n{line}", target_tokens=45)
+
+    assert block(text)[1].startswith("* 🔴 Ilse: ")
+    assert "greyhound Biscuit" in text
+    assert text.count("Ilse") == 1
