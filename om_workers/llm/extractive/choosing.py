@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from om_workers.llm.extractive import scoring
-from om_workers.llm.extractive.dates import annotate, show
+from om_workers.llm.extractive.dates import annotate
 from om_workers.llm.extractive.joining import line_of
 from om_workers.llm.extractive.marks import label, priority, speaker
 from om_workers.llm.extractive.notes import DONE
@@ -101,12 +101,12 @@ class Chooser:
         start = _JOINT
         if line_of(pick, self.clock, self.style) not in self.lines:
             start = counted(speaker(unit)) + _LINE if self.style.grouped else counted(label(unit)) + _LINE + _TIME
-        return counted(pick.text) + start + _HEADER * (show(self.clock.at(unit.at)) not in self.days)
+        return counted(pick.text) + start + _HEADER * (self.clock.day(unit.at) not in self.days)
 
     def _take(self, pick: Pick, place: int) -> Pick:
         for word in self.bags[place]:
             if word in self.worth:
                 self.worth[word] *= scoring.DECAY
         self.lines.add(line_of(pick, self.clock, self.style))
-        self.days.add(show(self.clock.at(pick.unit.at)))
+        self.days.add(self.clock.day(pick.unit.at))
         return pick

@@ -54,10 +54,17 @@ class Clock:
 
     def __init__(self, timezone: str) -> None:
         self.zone = _zone(timezone)
+        self._days: dict[int, str] = {}
 
     def at(self, ms: int) -> datetime:
         """The local date and time of Unix ms."""
         return datetime.fromtimestamp(min(max(ms, 86_400_000), _LATEST) / 1000, self.zone)
+
+    def day(self, ms: int) -> str:
+        """The local date of Unix ms, as our lines write it."""
+        if ms not in self._days:
+            self._days[ms] = show(self.at(ms))
+        return self._days[ms]
 
 
 def _zone(name: str) -> tzinfo:

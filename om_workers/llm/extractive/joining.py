@@ -34,7 +34,7 @@ def line_of(pick: Pick, clock: Clock, style: Style) -> tuple[object, ...]:
     unit = pick.unit
     if unit.label or not style.grouped:
         return unit.order, pick.mark
-    return show(clock.at(unit.at)), unit.at // SITTING, speaker(unit), pick.apart
+    return clock.day(unit.at), unit.at // SITTING, speaker(unit), pick.apart
 
 
 def _messages(picks: Iterable[Pick]) -> Iterator[list[Pick]]:
@@ -47,7 +47,7 @@ def _groups(picks: Iterable[Pick], clock: Clock) -> Iterator[list[Pick]]:
     groups: dict[object, list[Pick]] = {}
     for place, pick in enumerate(picks):
         unit = pick.unit
-        key = place if unit.label else (show(clock.at(unit.at)), unit.at // SITTING, speaker(unit), pick.apart)
+        key = place if unit.label else (clock.day(unit.at), unit.at // SITTING, speaker(unit), pick.apart)
         groups.setdefault(key, []).append(pick)
     yield from groups.values()
 

@@ -6,12 +6,12 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from om_workers.llm.extractive.cues import Cues
 from om_workers.llm.extractive.words import STOP
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from om_workers.llm.extractive.cues import Cues
     from om_workers.llm.extractive.units import Unit
 
 LENGTH = 0.3
@@ -43,6 +43,8 @@ _OF_USER = _OF_ANY | {
     "feels": -0.4,
     "vague": -0.2,
 }
+_COUNTED_OF_ANY = [(Cues._fields.index(name), worth) for name, worth in _OF_ANY.items()]
+_COUNTED_OF_USER = [(Cues._fields.index(name), worth) for name, worth in _OF_USER.items()]
 _MOST = 3
 _THIN = 4  # a sentence of fewer words that carry something is worth accordingly less
 _NUMBER = 0.5  # a number is rare by nature
@@ -79,8 +81,12 @@ def information(words: Collection[str], weight: Mapping[str, float]) -> float:
 
 def bonus(found: Cues, role: str = "user") -> float:
     """The factor that a sentence's cues add to its information; only a user's words tell of the user."""
-    counted = _OF_USER if role == "user" else _OF_ANY
-    return math.prod(1 + worth * min(int(getattr(found, name)), _MOST) for name, worth in counted.items())
+    counted = _COUNTED_OF_USER if role == "user" else _COUNTED_OF_ANY
+    factor = 1.0
+    for place, worth in counted:
+        if shown := found[place]:
+            factor *= 1 + worth * min(shown, _MOST)
+    return factor
 
 
 def standing(unit: Unit) -> float:

@@ -529,7 +529,9 @@ def test_a_target_is_kept_in_tokens_as_models_count_them(target):
 
 
 def test_a_reflection_weighs_the_sentences_of_a_sitting_one_by_one():
-    line = "* 🔴 Ilse: some remark about a lamp; adopted greyhound Biscuit Tuesday; some other remark about lamps"
+    line = (
+        "* 🔴 Ilse: some remark about lamp colours; other remark about lamp shades; adopted greyhound Biscuit Tuesday"
+    )
     text = reflect(f"Date: Dec 2, 2025\n{line}", target_tokens=45)
 
     assert block(text)[1].startswith("* 🔴 Ilse: ")
