@@ -1,4 +1,4 @@
-"""`om bench memory`: memory quality without a model. The `om` command runs this as a process of its own."""
+"""What `om bench` measures. The `om` command runs this as a process of its own."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from om_api import tokens
 from om_api.errors import InvalidInputError, OMError
 from om_workers.bench.loading import load
+from om_workers.bench.page import write_block
 from om_workers.bench.pipeline import pipeline
 from om_workers.bench.quality import at_budget, calibrate, online
-from om_workers.bench.report import Report, as_json, as_table, write_block
+from om_workers.bench.report import Report, as_json, as_table
+from om_workers.bench.speed import measure as faster
+from om_workers.bench.speed.rooms import ROOMS
 
 if TYPE_CHECKING:
     from om_workers.bench.talks import Talk
@@ -22,7 +26,12 @@ if TYPE_CHECKING:
 _BUDGETS = (0.05, 0.1, 0.25)
 
 
-@click.command()
+@click.group()
+def bench() -> None:
+    """Measure."""
+
+
+@bench.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--budget", "budgets", multiple=True, type=click.FloatRange(0.001, 1), default=_BUDGETS)
 @click.option("--threshold", type=click.IntRange(1000), default=3000)
@@ -43,7 +52,23 @@ def memory(
         report = measure([talk for file in files for talk in load(file)], budgets, None if offline else threshold)
         sys.stdout.write((as_json(report) if json_ else as_table(report)) + "\n")
         if write:
-            write_block(write, as_table(report))
+            write_block(write, "memory", as_table(report))
+    except OMError as error:
+        raise click.ClickException(str(error)) from error
+
+
+@bench.command()
+@click.option("--only", "names", multiple=True, type=click.Choice(list(ROOMS)))
+@click.option("--json", "json_", is_flag=True)
+@click.option("--write", type=click.Path(path_type=Path))
+def speed(names: tuple[str, ...], *, json_: bool, write: Path | None) -> None:
+    """Measure, and write what was found to standard output."""
+    try:
+        measured = faster.measure(os.environ.get("OM_REDIS_URL"), names)
+        shown = "\n".join(faster.as_table(measured))
+        sys.stdout.write((msgspec.json.encode(measured).decode() if json_ else shown) + "\n")
+        if write:
+            write_block(write, "speed", shown)
     except OMError as error:
         raise click.ClickException(str(error)) from error
 
@@ -63,4 +88,4 @@ def measure(talks: list[Talk], budgets: tuple[float, ...], threshold: int | None
 
 
 if __name__ == "__main__":
-    memory(prog_name="om bench memory")
+    bench(prog_name="om bench")

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from statistics import mean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from om_api.errors import InvalidInputError
+from om_workers.bench.page import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from om_workers.bench.quality import Budget, Calibration, Online
-
-
-_BLOCK = re.compile(r"(<!-- memory -->\n).*?(<!-- /memory -->)", re.DOTALL)
 
 
 class Report(msgspec.Struct):
@@ -40,24 +35,15 @@ def as_table(report: Report) -> str:
     return "\n".join(_lines(report))
 
 
-def write_block(page: Path, text: str) -> None:
-    """Replace what stands between `<!-- memory -->` and `<!-- /memory -->`; InvalidInputError without these marks."""
-    before = page.read_text(encoding="utf-8")
-    after = _BLOCK.sub(lambda found: f"{found[1]}{text.rstrip()}\n{found[2]}", before)
-    if not _BLOCK.search(before):
-        raise InvalidInputError(f"{page} has no block for this: add the lines <!-- memory --> and <!-- /memory -->")
-    page.write_text(after, encoding="utf-8")
-
-
 def _lines(report: Report) -> Iterator[str]:
     found = report.calibration
     yield f"{report.talks} conversations, {report.questions} questions with an answer and evidence for it."
-    yield from _table(["calibration", "S"], [
+    yield from table(["calibration", "S"], [
         ["the whole conversation", found.full.percent], ["half of its turns, at random", found.half.percent],
         ["another conversation", found.wrong.percent if found.wrong.of else "-"],
     ])  # fmt: skip
     if report.budgets:
-        yield from _table(["share of the tokens", "extractive", "newest turns", "random turns", "BM25 per question"], [
+        yield from table(["share of the tokens", "extractive", "newest turns", "random turns", "BM25 per question"], [
             [f"{each.share:.0%}", each.extractive.percent, each.last.percent, each.random.percent, each.bm25.percent]
             for each in report.budgets
         ])  # fmt: skip
@@ -66,7 +52,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _online(found: Online) -> Iterator[str]:
-    yield from _table(["message by message", "figure"], [
+    yield from table(["message by message", "figure"], [
         ["S of the last context", found.supported.percent],
         ["its share of the conversation's tokens", f"{found.tokens.percent} %"],
         ["tokens of messages for one of observations", round(mean(found.compression), 1)],
@@ -76,11 +62,3 @@ def _online(found: Online) -> Iterator[str]:
         ["phi of a sliding window", round(mean(found.window_phi), 2)],
         ["phi of the full history", round(mean(found.history_phi), 2)],
     ])  # fmt: skip
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
-    yield ""
-    yield f"| {' | '.join(head)} |"
-    yield f"|{'---|' * len(head)}"
-    for row in rows:
-        yield f"| {' | '.join(map(str, row))} |"

@@ -52,5 +52,22 @@ def memory(
     """
     words = [*(f"--budget={each}" for each in budgets), f"--threshold={threshold}", *(["--offline"] if offline else [])]
     words += [*(["--json"] if json_ else []), *([f"--write={write}"] if write else []), "--", *map(str, files)]
-    ended = subprocess.run([sys.executable, "-m", "om_workers.bench", *words], check=False)  # noqa: S603 - no shell
-    ctx.exit(ended.returncode)
+    ctx.exit(_child("memory", *words))
+
+
+@bench.command(epilog=examples("om bench speed", "om bench speed --only add_message --only get_context"))
+@click.option("--only", "names", multiple=True, metavar="NAME", help="Measure only this; may be repeated.")
+@click.option("--json", "json_", is_flag=True, help="Print JSON instead of a table.")
+@click.option("--write", type=_file, metavar="PAGE", help="Also replace the block `speed` of a Markdown page.")
+@click.pass_context
+def speed(ctx: click.Context, names: tuple[str, ...], json_: bool, write: Path | None) -> None:
+    """Measure how long our work takes beside what the store itself takes, both in one run.
+
+    On a store of its own, or on that of OM_REDIS_URL. Let nothing else run on the machine meanwhile.
+    """
+    words = [*(f"--only={name}" for name in names), *(["--json"] if json_ else [])]
+    ctx.exit(_child("speed", *words, *([f"--write={write}"] if write else [])))
+
+
+def _child(*words: str) -> int:
+    return subprocess.run([sys.executable, "-m", "om_workers.bench", *words], check=False).returncode  # noqa: S603 - no shell

@@ -1,0 +1,31 @@
+"""The page of figures: each command of `om bench` writes its own block of it, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from om_api.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+
+def write_block(page: Path, name: str, text: str) -> None:
+    """Replace what stands between `<!-- name -->` and `<!-- /name -->`; InvalidInputError without these marks."""
+    before = page.read_text(encoding="utf-8")
+    block = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
+    if not block.search(before):
+        raise InvalidInputError(f"{page} has no block for this: add the lines <!-- {name} --> and <!-- /{name} -->")
+    after = block.sub(lambda found: f"{found[1]}{text.rstrip()}\n{found[2]}", before)
+    page.write_text(after, encoding="utf-8")
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """The lines of a Markdown table, an empty one first."""
+    yield ""
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(map(str, row))} |"

@@ -1,0 +1,57 @@
+"""`om bench speed`: asks the rooms one after the other, and says what came of it."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from om_workers.bench.page import table
+from om_workers.bench.speed.rooms import ROOMS
+from om_workers.bench.speed.stand import stand
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from om_workers.bench.figures import Figure
+
+
+class Measured(msgspec.Struct):
+    """The figures of one run, and what they were measured on."""
+
+    machine: str
+    figures: list[Figure]
+
+
+def measure(url: str | None, names: Sequence[str]) -> Measured:
+    """All figures of the named rooms, each on a store that is empty when it begins."""
+    with stand(url) as made:
+        server = made.bare.info("server")
+        figures = [figure for name in names or ROOMS for figure in ROOMS[name](made)]
+    return Measured(_machine(server), figures)
+
+
+def _machine(server: dict[str, object]) -> str:
+    store = f"Valkey {server['valkey_version']}" if "valkey_version" in server else f"Redis {server['redis_version']}"
+    return (
+        f"{os.cpu_count()} cores, {platform.machine()}, Linux {platform.release().split('-')[0]}, "
+        f"Python {platform.python_version()}, redis-py {version('redis')}, {store}"
+    )
+
+
+def as_table(measured: Measured) -> Iterator[str]:
+    """The lines of the report in Markdown."""
+    yield f"Measured on: {measured.machine}."
+    yield from table(
+        ["work", "ours", "reference", "value", "reach", "met"],
+        [
+            [
+                each.work, each.ours, each.reference, f"{each.value:.2f} {each.unit}",
+                f"{'>=' if each.at_least else '<='} {each.reach:g} {each.unit}", "yes" if each.met else "**no**",
+            ]
+            for each in measured.figures
+        ],
+    )  # fmt: skip
