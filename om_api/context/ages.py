@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import date
 
-MAX_DATES = 40
-MAX_NAMED = 20
-MAX_PLANS = 20
+MAX_DATES = 12
+MAX_NAMED = 8
+MAX_PLANS = 5
 _HEADER = "Date: "
 _NOTES = ("(meaning ", "(estimated ")
 _LONGEST_NOTE = 80
@@ -43,7 +43,7 @@ def ages(texts: Iterable[str], today: date) -> list[str]:
     """Lines for the texts' dates; [] when nothing is dated.
 
     One map of header to age, with the gap since the one before where it is two days or more; one of the dates that
-    notes refer to; then plans that are past. The newest 40, 20 and 20 are listed, oldest first.
+    notes refer to; then plans that are past. The newest 12, 8 and 5 are listed, oldest first: this block is paid for anew with every call.
     """
     found = {dated: None for text in texts for dated in (*_headers(text), *_notes(text))}
     headers = _newest((dated for dated in found if not dated.line), MAX_DATES)

@@ -183,7 +183,7 @@ class MemorySettings(Group):
         "multiple of message_threshold, or tokens",
     )
     observe_idle_after: Seconds = duration(
-        3_600, "a thread quiet for this long is observed below its threshold", "0s to 365d", least=0, most=YEAR
+        3_600, "a thread quiet for this long is observed below its threshold", "0s to 36500d", least=0, most=100 * YEAR
     )
     min_recent_messages: int = count(2, "newest messages of a thread that stay raw", 0, 10_000, "messages")
     share_token_budget: bool = setting(

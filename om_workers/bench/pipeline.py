@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
 
-import msgspec
-
 from om_api import ObservationalMemory, load_settings
 from om_api.cli.embedded import Embedded
 from om_api.store import due
@@ -26,12 +24,11 @@ if TYPE_CHECKING:
     from om_api.values import Message
 
 _CLAIMS = 100
-_YEAR_MS = 52 * 7 * 86_400_000
 _MOST = 10_000  # units of work that one message can cause: more of them would never end
 _EXTRACTIVE = {
     "OM_OBSERVER_MODEL": "extractive",
     "OM_REFLECTOR_MODEL": "extractive",
-    "OM_OBSERVE_IDLE_AFTER": "365d",  # what was recorded long ago is not idle: it goes on right now
+    "OM_OBSERVE_IDLE_AFTER": "36500d",  # what was recorded long ago is not idle: it goes on right now
 }
 
 
@@ -59,6 +56,7 @@ class Pipeline:
 
     def __init__(self, settings: Settings) -> None:
         self.om = ObservationalMemory(settings)
+        self.message_threshold = settings.for_agent("bench").message_threshold  # no agent has settings of its own here
         self._queue = _Queue()
         self._shop = wiring.build(settings, self._queue)
 
@@ -114,13 +112,6 @@ class Pipeline:
             Reflector(self._shop, mover).reflect(*ids)
         else:
             Sweep(self._shop).adopt(*ids)
-
-
-def recent(messages: Sequence[Message], now_ms: int) -> list[Message]:
-    """Messages moved by whole 52 weeks into the year before `now_ms`: weekdays and distances stay what they were."""
-    shift = (now_ms - max(message.at for message in messages)) // _YEAR_MS * _YEAR_MS
-    times = [message.at + shift for message in messages]
-    return [msgspec.structs.replace(message, at=at, timestamp=at) for message, at in zip(messages, times, strict=True)]
 
 
 @contextmanager

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from om_workers.bench.baselines import Searched, at_random, last, shown
-from om_workers.bench.pipeline import recent
+from om_workers.bench.pipeline import pipeline
+from om_workers.bench.recommended import as_environment
 from om_workers.bench.replays import Replay
 from om_workers.bench.support import Support
 from om_workers.llm.base import Request
@@ -64,9 +64,11 @@ class Budget(msgspec.Struct):
 class Online(msgspec.Struct):
     """What came of talks that were pushed message by message: S of the last context, and what reading each one took.
 
-    `whole_phi` counts the volatile block too, which comes last and anew in every context; the other figures do not.
+    `whole_phi` counts the volatile block too, which comes last and anew in every context and tells how long ago things
+    were; the other figures do not, so that they are the same on any day. `settings` differ from the defaults.
     """
 
+    settings: tuple[str, ...]
     supported: Tally
     tokens: Tally
     prefix_share: list[float]
@@ -112,19 +114,25 @@ def observed(talk: Talk, tokens: int) -> str:
     return observe(Request(purpose="observe", system="", prompt="", messages=talk.messages, target_tokens=tokens))
 
 
-def online(talks: Sequence[Talk], running: Pipeline, count: Count, window: int) -> Online:
-    """Push talks one after the other, each into an empty memory, and read a context after every message."""
-    found = Online(Tally(), Tally(), [], [], [], [], [], [])
-    for talk in talks:
-        _replayed(talk, running, count, window, found)
+def online(talks: Sequence[Talk], count: Count, settings: Sequence[str], url: str | None = None) -> Online:
+    """Push talks one after the other, each into an empty memory, and read a context after every message.
+
+    `settings` are "name=value"; the sliding window that is compared has as many tokens as the message threshold. On a
+    store of its own, or on that of `url`. Raises SettingsError and StoreError.
+    """
+    found = Online(tuple(settings), Tally(), Tally(), [], [], [], [], [], [])
+    with pipeline(url, as_environment(settings)) as running:
+        for talk in talks:
+            _replayed(talk, running, count, found)
     return found
 
 
-def _replayed(talk: Talk, running: Pipeline, count: Count, window: int, found: Online) -> None:
+def _replayed(talk: Talk, running: Pipeline, count: Count, found: Online) -> None:
     ours, whole, sliding, history = (Replay(count) for _ in range(4))
     texts: list[str] = []
     resource = talk.messages[0].resource_id
-    for message in recent(talk.messages, time.time_ns() // 1_000_000):
+    window = running.message_threshold
+    for message in talk.messages:
         running.push(message)
         texts.append(_written(message))
         context, appended = running.context(message.thread_id, resource), count(texts[-1])
@@ -132,12 +140,12 @@ def _replayed(talk: Talk, running: Pipeline, count: Count, window: int, found: O
         whole.read(context.text, appended, message.thread_id)
         history.read("\n".join(texts), appended)
         sliding.read(_sliding(texts, window, count), appended)
-    _note(talk, context.text, running, count, found)
+    _note(talk, steady(context), running, count, found)
     found.prefix_share.append(round(ours.share, 4))
-    found.phi.append(round(ours.phi, 2))
-    found.whole_phi.append(round(whole.phi, 2))
-    found.window_phi.append(round(sliding.phi, 2))
-    found.history_phi.append(round(history.phi, 2))
+    found.phi.append(round(ours.phi, 3))
+    found.whole_phi.append(round(whole.phi, 3))
+    found.window_phi.append(round(sliding.phi, 3))
+    found.history_phi.append(round(history.phi, 3))
     running.clear(resource)
 
 

@@ -10,7 +10,7 @@ import msgspec
 from om_workers.bench.page import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from om_workers.bench.quality import Budget, Calibration, Online
 
@@ -22,7 +22,7 @@ class Report(msgspec.Struct):
     questions: int
     calibration: Calibration
     budgets: list[Budget]
-    online: Online | None = None
+    online: list[Online]
 
 
 def as_json(report: Report) -> str:
@@ -51,14 +51,16 @@ def _lines(report: Report) -> Iterator[str]:
         yield from _online(report.online)
 
 
-def _online(found: Online) -> Iterator[str]:
-    yield from table(["message by message", "figure"], [
-        ["S of the last context", found.supported.percent],
-        ["its share of the conversation's tokens", f"{found.tokens.percent} %"],
-        ["tokens of messages for one of observations", round(mean(found.compression), 1)],
-        ["prefix share", f"{100 * mean(found.prefix_share):.1f} %"],
-        ["phi", round(mean(found.phi), 2)],
-        ["phi with the volatile block", round(mean(found.whole_phi), 2)],
-        ["phi of a sliding window", round(mean(found.window_phi), 2)],
-        ["phi of the full history", round(mean(found.history_phi), 2)],
-    ])  # fmt: skip
+def _online(runs: Sequence[Online]) -> Iterator[str]:
+    rows: list[tuple[str, Callable[[Online], object]]] = [
+        ("S of the last context", lambda found: found.supported.percent),
+        ("its share of the conversation's tokens", lambda found: f"{found.tokens.percent} %"),
+        ("tokens of messages for one of observations", lambda found: f"{mean(found.compression):.1f}"),
+        ("prefix share", lambda found: f"{100 * mean(found.prefix_share):.1f} %"),
+        ("phi", lambda found: f"{mean(found.phi):.2f}"),
+        ("phi with the volatile block", lambda found: f"{mean(found.whole_phi):.2f}"),
+        ("phi of a sliding window", lambda found: f"{mean(found.window_phi):.2f}"),
+        ("phi of the full history", lambda found: f"{mean(found.history_phi):.2f}"),
+    ]
+    head = ["message by message", *(", ".join(found.settings) or "defaults" for found in runs)]
+    yield from table(head, [[name, *(of(found) for found in runs)] for name, of in rows])

@@ -23,13 +23,15 @@ def bench() -> None:
         "om bench memory locomo10.json",
         "om bench memory --budget 0.05 --budget 0.1 --offline locomo10.json",
         "om bench memory --json chats/100K/1/chat.json | jq .online",
+        "om bench memory --set message_threshold=8000 --set buffer_tokens=0.4 locomo10.json",
     )
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=_file)
 @click.option("--budget", "budgets", multiple=True, metavar="SHARE", type=click.FloatRange(0.001, 1),
               help="Share of a conversation's tokens that a context may have.  [default: 0.05, 0.1, 0.25]")  # fmt: skip
-@click.option("--threshold", type=click.IntRange(1000), default=3000, show_default=True, metavar="TOKENS",
-              help="Message threshold of the pipeline.")  # fmt: skip
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
+              help="Setting of the pipeline; may be repeated.  [default: message_threshold=3000, and what the documents"
+                   " recommend beside it]")  # fmt: skip
 @click.option("--offline", is_flag=True, help="Leave the pipeline out: no store is needed.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON instead of tables.")
 @click.option("--write", type=_file, metavar="PAGE", help="Also replace the block `memory` of a Markdown page.")
@@ -38,7 +40,7 @@ def memory(
     ctx: click.Context,
     files: tuple[Path, ...],
     budgets: tuple[float, ...],
-    threshold: int,
+    settings: tuple[str, ...],
     offline: bool,
     json_: bool,
     write: Path | None,
@@ -50,7 +52,11 @@ def memory(
     for each question; then what comes of pushing every message through the pipeline, on a store of its own or on that of
     OM_REDIS_URL.
     """
-    words = [*(f"--budget={each}" for each in budgets), f"--threshold={threshold}", *(["--offline"] if offline else [])]
+    words = [
+        *(f"--budget={each}" for each in budgets),
+        *(f"--set={each}" for each in settings),
+        *(["--offline"] if offline else []),
+    ]
     words += [*(["--json"] if json_ else []), *([f"--write={write}"] if write else []), "--", *map(str, files)]
     ctx.exit(_child("memory", *words))
 

@@ -14,6 +14,7 @@ from om_api.values import parse_member, to_ms
 from om_workers.bench.pipeline import pipeline
 from om_workers.bench.quality import online
 from om_workers.bench.recall import Fact, across, recalled
+from om_workers.bench.recommended import RECOMMENDED
 from om_workers.bench.talks import Talk
 
 DATA = Path(__file__).parents[2] / "data"
@@ -45,10 +46,9 @@ def test_a_fact_is_recalled_by_all_of_its_keys_in_one_line_or_two():
 
 def test_a_prompt_cache_serves_almost_all_of_what_is_read_call_after_call():
     talk = Talk("planted", tuple(told("planted", "told")), ())
-    with pipeline(None, {"OM_MESSAGE_THRESHOLD": "3000"}) as running:
-        found = online([talk], running, counter(), 3000)
+    found = online([talk], counter(), ("message_threshold=3000", *RECOMMENDED))
 
     assert mean(found.prefix_share) >= 0.97
-    assert mean(found.phi) <= 1.5
+    assert mean(found.phi) <= 1.4
     assert mean(found.window_phi) > 5 * mean(found.phi)
     assert 5 <= mean(found.compression) <= 40
