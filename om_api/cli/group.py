@@ -78,7 +78,24 @@ class StoreFailure(Failure):
     exit_code = 3
 
 
-class Commands(click.Group):
+class Plain(click.Group):
+    """A group that says in one line, without passwords, what failed."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what it raises on purpose becomes one line on stderr and an exit code."""
+        try:
+            return super().invoke(ctx)
+        except StoreError as error:
+            raise StoreFailure(str(error)) from None
+        except OMError as error:
+            raise Failure(str(error)) from None
+        except UnicodeError:
+            raise Failure("text that is not UTF-8: convert it, then repeat") from None
+        except KeyboardInterrupt:
+            raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+class Commands(Plain):
     """A group that imports a command's module when the command is asked for; one that is not there is not listed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
@@ -111,19 +128,6 @@ class Commands(click.Group):
         except ImportError as error:
             return f"(cannot be loaded: {error})"
         return command.get_short_help_str(120) if command else ""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what it raises on purpose becomes one line on stderr and an exit code."""
-        try:
-            return super().invoke(ctx)
-        except StoreError as error:
-            raise StoreFailure(str(error)) from None
-        except OMError as error:
-            raise Failure(str(error)) from None
-        except UnicodeError:
-            raise Failure("text that is not UTF-8: convert it, then repeat") from None
-        except KeyboardInterrupt:
-            raise click.exceptions.Exit(INTERRUPTED) from None
 
 
 _EXAMPLES = examples(

@@ -1,94 +1,126 @@
-"""What `om bench` measures. The `om` command runs this as a process of its own."""
+"""The commands of `om bench`, which runs this as a process of its own."""
 
 from __future__ import annotations
 
 import os
-import sys
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
-from om_api import tokens
-from om_api.errors import InvalidInputError, OMError
+from om_api.cli.group import Plain
+from om_api.cli.help import examples
+from om_workers.bench import recall as across
+from om_workers.bench import report
 from om_workers.bench.loading import load
 from om_workers.bench.page import write_block
-from om_workers.bench.quality import at_budget, calibrate, online
 from om_workers.bench.recommended import RECOMMENDED
-from om_workers.bench.report import Report, as_json, as_table
 from om_workers.bench.speed import measure as faster
 from om_workers.bench.speed.rooms import ROOMS
 
 if TYPE_CHECKING:
-    from om_workers.bench.talks import Talk
+    from collections.abc import Callable
 
-_BUDGETS = (0.05, 0.1, 0.25)
-_THRESHOLD = ("message_threshold=3000",)
+    Found = tuple[Any, str]  # what was found, and a table of it
+
+_URL = "OM_REDIS_URL"
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.group()
+def _reported(measure: Callable[..., Found]) -> Callable[..., None]:
+    """Show what a command found as a table or as JSON, and write the table into the page's block of its name."""
+    block = measure.__name__
+
+    @click.option("--json", "json_", is_flag=True, help="Print JSON instead of tables.")
+    @click.option("--write", type=_FILE, metavar="PAGE", help=f"Also replace the block `{block}` of a Markdown page.")
+    @wraps(measure)
+    def shown(*args: Any, json_: bool, write: Path | None, **options: Any) -> None:
+        found, text = measure(*args, **options)
+        click.echo(msgspec.json.format(msgspec.json.encode(found)).decode() if json_ else text)
+        if write:
+            write_block(write, block, text)
+
+    return shown
+
+
+def _settings(default: str) -> Callable[..., Any]:
+    shown = f"Setting of the pipeline; may be repeated.  [default: {default}]"
+    return click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help=shown)
+
+
+@click.group(
+    cls=Plain,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=examples("om bench memory locomo10.json", "om bench speed --only add_message", "om bench cost"),
+)
 def bench() -> None:
-    """Measure."""
+    """Measure speed, cost, and what a memory keeps without a model.
+
+    Each on a store of its own, or on that of OM_REDIS_URL, whose keys `om-bench:…` are used then.
+    """
 
 
-@bench.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--budget", "budgets", multiple=True, type=click.FloatRange(0.001, 1), default=_BUDGETS)
-@click.option("--set", "settings", multiple=True)
-@click.option("--offline", is_flag=True)
-@click.option("--json", "json_", is_flag=True)
-@click.option("--write", type=click.Path(path_type=Path))
-def memory(
-    files: tuple[Path, ...],
-    budgets: tuple[float, ...],
-    settings: tuple[str, ...],
-    *,
-    offline: bool,
-    json_: bool,
-    write: Path | None,
-) -> None:
-    """Measure, and write what was found to standard output."""
-    try:
-        report = measure([talk for file in files for talk in load(file)], budgets, [] if offline else _runs(settings))
-        sys.stdout.write((as_json(report) if json_ else as_table(report)) + "\n")
-        if write:
-            write_block(write, "memory", as_table(report))
-    except OMError as error:
-        raise click.ClickException(str(error)) from error
+@bench.command(
+    epilog=examples(
+        "om bench memory locomo10.json",
+        "om bench memory --budget 0.05 --budget 0.1 --offline locomo10.json",
+        "om bench memory --set message_threshold=8000 --set buffer_tokens=0.4 locomo10.json",
+        "om bench memory --json chats/100K/1/chat.json | jq .online",
+    )
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=_FILE)
+@click.option("--budget", "budgets", multiple=True, metavar="SHARE", type=click.FloatRange(0.001, 1),
+              default=(0.05, 0.1, 0.25), show_default=True,
+              help="Share of a conversation's tokens that a context may have.")  # fmt: skip
+@_settings("message_threshold=3000, and beside it what the documents recommend")
+@click.option("--offline", is_flag=True, help="Leave the pipeline out: no store is needed.")
+@_reported
+def memory(files: tuple[Path, ...], budgets: tuple[float, ...], settings: tuple[str, ...], *, offline: bool) -> Found:
+    """Measure how many questions about recorded conversations a memory could answer.
+
+    Reads files in the formats of LoCoMo, LongMemEval and BEAM (chat.json, its questions beside it). Shown are S, the share
+    of the questions whose evidence a context holds, at given budgets, beside the newest turns, random turns and a search
+    for each question; then what comes of pushing every message through the pipeline. Needs the extra `bench`:
+    pip install 'observational-memory[bench]'.
+    """
+    small = ("message_threshold=3000",)
+    runs = [settings] if settings else [small, (*small, *RECOMMENDED)]
+    talks = [talk for file in files for talk in load(file)]
+    found = report.measure(talks, budgets, [] if offline else runs, os.environ.get(_URL))
+    return found, report.as_table(found)
 
 
-@bench.command()
-@click.option("--only", "names", multiple=True, type=click.Choice(list(ROOMS)))
-@click.option("--json", "json_", is_flag=True)
-@click.option("--write", type=click.Path(path_type=Path))
-def speed(names: tuple[str, ...], *, json_: bool, write: Path | None) -> None:
-    """Measure, and write what was found to standard output."""
-    try:
-        measured = faster.measure(os.environ.get("OM_REDIS_URL"), names)
-        shown = "\n".join(faster.as_table(measured))
-        sys.stdout.write((msgspec.json.encode(measured).decode() if json_ else shown) + "\n")
-        if write:
-            write_block(write, "speed", shown)
-    except OMError as error:
-        raise click.ClickException(str(error)) from error
+@bench.command(epilog=examples("om bench recall facts.json told.jsonl after.jsonl"))
+@click.argument("facts", type=_FILE)
+@click.argument("told", type=_FILE)
+@click.argument("after", type=_FILE)
+@_settings("those of the pipeline, and what the documents recommend")
+@_reported
+def recall(facts: Path, told: Path, after: Path, settings: tuple[str, ...]) -> Found:
+    """Measure how many facts that were told in one thread are read in another, weeks later.
+
+    FACTS is a JSON list of {"id", "keys"}; TOLD and AFTER hold a message as JSON on each line, with `timestamp`. What AFTER
+    says is talked of in a second thread, three weeks after TOLD in the first; three weeks later a third thread is begun.
+    """
+    runs = [settings] if settings else [(), RECOMMENDED]
+    found = across.measure(facts, told, after, runs, os.environ.get(_URL))
+    return found, across.as_table(found)
 
 
-def _runs(settings: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """What to go through the pipeline with: what is asked for, else the usual threshold as it is and as recommended."""
-    return [settings] if settings else [_THRESHOLD, (*_THRESHOLD, *RECOMMENDED)]
+@bench.command(epilog=examples("om bench speed", "om bench speed --only add_message --only get_context"))
+@click.option(
+    "--only", "names", multiple=True, type=click.Choice(list(ROOMS)), help="Measure only this; may be repeated."
+)
+@_reported
+def speed(names: tuple[str, ...]) -> Found:
+    """Measure how long our work takes beside what the store itself takes, both in one run.
 
-
-def measure(talks: list[Talk], budgets: tuple[float, ...], runs: list[tuple[str, ...]]) -> Report:
-    """All figures of some talks; through the pipeline once with each of `runs`, which are settings."""
-    talks = [talk for talk in talks if talk.questions]
-    if not talks:
-        raise InvalidInputError("none of the questions has an answer and evidence: there is nothing to measure")
-    count = tokens.counter()
-    asked = sum(len(talk.questions) for talk in talks)
-    at = [at_budget(talks, each, count) for each in budgets]
-    url = os.environ.get("OM_REDIS_URL")
-    return Report(len(talks), asked, calibrate(talks, count), at, [online(talks, count, run, url) for run in runs])
+    Let nothing else run on the machine meanwhile.
+    """
+    found = faster.measure(os.environ.get(_URL), names)
+    return found, faster.as_table(found)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from om_api.errors import InvalidInputError
+from om_api.tokens import counter
 from om_workers.bench.page import table
+from om_workers.bench.quality import Budget, Calibration, Online, at_budget, calibrate, online
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from om_workers.bench.quality import Budget, Calibration, Online
+    from om_workers.bench.talks import Talk
 
 
 class Report(msgspec.Struct):
@@ -25,9 +28,20 @@ class Report(msgspec.Struct):
     online: list[Online]
 
 
-def as_json(report: Report) -> str:
-    """The figures as JSON; shares are in percent beside what they were made of."""
-    return msgspec.json.format(msgspec.json.encode(msgspec.to_builtins(report)), indent=2).decode()
+def measure(
+    talks: Sequence[Talk], budgets: Sequence[float], runs: Sequence[tuple[str, ...]], url: str | None
+) -> Report:
+    """All figures of some talks; message by message once with each of `runs`, which are settings ("name=value").
+
+    Raises InvalidInputError where none of the questions can be judged, SettingsError and StoreError.
+    """
+    talks = [talk for talk in talks if talk.questions]
+    if not talks:
+        raise InvalidInputError("none of the questions has an answer and evidence: there is nothing to measure")
+    count = counter()
+    asked = sum(len(talk.questions) for talk in talks)
+    at = [at_budget(talks, each, count) for each in budgets]
+    return Report(len(talks), asked, calibrate(talks, count), at, [online(talks, count, run, url) for run in runs])
 
 
 def as_table(report: Report) -> str:

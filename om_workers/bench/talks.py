@@ -35,12 +35,20 @@ class Talk(msgspec.Struct, frozen=True):
     people: tuple[str, ...] = ()
 
 
+def read_text(path: Path) -> str:
+    """A file's text; raises InvalidInputError that names the file when there is none to be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidInputError(f"{path}: {error.strerror}: name a file that can be read") from None
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"{path}: not UTF-8: {error}") from None
+
+
 def read_json(path: Path) -> Any:
     """A file's JSON; raises InvalidInputError that names the file when there is none to be read."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidInputError(f"{path}: {error.strerror}: name a file that can be read") from None
+        return json.loads(read_text(path))
     except ValueError as error:
         raise InvalidInputError(f"{path}: not JSON: {error}") from None
     except RecursionError:

@@ -42,8 +42,12 @@ def _machine(server: dict[str, object]) -> str:
     )
 
 
-def as_table(measured: Measured) -> Iterator[str]:
-    """The lines of the report in Markdown."""
+def as_table(measured: Measured) -> str:
+    """The report in Markdown."""
+    return "\n".join(_lines(measured))
+
+
+def _lines(measured: Measured) -> Iterator[str]:
     yield f"Measured on: {measured.machine}."
     yield from table(
         ["work", "ours", "reference", "value", "reach", "met"],

@@ -12,8 +12,7 @@ from om_api.cli.group import PLACES
 
 GROUPS = {"config": ("show", "check"), "rejected": ("list", "show", "retry", "drop")}
 GROUPS["keys"] = ("create", "list", "revoke", "rotate")
-GROUPS["bench"] = ("memory",)
-COMMANDS = [(name,) for name in PLACES if name not in {"up", "demo"}]
+COMMANDS = [(name,) for name in PLACES if name not in {"up", "demo", "bench"}]
 COMMANDS += [(group, name) for group, names in GROUPS.items() for name in names]
 NOWHERE = "redis://:s3cret@127.0.0.1:1/0"
 

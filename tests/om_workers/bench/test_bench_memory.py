@@ -5,14 +5,14 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from om_workers.bench.__main__ import memory
+from om_workers.bench.__main__ import bench as commands
 
 DATA = Path(__file__).parents[2] / "data" / "bench"
 LOCOMO = DATA / "locomo.json"
 
 
 def bench(*words):
-    return CliRunner().invoke(memory, [*map(str, words)])
+    return CliRunner().invoke(commands, ["memory", *map(str, words)])
 
 
 def test_two_runs_write_the_same_bytes():
@@ -65,7 +65,7 @@ def test_a_page_without_the_block_is_refused_by_name(tmp_path):
 
     found = bench("--offline", f"--write={page}", LOCOMO)
 
-    assert found.exit_code == 1
+    assert found.exit_code == 2
     assert "page.md has no block for this" in found.output
 
 

@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from statistics import mean
 
-import msgspec
 import pytest
 
+from om_api.errors import InvalidInputError
 from om_api.tokens import counter
-from om_api.values import parse_member, to_ms
-from om_workers.bench.pipeline import pipeline
 from om_workers.bench.quality import online
-from om_workers.bench.recall import Fact, across, recalled
+from om_workers.bench.recall import Fact, measure, read_told, recalled
 from om_workers.bench.recommended import RECOMMENDED
 from om_workers.bench.talks import Talk
 
 DATA = Path(__file__).parents[2] / "data"
 
 
-def told(name, thread):
-    lines = (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [parse_member(line.encode(), thread, "bench", to_ms(json.loads(line)["timestamp"])) for line in lines]
+PLANTED = (DATA / "planted_facts.json", DATA / "planted.jsonl", DATA / "planted_holdout.jsonl")
 
 
-@pytest.fixture(scope="module")
-def facts():
-    return msgspec.json.decode((DATA / "planted_facts.json").read_bytes(), type=list[Fact])
+def test_nine_of_ten_facts_told_in_one_thread_are_read_in_another_weeks_later():
+    for found in measure(*PLANTED, [(), RECOMMENDED]):
+        assert found.of == 50
+        assert found.recalled >= 45, found.missed
 
 
-def test_nine_of_ten_facts_told_in_one_thread_are_read_in_another_weeks_later(facts):
-    with pipeline(None, {}) as running:
-        text = across(running, told("planted", "told"), told("planted_holdout", "after"))
+def test_a_line_that_is_no_message_is_named(tmp_path):
+    file = tmp_path / "told.jsonl"
+    file.write_text('{"role": "user", "content": "hello", "timestamp": "2026-01-01T00:00:00Z"}\n{"role": "user"}\n')
 
-    assert len(recalled(text, facts)) >= 0.9 * len(facts)
+    with pytest.raises(InvalidInputError, match=r"told\.jsonl, line 2: "):
+        read_told(file, "told")
 
 
 def test_a_fact_is_recalled_by_all_of_its_keys_in_one_line_or_two():
@@ -45,7 +42,7 @@ def test_a_fact_is_recalled_by_all_of_its_keys_in_one_line_or_two():
 
 
 def test_a_prompt_cache_serves_almost_all_of_what_is_read_call_after_call():
-    talk = Talk("planted", tuple(told("planted", "told")), ())
+    talk = Talk("planted", tuple(read_told(PLANTED[1], "told")), ())
     found = online([talk], counter(), ("message_threshold=3000", *RECOMMENDED))
 
     assert mean(found.prefix_share) >= 0.97
