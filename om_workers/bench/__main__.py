@@ -12,8 +12,8 @@ import msgspec
 
 from om_api.cli.group import Plain
 from om_api.cli.help import examples
+from om_workers.bench import pictures, report
 from om_workers.bench import recall as across
-from om_workers.bench import report
 from om_workers.bench.loading import load
 from om_workers.bench.page import write_block
 from om_workers.bench.recommended import RECOMMENDED
@@ -21,12 +21,13 @@ from om_workers.bench.speed import measure as faster
 from om_workers.bench.speed.rooms import ROOMS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    Found = tuple[Any, str]  # what was found, and a table of it
+    Found = tuple[Any, str] | tuple[Any, str, Mapping[str, pictures.Picture]]  # what was found, a table, drawings
 
 _URL = "OM_REDIS_URL"
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 def _reported(measure: Callable[..., Found]) -> Callable[..., None]:
@@ -35,12 +36,15 @@ def _reported(measure: Callable[..., Found]) -> Callable[..., None]:
 
     @click.option("--json", "json_", is_flag=True, help="Print JSON instead of tables.")
     @click.option("--write", type=_FILE, metavar="PAGE", help=f"Also replace the block `{block}` of a Markdown page.")
+    @click.option("--pictures", "folder", type=_FOLDER, metavar="DIR", help="Also draw it, as SVG files in a folder.")
     @wraps(measure)
-    def shown(*args: Any, json_: bool, write: Path | None, **options: Any) -> None:
-        found, text = measure(*args, **options)
+    def shown(*args: Any, json_: bool, write: Path | None, folder: Path | None, **options: Any) -> None:
+        found, text, *drawings = measure(*args, **options)
         click.echo(msgspec.json.format(msgspec.json.encode(found)).decode() if json_ else text)
         if write:
             write_block(write, block, text)
+        if folder:
+            pictures.save(folder, *drawings)
 
     return shown
 
@@ -89,7 +93,7 @@ def memory(files: tuple[Path, ...], budgets: tuple[float, ...], settings: tuple[
     runs = [settings] if settings else [small, (*small, *RECOMMENDED)]
     talks = [talk for file in files for talk in load(file)]
     found = report.measure(talks, budgets, [] if offline else runs, os.environ.get(_URL))
-    return found, report.as_table(found)
+    return found, report.as_table(found), {"s-by-budget": pictures.by_budget(found.budgets)}
 
 
 @bench.command(epilog=examples("om bench recall facts.json told.jsonl after.jsonl"))
