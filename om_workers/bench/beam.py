@@ -41,7 +41,13 @@ def _messages(document: Sequence[dict[str, Any]]) -> Iterator[Message]:
             text = _MARK.sub("", turn["content"])
             ms = int(at.timestamp() * 1000)
             yield Message(
-                id=f"m-{turn['id']}", role=turn["role"], content=text, at=ms, thread_id="chat", resource_id=RESOURCE
+                id=f"m-{turn['id']}",
+                role=turn["role"],
+                content=text,
+                at=ms,
+                timestamp=ms,
+                thread_id="chat",
+                resource_id=RESOURCE,
             )
 
 

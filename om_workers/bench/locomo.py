@@ -45,7 +45,13 @@ def _messages(conversation: dict[str, Any]) -> Iterator[Message]:
             text = f"{turn['speaker']}: {turn['text']}{shown}"
             at = int(begun.timestamp() * 1000) + place * _STEP_MS
             yield Message(
-                id=_id(turn["dia_id"]), role="user", content=text, at=at, thread_id="talk", resource_id=RESOURCE
+                id=_id(turn["dia_id"]),
+                role="user",
+                content=text,
+                at=at,
+                timestamp=at,
+                thread_id="talk",
+                resource_id=RESOURCE,
             )
 
 

@@ -38,8 +38,17 @@ def _history(entry: dict[str, Any]) -> tuple[list[Message], list[str]]:
     for session, (date, turns) in enumerate(sorted(dated, key=lambda pair: _ms(pair[0]))):
         for place, turn in enumerate(turns):
             name, at = f"s{session}-{place}", _ms(date) + place * _STEP_MS
-            messages.append(Message(id=name, role=turn["role"], content=turn["content"], at=at, thread_id=f"s{session}",
-                                    resource_id=RESOURCE))  # fmt: skip
+            messages.append(
+                Message(
+                    id=name,
+                    role=turn["role"],
+                    content=turn["content"],
+                    at=at,
+                    timestamp=at,
+                    thread_id=f"s{session}",
+                    resource_id=RESOURCE,
+                )
+            )
             if turn.get("has_answer"):
                 evidence.append(name)
     return messages, evidence

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from om_workers.bench.baselines import Searched, at_random, last, shown
+from om_workers.bench.named_dates import named
 from om_workers.bench.pipeline import pipeline
 from om_workers.bench.recommended import as_environment
 from om_workers.bench.replays import Replay
@@ -51,7 +52,10 @@ class Calibration(msgspec.Struct):
 
 
 class Budget(msgspec.Struct):
-    """S of contexts that have `share` of the talk's tokens; `tokens` is what the extractive observer took of them."""
+    """S of contexts that have `share` of the talk's tokens; `tokens` is what the extractive observer took of them.
+
+    `dates`: the questions that a day answers, and of how many of them the notes spell it out.
+    """
 
     share: float
     tokens: Tally
@@ -59,6 +63,7 @@ class Budget(msgspec.Struct):
     last: Tally
     random: Tally
     bm25: Tally
+    dates: Tally
 
 
 class Online(msgspec.Struct):
@@ -71,6 +76,7 @@ class Online(msgspec.Struct):
     settings: tuple[str, ...]
     supported: Tally
     tokens: Tally
+    dates: Tally
     prefix_share: list[float]
     phi: list[float]
     whole_phi: list[float]
@@ -94,13 +100,14 @@ def calibrate(talks: Sequence[Talk], count: Count) -> Calibration:
 
 def at_budget(talks: Sequence[Talk], share: float, count: Count) -> Budget:
     """S of every kind of context at one budget."""
-    found = Budget(share, Tally(), Tally(), Tally(), Tally(), Tally())
+    found = Budget(share, *(Tally() for _ in range(6)))
     for talk in talks:
         whole, support, asked = count(shown(talk.messages)), Support(talk), len(talk.questions)
         size = int(share * whole)
         notes = observed(talk, size)
         found.tokens.add(count(notes), whole)
         found.extractive.add(len(support.supported(notes)), asked)
+        _add_dates(found.dates, talk, notes)
         found.last.add(len(support.supported(last(talk.messages, size, count))), asked)
         found.random.add(len(support.supported(at_random(talk.messages, size, count))), asked)
         searched = Searched(talk.messages)
@@ -120,7 +127,7 @@ def online(talks: Sequence[Talk], count: Count, settings: Sequence[str], url: st
     `settings` are "name=value"; the sliding window that is compared has as many tokens as the message threshold. On a
     store of its own, or on that of `url`. Raises SettingsError and StoreError.
     """
-    found = Online(tuple(settings), Tally(), Tally(), [], [], [], [], [], [])
+    found = Online(tuple(settings), Tally(), Tally(), Tally(), [], [], [], [], [], [])
     with pipeline(url, as_environment(settings)) as running:
         for talk in talks:
             _replayed(talk, running, count, found)
@@ -158,9 +165,15 @@ def _note(talk: Talk, text: str, running: Pipeline, count: Count, found: Online)
     support = Support(talk)
     found.supported.add(len(support.supported(text)), len(talk.questions))
     found.tokens.add(count(text), count(shown(talk.messages)))
+    _add_dates(found.dates, talk, text)
     observations = running.om.observations(talk.messages[0].resource_id)
     noted = sum(each.tokens for each in observations)
     found.compression.append(round(sum(each.message_tokens for each in observations) / max(1, noted), 1))
+
+
+def _add_dates(found: Tally, talk: Talk, text: str) -> None:
+    days, answers = named(text), [named(question.answer) for question in talk.questions]
+    found.add(sum(1 for answer in answers if answer and answer <= days), sum(map(bool, answers)))
 
 
 def _written(message: Message) -> str:

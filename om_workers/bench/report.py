@@ -57,18 +57,26 @@ def _lines(report: Report) -> Iterator[str]:
         ["another conversation", found.wrong.percent if found.wrong.of else "-"],
     ])  # fmt: skip
     if report.budgets:
-        yield from table(["share of the tokens", "extractive", "newest turns", "random turns", "BM25 per question"], [
-            [f"{each.share:.0%}", each.extractive.percent, each.last.percent, each.random.percent, each.bm25.percent]
-            for each in report.budgets
-        ])  # fmt: skip
+        yield from _budgets(report.budgets)
     if report.online:
         yield from _online(report.online)
+
+
+def _budgets(budgets: Sequence[Budget]) -> Iterator[str]:
+    head = ["share of the tokens", "extractive", "newest turns", "random turns", "BM25 per question"]
+    yield from table([*head, "explicit dates"], [
+        [
+            f"{each.share:.0%}", each.extractive.percent, each.last.percent, each.random.percent, each.bm25.percent,
+            each.dates.percent,
+        ] for each in budgets
+    ])  # fmt: skip
 
 
 def _online(runs: Sequence[Online]) -> Iterator[str]:
     rows: list[tuple[str, Callable[[Online], object]]] = [
         ("S of the last context", lambda found: found.supported.percent),
         ("its share of the conversation's tokens", lambda found: f"{found.tokens.percent} %"),
+        ("explicit dates", lambda found: found.dates.percent),
         ("tokens of messages for one of observations", lambda found: f"{mean(found.compression):.1f}"),
         ("prefix share", lambda found: f"{100 * mean(found.prefix_share):.1f} %"),
         ("phi", lambda found: f"{mean(found.phi):.2f}"),

@@ -16,7 +16,7 @@ def words(picture):
 
 
 def test_a_picture_names_its_axes_and_every_kind(tmp_path):
-    at = [Budget(share, *(Tally(100, did) for did in (5, 50, 10, 9, 70))) for share in (0.1, 0.25)]
+    at = [Budget(share, *(Tally(100, did) for did in (5, 50, 10, 9, 70, 3))) for share in (0.1, 0.25)]
 
     shown = words(drawn(tmp_path / "new", "s", pictures.by_budget(at)))
 
