@@ -47,14 +47,13 @@ def _by_thread(request: Request) -> str:
 
 
 def _answer(messages: Iterable[Message], wanted: int, clock: Clock) -> tuple[str, str]:
-    """The notes of messages in `wanted` tokens (0: as many as they are worth), and the sections that follow them."""
+    """The notes of messages and the sections that follow them, together in `wanted` tokens (0: notes as they are worth)."""
     messages = sorted(messages, key=lambda message: message.at)
     found = units(messages)
     ending = task.ending(messages, found)
-    whole = _size(messages)
     size = wanted or max(LEAST, sum(map(_worth, messages)))
-    style = style_for(size / max(whole, 1))
-    room = size - counted(ending) - _FRAME - _SEAMS
+    style = style_for(size / max(_size(messages), 1))
+    room = wanted - counted(ending) - _FRAME - _SEAMS if wanted else size
     return _noted(Chooser(found, clock, style), room, style, clock), ending
 
 
