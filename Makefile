@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 FILES := pyproject.toml constraints.txt Makefile
 JOBS ?= 2
 
-.PHONY: help demo up test lint check fuzz chaos load limits mutants conform faces docs clean
+.PHONY: help demo up test lint check bench fuzz chaos load limits mutants conform faces docs clean
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
@@ -25,6 +25,10 @@ $(VENV)/.installed-tests: $(FILES) | $(BIN)/python
 $(VENV)/.installed-checks: $(FILES) | $(BIN)/python
 	$(PIP) -e '.[test,check]'
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-tests
+
+$(VENV)/.installed-bench: $(FILES) | $(BIN)/python
+	$(PIP) -e '.[bench]'
+	@touch $@ $(VENV)/.installed
 
 demo: $(VENV)/.installed  ## replay a conversation of three agents and watch their memories form
 	@$(BIN)/om demo
@@ -64,6 +68,13 @@ mutants: $(VENV)/.installed-tests  ## take out every guard once and see that the
 
 conform: $(VENV)/.installed-tests  ## ask a real server everything that its OpenAPI document permits (EXAMPLES=300, SEED=1)
 	@PYTHONPATH=tests $(BIN)/python -m conform --examples $(or $(EXAMPLES),300) --seed $(or $(SEED),1)
+
+PAGE := --write docs/benchmarks.md --pictures docs/pictures
+bench: $(VENV)/.installed-bench  ## measure all that docs/benchmarks.md says, in 15 minutes (TALKS="locomo10.json" for its memory part)
+	$(BIN)/om bench speed $(PAGE)
+	$(BIN)/om bench cost $(PAGE)
+	$(BIN)/om bench recall tests/data/planted_facts.json tests/data/planted.jsonl tests/data/planted_holdout.jsonl $(PAGE)
+	$(if $(TALKS),$(BIN)/om bench memory $(TALKS) $(PAGE),@echo 'Name recorded conversations to measure memory with them too: make bench TALKS="locomo10.json"')
 
 faces: $(VENV)/.installed-checks  ## write the blocking client again, of the asyncio one
 	$(BIN)/python .ci/faces.py --write

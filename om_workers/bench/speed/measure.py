@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 class Measured(msgspec.Struct):
     """The figures of one run, and what they were measured on."""
 
+    day: str
     machine: str
     figures: list[Figure]
 
@@ -31,7 +33,7 @@ def measure(url: str | None, names: Sequence[str]) -> Measured:
     with stand(url) as made:
         server = made.bare.info("server")
         figures = [figure for name in names or ROOMS for figure in ROOMS[name](made)]
-    return Measured(_machine(server), figures)
+    return Measured(f"{datetime.now(UTC):%Y-%m-%d}", _machine(server), figures)
 
 
 def _machine(server: dict[str, object]) -> str:
@@ -48,7 +50,7 @@ def as_table(measured: Measured) -> str:
 
 
 def _lines(measured: Measured) -> Iterator[str]:
-    yield f"Measured on: {measured.machine}."
+    yield f"Measured on {measured.day}: {measured.machine}."
     yield from table(
         ["work", "ours", "reference", "value", "reach", "met"],
         [
