@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from om_workers.llm.extractive.units import Unit
 
 LENGTH = 0.3
-DECAY = 0.85
+DECAY = 0.8
 _OF_ANY = {
     "error": 0.3,
     "advice": 0.3,
@@ -31,16 +31,16 @@ _OF_USER = _OF_ANY | {
     "own": 0.7,
     "ours": 0.4,
     "kin": 0.6,
-    "past": 0.2,
+    "past": 0.4,
     "preference": 0.2,
     "favourite": 0.8,
     "change": 0.3,
     "decision": 0.3,
     "event": 0.2,
-    "to_you": -0.4,
+    "to_you": -0.2,
     "reacts": -0.2,
     "stresses": -0.3,
-    "feels": -0.4,
+    "feels": -0.6,
     "vague": -0.2,
 }
 _COUNTED_OF_ANY = [(Cues._fields.index(name), worth) for name, worth in _OF_ANY.items()]
@@ -51,7 +51,7 @@ _NUMBER = 0.5  # a number is rare by nature
 _ROLE = {"user": 1.0, "tool": 0.6, "assistant": 0.3, "system": 0.1}
 _PASTED = 0.05
 _ASKED = 0.6  # so is what only introduces something: `here is the list:`
-_ASIDE = 0.8  # what stands in brackets: an attached picture, in words
+_ASIDE = 0.6  # what stands in brackets: an attached picture, in words
 _FAILED = 2.0
 _ANSWER = 0.3
 _PLAIN = {"user": 1.0, "tool": 1.0, "assistant": 0.3, "system": 0.3}  # neither a fact nor a result
