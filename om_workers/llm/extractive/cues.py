@@ -179,7 +179,7 @@ def read(text: str, words: Collection[str]) -> Cues:
         asks="?" in text or "？" in text,
         leads=text.endswith((":", "：")),
         done=done(text, bag),
-        codes=len(_CODE.findall(text)),
+        codes=len(_CODE.findall(text)) if "-" in text else 0,
         numbers=len(specifics(text)) + len(bag & NUMBERS),
         names=len(_NAME.findall(text)),
     )

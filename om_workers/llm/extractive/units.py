@@ -99,7 +99,8 @@ def _said(order: int, message: Message, question: str, address: re.Pattern[str] 
     text, speaker = message.text(), ""
     if address and message.role == "user" and (found := _NAMED.match(text)):
         text, speaker = address.sub("", text[found.end() :]), found[1]
-    pasted = tokens(text) > (_LECTURE if message.role == "assistant" else PASTED)
+    most = _LECTURE if message.role == "assistant" else PASTED
+    pasted = len(text) > most and tokens(text) > most
     said = _telling(sentences(text))
     for place, sentence in enumerate(said):
         told = f'{sentence} (to "{question}")' if question and not place and _brief(sentence) else sentence
