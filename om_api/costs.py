@@ -146,7 +146,7 @@ def _saving(name: str, sums: Mapping[str, int], rates: Rates | None, memory: flo
 
 
 def _dollars(tokens: int, cached: int, rates: Rates) -> float:
-    return ((tokens - cached) * rates.fresh + cached * rates.cached) / MICROS
+    return rates.dollars(tokens - cached, cached)
 
 
 def left(group: str, budget: Budget, used: Most) -> Iterator[Left]:

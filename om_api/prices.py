@@ -12,6 +12,7 @@ from om_api.settings.providers import provider_of, who_answers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from om_api.settings import Settings
 
@@ -37,10 +38,15 @@ class Tokens(NamedTuple):
 
 
 class Rates(NamedTuple):
-    """Dollars per million tokens of input, fresh and cached, for contexts of ordinary length."""
+    """Dollars per million tokens: of input, fresh and cached, for contexts of ordinary length, and of output."""
 
     fresh: float
     cached: float
+    output: float = 0.0
+
+    def dollars(self, fresh: float, cached: float, output: float = 0) -> float:
+        """What so many tokens cost."""
+        return (fresh * self.fresh + cached * self.cached + output * self.output) / MICROS
 
 
 def is_extractive(name: str, models: Mapping[str, ModelSettings]) -> bool:
@@ -58,14 +64,12 @@ def micros(name: str, models: Mapping[str, ModelSettings], tokens: Tokens) -> in
     return None if dollars is None else round(dollars * MICROS)
 
 
-def rates(name: str, models: Mapping[str, ModelSettings]) -> Rates | None:
-    """What a million tokens of input cost; None when nobody knows. Surcharges on very long contexts are left out."""
-    model = models.get(name)
-    fresh = _dollars(name, model, Tokens(_SAMPLE))
-    cached = _dollars(name, model, Tokens(_SAMPLE, _SAMPLE))
-    if fresh is None or cached is None:
-        return None
-    return Rates(float(fresh * MICROS / _SAMPLE), float(cached * MICROS / _SAMPLE))
+def rates(name: str, models: Mapping[str, ModelSettings], at: datetime | None = None) -> Rates | None:
+    """What a million tokens cost, `at` some time or now; None when nobody knows. Surcharges on long contexts are left out."""
+    samples = (Tokens(_SAMPLE), Tokens(_SAMPLE, _SAMPLE), Tokens(0, 0, _SAMPLE))
+    found = [_dollars(name, models.get(name), sample, at) for sample in samples]
+    known = [float(dollars * MICROS / _SAMPLE) for dollars in found if dollars is not None]
+    return Rates(*known) if len(known) == len(samples) else None
 
 
 def unenforceable(settings: Settings) -> list[str]:
@@ -79,12 +83,12 @@ def unenforceable(settings: Settings) -> list[str]:
     return [name for name in names if micros(name, models, Tokens(_SAMPLE)) is None]
 
 
-def _dollars(name: str, model: ModelSettings | None, tokens: Tokens) -> Decimal | None:
+def _dollars(name: str, model: ModelSettings | None, tokens: Tokens, at: datetime | None = None) -> Decimal | None:
     if model and model.prices:
         return _stated(model.prices, tokens)
     if ((model and model.provider) or name) in _FREE:
         return Decimal(0)
-    return _known(name, model, tokens)
+    return _known(name, model, tokens, at)
 
 
 def _stated(prices: Mapping[str, float], tokens: Tokens) -> Decimal:
@@ -94,15 +98,17 @@ def _stated(prices: Mapping[str, float], tokens: Tokens) -> Decimal:
     return sum((amount * Decimal(str(price)) for amount, price in pairs), Decimal(0)) / MICROS
 
 
-def _known(name: str, model: ModelSettings | None, tokens: Tokens) -> Decimal | None:
+def _known(name: str, model: ModelSettings | None, tokens: Tokens, at: datetime | None) -> Decimal | None:
     usage = Usage(input_tokens=tokens.input, cache_read_tokens=tokens.cached, output_tokens=tokens.output)
     try:
         if model is None:
-            return calc_price(usage, name).total_price
+            return calc_price(usage, name, genai_request_timestamp=at).total_price
         reference = model.model or name
         if model.base_url and model.provider != "gemini":  # whoever serves it there names the price, not its maker
-            return calc_price(usage, reference, provider_api_url=model.base_url).total_price
+            return calc_price(usage, reference, provider_api_url=model.base_url, genai_request_timestamp=at).total_price
         google = provider_of(name, model) == "gemini"
-        return calc_price(usage, reference, provider_id=_GOOGLE if google else _OPENAI).total_price
+        return calc_price(
+            usage, reference, provider_id=_GOOGLE if google else _OPENAI, genai_request_timestamp=at
+        ).total_price
     except (LookupError, ValueError):
         return None

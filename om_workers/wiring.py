@@ -44,12 +44,12 @@ _log = structlog.get_logger("om_workers")
 _dispatch: list[Dispatch] = []
 
 
-def build(settings: Settings, dispatch: Dispatch, client: Any = None) -> Workshop:
-    """Make everything a unit of work is handed."""
+def build(settings: Settings, dispatch: Dispatch, client: Any = None, registry: Registry | None = None) -> Workshop:
+    """Make everything a unit of work is handed; without a registry, models are those of the settings."""
     connection = Connection(client if client is not None else open_client(settings.redis_url, _STORE_TIMEOUT_S))
     keys, count = Keys(settings.prefix), tokens.counter(settings.memory.tokenizer)
     stopping, presence, telling = Stopping(), Presence(connection, keys), Telling(settings, connection, keys)
-    registry, ledger = Registry(settings), Ledger(settings, connection, keys, telling)
+    registry, ledger = registry or Registry(settings), Ledger(settings, connection, keys, telling)
     admission = Admission(connection, keys, stopping=stopping)
     return Workshop(
         settings=settings,

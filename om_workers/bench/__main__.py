@@ -14,9 +14,15 @@ from om_api.cli.group import Plain
 from om_api.cli.help import examples
 from om_workers.bench import pictures, report
 from om_workers.bench import recall as across
+from om_workers.bench.cost import report as costs
+from om_workers.bench.cost import sweep as thresholds
+from om_workers.bench.cost.agent import CALLS
+from om_workers.bench.cost.calls import agent, recorded
+from om_workers.bench.cost.compare import Plan
+from om_workers.bench.cost.rules import ACTORS, OBSERVERS
 from om_workers.bench.loading import load
 from om_workers.bench.page import write_block
-from om_workers.bench.recommended import RECOMMENDED
+from om_workers.bench.recommended import RECOMMENDED, THRIFTY
 from om_workers.bench.speed import measure as faster
 from om_workers.bench.speed.rooms import ROOMS
 
@@ -125,6 +131,54 @@ def speed(names: tuple[str, ...]) -> Found:
     """
     found = faster.measure(os.environ.get(_URL), names)
     return found, faster.as_table(found)
+
+
+@bench.command(
+    epilog=examples(
+        "om bench cost",
+        "om bench cost --actor gpt-5.2 --observer gemini-2.5-flash-lite --set observation_threshold=8000",
+        "om bench cost --sweep --actor claude-sonnet-4-6",
+        "om bench cost --json | jq '.lines[] | {actor, strategy, observer, dollars, factor}'",
+    )
+)
+@click.argument("file", required=False, type=_FILE)
+@click.option("--actor", "actors", multiple=True, metavar="MODEL", default=ACTORS, show_default=True,
+              help="The agent's own model; may be repeated.")  # fmt: skip
+@click.option("--observer", "observers", multiple=True, metavar="MODEL", default=OBSERVERS, show_default=True,
+              help="A model of the memory, beside the extractive one and the actor's own; may be repeated.")  # fmt: skip
+@_settings("those that are shipped, and what the documents recommend")
+@click.option("--calls", type=click.IntRange(2, 3_000), default=CALLS, show_default=True,
+              help="How often the agent of our own making is called.")  # fmt: skip
+@click.option("--ratio", type=click.FloatRange(1, 100), default=10, show_default=True,
+              help="Tokens of messages that a model makes one token of notes of.")  # fmt: skip
+@click.option("--sweep", "swept", is_flag=True, help="Try thresholds instead; takes minutes.")
+@_reported
+def cost(
+    file: Path | None,
+    actors: tuple[str, ...],
+    observers: tuple[str, ...],
+    settings: tuple[str, ...],
+    calls: int,
+    ratio: float,
+    *,
+    swept: bool,
+) -> Found:
+    """Measure what the calls of an agent cost, with and without a memory.
+
+    Replays a tool-using agent call by call, or the first conversation of FILE (LoCoMo, LongMemEval, BEAM), counts what of
+    each call the provider's cache serves, and prices all of it: whole histories, windows, and this memory with what its own
+    models cost. No model is called. The whole history is kept in the comparison however long it grows.
+    """
+    memories = (
+        {"as given": settings} if settings else {"as shipped": (), "recommended": RECOMMENDED, "thrifty": THRIFTY}
+    )
+    plan = Plan(actors=actors, observers=observers, settings=memories, ratio=ratio)
+    name, made = recorded(file) if file else agent(calls)
+    if swept:
+        tried = thresholds.sweep(made, plan, os.environ.get(_URL))
+        return tried, thresholds.as_table(tried)
+    found = costs.measure(made, name, plan, os.environ.get(_URL))
+    return found, costs.as_table(found)
 
 
 if __name__ == "__main__":

@@ -11,13 +11,14 @@ from om_api import ObservationalMemory, load_settings
 from om_api.cli.embedded import Embedded
 from om_api.store import due
 from om_workers import wiring
+from om_workers.llm.registry import Registry
 from om_workers.mover import Mover
 from om_workers.observer import Observer
 from om_workers.reflector import Reflector
 from om_workers.sweep import Sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from om_api.context import Context
     from om_api.settings import Settings
@@ -54,11 +55,11 @@ class _Queue:
 class Pipeline:
     """A client and the workers behind it. `push` returns when all that is due by its message has been done."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, registry: Registry | None = None) -> None:
         self.om = ObservationalMemory(settings)
         self.message_threshold = settings.for_agent("bench").message_threshold  # no agent has settings of its own here
         self._queue = _Queue()
-        self._shop = wiring.build(settings, self._queue)
+        self._shop = wiring.build(settings, self._queue, registry=registry)
 
     def __enter__(self) -> Self:
         return self
@@ -115,16 +116,19 @@ class Pipeline:
 
 
 @contextmanager
-def pipeline(url: str | None, changed: Mapping[str, str]) -> Iterator[Pipeline]:
+def pipeline(
+    url: str | None, changed: Mapping[str, str], registry: Callable[[Settings], Registry] = Registry
+) -> Iterator[Pipeline]:
     """A pipeline without a model, on a store of its own or on that of `url`, whose keys `om-bench:…` it uses.
 
-    `changed` are settings by their OM_ names. Raises StoreError and SettingsError.
+    `changed` are settings by their OM_ names, `registry` makes who knows the models. Raises StoreError and SettingsError.
     """
     if url is None:
-        with Embedded() as store, pipeline(store.url, changed) as made:
+        with Embedded() as store, pipeline(store.url, changed, registry) as made:
             yield made
         return
     with TemporaryDirectory(prefix="om-bench-") as empty:
         environ = {**_EXTRACTIVE, **changed, "OM_REDIS_URL": url, "OM_PREFIX": "om-bench", "OM_CONFIG_DIR": empty}
-        with Pipeline(load_settings(environ=environ)) as made:
+        settings = load_settings(environ=environ)
+        with Pipeline(settings, registry(settings)) as made:
             yield made

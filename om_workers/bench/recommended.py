@@ -8,6 +8,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 RECOMMENDED = ("buffer_tokens=0.3", "buffer_activation=0.9")
+THRIFTY = (
+    *RECOMMENDED,
+    "message_threshold=16000",
+    "observation_threshold=10000",
+)  # where money counts most; docs/costs.md
 
 
 def as_environment(settings: Sequence[str]) -> Mapping[str, str]:

@@ -1,0 +1,58 @@
+"""What is sent without a memory: the whole history, a window that slides, a window that is dropped by halves."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from om_api.context.openai import openai_messages
+from om_api.context.turns import turns
+from om_workers.bench.cost.wire import Piece, marked, of_openai, size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from om_workers.bench.cost.calls import Call
+    from om_workers.bench.cost.wire import Count
+
+
+def prompt(tokens: int) -> Piece:
+    """The agent's own system prompt and the descriptions of its tools: never read here, so it is a size and no text."""
+    return Piece("system prompt", tokens, mark=True)
+
+
+def rendered(calls: Sequence[Call], count: Count) -> list[list[Piece]]:
+    """What each call brings, rendered once: a history only grows by it."""
+    return [list(of_openai(openai_messages((), turns(call.messages)), count)) for call in calls]
+
+
+def whole(system: Piece, added: Sequence[Sequence[Piece]]) -> Iterator[list[Piece]]:
+    """All of the history with every call, a breakpoint at its end."""
+    said: list[Piece] = []
+    for pieces in added:
+        said.extend(pieces)
+        yield [system, *marked(said)]
+
+
+def sliding(system: Piece, added: Sequence[Sequence[Piece]], most: int) -> Iterator[list[Piece]]:
+    """The newest calls that fit into `most` tokens. No breakpoint at the end: once the window slides nobody reads it again."""
+    for first, last in _windows(added, most, most):
+        yield [system, *chain.from_iterable(added[first:last])]
+
+
+def by_halves(system: Piece, added: Sequence[Sequence[Piece]], most: int) -> Iterator[list[Piece]]:
+    """A window that grows to `most` tokens and is cut to half of that, a breakpoint at its end."""
+    for first, last in _windows(added, most, most // 2):
+        yield [system, *marked(list(chain.from_iterable(added[first:last])))]
+
+
+def _windows(added: Sequence[Sequence[Piece]], most: int, keep: int) -> Iterator[tuple[int, int]]:
+    """Where a window begins and ends at each call: above `most` tokens the oldest go until `keep` are left."""
+    first = held = 0
+    for last, pieces in enumerate(added):
+        held += size(pieces)
+        allowed = keep if held > most else most
+        while held > allowed and first < last:
+            held -= size(added[first])
+            first += 1
+        yield first, last + 1

@@ -1,0 +1,129 @@
+"""What `om bench cost` says, as tables to read and as JSON to draw."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from statistics import mean
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from om_api.tokens import counter
+from om_workers.bench.cost.bills import PRICED
+from om_workers.bench.cost.compare import EXTRACTIVE, MEMORY, Comparison, Line, Memories, Plan, replays
+from om_workers.bench.cost.histories import prompt, rendered
+from om_workers.bench.cost.wire import size
+from om_workers.bench.page import table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from om_workers.bench.cost.calls import Call
+
+
+class Size(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of a memory is read with a call, in tokens on average and at most, and how often its models are asked."""
+
+    settings: str
+    observer: str
+    read: int
+    most: int
+    remembered: int
+    asked: int
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is said. Nothing in it depends on the machine, so two runs write the same bytes."""
+
+    conversation: str
+    calls: int
+    input: int
+    output: int
+    prices: str
+    plan: Plan
+    sizes: list[Size]
+    lines: list[Line]
+
+
+def measure(calls: Sequence[Call], name: str, plan: Plan, url: str | None) -> Report:
+    """All figures of a conversation's calls, through the pipeline once for each memory and way of observing.
+
+    Raises InvalidInputError for a model whose prices or cache rules are not known, SettingsError and StoreError.
+    """
+    count = counter()
+    added = rendered(calls, count)
+    stages = [Comparison(actor, calls, plan, prompt(plan.system), added) for actor in plan.actors]
+    memories = replays(calls, plan, count, url)
+    outputs = [call.output for call in calls]
+    return Report(
+        conversation=name,
+        calls=len(calls),
+        input=round((sum(map(size, added)) - sum(outputs[:-1])) / len(calls)),
+        output=round(mean(outputs)),
+        prices=f"genai-prices {version('genai-prices')}, of {PRICED:%Y-%m-%d %H:%M} UTC",
+        plan=plan,
+        sizes=list(_sizes(memories)),
+        lines=[line for stage in stages for line in stage.lines(memories)],
+    )
+
+
+def _sizes(memories: Mapping[str, Memories]) -> Iterator[Size]:
+    for settings, memory in memories.items():
+        for observer, found in ((EXTRACTIVE, memory.extractive), ("a model", memory.model)):
+            yield Size(
+                settings=settings,
+                observer=observer,
+                read=round(mean(found.read)),
+                most=max(found.read),
+                remembered=round(mean(found.remembered)),
+                asked=sum(map(len, found.asked)),
+            )
+
+
+def as_table(found: Report) -> str:
+    """The figures as Markdown, which reads well on a terminal too."""
+    return "\n".join(_lines(found))
+
+
+def _lines(found: Report) -> Iterator[str]:
+    yield (
+        f"{found.conversation}: {found.calls} calls, {found.input:,} tokens in and {found.output} out a call, behind a"
+        f" system prompt of {found.plan.system:,}. Windows are of {found.plan.window:,} tokens. A model makes one token of"
+        f" notes of {found.plan.ratio:g} of messages. Prices: {found.prices}."
+    )
+    for name, changed in found.plan.settings.items():
+        yield f"\n*{name}*: {', '.join(f'`{each}`' for each in changed) or 'as shipped'}."
+    yield from _factors(found)
+    yield from table(["settings", "observer", "tokens read a call", "at most", "of these memory", "background calls"], [
+        [each.settings, each.observer, f"{each.read:,}", f"{each.most:,}", f"{each.remembered:,}", each.asked]
+        for each in found.sizes
+    ])  # fmt: skip
+    for actor in found.plan.actors:
+        yield f"\n`{actor}`"
+        yield from _bills([line for line in found.lines if line.actor == actor])
+
+
+def _factors(found: Report) -> Iterator[str]:
+    """How many times cheaper than the cached full history, and the same where the user is away now and then."""
+    rows: dict[str, list[str]] = {}
+    for line in found.lines:
+        rows.setdefault(title(line), []).append(f"{line.factor:.1f} ({line.with_breaks:.1f})")
+    head = ["times cheaper (with breaks)", *(f"`{actor}`" for actor in found.plan.actors)]
+    yield from table(head, [[name, *factors] for name, factors in rows.items()])
+
+
+def title(line: Line) -> str:
+    """A line by its name."""
+    return f"memory, {line.settings}: {line.observer}" if line.strategy == MEMORY else line.strategy
+
+
+def _bills(lines: Sequence[Line]) -> Iterator[str]:
+    yield from table(["", "fresh", "cached", "written", "output", "background in", "out", "dollars", "times cheaper"], [
+        [
+            title(line), *(f"{each:,}" for each in (
+                line.answering.fresh, line.answering.cached, line.answering.written, line.answering.output,
+                line.remembering.fresh + line.remembering.cached + line.remembering.written, line.remembering.output,
+            )), f"{line.dollars:.2f}", f"{line.factor:.1f}",
+        ]
+        for line in lines
+    ])  # fmt: skip

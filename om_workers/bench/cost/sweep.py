@@ -1,0 +1,84 @@
+"""`om bench cost --sweep`: what thresholds make of the costs, so that the settings we recommend are chosen and not guessed."""
+
+from __future__ import annotations
+
+from itertools import chain, product
+from statistics import mean
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from om_api.tokens import counter
+from om_workers.bench.cost.compare import EXTRACTIVE, Comparison
+from om_workers.bench.cost.histories import prompt, rendered
+from om_workers.bench.cost.memory import replay
+from om_workers.bench.page import table
+from om_workers.bench.recommended import RECOMMENDED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from om_workers.bench.cost.calls import Call
+    from om_workers.bench.cost.compare import Plan
+
+_MESSAGES = (30_000, 20_000, 12_000, 8_000)
+_OBSERVATIONS = (40_000, 20_000, 10_000, 6_000)
+_CHUNKS = ((0.2, 0.8), (0.2, 0.9), (0.4, 0.9), (0.3, 0.8))
+
+
+class Tried(msgspec.Struct, frozen=True):
+    """One set of settings: tokens read a call, how many of them are memory, and factors by actor and observer."""
+
+    settings: tuple[str, ...]
+    read: int
+    remembered: int
+    factors: dict[str, dict[str, float]]
+
+
+class Sweep(msgspec.Struct, frozen=True):
+    """All that was tried; a model is taken to note as much as the extractive observer does."""
+
+    plan: Plan
+    tried: list[Tried]
+
+
+def sweep(calls: Sequence[Call], plan: Plan, url: str | None) -> Sweep:
+    """Replay a conversation with every set of settings. Raises what `report.measure` raises."""
+    count = counter()
+    added = rendered(calls, count)
+    stages = {actor: Comparison(actor, calls, plan, prompt(plan.system), added) for actor in plan.actors}
+    tried = []
+    for settings in _grid(plan):
+        found = replay(calls, settings, None, count, url)
+        factors = {
+            actor: {
+                observer: round(stage.remembered("", observer, found).factor, 2)
+                for observer in (EXTRACTIVE, *plan.observers)
+            }
+            for actor, stage in stages.items()
+        }
+        tried.append(Tried(settings, round(mean(found.read)), round(mean(found.remembered)), factors))
+    return Sweep(plan, tried)
+
+
+def _grid(plan: Plan) -> Iterator[tuple[str, ...]]:
+    """The plan's own settings, thresholds with chunks as recommended, and chunks with the plan's last thresholds."""
+    thresholds = product(_MESSAGES, _OBSERVATIONS)
+    last = [*plan.settings.values()][-1]
+    yield from plan.settings.values()
+    yield from ((*RECOMMENDED, f"message_threshold={t}", f"observation_threshold={r}") for t, r in thresholds)
+    yield from ((*last, f"buffer_tokens={b}", f"buffer_activation={a}") for b, a in _CHUNKS)
+
+
+def as_table(found: Sweep) -> str:
+    """What was tried as Markdown: a factor for each observer, in the plan's order, the extractive one first."""
+    names = ", ".join(f"`{name}`" for name in chain((EXTRACTIVE,), found.plan.observers))
+    head = ["settings", "read a call", "memory", *(f"`{actor}`" for actor in found.plan.actors)]
+    rows = [
+        [
+            ", ".join(each.settings) or "as shipped", f"{each.read:,}", f"{each.remembered:,}",
+            *(" / ".join(f"{factor:.1f}" for factor in row.values()) for row in each.factors.values()),
+        ]
+        for each in found.tried
+    ]  # fmt: skip
+    return "\n".join([f"How many times cheaper than the cached full history; observers: {names}.", *table(head, rows)])
