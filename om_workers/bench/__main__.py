@@ -178,7 +178,7 @@ def cost(
         tried = thresholds.sweep(made, plan, os.environ.get(_URL))
         return tried, thresholds.as_table(tried)
     found = costs.measure(made, name, plan, os.environ.get(_URL))
-    return found, costs.as_table(found)
+    return found, costs.as_table(found), costs.drawings(found)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 RECOMMENDED = ("buffer_tokens=0.3", "buffer_activation=0.9")
 THRIFTY = (
     *RECOMMENDED,
-    "message_threshold=16000",
-    "observation_threshold=10000",
-)  # where money counts most; docs/costs.md
+    "message_threshold=12000",
+    "observation_threshold=8000",
+)  # where money counts most: docs/costs.md
 
 
 def as_environment(settings: Sequence[str]) -> Mapping[str, str]:

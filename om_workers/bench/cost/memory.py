@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import partial
+from statistics import mean
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from om_workers.bench.cost.calls import Call
     from om_workers.bench.cost.wire import Count
 
+TIERS = {"reflection": "reflection", "observations": "observations", "messages": "message"}
 _DAY_MS = 86_400_000
 
 
@@ -28,14 +30,19 @@ class Replayed(msgspec.Struct):
     """All calls of a conversation with a memory, in order.
 
     What each sends to a provider that caches by itself, and to one that caches at breakpoints; what was asked of the
-    memory's own models before it; how many tokens it reads, and how many of them are memory.
+    memory's own models before it; how many tokens it reads, and how many of each tier.
     """
 
     plain: list[list[Piece]] = []
     marked: list[list[Piece]] = []
     asked: list[list[Asked]] = []
     read: list[int] = []
-    remembered: list[int] = []
+    tiers: dict[str, list[int]] = msgspec.field(default_factory=lambda: {tier: list[int]() for tier in TIERS})
+
+    @property
+    def remembered(self) -> int:
+        """How many tokens of a call are memory, on average."""
+        return round(mean(map(sum, zip(self.tiers["reflection"], self.tiers["observations"], strict=True))))
 
 
 def replay(
@@ -48,12 +55,12 @@ def replay(
     """
     observer, found = StandIn(count, ratio), Replayed()
     with pipeline(url, as_environment(settings), partial(OneForAll, model=observer)) as running:
-        first = calls[0].messages[0].resource_id
-        running.clear(first)
+        resource = calls[0].messages[0].resource_id
+        running.clear(resource)
         for call in moved(calls, _to_yesterday(calls)):
             running.push(*call.messages)
-            _note(found, running.context(call.messages[-1].thread_id, first), observer.taken(), count)
-        running.clear(first)
+            _note(found, running.context(call.messages[-1].thread_id, resource), observer.taken(), count)
+        running.clear(resource)
     return found
 
 
@@ -68,6 +75,5 @@ def _note(found: Replayed, context: Context, asked: list[Asked], count: Count) -
     found.marked.append(list(of_anthropic(context.as_anthropic(), count)))
     found.asked.append(asked)
     found.read.append(size(found.plain[-1]))
-    found.remembered.append(
-        sum(block.tokens for block in context.blocks if block.kind in {"reflection", "observations"})
-    )
+    for tier, kind in TIERS.items():
+        found.tiers[tier].append(sum(block.tokens for block in context.blocks if block.kind == kind))

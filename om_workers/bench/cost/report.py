@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from om_api.tokens import counter
+from om_workers.bench import pictures
 from om_workers.bench.cost.bills import PRICED
 from om_workers.bench.cost.compare import EXTRACTIVE, MEMORY, Comparison, Line, Memories, Plan, replays
 from om_workers.bench.cost.histories import prompt, rendered
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from om_workers.bench.cost.calls import Call
+    from om_workers.bench.pictures import Picture
 
 
 class Size(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +35,10 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is said. Nothing in it depends on the machine, so two runs write the same bytes."""
+    """All that is said. Nothing in it depends on the machine, so two runs write the same bytes.
+
+    `tiers` are tokens call by call, of each memory as the extractive observer notes.
+    """
 
     conversation: str
     calls: int
@@ -42,6 +47,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     prices: str
     plan: Plan
     sizes: list[Size]
+    tiers: dict[str, dict[str, list[int]]]
     lines: list[Line]
 
 
@@ -63,6 +69,7 @@ def measure(calls: Sequence[Call], name: str, plan: Plan, url: str | None) -> Re
         prices=f"genai-prices {version('genai-prices')}, of {PRICED:%Y-%m-%d %H:%M} UTC",
         plan=plan,
         sizes=list(_sizes(memories)),
+        tiers={name: memory.extractive.tiers for name, memory in memories.items()},
         lines=[line for stage in stages for line in stage.lines(memories)],
     )
 
@@ -75,7 +82,7 @@ def _sizes(memories: Mapping[str, Memories]) -> Iterator[Size]:
                 observer=observer,
                 read=round(mean(found.read)),
                 most=max(found.read),
-                remembered=round(mean(found.remembered)),
+                remembered=found.remembered,
                 asked=sum(map(len, found.asked)),
             )
 
@@ -85,14 +92,26 @@ def as_table(found: Report) -> str:
     return "\n".join(_lines(found))
 
 
+def drawings(found: Report) -> dict[str, Picture]:
+    """Dollars over calls for the first actor, and the tiers of the first memory."""
+    shown = [line for line in found.lines if line.actor == found.plan.actors[0] and line.observer in {"", EXTRACTIVE}]
+    money = {title(line): line.series for line in shown}
+    return {
+        "cost": pictures.lines(
+            money, range(1, found.calls + 1), ("calls", f"dollars, {found.plan.actors[0]}"), log=True
+        ),
+        "tiers": pictures.tiers(next(iter(found.tiers.values())), ("calls", "tokens read with a call")),
+    }
+
+
 def _lines(found: Report) -> Iterator[str]:
     yield (
         f"{found.conversation}: {found.calls} calls, {found.input:,} tokens in and {found.output} out a call, behind a"
         f" system prompt of {found.plan.system:,}. Windows are of {found.plan.window:,} tokens. A model makes one token of"
         f" notes of {found.plan.ratio:g} of messages. Prices: {found.prices}."
     )
-    for name, changed in found.plan.settings.items():
-        yield f"\n*{name}*: {', '.join(f'`{each}`' for each in changed) or 'as shipped'}."
+    yield ""
+    yield from (f"- *{name}*: {_written(settings)}" for name, settings in found.plan.settings.items())
     yield from _factors(found)
     yield from table(["settings", "observer", "tokens read a call", "at most", "of these memory", "background calls"], [
         [each.settings, each.observer, f"{each.read:,}", f"{each.most:,}", f"{each.remembered:,}", each.asked]
@@ -101,6 +120,10 @@ def _lines(found: Report) -> Iterator[str]:
     for actor in found.plan.actors:
         yield f"\n`{actor}`"
         yield from _bills([line for line in found.lines if line.actor == actor])
+
+
+def _written(settings: Sequence[str]) -> str:
+    return ", ".join(f"`{each.replace('=', ': ')}`" for each in settings) or "every setting at its default"
 
 
 def _factors(found: Report) -> Iterator[str]:

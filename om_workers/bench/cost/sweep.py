@@ -57,17 +57,18 @@ def sweep(calls: Sequence[Call], plan: Plan, url: str | None) -> Sweep:
             }
             for actor, stage in stages.items()
         }
-        tried.append(Tried(settings, round(mean(found.read)), round(mean(found.remembered)), factors))
+        tried.append(Tried(settings, round(mean(found.read)), found.remembered, factors))
     return Sweep(plan, tried)
 
 
 def _grid(plan: Plan) -> Iterator[tuple[str, ...]]:
     """The plan's own settings, thresholds with chunks as recommended, and chunks with the plan's last thresholds."""
     thresholds = product(_MESSAGES, _OBSERVATIONS)
-    last = [*plan.settings.values()][-1]
+    chosen = [*plan.settings.values()][-1]
+    others = tuple(each for each in chosen if not each.startswith("buffer_"))
     yield from plan.settings.values()
     yield from ((*RECOMMENDED, f"message_threshold={t}", f"observation_threshold={r}") for t, r in thresholds)
-    yield from ((*last, f"buffer_tokens={b}", f"buffer_activation={a}") for b, a in _CHUNKS)
+    yield from ((*others, f"buffer_tokens={b}", f"buffer_activation={a}") for b, a in _CHUNKS)
 
 
 def as_table(found: Sweep) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -67,7 +68,7 @@ def of_anthropic(request: dict[str, Any], count: Count) -> Iterator[Piece]:
 
 
 def _piece(text: str, frame: int, count: Count, *, mark: bool = False) -> Piece:
-    return Piece(text, frame + count(text), mark)
+    return Piece(sys.intern(text), frame + count(text), mark)  # sent again and again, kept once
 
 
 def _said(part: dict[str, Any]) -> str:

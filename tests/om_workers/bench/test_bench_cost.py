@@ -167,7 +167,7 @@ def test_a_recorded_conversation_is_measured_as_well():
     found = cost(LOCOMO, "--actor=gpt-5.2", "--set=message_threshold=1000")
 
     assert found.exit_code == 0
-    assert "`message_threshold=1000`" in found.output
+    assert "- *as given*: `message_threshold: 1000`" in found.output
     assert "| memory, as given: extractive |" in found.output
 
 
