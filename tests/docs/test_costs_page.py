@@ -11,6 +11,7 @@ from om_api import costs, served
 from om_api.accounts import DAYS
 from om_api.settings import load_settings
 from om_api.store.spending import KEPT_S
+from om_workers.bench.recommended import THRIFTY
 from om_workers.ledger import _LONGEST_WAIT_S
 
 PAGE = (Path(__file__).parents[2] / "docs" / "costs.md").read_text()
@@ -44,3 +45,10 @@ def test_the_examples_of_the_page_are_settings_that_can_be_in_force(tmp_path):
 
         assert yaml.safe_load(block).keys() <= {"models", "observational_memory"}
         assert loaded.problems == ()
+
+
+def test_the_settings_that_cost_least_are_those_that_are_measured():
+    block = PAGE.split("## Settings that cost least")[1].split("```yaml\n")[1].split("```")[0]
+    stated = yaml.safe_load(block)["observational_memory"]
+
+    assert {f"{name}={value}" for name, value in stated.items() if not name.endswith("model")} == set(THRIFTY)

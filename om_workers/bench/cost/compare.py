@@ -9,7 +9,7 @@ import msgspec
 
 from om_workers.bench.cost.bills import Account, Bill
 from om_workers.bench.cost.calls import with_breaks
-from om_workers.bench.cost.histories import by_halves, sliding, whole
+from om_workers.bench.cost.histories import alone, by_halves, sliding, whole
 from om_workers.bench.cost.memory import Replayed, replay
 from om_workers.bench.cost.rules import rules_of
 from om_workers.bench.cost.wire import Sent
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from om_workers.bench.cost.wire import Count, Piece
 
 FULL, CACHED = "full history, uncached", "full history, cached"
-SLIDING, HALVES, MEMORY = "sliding window", "window dropped by halves", "memory"
-EXTRACTIVE, OWN = "extractive", "the actor's own model"
+SLIDING, HALVES, NOTHING = "sliding window", "window dropped by halves", "no history at all"
+MEMORY, EXTRACTIVE, OWN = "memory", "extractive", "the actor's own model"
 _BREAK = (50, 3600.0)  # after so many calls the user is away for so many seconds
 
 
@@ -93,6 +93,7 @@ class Comparison:
         yield self._line(CACHED, list(whole(system, added)))
         yield self._line(SLIDING, list(sliding(system, added, most)))
         yield self._line(HALVES, list(by_halves(system, added, most)))
+        yield self._line(NOTHING, list(alone(system, added)))
         for name, memory in memories.items():
             yield self.remembered(name, EXTRACTIVE, memory.extractive)
             for observer in (*self._plan.observers, OWN):

@@ -1,4 +1,4 @@
-"""What is sent without a memory: the whole history, a window that slides, a window that is dropped by halves."""
+"""What is sent without a memory: the whole history, a part of it, or nothing."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ def prompt(tokens: int) -> Piece:
 def rendered(calls: Sequence[Call], count: Count) -> list[list[Piece]]:
     """What each call brings, rendered once: a history only grows by it."""
     return [list(of_openai(openai_messages((), turns(call.messages)), count)) for call in calls]
+
+
+def alone(system: Piece, added: Sequence[Sequence[Piece]]) -> Iterator[list[Piece]]:
+    """Nothing of what was said before: the least that any way of remembering could cost."""
+    return ([system, *pieces] for pieces in added)
 
 
 def whole(system: Piece, added: Sequence[Sequence[Piece]]) -> Iterator[list[Piece]]:
