@@ -8,11 +8,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 RECOMMENDED = ("buffer_tokens=0.3", "buffer_activation=0.9")
+# where money counts most: docs/costs.md
 THRIFTY = (
-    *RECOMMENDED,
-    "message_threshold=12000",
-    "observation_threshold=8000",
-)  # where money counts most: docs/costs.md
+    *RECOMMENDED, "message_threshold=16000", "observation_threshold=10000", "reflection.buffer_activation=0.9",
+)  # fmt: skip
 
 
 def as_environment(settings: Sequence[str]) -> Mapping[str, str]:

@@ -13,7 +13,6 @@ from om_workers.bench.cost.compare import EXTRACTIVE, Comparison
 from om_workers.bench.cost.histories import prompt, rendered
 from om_workers.bench.cost.memory import replay
 from om_workers.bench.page import table
-from om_workers.bench.recommended import RECOMMENDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,9 +20,16 @@ if TYPE_CHECKING:
     from om_workers.bench.cost.calls import Call
     from om_workers.bench.cost.compare import Plan
 
-_MESSAGES = (30_000, 20_000, 12_000, 8_000)
+_MESSAGES = (30_000, 16_000, 8_000, 4_000)
 _OBSERVATIONS = (40_000, 20_000, 10_000, 6_000)
-_CHUNKS = ((0.2, 0.8), (0.2, 0.9), (0.4, 0.9), (0.3, 0.8))
+_OTHERS = (
+    "buffer_tokens=0.2",
+    "buffer_tokens=0.45",
+    "buffer_activation=0.8",
+    "buffer_activation=0.95",
+    "reflection.buffer_activation=0.5",
+    "reflection.buffer_activation=1",
+)
 
 
 class Tried(msgspec.Struct, frozen=True):
@@ -62,13 +68,16 @@ def sweep(calls: Sequence[Call], plan: Plan, url: str | None) -> Sweep:
 
 
 def _grid(plan: Plan) -> Iterator[tuple[str, ...]]:
-    """The plan's own settings, thresholds with chunks as recommended, and chunks with the plan's last thresholds."""
-    thresholds = product(_MESSAGES, _OBSERVATIONS)
+    """The plan's own settings; then its last ones with other thresholds, and with one other setting each."""
     chosen = [*plan.settings.values()][-1]
-    others = tuple(each for each in chosen if not each.startswith("buffer_"))
+    thresholds = product(_MESSAGES, _OBSERVATIONS)
     yield from plan.settings.values()
-    yield from ((*RECOMMENDED, f"message_threshold={t}", f"observation_threshold={r}") for t, r in thresholds)
-    yield from ((*others, f"buffer_tokens={b}", f"buffer_activation={a}") for b, a in _CHUNKS)
+    yield from (_but(chosen, f"message_threshold={t}", f"observation_threshold={r}") for t, r in thresholds)
+    yield from (_but(chosen, other) for other in _OTHERS)
+
+
+def _but(settings: Sequence[str], *changed: str) -> tuple[str, ...]:
+    return tuple({each.partition("=")[0]: each for each in (*settings, *changed)}.values())
 
 
 def as_table(found: Sweep) -> str:
