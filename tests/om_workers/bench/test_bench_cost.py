@@ -14,7 +14,7 @@ from om_api.errors import InvalidInputError
 from om_api.tokens import counter
 from om_api.values import Message
 from om_workers.bench.__main__ import bench
-from om_workers.bench.cost import histories
+from om_workers.bench.cost import histories, sweep
 from om_workers.bench.cost.bills import Account, rates_of
 from om_workers.bench.cost.calls import Call, agent, calls_of, with_breaks
 from om_workers.bench.cost.compare import Comparison, Plan
@@ -162,6 +162,19 @@ def test_most_of_what_a_memory_sends_is_served_from_the_cache(found):
     line = next(line for line in found["lines"] if line["observer"] == "extractive")
 
     assert line["answering"]["cached"] > 0.5 * sum(line["answering"][what] for what in ("fresh", "cached", "written"))
+
+
+def test_a_sweep_tries_thresholds_and_one_other_setting_each(monkeypatch):
+    for name, values in (("_MESSAGES", (5000,)), ("_OBSERVATIONS", (3000,)), ("_OTHERS", ("buffer_tokens=0.4",))):
+        monkeypatch.setattr(sweep, name, values)
+    found = json.loads(cost("--sweep", "--json", "--calls=6", "--actor=gpt-5.2", "--set=message_threshold=4000").output)
+
+    assert [each["settings"] for each in found["tried"]] == [
+        ["message_threshold=4000"],
+        ["message_threshold=5000", "observation_threshold=3000"],
+        ["message_threshold=4000", "buffer_tokens=0.4"],
+    ]
+    assert list(found["tried"][0]["factors"]["gpt-5.2"]) == ["extractive", "gemini-2.5-flash", "gemini-2.5-flash-lite"]
 
 
 def test_a_recorded_conversation_is_measured_as_well():
