@@ -21,6 +21,7 @@ from om_api.store import due
 from om_api.store.keys import WINDOW_MS
 from om_api.values import Outcome
 from om_workers import heartbeat, wiring
+from om_workers.bench.__main__ import bench
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("config/**/*.md")])
@@ -98,7 +99,7 @@ def test_every_om_command_exists_and_has_the_options_shown(page):
         command, context = main, click.Context(main)
         for word in words:
             found = command.get_command(context, word) if isinstance(command, click.Group) else None
-            command = found or command
+            command = bench if found and word == "bench" else found or command  # which hands its words on
         options = {name for option in command.params for name in option.opts} | {"--help"}
 
         assert command is not main, f"om {' '.join(words)}: there is no such command"
