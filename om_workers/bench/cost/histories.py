@@ -27,7 +27,7 @@ def rendered(calls: Sequence[Call], count: Count) -> list[list[Piece]]:
 
 
 def alone(system: Piece, added: Sequence[Sequence[Piece]]) -> Iterator[list[Piece]]:
-    """Nothing of what was said before: the least that any way of remembering could cost."""
+    """Nothing of what was said before: what the calls cost by themselves, and what is left is the price of remembering."""
     return ([system, *pieces] for pieces in added)
 
 
