@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain, product
+from itertools import product
 from statistics import mean
 from typing import TYPE_CHECKING
 
@@ -82,13 +82,24 @@ def _but(settings: Sequence[str], *changed: str) -> tuple[str, ...]:
 
 def as_table(found: Sweep) -> str:
     """What was tried as Markdown: a factor for each observer, in the plan's order, the extractive one first."""
-    names = ", ".join(f"`{name}`" for name in chain((EXTRACTIVE,), found.plan.observers))
+    names = ", ".join(f"`{name}`" for name in (EXTRACTIVE, *found.plan.observers))
+    title, chosen = [*found.plan.settings.items()][-1]
     head = ["settings", "read a call", "memory", *(f"`{actor}`" for actor in found.plan.actors)]
     rows = [
         [
-            ", ".join(each.settings) or "as shipped", f"{each.read:,}", f"{each.remembered:,}",
+            _named(each.settings, found.plan), f"{each.read:,}", f"{each.remembered:,}",
             *(" / ".join(f"{factor:.1f}" for factor in row.values()) for row in each.factors.values()),
         ]
         for each in found.tried
     ]  # fmt: skip
-    return "\n".join([f"How many times cheaper than the cached full history; observers: {names}.", *table(head, rows)])
+    said = (
+        f"How many times cheaper than the cached full history, with the observers {names}. What a row does not state is"
+    )
+    return "\n".join([f"{said} as in *{title}*: {', '.join(f'`{each}`' for each in chosen)}.", *table(head, rows)])
+
+
+def _named(settings: tuple[str, ...], plan: Plan) -> str:
+    """A set of settings by its name in the plan, else by what differs from the plan's last one."""
+    names = {each: f"*{name}*" for name, each in plan.settings.items()}
+    chosen = [*plan.settings.values()][-1]
+    return names.get(settings) or ", ".join(f"`{each}`" for each in settings if each not in chosen) or "the same"

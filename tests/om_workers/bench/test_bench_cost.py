@@ -177,6 +177,15 @@ def test_a_sweep_tries_thresholds_and_one_other_setting_each(monkeypatch):
     assert list(found["tried"][0]["factors"]["gpt-5.2"]) == ["extractive", "gemini-2.5-flash", "gemini-2.5-flash-lite"]
 
 
+def test_a_row_of_the_sweep_states_what_differs_from_the_plans_last_settings():
+    plan = Plan(actors=("gpt-5.2",), observers=(), settings={"as shipped": (), "thrifty": ("a=1", "b=2")})
+    tried = [sweep.Tried(settings, 9, 3, {"gpt-5.2": {"extractive": 5.04}}) for settings in ((), ("a=1", "b=3"))]
+    text = sweep.as_table(sweep.Sweep(plan, tried))
+
+    assert "as in *thrifty*: `a=1`, `b=2`." in text
+    assert text.endswith("| *as shipped* | 9 | 3 | 5.0 |\n| `b=3` | 9 | 3 | 5.0 |")
+
+
 def test_a_recorded_conversation_is_measured_as_well():
     found = cost(LOCOMO, "--actor=gpt-5.2", "--set=message_threshold=1000")
 
