@@ -43,7 +43,8 @@ def ages(texts: Iterable[str], today: date) -> list[str]:
     """Lines for the texts' dates; [] when nothing is dated.
 
     One map of header to age, with the gap since the one before where it is two days or more; one of the dates that
-    notes refer to; then plans that are past. The newest 12, 8 and 5 are listed, oldest first: this block is paid for anew with every call.
+    notes refer to; then plans that are past. The newest 12, 8 and 5 are listed, oldest first, for this block is paid for
+    anew with every call.
     """
     found = {dated: None for text in texts for dated in (*_headers(text), *_notes(text))}
     headers = _newest((dated for dated in found if not dated.line), MAX_DATES)

@@ -343,14 +343,14 @@ def test_a_past_plan_is_likely_done_and_a_future_one_is_not():
     assert told[2:] == ['- "User will attend the fair" (estimated Dec 9, 2025 = 3 weeks ago, likely already happened)']
 
 
-def test_only_the_forty_newest_dates_are_aged():
+def test_only_the_twelve_newest_dates_are_aged():
     texts = [f"Date: {month} {day}, 2025\n* x" for month in ("Feb", "Jan") for day in range(1, 29)]
 
     (line,) = ages(texts, date(2025, 12, 30))
 
-    assert line.count(" = ") == 40
-    assert "Jan 17, 2025" in line
-    assert "Jan 16, 2025" not in line
+    assert line.count(" = ") == 12
+    assert "Feb 17, 2025" in line
+    assert "Feb 16, 2025" not in line
 
 
 @pytest.mark.parametrize(
