@@ -22,7 +22,7 @@ from kombu.exceptions import OperationalError
 
 from om_api.errors import StoreError
 from om_api.logs import log_to_stderr
-from om_workers import handover, ticks, wiring  # noqa: F401 -- importing ticks registers the tasks
+from om_workers import handover, rounds, ticks, wiring  # noqa: F401 -- importing ticks registers the tasks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,7 +132,7 @@ def _schedule(settings: Settings) -> dict[str, Any]:
     intervals = {
         "om.observer_tick": settings.memory.observer_interval,
         "om.reflector_tick": settings.memory.reflector_interval,
-        "om.sweep": wiring.SWEEP_S / 6,  # its guard lets one a minute through, whatever becomes of the beats
+        "om.sweep": rounds.SWEEP_S / 6,  # its guard lets one a minute through, whatever becomes of the beats
     }
     return {
         name: {

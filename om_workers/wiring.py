@@ -23,6 +23,7 @@ from om_workers.mover import Mover
 from om_workers.observer import Observer
 from om_workers.presence import Presence
 from om_workers.reflector import Reflector
+from om_workers.rounds import Rounds
 from om_workers.stopping import Stopping
 from om_workers.sweep import Sweep
 from om_workers.telling import Telling
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from om_api.settings import Settings
     from om_workers.workshop import Dispatch
 
-SWEEP_S = 60.0
 _STORE_TIMEOUT_S = 10.0
 _REFRESH_S = 1.0
 _once = threading.RLock()
@@ -155,6 +155,11 @@ def observer() -> Observer:
 def reflector() -> Reflector:
     """The Reflector of this process."""
     return Reflector(workshop(), mover())
+
+
+def rounds() -> Rounds:
+    """The rounds of this process."""
+    return Rounds(workshop(), settings_changed)
 
 
 def sweeper() -> Sweep:

@@ -59,13 +59,13 @@ class Pipeline:
         self.om = ObservationalMemory(settings)
         self.message_threshold = settings.for_agent("bench").message_threshold  # no agent has settings of its own here
         self._queue = _Queue()
-        self._shop = wiring.build(settings, self._queue, registry=registry)
+        self.shop = wiring.build(settings, self._queue, registry=registry)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._shop.heartbeat.stop()
+        self.shop.heartbeat.stop()
         self.om.close()
 
     def push(self, *messages: Message) -> None:
@@ -93,7 +93,7 @@ class Pipeline:
         self.om.clear(resource)
 
     def _tick(self) -> bool:
-        run, keys = self._shop.run, self._shop.keys
+        run, keys = self.shop.run, self.shop.keys
         for claim in run(due.claim(keys.due_observe, _CLAIMS)):
             self._queue.observe(claim.scope, claim.lease)
         for claim in run(due.claim(keys.due_reflect, _CLAIMS)):
@@ -104,15 +104,15 @@ class Pipeline:
         return worked
 
     def _do(self, verb: str, ids: tuple[str, ...]) -> None:
-        mover = Mover(self._shop)
+        mover = Mover(self.shop)
         if verb == "observe":
             mover.observe(*ids)
         elif verb == "observe_chunks":
-            Observer(self._shop, mover).observe_chunks(*ids)
+            Observer(self.shop, mover).observe_chunks(*ids)
         elif verb == "reflect":
-            Reflector(self._shop, mover).reflect(*ids)
+            Reflector(self.shop, mover).reflect(*ids)
         else:
-            Sweep(self._shop).adopt(*ids)
+            Sweep(self.shop).adopt(*ids)
 
 
 @contextmanager

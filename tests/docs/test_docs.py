@@ -169,7 +169,7 @@ def test_the_fixed_times_and_numbers_are_those_of_the_code():
 
     assert told["lease of a scope, and of a lock"] == f"{due.LEASE_MS // 1000} s"
     assert told["interval of the heartbeat"] == f"{heartbeat.LEASE_S / heartbeat._BEATS_A_LEASE:g} s"
-    assert told["interval of the sweep"] == f"{wiring.SWEEP_S:g} s"
+    assert told["interval of the sweep"] == f"{rounds.SWEEP_S:g} s"
     assert told["ids of accepted messages are remembered"] == f"{minutes} to {2 * minutes} min"
     assert told["tasks at a time in one worker, unless `-c` says otherwise"] == str(assigned("app.py", "_CONCURRENCY"))
     assert told["a client's round trip, unless its `timeout` says otherwise"] == f"{_client_timeout():g} s"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SCRIPTS = "om_api/store/lua"
 LEASES = ("om_api/store/due.py", "om_api/store/locks.py", "om_workers/heartbeat.py")
-USERS = tuple(f"om_workers/{name}.py" for name in ("mover", "observer", "reflector", "ticks", "sweep"))
+USERS = tuple(f"om_workers/{name}.py" for name in ("mover", "observer", "reflector", "rounds", "sweep"))
 
 
 def generate(root: Path) -> list[Mutant]:

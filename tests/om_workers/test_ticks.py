@@ -8,7 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from om_api.store import due, health, presence
-from om_workers import ticks, wiring
+from om_workers import rounds, ticks, wiring
 from om_workers.sweep import Sweep
 
 
@@ -16,8 +16,6 @@ from om_workers.sweep import Sweep
 def house(monkeypatch, world):
     """This process' workshop is the world's."""
     monkeypatch.setattr(wiring, "workshop", lambda: world.shop)
-    monkeypatch.setattr(wiring, "settings", lambda: world.settings)
-    monkeypatch.setattr(wiring, "sweeper", lambda: Sweep(world.shop))
     monkeypatch.setattr(wiring, "settings_changed", lambda: False)
 
 
@@ -76,9 +74,9 @@ def test_each_index_is_passed_on_to_who_works_it(world):
 @pytest.mark.parametrize(("n", "asked"), [(0, 1), (1, 1), (4, 3), (5, 3)])
 def test_a_tick_claims_slice_after_slice_until_one_is_not_full(world, monkeypatch, n, asked):
     """Catches a tick that takes one slice (the rest waits for the next beat), and one that goes on asking for nothing."""
-    monkeypatch.setattr(ticks, "_CLAIMS", 2)
+    monkeypatch.setattr(rounds, "_CLAIMS", 2)
     calls, claim = [], due.claim
-    monkeypatch.setattr(ticks.due, "claim", lambda *args: calls.append(args) or claim(*args))
+    monkeypatch.setattr(rounds.due, "claim", lambda *args: calls.append(args) or claim(*args))
     names = sorted(f"harold-{i}" for i in range(n))
     if names:
         _mark(world, *names)

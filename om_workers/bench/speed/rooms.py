@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from om_workers.bench.speed import activating, idling, working
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from om_workers.bench.figures import Figure
     from om_workers.bench.speed.stand import Stand
 
-ROOMS: Mapping[str, Callable[[Stand], Iterator[Figure]]] = {}
+ROOMS: Mapping[str, Callable[[Stand], Iterator[Figure]]] = {
+    "observer_tick": idling.observer_tick,
+    "idle_agents": idling.idle_agents,
+    "activation": activating.activation,
+    "worker_cpu": working.worker_cpu,
+    "calls_in_flight": working.calls_in_flight,
+}

@@ -1,0 +1,87 @@
+"""Agents in bulk: one is made by the real client and workers, the others are copies of everything that left in the store."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+import redis
+
+from om_api import Message
+from om_api.cli.embedded import Embedded
+from om_workers.bench.pipeline import pipeline
+from om_workers.rounds import Rounds
+from om_workers.sweep import Sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from om_api.store.keys import Keys
+    from om_workers.bench.pipeline import Pipeline
+
+_FIRST = "agent0000000"
+_SLICE = 5_000
+_MESSAGES = 3  # more than stay raw anyhow, so that every agent stands in the due index with its idle deadline
+_COPY = """
+-- KEYS: resources, due, then every key of an agent; ARGV: its name, the first and the last number, its scores in both indexes
+for number = ARGV[2], ARGV[3] do
+  local name = string.format('agent%07d', number)
+  for i = 3, #KEYS do
+    redis.call('COPY', KEYS[i], (string.gsub(KEYS[i], ARGV[1], name, 1)))
+  end
+  redis.call('ZADD', KEYS[1], ARGV[4], name)
+  redis.call('ZADD', KEYS[2], ARGV[5], name)
+end
+"""
+
+
+class Nobody:
+    """Takes what is passed on and does nothing: what the rounds cost is measured, not what follows."""
+
+    def observe(self, scope: str, lease: str) -> None:
+        """See workshop.Dispatch."""
+
+    def observe_chunks(self, scope: str, chunks: Sequence[str]) -> None:
+        """See workshop.Dispatch."""
+
+    def reflect(self, scope: str, lease: str) -> None:
+        """See workshop.Dispatch."""
+
+    def adopt(self, key: str) -> None:
+        """See workshop.Dispatch."""
+
+
+class Town(NamedTuple):
+    """Agents at rest, by name, on a store that nobody else uses; the workers' rounds over them."""
+
+    names: Sequence[str]
+    rounds: Rounds
+    keys: Keys
+    bare: redis.Redis
+
+
+@contextmanager
+def town(count: int) -> Iterator[Town]:
+    """So many agents that said something, were looked at by the workers, and are left alone since."""
+    with Embedded() as store, pipeline(store.url, {}) as running, redis.Redis.from_url(store.url) as bare:
+        keys = running.shop.keys
+        settle(running)
+        names = copies(bare, keys, count)
+        yield Town(names, Rounds(running.shop._replace(dispatch=Nobody()), lambda: False), keys, bare)
+
+
+def settle(running: Pipeline) -> None:
+    """Make the agent that the others are copies of."""
+    said = [Message(role="user", content="x" * 400, thread_id="t-1", resource_id=_FIRST) for _ in range(_MESSAGES)]
+    running.push(*said)
+    Sweep(running.shop).sweep()
+
+
+def copies(bare: redis.Redis, keys: Keys, count: int) -> list[str]:
+    """Copy everything that the first agent left, until there are `count` of them; the names of all."""
+    own = sorted(bare.scan_iter(f"{keys.of(_FIRST).base}:*", count=1_000))
+    scores = [bare.zscore(index, _FIRST) for index in (keys.resources, keys.due_observe)]
+    copy = bare.register_script(_COPY)
+    for start in range(1, count, _SLICE):
+        copy([keys.resources, keys.due_observe, *own], [_FIRST, start, min(start + _SLICE, count) - 1, *scores])
+    return [f"agent{number:07d}" for number in range(count)]

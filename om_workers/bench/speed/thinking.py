@@ -1,0 +1,76 @@
+"""A provider on this machine that speaks chat completions: it thinks for a given time, and knows who asked it at once."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Self
+
+import msgspec
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader, StreamWriter
+
+_NOTES = "\n".join(
+    ["<observations>", "Date: Nov 21, 2026"]
+    + [f"* 🟡 ({9 + n // 6:02}:{n % 6}0) User said what was to be done about part {n} of the plan, and by when" for n in range(24)]
+    + ["</observations>", "<current-task>Do what was said</current-task>"]
+)
+_SAID = {
+    "id": "1", "object": "chat.completion", "created": 1, "model": "thinking",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": _NOTES}, "finish_reason": "stop"}],
+    "usage": {"prompt_tokens": 8_000, "completion_tokens": 600, "total_tokens": 8_600},
+}  # fmt: skip
+_BODY = msgspec.json.encode(_SAID)
+_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(_BODY), _BODY)
+_BACKLOG = 2_000
+
+
+class Thinking:
+    """Listens at `url` while the `with` block lasts, and answers every call after `seconds`.
+
+    `answered` is how many calls it answered, `most` how many it had in hand at the same time.
+    """
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.seconds = seconds
+        self.answered = self.most = self._now = 0
+        self._loop = asyncio.new_event_loop()
+
+    @property
+    def url(self) -> str:
+        """Its address, as a model's base_url."""
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._loop.run_forever, name="thinking", daemon=True).start()
+        listening = asyncio.start_server(self._converse, "127.0.0.1", 0, backlog=_BACKLOG)
+        self._server = asyncio.run_coroutine_threadsafe(listening, self._loop).result()
+        self._port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._server.close)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+
+    async def _converse(self, reader: StreamReader, writer: StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                await reader.readexactly(_length(head))
+                await self._think()
+                writer.write(_ANSWER)
+        writer.close()
+
+    async def _think(self) -> None:
+        self._now += 1
+        self.most = max(self.most, self._now)
+        await asyncio.sleep(self.seconds)
+        self._now -= 1
+        self.answered += 1
+
+
+def _length(head: bytes) -> int:
+    lines = (line.partition(b":") for line in head.lower().split(b"\r\n"))
+    return next(int(value) for name, _, value in lines if name == b"content-length")
