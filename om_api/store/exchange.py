@@ -94,13 +94,19 @@ def asks(step: Verb | Batch, *, cluster: bool) -> Asks:
         return (yield from _on_slots(step))
     if len(step.commands) == 1:
         return [(yield lambda client: client.execute_command(*step.commands[0]))]
+    if step.slim:
+        return (yield from _call(_as_script(step)))
     try:
         return (yield lambda client: _pipeline(client, step.commands, atomic=step.atomic).execute())
     except RedisError as error:
         if step.writes or not step.atomic or _FULL not in str(error):
             raise
+    return (yield from _call(_as_script(step)))
+
+
+def _as_script(step: Batch) -> Verb:
     words = [word for command in step.commands for word in (len(command), *command)]
-    return (yield from _call(Verb("batch", [command[1] for command in step.commands if len(command) > 1], words)))
+    return Verb("batch", [command[1] for command in step.commands if len(command) > 1], words)
 
 
 def _pipeline(client: Any, commands: Any, *, atomic: bool) -> Any:

@@ -27,13 +27,15 @@ class Verb(NamedTuple):
 class Batch(NamedTuple):
     """Send commands in one round trip; `atomic` wraps them in MULTI/EXEC. Replies come as a list.
 
-    `once`: never sent again when there was no answer, since what was done already would be done twice.
+    `once`: never sent again when there was no answer, since what was done already would be done twice. `slim`: hundreds of
+    small reads, which one script call makes for a fraction of what it costs to send and answer each of them.
     """
 
     commands: Sequence[tuple[Any, ...]]
     atomic: bool = True
     writes: bool = False
     once: bool = False
+    slim: bool = False
 
 
 class Wait(NamedTuple):

@@ -49,13 +49,12 @@ def _astray(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:
     strays = [name for name, key in parsed if key.resource is None]
     known = [(name, key.resource, key.thread) for name, key in parsed if key.resource is not None]
     if known:
-        commands: list[tuple[str, ...]] = []
+        commands: list[tuple[str, ...]] = [("ZMSCORE", keys.resources, *(resource for _, resource, _ in known))]
         for name, resource, thread in known:
             commands += [("ZCARD", name), ("HGET", keys.of(resource).tokens, "#" + thread)]
-            commands.append(("ZSCORE", keys.resources, resource))
-        replies = yield Batch(commands, atomic=False)
-        triples = zip(known, replies[::3], replies[1::3], replies[2::3], strict=True)
-        strays += [name for (name, _, _), card, n, listed in triples if int(card) != int(n or 0) or listed is None]
+        listed, *replies = yield Batch(commands, atomic=False, slim=True)
+        found = zip(known, replies[::2], replies[1::2], listed, strict=True)
+        strays += [name for (name, _, _), card, n, at in found if int(card) != int(n or 0) or at is None]
     return strays
 
 

@@ -14,26 +14,35 @@ end
 if version[2] == activation then
   return 'activated'
 end
-local known, picked, last = {}, {}, 0
+local listed, seqs = redis.call('ZRANGE', chunks, 0, -1, 'WITHSCORES'), {}
+for i = 1, #listed, 2 do
+  seqs[listed[i]] = tonumber(listed[i + 1])
+end
+local known, picked, last, threads = {}, {}, 0, {}
 for i = 1, (#KEYS - 3) / 5 do
   local id = ARGV[i * 5]
   local is = redis.call('HMGET', KEYS[i * 5 - 1], 'state', 'thread', 'tokens', 'messages')
-  local seq = tonumber(redis.call('ZSCORE', chunks, id) or '')
   if i <= n then
     -- '' is what a caller gives that saw the chunk before it was ready: it has nothing to put in its place
-    if is[1] ~= 'ready' or ARGV[i * 5 + 1] == '' or not seq or redis.call('EXISTS', KEYS[i * 5]) == 0 or redis.call('EXISTS', KEYS[i * 5 + 1]) == 1 then
+    if is[1] ~= 'ready' or ARGV[i * 5 + 1] == '' or not seqs[id] or redis.call('EXISTS', KEYS[i * 5]) == 0 or redis.call('EXISTS', KEYS[i * 5 + 1]) == 1 then
       return 'superseded'
     end
-    redis.call('HLEN', KEYS[i * 5 + 2])
-    redis.call('ZCARD', KEYS[i * 5 + 3])
-    picked[i] = {id = id, seq = seq, tokens = tonumber(is[3]), messages = tonumber(is[4])}
-    last = math.max(last, seq)
+    if not threads[KEYS[i * 5 + 2]] then
+      redis.call('HLEN', KEYS[i * 5 + 2])
+      redis.call('ZCARD', KEYS[i * 5 + 3])
+      threads[KEYS[i * 5 + 2]] = {sources = KEYS[i * 5 + 3], says = {}}
+    end
+    picked[i] = {id = id, seq = seqs[id], tokens = tonumber(is[3]), messages = tonumber(is[4])}
+    last = math.max(last, seqs[id])
   end
   known[id] = {thread = is[2] or '', picked = i <= n}
 end
 local earliest = {}
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', chunks, '-inf', string.format('%.17g', last))) do
-  local chunk = known[id]
+for i = 1, #listed, 2 do
+  local chunk = known[listed[i]]
+  if seqs[listed[i]] > last then
+    break
+  end
   if not chunk or (chunk.picked and earliest[chunk.thread]) then
     return 'superseded'
   end
@@ -64,15 +73,18 @@ for i = 1, n do
   redis.call('RENAME', KEYS[i * 5], KEYS[i * 5 + 1])
   redis.call('EXPIRE', KEYS[i * 5 + 1], ttl)
   redis.call('ZADD', KEYS[i * 5 + 3], now, id)
-  redis.call('ZREMRANGEBYSCORE', KEYS[i * 5 + 3], '-inf', string.format('%d', tonumber(now) - ttl * 1000))
-  redis.call('EXPIRE', KEYS[i * 5 + 3], ttl)
-  if task ~= '' then
-    redis.call('HSET', KEYS[i * 5 + 2], 'current_task', task)
-  end
+  local says = threads[KEYS[i * 5 + 2]].says
   if suggested ~= '' or task ~= '' then
-    redis.call('HSET', KEYS[i * 5 + 2], 'suggested_response', suggested)
+    says.current_task, says.suggested_response = task ~= '' and task or says.current_task, suggested
   end
   grown = grown + tonumber(tokens)
+end
+for thread, of in pairs(threads) do
+  redis.call('ZREMRANGEBYSCORE', of.sources, '-inf', string.format('%d', tonumber(now) - ttl * 1000))
+  redis.call('EXPIRE', of.sources, ttl)
+  for field, text in pairs(of.says) do
+    redis.call('HSET', thread, field, text)
+  end
 end
 redis.call('HSET', record, 'activation', activation, 'observed_at', now, 'updated_at', now)
 redis.call('HINCRBY', record, 'chunk_tokens', string.format('%d', -weight)) -- Redis 7.0 writes Lua's -0 as '-0', and refuses it
