@@ -42,7 +42,8 @@ def _openai(name: str, settings: ModelSettings, variable: Variable) -> Model:
 
 
 def _scripted(name: str, settings: ModelSettings, _variable: Variable) -> Model:
-    return Scripted.echo(name=name, delay=float(settings.options.get("delay", 0)))
+    delay, answer = settings.options.get("delay", 0), settings.options.get("answer", "")
+    return Scripted.echo(name=name, delay=float(delay), answer=str(answer))
 
 
 _PROVIDERS: dict[str, Factory] = {

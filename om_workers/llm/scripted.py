@@ -35,13 +35,13 @@ class Scripted:
         self._lock = threading.Lock()
 
     @classmethod
-    def echo(cls, *, name: str = "scripted", delay: float = 0.0) -> Scripted:
+    def echo(cls, *, name: str = "scripted", delay: float = 0.0, answer: str = "") -> Scripted:
         """A model that never runs out: it notes every message with its id, and reflects every line it was given.
 
-        `delay` (s) is how long it thinks.
+        `delay` (s) is how long it thinks. With an `answer` it says nothing but that.
         """
         model = cls(name=name)
-        model._always = lambda request: _echo(request, delay)
+        model._always = lambda request: _after(delay, answer or _echo(request))
         return model
 
     def complete(self, request: Request) -> Reply:
@@ -67,8 +67,13 @@ class Scripted:
             )
 
 
-def _echo(request: Request, delay: float) -> str:
-    time.sleep(delay)
+def _after(delay: float, text: str) -> str:
+    if delay:
+        time.sleep(delay)
+    return text
+
+
+def _echo(request: Request) -> str:
     lines = _noted(request) if request.purpose == "observe" else _given(request)
     return "\n".join(["<observations>", *lines, "</observations>"])
 

@@ -12,14 +12,18 @@ import msgspec
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
 
-_NOTES = "\n".join(
-    ["<observations>", "Date: Nov 21, 2026"]
-    + [f"* 🟡 ({9 + n // 6:02}:{n % 6}0) User said what was to be done about part {n} of the plan, and by when" for n in range(24)]
-    + ["</observations>", "<current-task>Do what was said</current-task>"]
+NOTES = "\n".join(
+    [
+        "<observations>",
+        "Date: Nov 21, 2026",
+        *(f"* 🟡 ({9 + n // 6:02}:{n % 6}0) User said what part {n} of the plan needs, and by when" for n in range(24)),
+        "</observations>",
+        "<current-task>Do what was said</current-task>",
+    ]
 )
 _SAID = {
     "id": "1", "object": "chat.completion", "created": 1, "model": "thinking",
-    "choices": [{"index": 0, "message": {"role": "assistant", "content": _NOTES}, "finish_reason": "stop"}],
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": NOTES}, "finish_reason": "stop"}],
     "usage": {"prompt_tokens": 8_000, "completion_tokens": 600, "total_tokens": 8_600},
 }  # fmt: skip
 _BODY = msgspec.json.encode(_SAID)
@@ -51,8 +55,15 @@ class Thinking:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._server.close)
+        asyncio.run_coroutine_threadsafe(self._hang_up(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
+
+    async def _hang_up(self) -> None:
+        self._server.close()
+        talking = asyncio.all_tasks() - {asyncio.current_task()}
+        for each in talking:
+            each.cancel()
+        await asyncio.gather(*talking, return_exceptions=True)
 
     async def _converse(self, reader: StreamReader, writer: StreamWriter) -> None:
         with suppress(asyncio.IncompleteReadError, ConnectionError):
