@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from om_api import Message
@@ -55,11 +56,13 @@ def _in_pushes(count: int) -> list[list[Message]]:
     """Messages of 30,000 tokens in all, in ten parts of the same size."""
     ends = [_WINDOW * n // count for n in range(count + 1)]
     said = [
-        Message(role="user", content="word " * (end - start), tokens=end - start, thread_id=_THREAD, resource_id=_RESOURCE)
-        for start, end in zip(ends, ends[1:], strict=False)
+        Message(
+            role="user", content="word " * (end - start), tokens=end - start, thread_id=_THREAD, resource_id=_RESOURCE
+        )
+        for start, end in pairwise(ends)
     ]
     cuts = [count * n // _PUSHES for n in range(_PUSHES + 1)]
-    return [said[start:end] for start, end in zip(cuts, cuts[1:], strict=False)]
+    return [said[start:end] for start, end in pairwise(cuts)]
 
 
 def _spent(bare: redis.Redis, command: str) -> tuple[float, float]:

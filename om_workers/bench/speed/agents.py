@@ -80,7 +80,7 @@ def settle(running: Pipeline) -> None:
 def copies(bare: redis.Redis, keys: Keys, count: int) -> list[str]:
     """Copy everything that the first agent left, until there are `count` of them; the names of all."""
     own = sorted(bare.scan_iter(f"{keys.of(_FIRST).base}:*", count=1_000))
-    scores = [bare.zscore(index, _FIRST) for index in (keys.resources, keys.due_observe)]
+    scores = [bare.zscore(index, _FIRST) or 0 for index in (keys.resources, keys.due_observe)]
     copy = bare.register_script(_COPY)
     for start in range(1, count, _SLICE):
         copy([keys.resources, keys.due_observe, *own], [_FIRST, start, min(start + _SLICE, count) - 1, *scores])

@@ -22,7 +22,9 @@ _TICKS, _SWEEPS = 300, 9
 def observer_tick(_stand: Stand) -> Iterator[Figure]:
     """A tick of the observer's with 100 scopes due, where there are 100,000 agents and where there are 1,000."""
     with town(_FEW) as few, town(_MANY) as many:
-        yield _beside(f"observer tick, {_DUE} due of {_MANY:,} agents beside {_FEW:,}", _observe(_DUE), many, few, _TICKS)
+        yield _beside(
+            f"observer tick, {_DUE} due of {_MANY:,} agents beside {_FEW:,}", _observe(_DUE), many, few, _TICKS
+        )
 
 
 def idle_agents(_stand: Stand) -> Iterator[Figure]:

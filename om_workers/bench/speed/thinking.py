@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Self
 
 import msgspec
@@ -48,7 +48,8 @@ class Thinking:
         return f"http://127.0.0.1:{self._port}/v1"
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self._loop.run_forever, name="thinking", daemon=True).start()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="thinking", daemon=True)
+        self._thread.start()
         listening = asyncio.start_server(self._converse, "127.0.0.1", 0, backlog=_BACKLOG)
         self._server = asyncio.run_coroutine_threadsafe(listening, self._loop).result()
         self._port = self._server.sockets[0].getsockname()[1]
@@ -57,6 +58,8 @@ class Thinking:
     def __exit__(self, *_: object) -> None:
         asyncio.run_coroutine_threadsafe(self._hang_up(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
 
     async def _hang_up(self) -> None:
         self._server.close()
@@ -66,13 +69,12 @@ class Thinking:
         await asyncio.gather(*talking, return_exceptions=True)
 
     async def _converse(self, reader: StreamReader, writer: StreamWriter) -> None:
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
+        with suppress(asyncio.IncompleteReadError, ConnectionError), closing(writer):
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 await reader.readexactly(_length(head))
                 await self._think()
                 writer.write(_ANSWER)
-        writer.close()
 
     async def _think(self) -> None:
         self._now += 1

@@ -27,13 +27,25 @@ if TYPE_CHECKING:
     from om_workers.bench.speed.stand import Stand
 
 _PREFIX = "om-bench"
-_WORDS = "about agree answer build change check deadline design figure harbour invoice letter meeting plan quarter".split()
+_WORDS = (
+    "agree",
+    "answer",
+    "build",
+    "change",
+    "deadline",
+    "design",
+    "figure",
+    "harbour",
+    "invoice",
+    "letter",
+    "meeting",
+)
 _MESSAGES, _TOKENS = 60, 100  # of a push: a chunk of 6,000 tokens, in messages of about 400 bytes
 _AGENTS, _PUSHES = 50, 5  # five chunks of 6,000 tokens: the last push brings an activation, as everywhere
 _IDLE_S = 5.0
 _PATIENCE_S = 120.0
 _POLL_S = 0.02
-_BURST, _THREADS = 900, 450
+_BURST, _THREADS = 500, 450
 _REACH_MS, _REACH_CALLS = 10, 400
 
 
@@ -52,9 +64,10 @@ def worker_cpu(_stand: Stand) -> Iterator[Figure]:
 
 
 def calls_in_flight(_stand: Stand) -> Iterator[Figure]:
-    """Calls of a model that takes a second, in flight at once out of one worker process, as the model counts them."""
-    with Thinking(1.0) as model, _working({"provider": "openai", "base_url": model.url}, _THREADS) as at:
-        at.observe(_agents(_BURST))
+    """Calls of a model that takes a second, in flight at once out of one worker that finds a backlog, as the model counts."""
+    agents = _agents(_BURST)
+    with Thinking(1.0) as model, _working({"provider": "openai", "base_url": model.url}, _THREADS, agents) as at:
+        at.wait(len(agents))
         most = model.most
     yield Figure(
         work=f"calls in flight out of one worker process with {_THREADS} threads, a model that takes 1 s",
@@ -87,7 +100,11 @@ class _Working(NamedTuple):
         before = self._observed()
         for name in agents:
             self.om.add_messages(_said(name))
-        _wait(lambda: self._observed() >= before + len(agents), f"{len(agents)} observations")
+        self.wait(before + len(agents))
+
+    def wait(self, count: int) -> None:
+        """Return when so many observations were made since the store began."""
+        _wait(lambda: self._observed() >= count, f"{count} observations")
 
     def cpu(self) -> float:
         """Seconds of processor time that the worker process took so far."""
@@ -115,17 +132,22 @@ def _text() -> str:
 
 
 @contextmanager
-def _working(model: Mapping[str, object], threads: int | None) -> Iterator[_Working]:
-    """A store, a beat and a worker of so many threads (None: as many as by default), each a process, ready to work."""
+def _working(model: Mapping[str, object], threads: int | None, backlog: Sequence[str] = ()) -> Iterator[_Working]:
+    """A store, a beat and a worker of so many threads (None: as many as by default), each a process.
+
+    Of each agent of the `backlog` a chunk waits for them before they start.
+    """
     with ExitStack() as held:
         store, folder = held.enter_context(Embedded()), Path(held.enter_context(TemporaryDirectory(prefix="om-bench-")))
         memory = {"observer_model": "thinking", "reflector_model": "thinking", "observer_interval": "1s"}
         configured = {"observational_memory": memory, "models": {"thinking": model}}
         (folder / "observational-memory.yaml").write_bytes(msgspec.json.encode(configured))
         ours = {"OM_REDIS_URL": store.url, "OM_PREFIX": _PREFIX, "OM_CONFIG_DIR": str(folder)}
+        om = held.enter_context(ObservationalMemory(load_settings(environ=ours)))
+        for name in backlog:
+            om.add_messages(_said(name))
         worker = _start(held, [*WORKER, *(["-c", str(threads)] if threads else [])], ours)
         _start(held, BEAT, ours)
-        om = held.enter_context(ObservationalMemory(load_settings(environ=ours)))
         yield _Working(om, held.enter_context(redis.Redis.from_url(store.url)), worker)
 
 

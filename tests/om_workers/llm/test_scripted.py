@@ -95,3 +95,9 @@ def test_threads_share_one_script_without_losing_a_reply():
 
     assert set(map(str, range(200))) == set(texts)
     assert len(model.requests) == 200
+
+
+def test_an_echo_with_an_answer_says_nothing_else():
+    model = Scripted.echo(answer="that")
+
+    assert [model.complete(ask(purpose)).text for purpose in ("observe", "reflect", "observe")] == ["that"] * 3
