@@ -62,7 +62,7 @@ class Town(NamedTuple):
 
 @contextmanager
 def town(count: int) -> Iterator[Town]:
-    """So many agents that said something, were looked at by the workers, and are left alone since."""
+    """So many agents that said something, were looked at by the workers, and have been left alone for twenty minutes."""
     with Embedded() as store, pipeline(store.url, {}) as running, redis.Redis.from_url(store.url) as bare:
         keys = running.shop.keys
         settle(running)
@@ -78,8 +78,8 @@ def settle(running: Pipeline) -> None:
 
 
 def copies(bare: redis.Redis, keys: Keys, count: int) -> list[str]:
-    """Copy everything that the first agent left, until there are `count` of them; the names of all."""
-    own = sorted(bare.scan_iter(f"{keys.of(_FIRST).base}:*", count=1_000))
+    """Copy everything that lasts of the first agent, until there are `count` of them; the names of all."""
+    own = sorted(key for key in bare.scan_iter(f"{keys.of(_FIRST).base}:*", count=1_000) if bare.ttl(key) < 0)
     scores = [bare.zscore(index, _FIRST) or 0 for index in (keys.resources, keys.due_observe)]
     copy = bare.register_script(_COPY)
     for start in range(1, count, _SLICE):
