@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from contextlib import suppress
+from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -41,6 +42,7 @@ from om_api.values import (
     ThreadState,
     check_id,
     encode_message,
+    is_id,
     made_at,
     new_id,
     to_ms,
@@ -145,34 +147,38 @@ class Core:
 
     def prepare(self, message: Message) -> Message:
         """A message as it will be kept: with id, tokens and the ms it is ordered by; raises InvalidInputError."""
-        check_id(message.thread_id, f"thread_id of message {message.id or '(without id)'}")
-        check_id(message.resource_id, f"resource_id of message {message.id or '(without id)'}")
+        _check_place(message)
         encode_message(message)  # what cannot be written is refused before the first of a batch is sent
-        at = to_ms(message.timestamp) or self._next_ms(message)
-        stamp = at if message.timestamp is None else message.timestamp
-        tokens = count_message(message, self.count)
-        name = message.id or new_id(at)
-        return msgspec.structs.replace(message, id=name, timestamp=stamp, tokens=tokens, at=at)
+        ready = copy(message)
+        ready.check()
+        ready.at = to_ms(message.timestamp) or self._next_ms(message)
+        ready.id = message.id or new_id(ready.at)
+        ready.tokens = count_message(message, self.count)
+        if ready.timestamp is None:
+            ready.timestamp = ready.at
+        return ready
 
     def prepare_all(self, messages: Iterable[Message]) -> list[Message]:
         """Messages as they will be kept; raises InvalidInputError, which says by position and id which one cannot be."""
         ready: list[Message] = []
+        written = set[str]()  # resources that may be
         try:
             for message in messages:
-                ready.append(self._acceptable(message))  # noqa: PERF401  how far we came is told
+                ready.append(self._acceptable(message, written))  # noqa: PERF401  how far we came is told
         except InvalidInputError as error:
             raise InvalidInputError(f"messages[{len(ready)}]: {error}; nothing was kept") from error
         return ready
 
-    def _acceptable(self, message: Message) -> Message:
+    def _acceptable(self, message: Message, written: set[str]) -> Message:
         if not isinstance(message, Message):
             raise InvalidInputError(f"it must be a Message, not {type(message).__name__}")
         try:
             ready = self.prepare(message)
         except RecursionError:
             raise InvalidInputError(f"message {message.id or '(without id)'}: it nests too deeply") from None
-        if self.settings.for_agent(ready.resource_id).read_only:
+        if ready.resource_id not in written and self.settings.for_agent(ready.resource_id).read_only:
             raise InvalidInputError(f"{ready.resource_id} is read_only: its contexts can be read, no message is kept")
+        written.add(ready.resource_id)
         return ready
 
     def _next_ms(self, message: Message) -> int:
@@ -198,9 +204,8 @@ class Core:
                 except StoreError as error:
                     raise _partly(error, kept, len(ready)) if kept else error from error
                 kept += len(batch)
-                laid_out = [message for some in writing.by_thread(batch).values() for message in some]
                 added += pushed.added
-                duplicates += [laid_out[position].id for position in pushed.duplicates]
+                duplicates += _named(batch, pushed.duplicates)
         if self.served:
             yield from self._tell(self.served.due(resources))
         return Receipt(tuple(message.id for message in ready), added, tuple(duplicates))
@@ -677,6 +682,22 @@ def _lag(looks: Sequence[Look], due_since: int | None) -> float:
     waiting = [made_at(chunk.id) for look in looks for chunk in look.chunks if not chunk.ready and not look.paused]
     since = [at for at in (due_since, *waiting) if at is not None]
     return round(max(0, looks[0].now - min(since)) / 1000, 1) if since else 0.0
+
+
+def _check_place(message: Message) -> None:
+    """Raise InvalidInputError unless a message says whose it is, and of which thread."""
+    if not (is_id(message.thread_id) and is_id(message.resource_id)):
+        which = f"of message {message.id or '(without id)'}"
+        check_id(message.thread_id, f"thread_id {which}")
+        check_id(message.resource_id, f"resource_id {which}")
+
+
+def _named(batch: Sequence[Message], positions: Sequence[int]) -> list[str]:
+    """The ids at some positions of a batch, as `push` lays it out."""
+    if not positions:
+        return []
+    laid_out = [message for own in writing.by_thread(batch).values() for message in own]
+    return [laid_out[position].id for position in positions]
 
 
 def _partly(error: StoreError, kept: int, asked: int) -> StoreError:

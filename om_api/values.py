@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import itertools
+import os
 import re
 import secrets
 import time
+from copy import copy
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import msgspec
 
@@ -59,9 +61,14 @@ class Outcome(StrEnum):
     FAILED = "failed"
 
 
+def is_id(value: object) -> TypeGuard[str]:
+    """Whether a value may name a key."""
+    return isinstance(value, str) and ID_PATTERN.fullmatch(value) is not None and value not in {".", ".."}
+
+
 def check_id(value: object, what: str) -> str:
     """Return an id that may name a key, or raise InvalidInputError naming `what` it was meant for."""
-    if isinstance(value, str) and value not in {".", ".."} and ID_PATTERN.fullmatch(value):
+    if is_id(value):
         return value
     raise InvalidInputError(
         f"{what} {str(value)[:80]!r} is not an id: use 1 to 200 of A-Z a-z 0-9 . _ : @ + - (and not '.' or '..')"
@@ -78,7 +85,7 @@ def new_id(ms: int | None = None) -> str:
     12 hex digits of Unix ms, 8 of a counter, 12 random ones.
     """
     at = int(time.time() * 1000) if ms is None else ms
-    return f"{at:012x}{next(_made) & 0xFFFFFFFF:08x}{secrets.token_hex(6)}"
+    return f"{at:012x}{next(_made) & 0xFFFFFFFF:08x}{os.urandom(6).hex()}"
 
 
 def made_at(name: str) -> int | None:
@@ -159,6 +166,10 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         """Check everything a reader will rely on."""
+        self.check()
+
+    def check(self) -> None:
+        """Raise InvalidInputError, should the fields have become what no reader can rely on."""
         if isinstance(self.timestamp, datetime):
             self.timestamp = self.timestamp.isoformat()
         if self.tool_calls or self.tool_call_id:
@@ -174,7 +185,7 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
     def _problems(self) -> Iterator[str]:
         if self.role not in ROLES:
             yield f"role {str(self.role)[:40]!r} is none of {', '.join(ROLES)}"
-        if self.id != "" and (self.id in {".", ".."} or not _is_id(self.id)):
+        if self.id != "" and not is_id(self.id):
             yield "its id must be a text of 1 to 200 of A-Z a-z 0-9 . _ : @ + -"
         if self.tokens is not None and not (type(self.tokens) is int and 0 <= self.tokens <= MAX_TOKENS):
             yield f"tokens must be a whole number between 0 and {MAX_TOKENS:,}"
@@ -201,10 +212,6 @@ def _content_problems(content: object) -> Iterator[str]:
         yield from (problem for part in content if (problem := part_problem(part)))
     elif not isinstance(content, str):
         yield f"content must be text or a list of parts, not {type(content).__name__}"
-
-
-def _is_id(value: object) -> bool:
-    return isinstance(value, str) and ID_PATTERN.fullmatch(value) is not None
 
 
 def part_problem(part: object) -> str | None:
@@ -281,8 +288,10 @@ def fingerprint(member: bytes) -> str:
 
 def encode_message(message: Message) -> bytes:
     """Write a message as the member that Redis keeps; `at` is not part of it. Raises InvalidInputError."""
+    written = copy(message)
+    written.at = 0
     try:
-        member = msgspec.json.encode(message if not message.at else msgspec.structs.replace(message, at=0))
+        member = msgspec.json.encode(written)
         _check_depth(member)
     except (TypeError, ValueError, msgspec.MsgspecError) as error:
         raise InvalidInputError(f"message {message.id}: cannot be written as JSON: {error}") from None

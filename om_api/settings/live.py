@@ -107,7 +107,7 @@ class Settings:
 
     def _effective(self, resource: str | None) -> Effective:
         state = self._state
-        name = None if resource is None else match(resource, state.names)
+        name = match(resource, state.names) if resource is not None and state.names else None
         return state.base.effective if name is None else state.agents.get(name, state.base.effective)
 
 

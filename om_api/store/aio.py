@@ -11,6 +11,7 @@ from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
 from redis.exceptions import RedisError
 
 from om_api.store.exchange import asks, patient, retries_itself
+from om_api.store.lines import AsyncClient, AsyncPool
 from om_api.store.opening import Library, open_with
 from om_api.store.steps import Wait
 
@@ -25,7 +26,7 @@ S = TypeVar("S")
 
 def open_async_client(url: str, timeout: float = 5.0) -> redis.asyncio.Redis:
     """An asyncio client for a URL; see opening.open_with. Raises SettingsError."""
-    client: redis.asyncio.Redis = open_with(Library(redis.asyncio.Redis, Sentinel, Retry), url, timeout)
+    client: redis.asyncio.Redis = open_with(Library(AsyncClient, AsyncPool, Sentinel, Retry), url, timeout)
     return client
 
 

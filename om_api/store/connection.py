@@ -11,6 +11,7 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel
 
 from om_api.store.exchange import asks, patient, retries_itself
+from om_api.store.lines import Client, Pool
 from om_api.store.opening import Library, open_with
 from om_api.store.steps import Wait
 
@@ -25,7 +26,7 @@ S = TypeVar("S")
 
 def open_client(url: str, timeout: float = 5.0) -> redis.Redis:
     """A blocking client for a URL; see opening.open_with. Raises SettingsError."""
-    client: redis.Redis = open_with(Library(redis.Redis, Sentinel, Retry), url, timeout)
+    client: redis.Redis = open_with(Library(Client, Pool, Sentinel, Retry), url, timeout)
     return client
 
 

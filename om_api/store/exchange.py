@@ -56,42 +56,44 @@ def patient(steps: Steps[T], *, retries_itself: bool) -> Steps[T]:
         step = next(steps)
         while True:
             try:
-                reply = yield from _twice(step, retries_itself=retries_itself)
-            except StoreError as error:
-                step = steps.throw(error)
+                try:
+                    reply = yield step
+                except RedisError as error:
+                    reply = yield from _again(step, error, retries_itself=retries_itself)
+            except StoreError as failed:
+                step = steps.throw(failed)
             else:
                 step = steps.send(reply)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
 
 
-def _twice(step: Step, *, retries_itself: bool) -> Steps[Any]:
-    """A step's reply; asked twice, because a connection may have died while it was idle.
+def _again(step: Step, error: RedisError, *, retries_itself: bool) -> Steps[Any]:
+    """A step's reply at the second try, because a connection may have died while it was idle; raises StoreError.
 
     Time 0: a push is written, and the connection breaks before its reply. Time 1: the second try is refused by a
     server that is starting. Nobody can know then what became of the push, though the refusal alone says "not kept".
     """
-    try:
-        return (yield step)
-    except RedisError as error:
-        first = explain(error, step, retried=retries_itself)
-        last = retries_itself or (isinstance(step, Batch) and step.once)
-        if last or not isinstance(error, NotConnected | NotAnswered) or _is_refusal(error):
-            raise first from error
+    first = explain(error, step, retried=retries_itself)
+    last = retries_itself or (isinstance(step, Batch) and step.once)
+    if last or not isinstance(error, NotConnected | NotAnswered) or _is_refusal(error):
+        raise first from error
     yield Wait(_PAUSE_S * random.random())
     try:
         return (yield step)
-    except RedisError as error:
-        again = explain(error, step)
-        raise _uncertain(again) if first.stored is None is not again.stored else again from error
+    except RedisError as second:
+        again = explain(second, step)
+        raise _uncertain(again) if first.stored is None is not again.stored else again from second
 
 
 def asks(step: Verb | Batch, *, cluster: bool) -> Asks:
     """What a client is asked for one step, one after the other; returns the step's reply."""
     if isinstance(step, Verb):
-        return (yield from _call(step))
-    if cluster:
-        return (yield from _on_slots(step))
+        return _call(step)
+    return _on_slots(step) if cluster else _at_once(step)
+
+
+def _at_once(step: Batch) -> Asks:
     if len(step.commands) == 1:
         return [(yield lambda client: client.execute_command(*step.commands[0]))]
     if step.slim:

@@ -18,9 +18,10 @@ _SENTINEL_PORT = 26_379
 
 
 class Library(NamedTuple):
-    """One of redis-py's two faces: its client, its Sentinel, its policy of retries."""
+    """One of redis-py's two faces: a client, a pool, its Sentinel, its policy of retries."""
 
     client: Any
+    pool: Any
     sentinel: Callable[..., Any]
     retry: Callable[..., Any]
 
@@ -45,7 +46,7 @@ def open_with(library: Library, url: str, timeout: float) -> Any:
     try:
         if parts.scheme.endswith("+sentinel"):
             return _primary(library, parts, options)
-        client = library.client.from_url(url, **options)
+        client = library.client.from_pool(library.pool.from_url(url, **options))
         client.connection_pool.connection_class(**client.connection_pool.connection_kwargs)  # connects to nothing yet
     except SettingsError:
         raise
@@ -70,4 +71,4 @@ def _primary(library: Library, parts: SplitResult, options: dict[str, Any]) -> A
         socket_timeout=options["socket_timeout"],
     )
     known = {"username": unquote(user) or None, "password": unquote(password) or None}
-    return sentinel.master_for(service, db=int(db or 0), **known, **options, **secure)
+    return sentinel.master_for(service, library.client, db=int(db or 0), **known, **options, **secure)

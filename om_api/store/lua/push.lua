@@ -12,10 +12,13 @@ if math.floor(now / window_ms) ~= window then
   return {now, 'clock'}
 end
 
-local function sliced(command, key, list, width)
+local function sliced(command, key, list)
+  if #list <= 1000 then
+    return redis.call(command, key, unpack(list))
+  end
   local replies = {}
-  for from = 1, #list, width do
-    local to = math.min(from + width - 1, #list)
+  for from = 1, #list, 1000 do
+    local to = math.min(from + 999, #list)
     local reply = redis.call(command, key, unpack(list, from, to))
     if type(reply) == 'table' then
       for i = 1, to - from + 1 do
@@ -26,7 +29,7 @@ local function sliced(command, key, list, width)
   return replies
 end
 
-local groups, slot, position, duplicates = {}, 6, 0, {}
+local groups, asked, slot, position, duplicates = {}, {'*', '*wake'}, 6, 0, {}
 for k = 3, #KEYS, 3 do
   local group = {thread = ARGV[slot], name = ARGV[slot + 1], messages = KEYS[k], seen = KEYS[k + 1], zadd = {}, sadd = {}, added = 0, weight = 0}
   local n = tonumber(ARGV[slot + 2])
@@ -34,9 +37,9 @@ for k = 3, #KEYS, 3 do
   for i = 1, n do
     members[i], ids[i] = ARGV[slot + i * 5 - 1], ARGV[slot + i * 5]
   end
-  local raw = sliced('ZMSCORE', group.messages, members, 1000)
-  local seen = sliced('SMISMEMBER', group.seen, ids, 1000)
-  local before = sliced('SMISMEMBER', KEYS[k + 2], ids, 1000)
+  local raw = sliced('ZMSCORE', group.messages, members)
+  local seen = sliced('SMISMEMBER', group.seen, ids)
+  local before = sliced('SMISMEMBER', KEYS[k + 2], ids)
   local taken = {}
   for i = 1, n do
     if raw[i] or seen[i] == 1 or before[i] == 1 or taken[ids[i]] then
@@ -53,38 +56,40 @@ for k = 3, #KEYS, 3 do
   end
   position = position + n
   slot = slot + 3 + n * 5
-  local counts = redis.call('HMGET', tokens, group.thread, '#' .. group.thread, '*wake:' .. group.thread)
-  group.tokens, group.count, group.wake = tonumber(counts[1]) or 0, tonumber(counts[2]) or 0, tonumber(counts[3])
+  asked[#asked + 1] = group.thread
+  asked[#asked + 1] = '#' .. group.thread
+  asked[#asked + 1] = '*wake:' .. group.thread
   groups[#groups + 1] = group
 end
-local totals = redis.call('HMGET', tokens, '*', '*wake')
-local total, wake = tonumber(totals[1]) or 0, tonumber(totals[2])
+local known = sliced('HMGET', tokens, asked)
+local total, wake = tonumber(known[1]) or 0, tonumber(known[2])
 
 local fields, names, grown, by_resource = {}, {}, total, false
-for _, group in ipairs(groups) do
-  local after = group.tokens + group.weight
+for g, group in ipairs(groups) do
+  local before, count, own_wake = tonumber(known[g * 3]) or 0, tonumber(known[g * 3 + 1]) or 0, tonumber(known[g * 3 + 2])
+  local after = before + group.weight
   if group.added > 0 then
-    sliced('ZADD', group.messages, group.zadd, 1000)
-    sliced('SADD', group.seen, group.sadd, 1000)
+    sliced('ZADD', group.messages, group.zadd)
+    sliced('SADD', group.seen, group.sadd)
     redis.call('EXPIRE', group.seen, math.floor(window_ms / 500))
     fields[#fields + 1] = group.thread
     fields[#fields + 1] = string.format('%d', after)
     fields[#fields + 1] = '#' .. group.thread
-    fields[#fields + 1] = string.format('%d', group.count + group.added)
+    fields[#fields + 1] = string.format('%d', count + group.added)
     grown = grown + group.weight
   end
-  if group.wake or (scope == 'thread' and not wake) then
-    if group.count + group.added > 0 and (group.count == 0 or not group.wake or after >= group.wake) then
+  if own_wake or (scope == 'thread' and not wake) then
+    if count + group.added > 0 and (count == 0 or not own_wake or after >= own_wake) then
       names[#names + 1] = group.name
     end
-  elseif group.count + group.added > 0 then
+  elseif count + group.added > 0 then
     by_resource = true
   end
 end
 if #fields > 0 then
   fields[#fields + 1] = '*'
   fields[#fields + 1] = string.format('%d', grown)
-  sliced('HSET', tokens, fields, 1000)
+  sliced('HSET', tokens, fields)
 end
 if by_resource and (total == 0 or not wake or grown >= wake) then
   names[#names + 1] = resource
