@@ -62,6 +62,8 @@ class Served:
 
     def due(self, resources: Iterable[str]) -> dict[str, Counter[str]]:
         """Take what was not told for so long that it is due, of some resources."""
+        if not self._sums:
+            return {}
         now = time.monotonic()
         with self._lock:
             ripe = [name for name in resources if name in self._sums and now - self._told.get(name, 0) >= self._every_s]

@@ -288,8 +288,10 @@ def fingerprint(member: bytes) -> str:
 
 def encode_message(message: Message) -> bytes:
     """Write a message as the member that Redis keeps; `at` is not part of it. Raises InvalidInputError."""
-    written = copy(message)
-    written.at = 0
+    written = message
+    if message.at:
+        written = copy(message)
+        written.at = 0
     try:
         member = msgspec.json.encode(written)
         _check_depth(member)

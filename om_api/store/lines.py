@@ -13,6 +13,7 @@ from typing import Any
 
 import redis
 import redis.asyncio
+from hiredis import pack_command
 from redis.exceptions import RedisError
 
 
@@ -52,6 +53,15 @@ class Client(redis.Redis):
         finally:
             self.connection_pool.release(connection)
 
+    def evalsha(self, *words: Any) -> Any:
+        """A script's reply; each word is a str, bytes or a number. Raises RedisError."""
+        connection = self.connection_pool.get_connection()
+        try:
+            connection.send_packed_command([pack_command(("EVALSHA", *words))])
+            return connection.read_response()
+        finally:
+            self.connection_pool.release(connection)
+
 
 class AsyncPool(redis.asyncio.ConnectionPool):
     """The same for the tasks of one event loop."""
@@ -85,6 +95,15 @@ class AsyncClient(redis.asyncio.Redis):
         try:
             await connection.send_command(*args)
             return await self.parse_response(connection, args[0], **options)
+        finally:
+            await self.connection_pool.release(connection)
+
+    async def evalsha(self, *words: Any) -> Any:
+        """A script's reply; each word is a str, bytes or a number. Raises RedisError."""
+        connection = await self.connection_pool.get_connection()
+        try:
+            await connection.send_packed_command([pack_command(("EVALSHA", *words))])
+            return await connection.read_response()
         finally:
             await self.connection_pool.release(connection)
 
