@@ -12,8 +12,8 @@ import msgspec
 
 from om_api.cli.group import Plain
 from om_api.cli.help import examples
-from om_workers.bench import pictures, report
 from om_api.logs import log_to_stderr
+from om_workers.bench import pictures, report
 from om_workers.bench import recall as across
 from om_workers.bench.cost import report as costs
 from om_workers.bench.cost import sweep as thresholds

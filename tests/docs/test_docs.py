@@ -20,7 +20,7 @@ from om_api.settings.models import DEFAULT_MODELS
 from om_api.store import due
 from om_api.store.keys import WINDOW_MS
 from om_api.values import Outcome
-from om_workers import heartbeat, rounds
+from om_workers import heartbeat, rounds, wiring
 from om_workers.bench.__main__ import bench
 
 ROOT = Path(__file__).parents[2]
