@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _HINTS = 1_000
 _SLICES = 100  # of 1,000 keys each: a store of 100,000 keys is seen whole within a minute
-_RESOURCES = 1_000
+_RESOURCES = 2_000
 _DAY_MS = 86_400_000
 _log = structlog.get_logger("om_workers")
 
