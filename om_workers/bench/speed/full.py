@@ -1,0 +1,108 @@
+"""A memory as full as the default settings let it become: what reading is measured on."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import TYPE_CHECKING, Any
+
+from om_api import Message
+from om_api.store import commits, looking
+from om_api.store.connection import Connection
+from om_api.store.keys import Keys
+from om_api.values import Observation, Scope, encode_message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from om_workers.bench.speed.stand import Stand
+
+THREAD = "thread-1"
+MESSAGES, OBSERVATIONS = 300, 50
+_MESSAGE_TOKENS, _MESSAGE_LENGTH = 99, 400
+_OBSERVATION_TOKENS, _OBSERVATION_LENGTH = 798, 3_200
+_COVERED_TOKENS = 4_800  # that an observation stands for: a sixth of them
+_DAY_MS = 86_400_000
+_MINUTE_MS = 60_000
+_TOOLS_EVERY = 10
+_WORDS = (
+    "the a of to and in that for on with about from when we deploy invoice meeting garden Lisbon report kitchen train "
+    "Anna budget server review Thursday contract flight school dinner patch release customer letter window music plan"
+).split()
+
+
+class Full:
+    """A resource's memory: 40k tokens of observations (160 kB), and 30k tokens raw in one thread (300 messages, 120 kB).
+
+    It stands just before an activation and a reflection: most raw messages are in chunks that are ready. Every tenth turn
+    calls a tool and has its result.
+    """
+
+    def __init__(self, stand: Stand, resource: str) -> None:
+        self.resource, self.om = resource, stand.om
+        self._bare, self._run = stand.bare, Connection(stand.bare).run
+        self._scope, self._keys = Scope(resource), Keys(stand.om.settings.prefix)
+        self._random = random.Random(resource)  # noqa: S311 - the same words in every run
+        self._now = int(time.time() * 1000)
+
+    def build(self) -> None:
+        """Write it: the observations by the store's own verbs, the messages as an agent does. Workers have to work after."""
+        for n in range(OBSERVATIONS):
+            self._observe(n)
+        self.om.add_messages(list(self._turns()))
+        key = self._keys.of(self.resource).messages(THREAD)
+        self._key, self._last = key, self._bare.zrange(key, -1, -1, withscores=True)[0]
+
+    def turn(self) -> None:
+        """Put another message in the place of the newest one, so that what is read next is not what was read before."""
+        member, score = self._last
+        text = self._words(_MESSAGE_LENGTH).encode()
+        before, _, after = member.partition(b'"content":"')
+        self._last = before + b'"content":"' + text + after[_MESSAGE_LENGTH:], score
+        with self._bare.pipeline() as pipe:
+            pipe.zrem(self._key, member).zadd(self._key, dict([self._last])).execute()
+
+    def _observe(self, n: int) -> None:
+        day = self._now - (OBSERVATIONS - n) * _DAY_MS
+        message = Message(id=f"seen-{n}", role="user", content="seen", tokens=_COVERED_TOKENS, timestamp=day, **self._place())
+        self.om.add_message(message)
+        member = self._bare.zrange(self._keys.of(self.resource).messages(THREAD), 0, -1)[0]
+        epoch = self._run(looking.look(self._keys, self._scope)).record.epoch
+        self._run(commits.seal(self._keys, self._scope, epoch, THREAD, [member], _COVERED_TOKENS, f"chunk-{n:04}"))
+        self._run(commits.buffer(self._keys, self.resource, self._observation(n, day), f"chunk-{n:04}"))
+        look = self._run(looking.look(self._keys, self._scope))
+        self._run(commits.activate(self._keys, self._scope, look.record.epoch, look.chunks, [f"chunk-{n:04}"], 3600))
+
+    def _observation(self, n: int, day: int) -> Observation:
+        lines = [f"Date: {time.strftime('%b %d, %Y', time.gmtime(day / 1000))}"]
+        while sum(map(len, lines)) + len(lines) < _OBSERVATION_LENGTH:
+            minute = len(lines) * 17
+            lines.append(f"* {'🔴🟡🟢'[len(lines) % 3]} ({minute // 60:02}:{minute % 60:02}) {self._words(110)}")
+        return Observation(
+            id=f"chunk-{n:04}", thread_id=THREAD, text="\n".join(lines)[:_OBSERVATION_LENGTH],
+            tokens=_OBSERVATION_TOKENS, message_tokens=_COVERED_TOKENS, message_ids=(f"seen-{n}",), to=day,
+        )  # fmt: skip
+
+    def _turns(self) -> Iterator[Message]:
+        for n in range(MESSAGES):
+            at = self._now - (MESSAGES - n) * _MINUTE_MS
+            fields = {"id": f"m-{n:04}", "tokens": _MESSAGE_TOKENS, "timestamp": at, **self._place()}
+            yield Message(role=("user", "assistant")[n % 2], content=self._content(n), **fields)
+
+    def _content(self, n: int) -> Any:
+        if n % _TOOLS_EVERY == 1:
+            args = {"query": self._words(_MESSAGE_LENGTH)}
+            return [{"type": "tool-call", "tool_call_id": f"call-{n}", "name": "search", "args": args}]
+        if n % _TOOLS_EVERY == 2:
+            result = self._words(_MESSAGE_LENGTH)
+            return [{"type": "tool-result", "tool_call_id": f"call-{n - 1}", "name": "search", "result": result}]
+        return self._words(_MESSAGE_LENGTH)
+
+    def _place(self) -> dict[str, str]:
+        return {"thread_id": THREAD, "resource_id": self.resource}
+
+    def _words(self, length: int) -> str:
+        text = ""
+        while len(text) < length:
+            text += self._random.choice(_WORDS) + " "
+        return text[:length]
