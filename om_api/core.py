@@ -14,6 +14,7 @@ from om_api import accounts, context, events, in_force
 from om_api.errors import InvalidInputError, NotPermittedError, StoreError
 from om_api.events import Told, Wanted
 from om_api.policy import Pressure, decide, is_urgent, threshold
+from om_api.recent import Recent
 from om_api.served import Served
 from om_api.store import (
     clearing,
@@ -138,6 +139,7 @@ class Core:
         self.served: Served | None = Served()  # None: contexts are not tallied
         self.snapshots: OrderedDict[tuple[str, str], Snapshot] | None = None  # kept for those who fail open
         self._names: OrderedDict[tuple[str, str], Names] = OrderedDict()
+        self._recent = Recent(count)
         self._urgent: OrderedDict[str, float] = OrderedDict()
         self._mute = False  # True once the ACL refused what is told of this client
         self._only_read: OrderedDict[str, bool] = OrderedDict()  # resources the ACL refused to have written
@@ -271,7 +273,8 @@ class Core:
                 break
             if not (yield from self._activate(snapshot, move.chunks, now)):
                 break
-        built = context.build(snapshot, now.view, self.count, snapshot.now, max_tokens)
+        rendering = self._recent.of(resource, thread).rendering
+        built = rendering.context(snapshot, now.view, snapshot.now, max_tokens)
         if self.served and not self.settings.for_agent(resource).read_only:
             self.clock.seen(snapshot.now)
             self.served.count(snapshot, built.blocks)
@@ -302,7 +305,9 @@ class Core:
         if known is None:
             configured = self.settings.for_agent(resource).scope
             known = reading.Names(reading.as_scope(resource, thread, configured), {}, ())
-        snapshot, names = yield from reading.snapshot(self.keys, resource, thread, known)
+        past = self._recent.of(resource, thread).past
+        snapshot, names = yield from reading.snapshot(self.keys, resource, thread, known, past)
+        self._recent.weigh(resource, thread)
         _remember(self._names, (resource, thread), names)
         if self.snapshots is not None:
             _remember(self.snapshots, (resource, thread), snapshot)

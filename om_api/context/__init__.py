@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from om_api.context.assemble import Context, build
+from om_api.context.assemble import Context
 from om_api.context.block import Block
+from om_api.context.rendering import Rendering, build
 from om_api.context.view import View
 
-__all__ = ["Block", "Context", "View", "build"]
+__all__ = ["Block", "Context", "Rendering", "View", "build"]

@@ -10,7 +10,7 @@ from om_api.context.parts import arguments, result_text
 from om_api.context.turns import wire_id, wire_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from om_api.context.block import Block
     from om_api.context.turns import Turn
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 Wire = dict[str, Any]
 
 
-def openai_messages(blocks: Iterable[Block], turns: Iterable[Turn]) -> list[Wire]:
+def openai_messages(system: str, framing: Sequence[Block], turns: Iterable[Turn]) -> list[Wire]:
     """One system message that only grows at its end, the reminder, the turns, and the volatile block last."""
-    framing = [block for block in blocks if block.kind != "message"]
-    system = "\n\n".join(block.text for block in framing if block.role == "system")
     return [
         *([{"role": "system", "content": system}] if system else []),
         *({"role": "user", "content": block.text} for block in framing if block.kind == "continuation"),

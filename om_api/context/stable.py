@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from om_api.context.block import Kind
-    from om_api.values import Generation, Observation, Snapshot, Stored
+    from om_api.values import Generation, Observation, Stored
 
     Count = Callable[[str], int]
 
@@ -33,17 +33,19 @@ _REFLECTED = ("<reflection>\n", "\n</reflection>")
 _OBSERVED = ("<observations>\n", "\n</observations>")
 
 
-def stable_blocks(snapshot: Snapshot, observations: Sequence[Stored], count: Count) -> list[Block]:
+def stable_blocks(
+    generation: Generation | None, observations: Sequence[Stored], count: Count, *, pooled: bool
+) -> list[Block]:
     """What stays byte-identical until the memory changes; [] while there is no memory.
 
-    `observations` come in seq order; an activation appends one block before the reminder and touches no other.
+    `observations` come in seq order; an activation appends one block before the reminder and touches no other. `pooled`:
+    they are of several threads.
     """
-    if not observations and snapshot.generation is None:
+    if not observations and generation is None:
         return []
     blocks = [_block("preamble", PREAMBLE, count(PREAMBLE))]
-    if snapshot.generation:
-        blocks.append(_reflection(snapshot.generation, count))
-    pooled = snapshot.scope.thread is None
+    if generation:
+        blocks.append(_reflection(generation, count))
     blocks += (_activation(group, count, pooled=pooled) for group in _activations(observations))
     return [*blocks, _block("continuation", CONTINUATION, count(CONTINUATION), role="user")]
 

@@ -49,12 +49,37 @@ class _Piece(NamedTuple):
     part: Part
 
 
+class Turns:
+    """One thread's messages as turns, again and again: only what is new since the last cut is arranged.
+
+    A cut is where nothing before changes what comes of the messages behind it. Nobody may change what it is asked or gives.
+    """
+
+    def __init__(self) -> None:
+        self._settled: tuple[list[Message], list[Turn]] = [], []
+
+    def __call__(self, messages: list[Message]) -> list[Turn]:
+        """The turns of these messages; see `turns`."""
+        settled, made = self._settled
+        if messages[: len(settled)] != settled:
+            settled, made = [], []
+        rest = messages[len(settled) :]
+        cut = _last_cut(rest)
+        made = [*made, *_arranged(rest[:cut])]
+        self._settled = [*settled, *rest[:cut]], made
+        return _told_apart([*made, *_arranged(rest[cut:])])
+
+
 def turns(messages: Sequence[Message]) -> list[Turn]:
     """Arrange messages so that no provider refuses them; the messages themselves are not changed.
 
     Calls that were written as several messages of one turn stay one turn. A call whose result does not follow at once,
     and a result whose call does not stand right before it, become text.
     """
+    return _told_apart(_arranged(messages))
+
+
+def _arranged(messages: Sequence[Message]) -> list[Turn]:
     made: list[Turn] = []
     pairs: dict[str, tuple[Part, Part]] = {}
     runs = [(lane, list(run)) for lane, run in groupby(_pieces(messages), key=lambda piece: piece.lane)]
@@ -64,23 +89,47 @@ def turns(messages: Sequence[Message]) -> list[Turn]:
         pairs = _pairs(run, answers) if (lane, following) == ("assistant", "result") else {}
         if lane != "result":
             made += _calls(run, pairs) if pairs else _said(lane, run)
-    _rename_repeated(made)
     return made
 
 
-def _rename_repeated(made: list[Turn]) -> None:
+def _last_cut(messages: Sequence[Message]) -> int:
+    """The last place before which no call waits for its result, and no turn that may go on; 0 if there is none."""
+    places = range(len(messages) - 1, 0, -1)
+    return next((place for place in places if _cuts(messages[place - 1], messages[place])), 0)
+
+
+def _cuts(before: Message, message: Message) -> bool:
+    """Whether words begin here: a user's or the system's anywhere, an assistant's behind another's."""
+    lead, last = _lanes(message)[:1], _lanes(before)[-1:]
+    return lead in (["user"], ["system"]) or (lead == ["assistant"] and last not in ([], ["assistant"]))
+
+
+def _lanes(message: Message) -> list[str]:
+    return [piece.lane for piece in _pieces([message])]
+
+
+def _told_apart(made: list[Turn]) -> list[Turn]:
     """Give each call an id of its own, and its result the same: agents may count their calls anew in every turn."""
     used: set[str] = set()
-    for turn, following in pairwise(made):
-        for place, call in enumerate(turn.calls):
-            name = fresh = str(call["tool_call_id"])
-            n = 1
-            while fresh in used:
-                n += 1
-                fresh = f"{name}-{n}"
-            used.add(fresh)
-            turn.calls[place] = {**call, "tool_call_id": fresh}
-            following.results[place] = {**following.results[place], "tool_call_id": fresh}
+    for place, turn in enumerate(made):
+        if turn.calls:
+            names = [_unused(str(call["tool_call_id"]), used) for call in turn.calls]
+            made[place] = Turn(turn.role, turn.parts, _renamed(turn.calls, names))
+            made[place + 1] = Turn("tool", results=_renamed(made[place + 1].results, names))
+    return made
+
+
+def _unused(name: str, used: set[str]) -> str:
+    fresh, n = name, 1
+    while fresh in used:
+        n += 1
+        fresh = f"{name}-{n}"
+    used.add(fresh)
+    return fresh
+
+
+def _renamed(parts: list[Part], names: list[str]) -> list[Part]:
+    return [{**part, "tool_call_id": name} for part, name in zip(parts, names, strict=True)]
 
 
 def _pieces(messages: Sequence[Message]) -> Iterator[_Piece]:

@@ -2,38 +2,46 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from om_api.context.ages import ages
 from om_api.context.block import Block
 from om_api.context.excerpts import excerpts
 from om_api.tags import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import date
 
     from om_api.context.view import View
-    from om_api.values import Snapshot, ThreadState
+    from om_api.values import Message, ThreadState
 
 _UNAVAILABLE = "Your long-term memory could not be reached just now; what you see may lack earlier knowledge."
 
 
-def volatile_blocks(
-    snapshot: Snapshot, dated: Sequence[str], view: View, count: Callable[[str], int], now_ms: int, *, unavailable: bool
-) -> list[Block]:
-    """Today's date, the ages of dates in the texts of `dated`, the task, and what other threads are at: one block.
+class Moment(NamedTuple):
+    """What the last block is made of: `others` and `counts` as in the snapshot, `aged` the lines on dates (None: no memory)."""
 
-    [] when there is neither memory (`dated`), nor a task, nor an excerpt, nor trouble to report.
+    thread: ThreadState
+    others: Mapping[str, list[Message]]
+    counts: Mapping[str, int]
+    aged: Sequence[str] | None
+    view: View
+    today: date
+    unavailable: bool
+
+
+def volatile_blocks(moment: Moment, count: Callable[[str], int]) -> list[Block]:
+    """Today's date, the ages of dates in the memory, the task, and what other threads are at: one block.
+
+    [] when there is neither memory, nor a task, nor an excerpt, nor trouble to report.
     """
-    others = excerpts(snapshot.others, snapshot.other_counts, view, count)
-    said = [*([_UNAVAILABLE] if unavailable else []), *_task(snapshot.thread), *others.sections]
-    if not (dated or said):
+    others = excerpts(moment.others, moment.counts, moment.view, count)
+    said = [*([_UNAVAILABLE] if moment.unavailable else []), *_task(moment.thread), *others.sections]
+    if moment.aged is None and not said:
         return []
-    today = datetime.fromtimestamp(now_ms / 1000, view.zone).date()
-    lines = [f"Today is {_day(today)} ({view.timezone}).", *ages(dated, today), *said, others.rest]
-    text = "\n".join(["<system-reminder>", *filter(None, lines), "</system-reminder>"])
+    today = f"Today is {_day(moment.today)} ({moment.view.timezone})."
+    lines = ["<system-reminder>", today, *(moment.aged or ()), *said, others.rest, "</system-reminder>"]
+    text = "\n".join(filter(None, lines))
     return [Block(kind="volatile", role="user", text=text, stable=False, tokens=count(text))]
 
 

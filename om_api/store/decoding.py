@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -11,6 +11,9 @@ from om_api.values import Chunk, Generation, Message, Observation, Record, Store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+
+Pair: TypeAlias = tuple[bytes, float]  # a member of a sorted set, with its score
 
 
 def fields(reply: Any) -> dict[bytes, bytes]:
@@ -75,7 +78,13 @@ def as_thread(thread: str, value: Mapping[bytes, bytes], unsealed: Mapping[str, 
 
 def as_stored(reply: Sequence[Any]) -> list[Stored]:
     """Observations with their seq, in order."""
-    return [Stored(seq, as_observation(member), member) for member, seq in scored(reply)]
+    return [stored_of(pair) for pair in scored(reply)]
+
+
+def stored_of(pair: Pair) -> Stored:
+    """An observation with its seq."""
+    member, seq = pair
+    return Stored(seq, as_observation(member), member)
 
 
 _observation = msgspec.json.Decoder(Observation)
@@ -92,18 +101,21 @@ def as_generation(member: bytes) -> Generation:
     return _generation.decode(member)
 
 
-def messages_of(members: Sequence[tuple[bytes, float]], thread: str, resource: str) -> list[Message]:
+def messages_of(members: Sequence[Pair], thread: str, resource: str) -> list[Message]:
     """Members with their scores as messages; malformed ones are left out."""
-    found = []
-    for member, score in members:
-        try:
-            found.append(parse_member(member, thread, resource, score))
-        except InvalidInputError:
-            continue  # not accepted: adoption will reject it and say why
-    return found
+    found = [message_of(pair, thread, resource) for pair in members]
+    return [message for message in found if message is not None]
 
 
-def scored(reply: Sequence[Any]) -> list[tuple[bytes, float]]:
+def message_of(pair: Pair, thread: str, resource: str) -> Message | None:
+    """A member with its score as a message; None for a malformed one: adoption will reject it and say why."""
+    try:
+        return parse_member(pair[0], thread, resource, pair[1])
+    except InvalidInputError:
+        return None
+
+
+def scored(reply: Sequence[Any]) -> list[Pair]:
     """A WITHSCORES reply as (member, score), whichever of its two forms the client hands out."""
     if reply and isinstance(reply[0], list | tuple):
         return [(bytes(member), float(score)) for member, score in reply]

@@ -17,6 +17,7 @@ from om_api.store.decoding import (
     scored,
     unsealed_threads,
 )
+from om_api.store.past import Past
 from om_api.store.steps import Batch, Steps, Verb
 from om_api.values import (
     Chunk,
@@ -31,6 +32,7 @@ from om_api.values import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from om_api.store.decoding import Pair
     from om_api.store.keys import Keys, ResourceKeys
 
 OTHERS = 10  # other threads whose newest messages are read for excerpts; the rest appear as a count
@@ -57,23 +59,26 @@ def as_scope(resource: str, thread: str | None, word: str) -> Scope:
     return Scope(resource, thread) if word == "thread" and thread is not None else Scope(resource)
 
 
-def snapshot(keys: Keys, resource: str, thread: str, known: Names) -> Steps[tuple[Snapshot, Names]]:
+def snapshot(
+    keys: Keys, resource: str, thread: str, known: Names, past: Past | None = None
+) -> Steps[tuple[Snapshot, Names]]:
     """Everything a thread's context is made of, at one instant, and the names to begin with next time.
 
     One round trip while `known` is still true; one more whenever a chunk was sealed or a thread began meanwhile.
+    With a `past` only what it has not met is decoded; what stands in the snapshot then is not the caller's to change.
     """
-    of = keys.of(resource)
+    of, past = keys.of(resource), past or Past()
     for _ in range(_TRIES):
         replies = yield Batch(_commands(of, thread, known))
         named = _named(resource, thread, known.scope, replies)
         if named.scope != known.scope:
             known = named
         elif named.chunks.keys() <= known.chunks.keys() and set(named.others) <= set(known.others):
-            return _assemble(thread, known, named.others, replies)
+            return _assemble(thread, known, named.others, replies, past)
         else:
             known = Names(known.scope, {**dict.fromkeys(named.chunks, ""), **known.chunks}, named.others)
     replies, known = yield from _settled(of, thread, known.scope)
-    return _assemble(thread, known, known.others, replies)
+    return _assemble(thread, known, known.others, replies, past)
 
 
 _FIXED = 9
@@ -132,22 +137,23 @@ def newest_others(unsealed: Sequence[str], newest: Sequence[str], thread: str) -
     return tuple(ranked[:OTHERS])
 
 
-def _assemble(thread: str, known: Names, others_now: tuple[str, ...], replies: Sequence[Any]) -> tuple[Snapshot, Names]:
-    resource = known.scope.resource
+def _assemble(
+    thread: str, known: Names, others_now: tuple[str, ...], replies: Sequence[Any], past: Past
+) -> tuple[Snapshot, Names]:
     time, _, tokens, record, _, observations, reflections, state, _ = replies[:_FIXED]
     counts = fields(tokens)
     unsealed = unsealed_threads(counts)
     chunks, raw = _raw(thread, known, replies)
-    own = raw.pop(thread)
+    messages = past.messages(raw, known.scope.resource)
     return Snapshot(
         scope=known.scope,
         thread=as_thread(thread, fields(state), unsealed),
         record=as_record(fields(record)),
-        messages=_in_order(own, thread, resource),
+        messages=messages.pop(thread),
         chunks=chunks,
-        observations=as_stored(observations),
+        observations=list(past.observations(scored(observations))),
         generation=as_generation(reflections[0]) if reflections else None,
-        others={name: _in_order(some, name, resource)[-EXCERPT_MESSAGES:] for name, some in raw.items() if some},
+        others={name: some[-EXCERPT_MESSAGES:] for name, some in messages.items() if raw[name]},
         other_counts=_other_counts(known.scope, thread, unsealed, chunks),
         unsealed=unsealed,
         unsealed_tokens=int(counts.get(b"*", 0)),
@@ -156,24 +162,20 @@ def _assemble(thread: str, known: Names, others_now: tuple[str, ...], replies: S
     ), Names(known.scope, {chunk.id: chunk.thread for chunk in chunks}, others_now)
 
 
-def _raw(thread: str, known: Names, replies: Sequence[Any]) -> tuple[list[Chunk], dict[str, dict[bytes, float]]]:
-    """The chunks by seq, and by thread what is raw, sealed or not: member -> score, so that a copy counts once."""
+def _raw(thread: str, known: Names, replies: Sequence[Any]) -> tuple[list[Chunk], dict[str, list[Pair]]]:
+    """The chunks by seq, and by thread what is raw: sealed members first, which were there before the others."""
     chunks: list[Chunk] = []
-    raw: dict[str, dict[bytes, float]] = {thread: dict(scored(replies[_FIXED - 1]))}
+    raw: dict[str, list[Pair]] = {thread: []}
     seqs = dict(scored(replies[4]))
     for position, chunk in enumerate(known.chunks):
         at = _FIXED + 2 * position
         if chunk.encode() in seqs:
             chunks.append(as_chunk(chunk, seqs[chunk.encode()], fields(replies[at])))
-            raw.setdefault(chunks[-1].thread, {}).update(scored(replies[at + 1]))
+            raw.setdefault(chunks[-1].thread, []).extend(scored(replies[at + 1]))
     for position, other in enumerate(known.others):
-        raw.setdefault(other, {}).update(scored(replies[_FIXED + 2 * len(known.chunks) + position]))
+        raw.setdefault(other, []).extend(scored(replies[_FIXED + 2 * len(known.chunks) + position]))
+    raw[thread].extend(scored(replies[_FIXED - 1]))
     return sorted(chunks, key=lambda chunk: chunk.seq), raw
-
-
-def _in_order(members: Mapping[bytes, float], thread: str, resource: str) -> list[Message]:
-    """Messages as a sorted set orders them: by score, then by bytes."""
-    return messages_of(sorted(members.items(), key=lambda pair: (pair[1], pair[0])), thread, resource)
 
 
 def _other_counts(

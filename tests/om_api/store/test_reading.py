@@ -7,6 +7,7 @@ import pytest
 from scene import HAROLD, activate, buffer, filled, message, observed, push, ready, seal
 
 from om_api.store import commits, looking, reading
+from om_api.store.past import Past
 from om_api.store.reading import Names, newest_others
 from om_api.values import Scope
 
@@ -161,7 +162,7 @@ def test_in_thread_scope_the_settled_read_gives_the_same_snapshot(store):
     push(store, 31, thread="t2")
     keys = reading._settled(store.keys.of("harold"), "t1", scope)
     replies, names = store.run(keys)
-    settled, _ = reading._assemble("t1", names, names.others, replies)
+    settled, _ = reading._assemble("t1", names, names.others, replies, Past())
     usual, _, _ = snapshot(store, Names(scope, {}, ()))
 
     assert msgspec.structs.replace(settled, now=0) == msgspec.structs.replace(usual, now=0)

@@ -1,0 +1,124 @@
+"""From a snapshot to the context an agent's model reads; the next one of a thread is made of what the last one was."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from om_api.again import Again, shared
+from om_api.context.ages import ages
+from om_api.context.assemble import Context, Made
+from om_api.context.block import Block
+from om_api.context.cut import first_shown
+from om_api.context.parts import plain
+from om_api.context.stable import stable_blocks
+from om_api.context.turns import Turns
+from om_api.context.volatile import Moment, volatile_blocks
+from om_api.weights import count_message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import date
+
+    from om_api.context.view import View
+    from om_api.values import Generation, Message, Snapshot, Stored
+
+    Count = Callable[[str], int]
+
+
+class Rendering:
+    """The contexts of one thread, one after the other: what did not change since the last one is not rendered again.
+
+    Threads may share it. Nobody may change what a snapshot holds that it was given.
+    """
+
+    def __init__(self, count: Count) -> None:
+        self._stable = Again(partial(_stable, count=count))
+        self._system = Again(_system)
+        self._aged = Again(_aged)
+        self._volatile = Again(partial(volatile_blocks, count=count))
+        self._raw = _Raw(count)
+        self._turns = Turns()
+
+    def context(
+        self, snapshot: Snapshot, view: View, now_ms: int, max_tokens: int | None = None, *, unavailable: bool = False
+    ) -> Context:
+        """Make a context of what was read at one instant; see `build`."""
+        observations = sorted(snapshot.observations, key=lambda stored: stored.seq)
+        messages = sorted(snapshot.messages, key=lambda message: message.at)
+        stable = self._stable(observations, snapshot.generation, snapshot.scope.thread is None)
+        volatile = self._volatile(self._moment(snapshot, observations, view, now_ms, unavailable=unavailable))
+        raw = self._raw(messages)
+        framing = [*stable, *volatile]
+        around = sum(block.tokens for block in framing)
+        cap = view.context_max_tokens if max_tokens is None else max_tokens
+        start = 0 if cap is None else first_shown(messages, [block.tokens for block in raw], cap - around)
+        return Context(
+            resource_id=snapshot.scope.resource,
+            thread_id=snapshot.thread.id,
+            blocks=(*stable, *raw[start:], *volatile),
+            observations=[stored.observation for stored in observations],
+            reflection=snapshot.generation,
+            tokens=around + sum(block.tokens for block in raw[start:]),
+            omitted=start,
+            unavailable=unavailable,
+            made=Made(messages[start:], framing, partial(self._system, stable), self._turns),
+        )
+
+    def _moment(
+        self, snapshot: Snapshot, observations: list[Stored], view: View, now_ms: int, *, unavailable: bool
+    ) -> Moment:
+        today = datetime.fromtimestamp(now_ms / 1000, view.zone).date()
+        aged = self._aged(observations, snapshot.generation, today)
+        return Moment(snapshot.thread, snapshot.others, snapshot.other_counts, aged, view, today, unavailable)
+
+
+def build(
+    snapshot: Snapshot,
+    view: View,
+    count: Count,
+    now_ms: int,
+    max_tokens: int | None = None,
+    unavailable: bool = False,  # noqa: FBT001, FBT002 - same
+) -> Context:
+    """Make a context of what was read at one instant; `now_ms` shows in its last block only.
+
+    `max_tokens` (else the view's `context_max_tokens`) caps the whole by leaving out the oldest raw messages, never the
+    newest one. Nothing of the snapshot is changed.
+    """
+    return Rendering(count).context(snapshot, view, now_ms, max_tokens, unavailable=unavailable)
+
+
+class _Raw:
+    """Messages as blocks; those that stand where they stood keep theirs."""
+
+    def __init__(self, count: Count) -> None:
+        self._count = count
+        self._last: tuple[list[Message], list[Block]] = [], []
+
+    def __call__(self, messages: list[Message]) -> list[Block]:
+        before, blocks = self._last
+        same = shared(before, messages)
+        blocks = [*blocks[:same], *(_block(message, self._count) for message in messages[same:])]
+        self._last = messages, blocks
+        return blocks
+
+
+def _block(message: Message, count: Count) -> Block:
+    text, tokens = plain(message), count_message(message, count)
+    return Block(kind="message", role=message.role, text=text, stable=False, tokens=tokens)
+
+
+def _stable(observations: Sequence[Stored], generation: Generation | None, pooled: bool, count: Count) -> list[Block]:  # noqa: FBT001
+    return stable_blocks(generation, observations, count, pooled=pooled)
+
+
+def _system(stable: Sequence[Block]) -> str:
+    return "\n\n".join(block.text for block in stable if block.role == "system")
+
+
+def _aged(observations: Sequence[Stored], generation: Generation | None, today: date) -> list[str] | None:
+    reflected = [generation.text] if generation else []
+    texts = [*reflected, *(stored.observation.text for stored in observations)]
+    return ages(texts, today) if texts else None

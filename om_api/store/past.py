@@ -1,0 +1,89 @@
+"""What a reader decoded at its last look: a member that it meets again in its old place is not decoded again."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from om_api.again import shared
+from om_api.store.decoding import Pair, message_of, stored_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from om_api.values import Message, Stored
+
+T = TypeVar("T")
+
+
+class Met(NamedTuple, Generic[T]):
+    """Members with their scores as they were read, and one for one what they say.
+
+    `ordered`: they come as one sorted set has them, by score and then by bytes, and none comes twice.
+    """
+
+    pairs: list[Pair]
+    values: list[T]
+    ordered: bool = True
+    weight: int = 0
+
+    def again(self, pairs: list[Pair], decode: Callable[[Pair], T]) -> Met[T]:
+        """What was read now, of which only what stands behind the first difference is decoded."""
+        same = shared(self.pairs, pairs)
+        if same == len(pairs) == len(self.pairs):
+            return self
+        values = [*self.values[:same], *map(decode, pairs[same:])]
+        pairs = [*self.pairs[:same], *pairs[same:]]  # the old objects: they know their hashes
+        ordered = (self.ordered or not same) and _ascend(pairs[max(0, same - 1) :])
+        return Met(pairs, values, ordered and _differ(pairs), sum(len(member) for member, _ in pairs))
+
+
+_NOTHING: Met[Any] = Met([], [])
+
+
+class Past:
+    """What was met at the last look at one thread's context. Threads may share it: the worst is decoding once more.
+
+    What it gives is given to every look: nobody may change it.
+    """
+
+    def __init__(self) -> None:
+        self._observations: Met[Stored] = _NOTHING
+        self._messages: Mapping[str, Met[Message | None]] = {}
+
+    @property
+    def weight(self) -> int:
+        """The bytes of the members that are remembered. What they say takes about twice as many again."""
+        return self._observations.weight + sum(met.weight for met in self._messages.values())
+
+    def observations(self, pairs: list[Pair]) -> Sequence[Stored]:
+        """Observations with their seq, in order."""
+        self._observations = met = self._observations.again(pairs, stored_of)
+        return met.values
+
+    def messages(self, raw: Mapping[str, list[Pair]], resource: str) -> dict[str, list[Message]]:
+        """Each thread's messages as a sorted set orders them, each once; malformed ones are left out."""
+        before = self._messages
+        now = {
+            thread: before.get(thread, _NOTHING).again(pairs, partial(message_of, thread=thread, resource=resource))
+            for thread, pairs in raw.items()
+        }
+        self._messages = now
+        return {thread: _in_order(met) for thread, met in now.items()}
+
+
+def _ascend(pairs: Sequence[Pair]) -> bool:
+    return all((a[1], a[0]) < (b[1], b[0]) for a, b in pairwise(pairs))
+
+
+def _differ(pairs: Sequence[Pair]) -> bool:
+    return len({member for member, _ in pairs}) == len(pairs)
+
+
+def _in_order(met: Met[Message | None]) -> list[Message]:
+    values = met.values
+    if not met.ordered:
+        unique = {member: (score, member, value) for (member, score), value in zip(met.pairs, met.values, strict=True)}
+        values = [value for _, _, value in sorted(unique.values(), key=lambda entry: entry[:2])]
+    return [message for message in values if message is not None]
