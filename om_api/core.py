@@ -30,6 +30,7 @@ from om_api.store import (
     writing,
 )
 from om_api.store import events as stream
+from om_api.store.asking import Names
 from om_api.store.exporting import Outgoing
 from om_api.store.importing import Incoming
 from om_api.store.keys import Keys
@@ -63,7 +64,6 @@ if TYPE_CHECKING:
     from om_api.store.clearing import Cleared
     from om_api.store.looking import Look
     from om_api.store.quarantine import Rejected
-    from om_api.store.reading import Names
     from om_api.values import Generation, Observation, Stored
 
 _ACTIVATIONS = 4  # in one read; each of them empties what was due, so a second is rare
@@ -304,7 +304,7 @@ class Core:
         known = self._names.get((resource, thread))
         if known is None:
             configured = self.settings.for_agent(resource).scope
-            known = reading.Names(reading.as_scope(resource, thread, configured), {}, ())
+            known = Names(reading.as_scope(resource, thread, configured), {}, ())
         past = self._recent.of(resource, thread).past
         snapshot, names = yield from reading.snapshot(self.keys, resource, thread, known, past)
         self._recent.weigh(resource, thread)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from om_api.context.parts import arguments, result_text
 from om_api.context.turns import wire_id, wire_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from om_api.context.block import Block
     from om_api.context.turns import Turn
@@ -23,38 +20,40 @@ def openai_messages(system: str, framing: Sequence[Block], turns: Iterable[Turn]
     return [
         *([{"role": "system", "content": system}] if system else []),
         *({"role": "user", "content": block.text} for block in framing if block.kind == "continuation"),
-        *(message for turn in turns for message in _messages(turn)),
+        *_said(turns),
         *({"role": "user", "content": block.text} for block in framing if block.kind == "volatile"),
     ]
 
 
-def _messages(turn: Turn) -> Iterator[Wire]:
+def _said(turns: Iterable[Turn]) -> list[Wire]:
+    said: list[Wire] = []
+    for turn in turns:
+        if turn.is_text:
+            said.append({"role": turn.role, "content": turn.text})
+        else:
+            said += _messages(turn)
+    return said
+
+
+def _messages(turn: Turn) -> list[Wire]:
     if turn.results:
-        yield from (_result(part) for part in turn.results)
-    elif turn.calls:
-        yield {"role": "assistant", "content": turn.text or None, "tool_calls": [_call(part) for part in turn.calls]}
-    else:
-        yield {"role": turn.role, "content": _content(turn)}
+        return [_result(*pair) for pair in zip(turn.results, turn.answers, strict=True)]
+    if turn.calls:
+        calls = [_call(*pair) for pair in zip(turn.calls, turn.arguments, strict=True)]
+        return [{"role": "assistant", "content": turn.text or None, "tool_calls": calls}]
+    return [{"role": turn.role, "content": [_part(part) for part in turn.parts]}]
 
 
-def _call(part: Wire) -> Wire:
-    written = msgspec.json.encode(arguments(part)).decode()
+def _call(part: Wire, written: str) -> Wire:
     return {"id": wire_id(part), "type": "function", "function": {"name": wire_name(part), "arguments": written}}
 
 
-def _result(part: Wire) -> Wire:
-    text = result_text(part)
+def _result(part: Wire, text: str) -> Wire:
     return {
         "role": "tool",
         "tool_call_id": wire_id(part),
         "content": f"Error: {text}" if part.get("is_error") else text,
     }
-
-
-def _content(turn: Turn) -> str | list[Wire]:
-    if all(part["type"] == "text" for part in turn.parts):
-        return turn.text
-    return [_part(part) for part in turn.parts]
 
 
 def _part(part: Wire) -> Wire:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from hashlib import sha256
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from om_api.context.parts import part_text
+from om_api.context.parts import arguments, part_text, result_text
 from om_api.tags import escape
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME = 64
 
 
-class Turn(msgspec.Struct):
-    """What one side says at once.
+class Turn(msgspec.Struct, dict=True):
+    """What one side says at once. Nobody changes one: it may stand in many contexts.
 
     `parts` are texts (escaped, never blank) and, in role user, images with a url. `calls` (role assistant) and
     `results` (role tool) match one to one: the turn after one with calls holds their results and nothing else.
@@ -35,10 +36,25 @@ class Turn(msgspec.Struct):
     calls: list[Part] = []
     results: list[Part] = []
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The texts, a line each."""
         return "\n".join(part["text"] for part in self.parts if part["type"] == "text")
+
+    @cached_property
+    def is_text(self) -> bool:
+        """Whether `text` is all there is."""
+        return not self.calls and not self.results and all(part["type"] == "text" for part in self.parts)
+
+    @cached_property
+    def arguments(self) -> list[str]:
+        """The arguments of each call as JSON."""
+        return [msgspec.json.encode(arguments(part)).decode() for part in self.calls]
+
+    @cached_property
+    def answers(self) -> list[str]:
+        """The text of each result."""
+        return [result_text(part) for part in self.results]
 
 
 class _Piece(NamedTuple):
@@ -56,18 +72,18 @@ class Turns:
     """
 
     def __init__(self) -> None:
-        self._settled: tuple[list[Message], list[Turn]] = [], []
+        self._settled: tuple[list[Message], list[Turn], frozenset[str]] = [], [], frozenset()
 
     def __call__(self, messages: list[Message]) -> list[Turn]:
         """The turns of these messages; see `turns`."""
-        settled, made = self._settled
+        settled, made, used = self._settled
         if messages[: len(settled)] != settled:
-            settled, made = [], []
-        rest = messages[len(settled) :]
-        cut = _last_cut(rest)
-        made = [*made, *_arranged(rest[:cut])]
-        self._settled = [*settled, *rest[:cut]], made
-        return _told_apart([*made, *_arranged(rest[cut:])])
+            settled, made, used = [], [], frozenset()
+        rest, names = messages[len(settled) :], set(used)
+        if cut := _last_cut(rest):
+            made = [*made, *_told_apart(_arranged(rest[:cut]), names)]
+            self._settled = [*settled, *rest[:cut]], made, frozenset(names)
+        return [*made, *_told_apart(_arranged(rest[cut:]), names)]
 
 
 def turns(messages: Sequence[Message]) -> list[Turn]:
@@ -76,7 +92,7 @@ def turns(messages: Sequence[Message]) -> list[Turn]:
     Calls that were written as several messages of one turn stay one turn. A call whose result does not follow at once,
     and a result whose call does not stand right before it, become text.
     """
-    return _told_apart(_arranged(messages))
+    return _told_apart(_arranged(messages), set())
 
 
 def _arranged(messages: Sequence[Message]) -> list[Turn]:
@@ -108,9 +124,8 @@ def _lanes(message: Message) -> list[str]:
     return [piece.lane for piece in _pieces([message])]
 
 
-def _told_apart(made: list[Turn]) -> list[Turn]:
-    """Give each call an id of its own, and its result the same: agents may count their calls anew in every turn."""
-    used: set[str] = set()
+def _told_apart(made: list[Turn], used: set[str]) -> list[Turn]:
+    """Give each call an id that is not used yet, and its result the same: agents may count their calls anew in every turn."""
     for place, turn in enumerate(made):
         if turn.calls:
             names = [_unused(str(call["tool_call_id"]), used) for call in turn.calls]

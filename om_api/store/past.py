@@ -12,6 +12,7 @@ from om_api.store.decoding import Pair, message_of, stored_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from om_api.store.asking import Held
     from om_api.values import Message, Stored
 
 T = TypeVar("T")
@@ -49,6 +50,7 @@ class Past:
     """
 
     def __init__(self) -> None:
+        self.held: Held | None = None
         self._observations: Met[Stored] = _NOTHING
         self._messages: Mapping[str, Met[Message | None]] = {}
 

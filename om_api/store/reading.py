@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from om_api.store.asking import EXCERPT_MESSAGES, OTHERS, Answers, Held, Names, answers, commands
 from om_api.store.decoding import (
     as_chunk,
     as_generation,
@@ -35,18 +36,8 @@ if TYPE_CHECKING:
     from om_api.store.decoding import Pair
     from om_api.store.keys import Keys, ResourceKeys
 
-OTHERS = 10  # other threads whose newest messages are read for excerpts; the rest appear as a count
-EXCERPT_MESSAGES = 8
 _TRIES = 3
 _ASKED_AT_ONCE = 500  # threads in one batch
-
-
-class Names(NamedTuple):
-    """What a snapshot must name beforehand: the chunks (with their thread, if known) and other threads with raw messages."""
-
-    scope: Scope
-    chunks: dict[str, str]
-    others: tuple[str, ...]
 
 
 def scope_in_force(keys: Keys, resource: str, thread: str | None, configured: str) -> Steps[Scope]:
@@ -69,61 +60,42 @@ def snapshot(
     """
     of, past = keys.of(resource), past or Past()
     for _ in range(_TRIES):
-        replies = yield Batch(_commands(of, thread, known))
-        named = _named(resource, thread, known.scope, replies)
+        held = past.held if past.held and past.held.scope == known.scope else None
+        found = answers((yield Batch(commands(of, thread, known, held))), known, held)
+        named = _named(resource, thread, known.scope, found)
+        whole = held.whole(found) if held else found.observations
         if named.scope != known.scope:
             known = named
+        elif whole is None:
+            past.held = None
         elif named.chunks.keys() <= known.chunks.keys() and set(named.others) <= set(known.others):
-            return _assemble(thread, known, named.others, replies, past)
+            return _assemble(thread, known, named.others, found._replace(observations=whole), past)
         else:
             known = Names(known.scope, {**dict.fromkeys(named.chunks, ""), **known.chunks}, named.others)
-    replies, known = yield from _settled(of, thread, known.scope)
-    return _assemble(thread, known, known.others, replies, past)
+    found, known = yield from _settled(of, thread, known.scope)
+    return _assemble(thread, known, known.others, found, past)
 
 
-_FIXED = 9
-
-
-def _commands(of: ResourceKeys, thread: str, known: Names) -> list[tuple[Any, ...]]:
-    scope = known.scope
-    commands: list[tuple[Any, ...]] = [
-        ("TIME",),
-        ("GET", of.scope),
-        ("HGETALL", of.tokens),
-        ("HGETALL", of.record(scope)),
-        ("ZRANGE", of.chunks(scope), 0, -1, "WITHSCORES"),
-        ("ZRANGE", of.observations(scope), 0, -1, "WITHSCORES"),
-        ("ZRANGE", of.reflections(scope), -1, -1),
-        ("HGETALL", of.thread(thread)),
-        ("ZRANGE", of.messages(thread), 0, -1, "WITHSCORES"),
-    ]
-    for chunk, owner in known.chunks.items():
-        first = 0 if owner in {"", thread} else -EXCERPT_MESSAGES
-        commands.append(("HGETALL", of.chunk(chunk)))
-        commands.append(("ZRANGE", of.sealed(chunk), first, -1, "WITHSCORES"))
-    commands += [("ZRANGE", of.messages(other), -EXCERPT_MESSAGES, -1, "WITHSCORES") for other in known.others]
-    return [*commands, ("ZRANGE", of.threads, 0, 2 * OTHERS, "REV")]
-
-
-def _settled(of: ResourceKeys, thread: str, scope: Scope) -> Steps[tuple[list[Any], Names]]:
+def _settled(of: ResourceKeys, thread: str, scope: Scope) -> Steps[tuple[Answers, Names]]:
     fixed = [of.scope, of.tokens, of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope)]
     stems = [of.chunk(""), of.sealed(""), of.messages("")]
     others = OTHERS if scope.thread is None else 0
     names = [*fixed, of.thread(thread), of.messages(thread), of.threads, *stems]
     replies, chunks, threads = yield Verb("snapshot", names, [thread, EXCERPT_MESSAGES, others])
-    return replies, Names(scope, {chunk.decode(): "" for chunk in chunks}, tuple(name.decode() for name in threads))
+    known = Names(scope, {chunk.decode(): "" for chunk in chunks}, tuple(name.decode() for name in threads))
+    return answers(replies, known, None), known
 
 
-def _named(resource: str, thread: str, guess: Scope, replies: Sequence[Any]) -> Names:
-    stored = replies[1].decode() if replies[1] else None
+def _named(resource: str, thread: str, guess: Scope, found: Answers) -> Names:
+    stored = found.scope.decode() if found.scope else None
     scope = guess if stored is None else as_scope(resource, thread, stored)
     if scope != guess:
         return Names(scope, {}, ())
-    chunks = {chunk.decode(): "" for chunk, _ in scored(replies[4])}
+    chunks = {chunk.decode(): "" for chunk, _ in found.chunks}
     if scope.thread is not None:
         return Names(scope, chunks, ())
-    unsealed = [name[1:].decode() for name in fields(replies[2]) if name.startswith(b"#")]
-    return Names(scope, chunks, newest_others(unsealed, [name.decode() for name in replies[-1]], thread))
+    unsealed = [name[1:].decode() for name in found.tokens if name.startswith(b"#")]
+    return Names(scope, chunks, newest_others(unsealed, [name.decode() for name in found.newest], thread))
 
 
 def newest_others(unsealed: Sequence[str], newest: Sequence[str], thread: str) -> tuple[str, ...]:
@@ -138,44 +110,43 @@ def newest_others(unsealed: Sequence[str], newest: Sequence[str], thread: str) -
 
 
 def _assemble(
-    thread: str, known: Names, others_now: tuple[str, ...], replies: Sequence[Any], past: Past
+    thread: str, known: Names, others_now: tuple[str, ...], found: Answers, past: Past
 ) -> tuple[Snapshot, Names]:
-    time, _, tokens, record, _, observations, reflections, state, _ = replies[:_FIXED]
-    counts = fields(tokens)
-    unsealed = unsealed_threads(counts)
-    chunks, raw = _raw(thread, known, replies)
+    unsealed = unsealed_threads(found.tokens)
+    chunks = [as_chunk(name.decode(), seq, found.details[name.decode()]) for name, seq in found.chunks]
+    raw = _raw(thread, chunks, found)
     messages = past.messages(raw, known.scope.resource)
+    past.held = Held(known.scope, *_version(found), found.observations, {c.id: found.sealed[c.id] for c in chunks})
     return Snapshot(
         scope=known.scope,
-        thread=as_thread(thread, fields(state), unsealed),
-        record=as_record(fields(record)),
+        thread=as_thread(thread, found.state, unsealed),
+        record=as_record(found.record),
         messages=messages.pop(thread),
         chunks=chunks,
-        observations=list(past.observations(scored(observations))),
-        generation=as_generation(reflections[0]) if reflections else None,
+        observations=list(past.observations(found.observations)),
+        generation=as_generation(found.reflections[0]) if found.reflections else None,
         others={name: some[-EXCERPT_MESSAGES:] for name, some in messages.items() if raw[name]},
         other_counts=_other_counts(known.scope, thread, unsealed, chunks),
         unsealed=unsealed,
-        unsealed_tokens=int(counts.get(b"*", 0)),
-        paused=b"*paused" in counts,
-        now=int(time[0]) * 1000 + int(time[1]) // 1000,
+        unsealed_tokens=int(found.tokens.get(b"*", 0)),
+        paused=b"*paused" in found.tokens,
+        now=int(found.time[0]) * 1000 + int(found.time[1]) // 1000,
     ), Names(known.scope, {chunk.id: chunk.thread for chunk in chunks}, others_now)
 
 
-def _raw(thread: str, known: Names, replies: Sequence[Any]) -> tuple[list[Chunk], dict[str, list[Pair]]]:
-    """The chunks by seq, and by thread what is raw: sealed members first, which were there before the others."""
-    chunks: list[Chunk] = []
+def _version(found: Answers) -> tuple[bytes | None, bytes | None]:
+    return found.record.get(b"epoch"), found.record.get(b"generation")
+
+
+def _raw(thread: str, chunks: Sequence[Chunk], found: Answers) -> dict[str, list[Pair]]:
+    """What is raw, by thread: what was sealed stands first, as it was there before the rest."""
     raw: dict[str, list[Pair]] = {thread: []}
-    seqs = dict(scored(replies[4]))
-    for position, chunk in enumerate(known.chunks):
-        at = _FIXED + 2 * position
-        if chunk.encode() in seqs:
-            chunks.append(as_chunk(chunk, seqs[chunk.encode()], fields(replies[at])))
-            raw.setdefault(chunks[-1].thread, []).extend(scored(replies[at + 1]))
-    for position, other in enumerate(known.others):
-        raw.setdefault(other, []).extend(scored(replies[_FIXED + 2 * len(known.chunks) + position]))
-    raw[thread].extend(scored(replies[_FIXED - 1]))
-    return sorted(chunks, key=lambda chunk: chunk.seq), raw
+    for chunk in chunks:
+        raw.setdefault(chunk.thread, []).extend(found.sealed[chunk.id])
+    for name, pairs in found.others.items():
+        raw.setdefault(name, []).extend(pairs)
+    raw[thread].extend(found.own)
+    return raw
 
 
 def _other_counts(

@@ -13,6 +13,7 @@ local replies = {
   redis.call('HGETALL', record),
   redis.call('ZRANGE', chunks, 0, -1, 'WITHSCORES'),
   redis.call('ZRANGE', observations, 0, -1, 'WITHSCORES'),
+  redis.call('ZCARD', observations),
   redis.call('ZRANGE', reflections, -1, -1),
   redis.call('HGETALL', state),
   redis.call('ZRANGE', messages, 0, -1, 'WITHSCORES'),
@@ -21,7 +22,9 @@ local ids, names = {}, {}
 for i = 1, #replies[5], 2 do
   ids[#ids + 1] = replies[5][i]
   replies[#replies + 1] = redis.call('HGETALL', chunk_stem .. replies[5][i])
-  replies[#replies + 1] = redis.call('ZRANGE', sealed_stem .. replies[5][i], 0, -1, 'WITHSCORES')
+end
+for _, id in ipairs(ids) do
+  replies[#replies + 1] = redis.call('ZRANGE', sealed_stem .. id, 0, -1, 'WITHSCORES')
 end
 for i = 1, #replies[3], 2 do
   local name = string.sub(replies[3][i], 2)

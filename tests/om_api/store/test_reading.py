@@ -7,8 +7,9 @@ import pytest
 from scene import HAROLD, activate, buffer, filled, message, observed, push, ready, seal
 
 from om_api.store import commits, looking, reading
+from om_api.store.asking import OTHERS, Names
 from om_api.store.past import Past
-from om_api.store.reading import Names, newest_others
+from om_api.store.reading import newest_others
 from om_api.values import Scope
 
 COLD = Names(HAROLD, {}, ())
@@ -150,10 +151,10 @@ def test_the_settled_read_gives_the_same_snapshot(store):
 
 def test_the_settled_read_names_other_threads_alone_and_the_newest_first(store):
     filled(store)
-    replies, names = store.run(reading._settled(store.keys.of("harold"), "t1", HAROLD))
+    found, names = store.run(reading._settled(store.keys.of("harold"), "t1", HAROLD))
 
     assert names == Names(HAROLD, {"c4": "", "c5": ""}, ("t2",))
-    assert replies[-1] == [b"t2", b"t1"]
+    assert found.newest == [b"t2", b"t1"]
 
 
 def test_in_thread_scope_the_settled_read_gives_the_same_snapshot(store):
@@ -161,8 +162,8 @@ def test_in_thread_scope_the_settled_read_gives_the_same_snapshot(store):
     ready(store, "c1", 1, scope=scope)
     push(store, 31, thread="t2")
     keys = reading._settled(store.keys.of("harold"), "t1", scope)
-    replies, names = store.run(keys)
-    settled, _ = reading._assemble("t1", names, names.others, replies, Past())
+    found, names = store.run(keys)
+    settled, _ = reading._assemble("t1", names, names.others, found, Past())
     usual, _, _ = snapshot(store, Names(scope, {}, ()))
 
     assert msgspec.structs.replace(settled, now=0) == msgspec.structs.replace(usual, now=0)
@@ -182,7 +183,7 @@ def test_the_newest_threads_are_read_and_the_others_counted(store):
         push(store, n, thread=f"t{n:02}")
     found, _, _ = snapshot(store, thread="t00")
 
-    assert len(found.others) == reading.OTHERS
+    assert len(found.others) == OTHERS
     assert len(found.other_counts) == 13
 
 
