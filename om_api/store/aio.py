@@ -10,7 +10,7 @@ from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
 from redis.exceptions import RedisError
 
-from om_api.store.exchange import asks, patient, retries_itself
+from om_api.store.exchange import asks, patient, retries_itself, within
 from om_api.store.lines import AsyncClient, AsyncPool
 from om_api.store.opening import Library, open_with
 from om_api.store.steps import Wait
@@ -18,7 +18,7 @@ from om_api.store.steps import Wait
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator
 
-    from om_api.store.steps import Step, Steps
+    from om_api.store.steps import Batch, Step, Steps
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -45,7 +45,7 @@ class AsyncConnection:
     async def _perform(self, step: Step) -> Any:
         if isinstance(step, Wait):
             return await asyncio.sleep(step.seconds)
-        return await _drive(asks(step, cluster=self.cluster), lambda ask: ask(self.client))
+        return await _drive(asks(step, cluster=self.cluster, transact=_transact), lambda ask: ask(self.client))
 
     async def close(self) -> None:
         """Give the connections back, those to Sentinels too: asyncio complains of what is left open."""
@@ -53,6 +53,21 @@ class AsyncConnection:
         for sentinel in pool.sentinel_manager.sentinels if isinstance(pool, SentinelConnectionPool) else ():
             await sentinel.aclose()
         await self.client.aclose()
+
+
+async def _transact(client: Any, batch: Batch) -> list[Any]:
+    """Send what is packed, and read what comes of it: a pipeline without all that a read has no need of."""
+    connection = await client.connection_pool.get_connection()
+    try:
+        await connection.send_packed_command([batch.packed])
+        for _ in ("MULTI", *batch.commands):
+            await connection.read_response()
+        return within(await connection.read_response())
+    except BaseException:  # replies may be left that nobody asked for
+        await connection.disconnect()
+        raise
+    finally:
+        await client.connection_pool.release(connection)
 
 
 async def _drive(questions: Generator[S, Any, T], answer: Callable[[S], Awaitable[Any]]) -> T:

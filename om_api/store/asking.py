@@ -29,7 +29,7 @@ class Names(NamedTuple):
 class Held(NamedTuple):
     """What a reader has of a memory, and need not read again while it is that memory.
 
-    Within an `epoch` a chunk covers what it covered when it was sealed. Within a `generation` of it observations come at
+    Within an `epoch` a chunk covers what it covered when it was sealed, and a ready one stays as it is (`ready`). Within a `generation` of it observations come at
     the end only, and go only by being forgotten, which their number tells. The last of them is read again: what a crash of
     the server took with its last second may have come anew, as another observation at the same place.
     """
@@ -39,6 +39,7 @@ class Held(NamedTuple):
     generation: bytes | None
     observations: list[Pair]
     sealed: Mapping[str, list[Pair]]
+    ready: Mapping[str, Mapping[bytes, bytes]]
 
     def whole(self, found: Answers) -> list[Pair] | None:
         """All observations, with those that came; None when this is no longer what is held."""
@@ -83,7 +84,7 @@ def commands(of: ResourceKeys, thread: str, known: Names, held: Held | None) -> 
         ("HGETALL", of.thread(thread)),
         ("ZRANGE", of.messages(thread), 0, -1, "WITHSCORES"),
     ]
-    asked += [("HGETALL", of.chunk(chunk)) for chunk in known.chunks]
+    asked += [("HGETALL", of.chunk(chunk)) for chunk in known.chunks if not held or chunk not in held.ready]
     asked += [_sealed(of, thread, *chunk) for chunk in known.chunks.items() if not held or chunk[0] not in held.sealed]
     asked += [("ZRANGE", of.messages(other), -EXCERPT_MESSAGES, -1, "WITHSCORES") for other in known.others]
     return [*asked, ("ZRANGE", of.threads, 0, 2 * OTHERS, "REV")]
@@ -103,8 +104,8 @@ def answers(replies: Sequence[Any], known: Names, held: Held | None) -> Answers:
     """What was replied to `commands`."""
     time, scope, tokens, record, chunks, observations, count, reflections, state, own = replies[:_FIXED]
     rest = iter(replies[_FIXED:-1])
-    details = {chunk: fields(next(rest)) for chunk in known.chunks}
-    kept = held.sealed if held else {}
+    ready, kept = (held.ready, held.sealed) if held else ({}, {})
+    details = {chunk: ready[chunk] if chunk in ready else fields(next(rest)) for chunk in known.chunks}
     return Answers(
         time=time,
         scope=scope,

@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
-from om_api.store.exchange import asks, patient, retries_itself
+from om_api.store.exchange import asks, patient, retries_itself, within
 from om_api.store.lines import Client, Pool
 from om_api.store.opening import Library, open_with
 from om_api.store.steps import Wait
@@ -18,7 +18,7 @@ from om_api.store.steps import Wait
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from om_api.store.steps import Step, Steps
+    from om_api.store.steps import Batch, Step, Steps
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -45,11 +45,26 @@ class Connection:
     def _perform(self, step: Step) -> Any:
         if isinstance(step, Wait):
             return time.sleep(step.seconds)
-        return _drive(asks(step, cluster=self.cluster), lambda ask: ask(self.client))
+        return _drive(asks(step, cluster=self.cluster, transact=_transact), lambda ask: ask(self.client))
 
     def close(self) -> None:
         """Give the connections back."""
         self.client.close()
+
+
+def _transact(client: Any, batch: Batch) -> list[Any]:
+    """Send what is packed, and read what comes of it: a pipeline without all that a read has no need of."""
+    connection = client.connection_pool.get_connection()
+    try:
+        connection.send_packed_command([batch.packed])
+        for _ in ("MULTI", *batch.commands):
+            connection.read_response()
+        return within(connection.read_response())
+    except BaseException:  # replies may be left that nobody asked for
+        connection.disconnect()
+        raise
+    finally:
+        client.connection_pool.release(connection)
 
 
 def _drive(questions: Generator[S, Any, T], answer: Callable[[S], Any]) -> T:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import socket
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from redis.exceptions import ConnectionError as NotConnected
@@ -86,14 +87,20 @@ def _again(step: Step, error: RedisError, *, retries_itself: bool) -> Steps[Any]
         raise _uncertain(again) if first.stored is None is not again.stored else again from second
 
 
-def asks(step: Verb | Batch, *, cluster: bool) -> Asks:
-    """What a client is asked for one step, one after the other; returns the step's reply."""
+def asks(step: Verb | Batch, *, cluster: bool, transact: Callable[[Any, Batch], Any]) -> Asks:
+    """What a client is asked for one step, one after the other; returns the step's reply.
+
+    `transact` sends what is packed. Should the server refuse any of it, it is asked in the usual way, which knows what to say.
+    """
     if isinstance(step, Verb):
         return _call(step)
-    return _on_slots(step) if cluster else _at_once(step)
+    return _on_slots(step) if cluster else _at_once(step, transact)
 
 
-def _at_once(step: Batch) -> Asks:
+def _at_once(step: Batch, transact: Callable[[Any, Batch], Any]) -> Asks:
+    if step.packed:
+        with suppress(ResponseError):
+            return (yield lambda client: transact(client, step))
     if len(step.commands) == 1:
         return [(yield lambda client: client.execute_command(*step.commands[0]))]
     if step.slim:
@@ -109,6 +116,14 @@ def _at_once(step: Batch) -> Asks:
 def _as_script(step: Batch) -> Verb:
     words = [word for command in step.commands for word in (len(command), *command)]
     return Verb("batch", [command[1] for command in step.commands if len(command) > 1], words)
+
+
+def within(done: Any) -> list[Any]:
+    """The replies that EXEC gave; raises the first error among them."""
+    for reply in done:
+        if isinstance(reply, ResponseError):
+            raise reply
+    return list(done)
 
 
 def _pipeline(client: Any, commands: Any, *, atomic: bool) -> Any:

@@ -6,8 +6,9 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from om_api.again import shared
+from om_api.again import Again, shared
 from om_api.store.decoding import Pair, message_of, stored_of
+from om_api.store.steps import pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,7 @@ class Met(NamedTuple, Generic[T]):
 
     pairs: list[Pair]
     values: list[T]
+    members: frozenset[bytes] = frozenset()
     ordered: bool = True
     weight: int = 0
 
@@ -34,10 +36,15 @@ class Met(NamedTuple, Generic[T]):
         same = shared(self.pairs, pairs)
         if same == len(pairs) == len(self.pairs):
             return self
-        values = [*self.values[:same], *map(decode, pairs[same:])]
-        pairs = [*self.pairs[:same], *pairs[same:]]  # the old objects: they know their hashes
-        ordered = (self.ordered or not same) and _ascend(pairs[max(0, same - 1) :])
-        return Met(pairs, values, ordered and _differ(pairs), sum(len(member) for member, _ in pairs))
+        old, new = (self if same == len(self.pairs) else self._first(same)), pairs[same:]
+        fresh = frozenset(member for member, _ in new)
+        ordered = old.ordered and len(fresh) == len(new) and not fresh & old.members and _ascend([*old.pairs[-1:], *new])
+        weight = old.weight + sum(map(len, fresh))
+        return Met([*old.pairs, *new], [*old.values, *map(decode, new)], old.members | fresh, ordered, weight)
+
+    def _first(self, n: int) -> Met[T]:
+        members = frozenset(member for member, _ in self.pairs[:n])
+        return Met(self.pairs[:n], self.values[:n], members, self.ordered or not n, sum(map(len, members)))
 
 
 _NOTHING: Met[Any] = Met([], [])
@@ -51,6 +58,7 @@ class Past:
 
     def __init__(self) -> None:
         self.held: Held | None = None
+        self.pack = Again(pack)
         self._observations: Met[Stored] = _NOTHING
         self._messages: Mapping[str, Met[Message | None]] = {}
 
@@ -77,10 +85,6 @@ class Past:
 
 def _ascend(pairs: Sequence[Pair]) -> bool:
     return all((a[1], a[0]) < (b[1], b[0]) for a, b in pairwise(pairs))
-
-
-def _differ(pairs: Sequence[Pair]) -> bool:
-    return len({member for member, _ in pairs}) == len(pairs)
 
 
 def _in_order(met: Met[Message | None]) -> list[Message]:

@@ -61,7 +61,8 @@ def snapshot(
     of, past = keys.of(resource), past or Past()
     for _ in range(_TRIES):
         held = past.held if past.held and past.held.scope == known.scope else None
-        found = answers((yield Batch(commands(of, thread, known, held))), known, held)
+        asked = commands(of, thread, known, held)
+        found = answers((yield Batch(asked, packed=past.pack(tuple(asked)))), known, held)
         named = _named(resource, thread, known.scope, found)
         whole = held.whole(found) if held else found.observations
         if named.scope != known.scope:
@@ -116,7 +117,7 @@ def _assemble(
     chunks = [as_chunk(name.decode(), seq, found.details[name.decode()]) for name, seq in found.chunks]
     raw = _raw(thread, chunks, found)
     messages = past.messages(raw, known.scope.resource)
-    past.held = Held(known.scope, *_version(found), found.observations, {c.id: found.sealed[c.id] for c in chunks})
+    past.held = _held(known.scope, chunks, found)
     return Snapshot(
         scope=known.scope,
         thread=as_thread(thread, found.state, unsealed),
@@ -134,8 +135,11 @@ def _assemble(
     ), Names(known.scope, {chunk.id: chunk.thread for chunk in chunks}, others_now)
 
 
-def _version(found: Answers) -> tuple[bytes | None, bytes | None]:
-    return found.record.get(b"epoch"), found.record.get(b"generation")
+def _held(scope: Scope, chunks: Sequence[Chunk], found: Answers) -> Held:
+    sealed = {chunk.id: found.sealed[chunk.id] for chunk in chunks}
+    ready = {chunk.id: found.details[chunk.id] for chunk in chunks if chunk.ready}
+    version = found.record.get(b"epoch"), found.record.get(b"generation")
+    return Held(scope, *version, found.observations, sealed, ready)
 
 
 def _raw(thread: str, chunks: Sequence[Chunk], found: Answers) -> dict[str, list[Pair]]:

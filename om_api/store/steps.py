@@ -28,7 +28,8 @@ class Batch(NamedTuple):
     """Send commands in one round trip; `atomic` wraps them in MULTI/EXEC. Replies come as a list.
 
     `once`: never sent again when there was no answer, since what was done already would be done twice. `slim`: hundreds of
-    small reads, which one script call makes for a fraction of what it costs to send and answer each of them.
+    small reads, which one script call makes for a fraction of what it costs to send and answer each of them. `packed`: the
+    same commands as `pack` writes them, for what is asked again and again; the replies come as the server gives them then.
     """
 
     commands: Sequence[tuple[Any, ...]]
@@ -36,6 +37,17 @@ class Batch(NamedTuple):
     writes: bool = False
     once: bool = False
     slim: bool = False
+    packed: bytes = b""
+
+
+def pack(commands: Sequence[tuple[Any, ...]]) -> bytes:
+    """Commands in MULTI/EXEC as they go over the wire."""
+    return b"".join(map(_pack, [("MULTI",), *commands, ("EXEC",)]))
+
+
+def _pack(command: tuple[Any, ...]) -> bytes:
+    words = [str(word).encode() for word in command]
+    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%b\r\n" % (len(word), word) for word in words)
 
 
 class Wait(NamedTuple):

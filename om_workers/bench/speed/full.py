@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 THREAD = "thread-1"
 MESSAGES, OBSERVATIONS = 300, 50
+_UNSEALED = 59
 _MESSAGE_TOKENS, _MESSAGE_LENGTH = 99, 400
 _OBSERVATION_TOKENS, _OBSERVATION_LENGTH = 798, 3_200
 _COVERED_TOKENS = 4_800  # that an observation stands for: a sixth of them
@@ -40,16 +41,19 @@ class Full:
 
     def __init__(self, stand: Stand, resource: str) -> None:
         self.resource, self.om = resource, stand.om
-        self._bare, self._run = stand.bare, Connection(stand.bare).run
+        self._bare, self._run, self._work = stand.bare, Connection(stand.bare).run, stand.running.work
         self._scope, self._keys = Scope(resource), Keys(stand.om.settings.prefix)
         self._random = random.Random(resource)  # noqa: S311 - the same words in every run
         self._now = int(time.time() * 1000)
 
     def build(self) -> None:
-        """Write it: the observations by the store's own verbs, the messages as an agent does. Workers have to work after."""
+        """Write it: the observations by the store's own verbs, the messages as an agent does, and workers seal the older ones."""
         for n in range(OBSERVATIONS):
             self._observe(n)
-        self.om.add_messages(list(self._turns()))
+        messages = list(self._turns())
+        self.om.add_messages(messages[:-_UNSEALED])
+        self._work()
+        self.om.add_messages(messages[-_UNSEALED:])
         key = self._keys.of(self.resource).messages(THREAD)
         self._key, self._last = key, self._bare.zrange(key, -1, -1, withscores=True)[0]
 
