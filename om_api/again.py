@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 T = TypeVar("T")
+_FEW = 3
 
 
 class Again(Generic[T]):
@@ -29,8 +30,9 @@ class Again(Generic[T]):
 
 
 def shared(before: list[Any], now: list[Any]) -> int:
-    """How many items both begin with; most often all of the shorter one, which one comparison tells."""
+    """How many items both begin with; most often all of the shorter one or but a few, which one comparison each tells."""
     short = min(len(before), len(now))
-    if before[:short] == now[:short]:
-        return short
-    return next(n for n, (old, new) in enumerate(zip(before, now, strict=False)) if old != new)
+    for n in range(short, max(short - _FEW, 0), -1):
+        if before[:n] == now[:n]:
+            return n
+    return next((n for n, (old, new) in enumerate(zip(before, now, strict=False)) if old != new), 0)

@@ -314,7 +314,7 @@ class Core:
         return snapshot
 
     def _in_force(self, resource: str, record: Record) -> InForce:
-        return in_force.read(record.limits, in_force.of(self.settings.for_agent(resource)))
+        return in_force.read(record.limits) or in_force.of(self.settings.for_agent(resource))
 
     def _mark_reflect(self, snapshot: Snapshot, chosen: Sequence[str], limits: Limits) -> Steps[None]:
         gained = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -39,9 +40,10 @@ def write(in_force: InForce) -> str:
     return msgspec.json.encode(in_force).decode()
 
 
-def read(text: str, otherwise: InForce) -> InForce:
-    """What a record says, or `otherwise` where no worker has written anything (or a newer one something unreadable)."""
+@lru_cache(maxsize=256)  # agents with the same settings say the same, and each read asks
+def read(text: str) -> InForce | None:
+    """What a record says; None where no worker has written anything, or a newer one something unreadable."""
     try:
-        return msgspec.json.decode(text, type=InForce) if text else otherwise
+        return msgspec.json.decode(text, type=InForce) if text else None
     except msgspec.DecodeError:
-        return otherwise
+        return None

@@ -7,6 +7,8 @@ import time
 from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from om_api.again import shared
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -21,7 +23,7 @@ WHATS = ("contexts", "tokens", "cached", "raw", "raw_cached")
 class _Seen(NamedTuple):
     """A thread's last context: its blocks by hash, its raw history, what of that a reflection took in, the generation."""
 
-    hashes: tuple[int, ...]
+    hashes: list[int]
     raw: int
     reflected: int
     generation: int
@@ -45,14 +47,16 @@ class Served:
     def count(self, snapshot: Snapshot, blocks: Sequence[Block]) -> None:
         """Tally one context that was served."""
         resource, key = snapshot.scope.resource, (snapshot.scope.resource, snapshot.thread.id)
-        hashes = tuple(hash(block.text) for block in blocks)
+        hashes = [hash(block.text) for block in blocks]
+        tokens = sum(block.tokens for block in blocks)
         with self._lock:
             before = self._seen.get(key)
+            same = shared(before.hashes, hashes) if before else 0
             now = _Seen(hashes, *_history(snapshot, before))
             amounts = {
                 "contexts": 1,
-                "tokens": sum(block.tokens for block in blocks),
-                "cached": _cached(blocks, hashes, before.hashes if before else ()),
+                "tokens": tokens,
+                "cached": tokens - sum(block.tokens for block in blocks[same:]),
                 "raw": now.raw,
                 "raw_cached": min(now.raw, before.raw) if before else 0,
             }
@@ -82,15 +86,6 @@ class Served:
         with self._lock:
             for resource, sums in untold.items():
                 _keep(self._sums, resource, self._sums.get(resource, Counter()) + sums)
-
-
-def _cached(blocks: Sequence[Block], hashes: Sequence[int], before: Sequence[int]) -> int:
-    tokens = 0
-    for block, is_, was in zip(blocks, hashes, before, strict=False):
-        if is_ != was:
-            break
-        tokens += block.tokens
-    return tokens
 
 
 def _history(snapshot: Snapshot, before: _Seen | None) -> tuple[int, int, int]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from om_api.context.turns import wire_id, wire_name
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -37,23 +35,19 @@ def _said(turns: Iterable[Turn]) -> list[Wire]:
 
 def _messages(turn: Turn) -> list[Wire]:
     if turn.results:
-        return [_result(*pair) for pair in zip(turn.results, turn.answers, strict=True)]
+        return [_result(*answered) for answered in turn.answered]
     if turn.calls:
-        calls = [_call(*pair) for pair in zip(turn.calls, turn.arguments, strict=True)]
+        calls = [_call(*asked) for asked in turn.asked]
         return [{"role": "assistant", "content": turn.text or None, "tool_calls": calls}]
     return [{"role": turn.role, "content": [_part(part) for part in turn.parts]}]
 
 
-def _call(part: Wire, written: str) -> Wire:
-    return {"id": wire_id(part), "type": "function", "function": {"name": wire_name(part), "arguments": written}}
+def _call(name: str, function: str, arguments: str) -> Wire:
+    return {"id": name, "type": "function", "function": {"name": function, "arguments": arguments}}
 
 
-def _result(part: Wire, text: str) -> Wire:
-    return {
-        "role": "tool",
-        "tool_call_id": wire_id(part),
-        "content": f"Error: {text}" if part.get("is_error") else text,
-    }
+def _result(name: str, text: str, failed: bool) -> Wire:  # noqa: FBT001 - as answered
+    return {"role": "tool", "tool_call_id": name, "content": f"Error: {text}" if failed else text}
 
 
 def _part(part: Wire) -> Wire:

@@ -24,6 +24,22 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME = 64
 
 
+class Asked(NamedTuple):
+    """One call of a tool; `arguments` are JSON."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class Answered(NamedTuple):
+    """What a tool gave for one call."""
+
+    id: str
+    text: str
+    failed: bool
+
+
 class Turn(msgspec.Struct, dict=True):
     """What one side says at once. Nobody changes one: it may stand in many contexts.
 
@@ -47,14 +63,15 @@ class Turn(msgspec.Struct, dict=True):
         return not self.calls and not self.results and all(part["type"] == "text" for part in self.parts)
 
     @cached_property
-    def arguments(self) -> list[str]:
-        """The arguments of each call as JSON."""
-        return [msgspec.json.encode(arguments(part)).decode() for part in self.calls]
+    def asked(self) -> list[Asked]:
+        """The calls, as all providers take them."""
+        written = (msgspec.json.encode(arguments(part)).decode() for part in self.calls)
+        return [Asked(wire_id(part), wire_name(part), text) for part, text in zip(self.calls, written, strict=True)]
 
     @cached_property
-    def answers(self) -> list[str]:
-        """The text of each result."""
-        return [result_text(part) for part in self.results]
+    def answered(self) -> list[Answered]:
+        """The results, as text."""
+        return [Answered(wire_id(part), result_text(part), bool(part.get("is_error"))) for part in self.results]
 
 
 class _Piece(NamedTuple):

@@ -47,7 +47,7 @@ def _pressures(tiers: Tiers, otherwise: InForce) -> Iterator[tuple[str, float]]:
 
 def _pressure(level: Level, otherwise: InForce) -> tuple[float, float]:
     """A scope's raw window and observations beside the thresholds that its record carries, or else the settings."""
-    limits, record = in_force.read(level.record.limits, otherwise).limits, level.record
+    limits, record = (in_force.read(level.record.limits) or otherwise).limits, level.record
     raw = level.unsealed + record.chunk_tokens
     thresholds = (threshold(limits, record.observation_tokens), limits.observation_threshold)
     raw_most, observed_most = (max(1, tokens) for tokens in thresholds)  # the record may say anything

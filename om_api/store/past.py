@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from om_api.again import Again, shared
-from om_api.store.decoding import Pair, message_of, stored_of
+from om_api.store.decoding import Pair, as_record, message_of, stored_of
 from om_api.store.steps import pack
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class Past:
     def __init__(self) -> None:
         self.held: Held | None = None
         self.pack = Again(pack)
+        self.record = Again(as_record)
         self._observations: Met[Stored] = _NOTHING
         self._messages: Mapping[str, Met[Message | None]] = {}
 

@@ -10,7 +10,6 @@ from om_api.store.asking import EXCERPT_MESSAGES, OTHERS, Answers, Held, Names, 
 from om_api.store.decoding import (
     as_chunk,
     as_generation,
-    as_record,
     as_stored,
     as_thread,
     fields,
@@ -121,7 +120,7 @@ def _assemble(
     return Snapshot(
         scope=known.scope,
         thread=as_thread(thread, found.state, unsealed),
-        record=as_record(found.record),
+        record=past.record(found.record),
         messages=messages.pop(thread),
         chunks=chunks,
         observations=list(past.observations(found.observations)),

@@ -10,7 +10,7 @@ from om_api import Message
 from om_api.store import commits, looking
 from om_api.store.connection import Connection
 from om_api.store.keys import Keys
-from om_api.values import Observation, Scope, encode_message
+from om_api.values import Observation, Scope, encode_message, new_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 THREAD = "thread-1"
 MESSAGES, OBSERVATIONS = 300, 50
 _UNSEALED = 59
+_TURNS = 20
 _MESSAGE_TOKENS, _MESSAGE_LENGTH = 99, 400
 _OBSERVATION_TOKENS, _OBSERVATION_LENGTH = 798, 3_200
 _COVERED_TOKENS = 4_800  # that an observation stands for: a sixth of them
@@ -45,6 +46,8 @@ class Full:
         self._scope, self._keys = Scope(resource), Keys(stand.om.settings.prefix)
         self._random = random.Random(resource)  # noqa: S311 - the same words in every run
         self._now = int(time.time() * 1000)
+        self._key = self._keys.of(resource).messages(THREAD)
+        self._turned: list[bytes] = []
 
     def build(self) -> None:
         """Write it: the observations by the store's own verbs, the messages as an agent does, and workers seal the older ones."""
@@ -54,23 +57,21 @@ class Full:
         self.om.add_messages(messages[:-_UNSEALED])
         self._work()
         self.om.add_messages(messages[-_UNSEALED:])
-        key = self._keys.of(self.resource).messages(THREAD)
-        self._key, self._last = key, self._bare.zrange(key, -1, -1, withscores=True)[0]
 
     def turn(self) -> None:
-        """Put another message in the place of the newest one, so that what is read next is not what was read before."""
-        member, score = self._last
-        text = self._words(_MESSAGE_LENGTH).encode()
-        before, _, after = member.partition(b'"content":"')
-        self._last = before + b'"content":"' + text + after[_MESSAGE_LENGTH:], score
-        with self._bare.pipeline() as pipe:
-            pipe.zrem(self._key, member).zadd(self._key, dict([self._last])).execute()
+        """Have one message more, as in a conversation that goes on; after 20 of them there are as many as in the beginning."""
+        if len(self._turned) == _TURNS:
+            self._bare.zrem(self._key, *self._turned)
+            self._turned = []
+        message = Message(role="user", content=self._words(_MESSAGE_LENGTH), tokens=_MESSAGE_TOKENS, id=new_id(), **self._place())
+        self._turned.append(encode_message(message))
+        self._bare.zadd(self._key, {self._turned[-1]: self._now + len(self._turned)})
 
     def _observe(self, n: int) -> None:
         day = self._now - (OBSERVATIONS - n) * _DAY_MS
         message = Message(id=f"seen-{n}", role="user", content="seen", tokens=_COVERED_TOKENS, timestamp=day, **self._place())
         self.om.add_message(message)
-        member = self._bare.zrange(self._keys.of(self.resource).messages(THREAD), 0, -1)[0]
+        member = self._bare.zrange(self._key, 0, -1)[0]
         epoch = self._run(looking.look(self._keys, self._scope)).record.epoch
         self._run(commits.seal(self._keys, self._scope, epoch, THREAD, [member], _COVERED_TOKENS, f"chunk-{n:04}"))
         self._run(commits.buffer(self._keys, self.resource, self._observation(n, day), f"chunk-{n:04}"))
