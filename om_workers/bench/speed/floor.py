@@ -1,52 +1,58 @@
-"""The floor of reading: as many bytes from the same server over a bare socket."""
+"""The floor of reading: the same bytes from the same server, over a bare socket that only counts them."""
 
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from om_api.store.steps import pack
 
 if TYPE_CHECKING:
-    import redis
+    from collections.abc import Sequence
 
-_KEY = "om-bench:floor"
+_BUFFER = 2 * 2**20
+_SILENCE_S = 0.2
 
 
 class Floor:
-    """One string of `size` bytes in the store at `url`, read over a socket of its own with a buffer that holds all of it."""
+    """Commands in one MULTI/EXEC, asked over a socket of its own and read into one large buffer, never parsed.
 
-    def __init__(self, url: str, size: int) -> None:
+    The replies must have the same length every time.
+    """
+
+    def __init__(self, url: str, commands: Sequence[tuple[Any, ...]]) -> None:
         parts = urlsplit(url)
         self._socket = socket.create_connection((parts.hostname or "127.0.0.1", parts.port or 6379))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._into = memoryview(bytearray(size + 64))
+        self._into = memoryview(bytearray(_BUFFER))
         if parts.password:
-            self._ask("AUTH", *filter(None, [parts.username]), parts.password)
-        self._ask("SET", _KEY, "x" * size)
-        self._question = _packed("GET", _KEY)
-        self._length = len(f"${size}\r\n\r\n") + size
+            self._ask(pack([("AUTH", *filter(None, [parts.username]), unquote(parts.password))]))
+        if parts.path.strip("/"):
+            self._ask(pack([("SELECT", parts.path.strip("/"))]))
+        self._question = pack(commands)
+        self.length = self._ask(self._question)
 
     def read(self) -> None:
         """Read all of it once."""
         self._socket.sendall(self._question)
         got = 0
-        while got < self._length:
+        while got < self.length:
             got += self._socket.recv_into(self._into[got:])
 
     def close(self) -> None:
-        """Take the string out of the store, and close the socket."""
-        self._ask("UNLINK", _KEY)
+        """Close the socket."""
         self._socket.close()
 
-    def _ask(self, *words: str) -> None:
-        self._socket.sendall(_packed(*words))
-        self._socket.recv(64)
-
-
-def _packed(*words: str) -> bytes:
-    return "".join([f"*{len(words)}\r\n", *(f"${len(word.encode())}\r\n{word}\r\n" for word in words)]).encode()
-
-
-def served(bare: redis.Redis) -> int:
-    """How many bytes the server has sent so far."""
-    return int(bare.info("stats")["total_net_output_bytes"])
+    def _ask(self, question: bytes) -> int:
+        """Ask something and wait for the end of the answer; its length."""
+        self._socket.sendall(question)
+        self._socket.settimeout(_SILENCE_S)
+        got = 0
+        try:
+            while True:
+                got += self._socket.recv_into(self._into)
+        except TimeoutError:
+            return got
+        finally:
+            self._socket.settimeout(None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from om_workers.bench.speed import activating, extracting, idling, working, writing
+from om_workers.bench.speed import activating, context, extracting, idling, working, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +16,7 @@ ROOMS: Mapping[str, Callable[[Stand], Iterator[Figure]]] = {
     "add_message": writing.add_message,
     "add_messages": writing.add_messages,
     "memory": writing.memory_of_a_message,
+    "get_context": context.context,
     "observer_tick": idling.observer_tick,
     "idle_agents": idling.idle_agents,
     "activation": activating.activation,

@@ -1,0 +1,126 @@
+"""A warm `get_context` beside the same bytes from a bare socket: one thread, and ten at once."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from threading import Barrier
+from typing import TYPE_CHECKING
+
+from om_api import ObservationalMemory
+from om_api.store import asking, reading
+from om_api.store.connection import Connection
+from om_api.store.keys import Keys
+from om_api.values import Scope
+from om_workers.bench.figures import Figure, middle, side_by_side, timed, us
+from om_workers.bench.speed.floor import Floor
+from om_workers.bench.speed.full import THREAD, Full
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Executor
+
+    from om_workers.bench.speed.stand import Stand
+
+_THREADS = 10
+_ROUNDS = 1_000
+_BURSTS, _IN_A_BURST = 20, 10
+_CLIENTS, _FIRST_REACH = 5, 40
+_WORK = "`get_context` and its chat messages, 40k tokens of observations and 30k raw"
+_FLOOR = "the same bytes from a bare socket"
+
+
+class _Agent:
+    """One agent's memory, what it does of it, and the floor of that."""
+
+    def __init__(self, stand: Stand, n: int) -> None:
+        self.full = Full(stand, f"reader-{n}")
+        self.full.build()
+        self._om = stand.om
+        self.floor = Floor(stand.url, _everything(stand, self.full.resource))
+
+    def read(self) -> None:
+        """What an agent does before each turn: have the context, and make of it what it sends to its model."""
+        self._om.get_context(THREAD, self.full.resource).as_openai()
+
+    def turn(self) -> None:
+        """Another message came."""
+        self.full.turn()
+
+
+def _everything(stand: Stand, resource: str) -> list[tuple[object, ...]]:
+    """The commands of a first look, but for the time, which is not always as long."""
+    of, first = Keys(stand.om.settings.prefix), asking.Names(Scope(resource), {}, ())
+    _, names = Connection(stand.bare).run(reading.snapshot(of, resource, THREAD, first))
+    return [command for command in asking.commands(of.of(resource), THREAD, names, None) if command != ("TIME",)]
+
+
+def context(stand: Stand) -> Iterator[Figure]:
+    """An agent reads after each message that came. Ten threads read a memory each, by one client, all at the same time.
+
+    The floor is what a first look asks for: all that the context is made of. The longest calls are held against its median.
+    """
+    with ExitStack() as held:
+        agents = [_Agent(stand, n) for n in range(_THREADS)]
+        for agent in agents:
+            held.enter_context(closing(agent.floor))
+        yield from _figures("1 thread", *_alone(agents[0]), reach=3.3)
+        yield from _figures(f"{_THREADS} threads", *_together(agents), reach=4)
+        yield _first(stand, agents)
+
+
+def _figures(threads: str, ours: Sequence[float], floor: Sequence[float], reach: float) -> Iterator[Figure]:
+    least, slow = middle(floor), sorted(ours)[int(len(ours) * 0.99)]
+    work = f"{_WORK}, {threads}"
+    yield _figure(f"{work}, p50", middle(ours), least, reach)
+    yield _figure(f"{work}, p99", slow, least, 8)
+
+
+def _figure(work: str, ours: float, floor: float, reach: float) -> Figure:
+    return Figure(work=work, ours=us(ours), reference=f"{_FLOOR}: {us(floor)}", value=ours / floor, reach=reach)
+
+
+def _alone(agent: _Agent) -> tuple[list[float], list[float]]:
+    agent.read()
+    pairs = [_after_a_turn(agent) for _ in range(_ROUNDS)]
+    return [ours for ours, _ in pairs], [floor for _, floor in pairs]
+
+
+def _after_a_turn(agent: _Agent) -> tuple[float, float]:
+    agent.turn()
+    (ours,), (floor,) = side_by_side(agent.read, agent.floor.read, 1)
+    return ours, floor
+
+
+def _together(agents: Sequence[_Agent]) -> tuple[list[float], list[float]]:
+    """Durations of bursts of calls in as many threads as there are agents, ours and the floor in turns."""
+    ours, floor = list[float](), list[float]()
+    with ThreadPoolExecutor(len(agents)) as pool:
+        for _ in range(_BURSTS):
+            ours += _burst(pool, agents, [agent.read for agent in agents])
+            floor += _burst(pool, agents, [agent.floor.read for agent in agents])
+    return ours, floor
+
+
+def _burst(pool: Executor, agents: Sequence[_Agent], works: Sequence[Callable[[], None]]) -> list[float]:
+    start = Barrier(len(agents))
+
+    def run(agent: _Agent, work: Callable[[], None]) -> list[float]:
+        agent.turn()
+        start.wait()
+        return [timed(work) for _ in range(_IN_A_BURST)]
+
+    return [duration for some in pool.map(run, agents, works) for duration in some]
+
+
+def _first(stand: Stand, agents: Sequence[_Agent]) -> Figure:
+    """What a client takes that knows nothing of a thread yet: for who reads each thread once."""
+    ours = [duration for _ in range(_CLIENTS) for duration in _firsts(stand, agents)]
+    floor = [timed(agent.floor.read) for _ in range(_CLIENTS) for agent in agents]
+    return _figure(f"{_WORK}, a client's first of a thread, p50", middle(ours), middle(floor), _FIRST_REACH)
+
+
+def _firsts(stand: Stand, agents: Sequence[_Agent]) -> list[float]:
+    with ObservationalMemory(stand.om.settings, tally=False) as om:
+        om.ping()
+        return [timed(lambda a=agent: om.get_context(THREAD, a.full.resource).as_openai()) for agent in agents]
