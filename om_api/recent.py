@@ -48,7 +48,7 @@ class Recent:
             while self._weight > self._most and len(self._readers) > 1:
                 oldest, _ = self._readers.popitem(last=False)
                 self._note(oldest, 0)
-                
+
     def _note(self, key: tuple[str, str], weight: int) -> None:
         self._weight += weight - self._weights.pop(key, 0)
         if weight:

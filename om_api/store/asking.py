@@ -27,11 +27,12 @@ class Names(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What a reader has of a memory, and need not read again while it is that memory.
+    """What a reader holds of a memory, and need not read again while it is that memory.
 
-    Within an `epoch` a chunk covers what it covered when it was sealed, and a ready one stays as it is (`ready`). Within a `generation` of it observations come at
-    the end only, and go only by being forgotten, which their number tells. The last of them is read again: what a crash of
-    the server took with its last second may have come anew, as another observation at the same place.
+    Within an `epoch` a chunk covers what it covered when it was sealed, and one that is ready stays as it is (`ready`).
+    Within a `generation` of it observations come at the end only, and go only by being forgotten, which their number
+    tells. The last of them is read again: what a crash of the server took with its last second may have come anew, as
+    another observation at the same place.
     """
 
     scope: Scope
@@ -45,13 +46,13 @@ class Held(NamedTuple):
         """All observations, with those that came; None when this is no longer what is held."""
         last, new = self.observations[-1:], found.observations
         same = (found.record.get(b"epoch"), found.record.get(b"generation")) == (self.epoch, self.generation)
-        if not same or new[: len(last)] != last or found.count != len(self.observations) + len(new) - len(last):
+        if not same or new[: len(last)] != last or found.known != len(self.observations) + len(new) - len(last):
             return None
         return [*self.observations, *new[len(last) :]]
 
 
 class Answers(NamedTuple):
-    """The replies of one look, told apart. `count` is how many observations there are, `newest` the threads heard of last."""
+    """The replies of one look, told apart. `known` is how many observations there are, `newest` the threads heard of last."""
 
     time: Sequence[Any]
     scope: bytes | None
@@ -59,7 +60,7 @@ class Answers(NamedTuple):
     record: Mapping[bytes, bytes]
     chunks: list[Pair]
     observations: list[Pair]
-    count: int
+    known: int
     reflections: Sequence[bytes]
     state: Mapping[bytes, bytes]
     own: list[Pair]
@@ -113,7 +114,7 @@ def answers(replies: Sequence[Any], known: Names, held: Held | None) -> Answers:
         record=fields(record),
         chunks=scored(chunks),
         observations=scored(observations),
-        count=int(count),
+        known=int(count),
         reflections=reflections,
         state=fields(state),
         own=scored(own),

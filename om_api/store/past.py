@@ -38,7 +38,9 @@ class Met(NamedTuple, Generic[T]):
             return self
         old, new = (self if same == len(self.pairs) else self._first(same)), pairs[same:]
         fresh = frozenset(member for member, _ in new)
-        ordered = old.ordered and len(fresh) == len(new) and not fresh & old.members and _ascend([*old.pairs[-1:], *new])
+        ordered = (
+            old.ordered and len(fresh) == len(new) and not fresh & old.members and _ascend([*old.pairs[-1:], *new])
+        )
         weight = old.weight + sum(map(len, fresh))
         return Met([*old.pairs, *new], [*old.values, *map(decode, new)], old.members | fresh, ordered, weight)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from functools import partial
 from threading import Barrier
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,7 @@ class _Agent:
 
     def read(self) -> None:
         """What an agent does before each turn: have the context, and make of it what it sends to its model."""
-        self._om.get_context(THREAD, self.full.resource).as_openai()
+        _sent(self._om, self.full.resource)
 
     def turn(self) -> None:
         """Another message came."""
@@ -69,7 +70,7 @@ def context(stand: Stand) -> Iterator[Figure]:
         yield _first(stand, agents)
 
 
-def _figures(threads: str, ours: Sequence[float], floor: Sequence[float], reach: float) -> Iterator[Figure]:
+def _figures(threads: str, ours: list[float], floor: list[float], reach: float) -> Iterator[Figure]:
     least, slow = middle(floor), sorted(ours)[int(len(ours) * 0.99)]
     work = f"{_WORK}, {threads}"
     yield _figure(f"{work}, p50", middle(ours), least, reach)
@@ -123,4 +124,8 @@ def _first(stand: Stand, agents: Sequence[_Agent]) -> Figure:
 def _firsts(stand: Stand, agents: Sequence[_Agent]) -> list[float]:
     with ObservationalMemory(stand.om.settings, tally=False) as om:
         om.ping()
-        return [timed(lambda a=agent: om.get_context(THREAD, a.full.resource).as_openai()) for agent in agents]
+        return [timed(partial(_sent, om, agent.full.resource)) for agent in agents]
+
+
+def _sent(om: ObservationalMemory, resource: str) -> None:
+    om.get_context(THREAD, resource).as_openai()

@@ -25,12 +25,13 @@ _MESSAGE_TOKENS, _MESSAGE_LENGTH = 99, 400
 _OBSERVATION_TOKENS, _OBSERVATION_LENGTH = 798, 3_200
 _COVERED_TOKENS = 4_800  # that an observation stands for: a sixth of them
 _DAY_MS = 86_400_000
+_TTL_S = 3_600
 _MINUTE_MS = 60_000
-_TOOLS_EVERY = 10
-_WORDS = (
+_TOOLS_EVERY, _CALL, _RESULT = 10, 1, 2
+_TALK = (
     "the a of to and in that for on with about from when we deploy invoice meeting garden Lisbon report kitchen train "
     "Anna budget server review Thursday contract flight school dinner patch release customer letter window music plan"
-).split()
+)
 
 
 class Full:
@@ -44,7 +45,7 @@ class Full:
         self.resource, self.om = resource, stand.om
         self._bare, self._run, self._work = stand.bare, Connection(stand.bare).run, stand.running.work
         self._scope, self._keys = Scope(resource), Keys(stand.om.settings.prefix)
-        self._random = random.Random(resource)  # noqa: S311 - the same words in every run
+        self._random, self._talk = random.Random(resource), _TALK.split()
         self._now = int(time.time() * 1000)
         self._key = self._keys.of(resource).messages(THREAD)
         self._turned: list[bytes] = []
@@ -63,20 +64,20 @@ class Full:
         if len(self._turned) == _TURNS:
             self._bare.zrem(self._key, *self._turned)
             self._turned = []
-        message = Message(role="user", content=self._words(_MESSAGE_LENGTH), tokens=_MESSAGE_TOKENS, id=new_id(), **self._place())
-        self._turned.append(encode_message(message))
-        self._bare.zadd(self._key, {self._turned[-1]: self._now + len(self._turned)})
+        at = self._now + len(self._turned)
+        self._turned.append(encode_message(self._message(new_id(), self._words(_MESSAGE_LENGTH), at)))
+        self._bare.zadd(self._key, {self._turned[-1]: at})
 
     def _observe(self, n: int) -> None:
         day = self._now - (OBSERVATIONS - n) * _DAY_MS
-        message = Message(id=f"seen-{n}", role="user", content="seen", tokens=_COVERED_TOKENS, timestamp=day, **self._place())
-        self.om.add_message(message)
-        member = self._bare.zrange(self._key, 0, -1)[0]
-        epoch = self._run(looking.look(self._keys, self._scope)).record.epoch
-        self._run(commits.seal(self._keys, self._scope, epoch, THREAD, [member], _COVERED_TOKENS, f"chunk-{n:04}"))
-        self._run(commits.buffer(self._keys, self.resource, self._observation(n, day), f"chunk-{n:04}"))
-        look = self._run(looking.look(self._keys, self._scope))
-        self._run(commits.activate(self._keys, self._scope, look.record.epoch, look.chunks, [f"chunk-{n:04}"], 3600))
+        keys, scope, chunk = self._keys, self._scope, f"chunk-{n:04}"
+        self.om.add_message(self._message(f"seen-{n}", "seen", day, tokens=_COVERED_TOKENS))
+        members = [bytes(member) for member in self._bare.zrange(self._key, 0, -1)]  # type: ignore[arg-type]  # it decodes none
+        epoch = self._run(looking.look(keys, scope)).record.epoch
+        self._run(commits.seal(keys, scope, epoch, THREAD, members, _COVERED_TOKENS, chunk))
+        self._run(commits.buffer(keys, self.resource, self._observation(n, day), chunk))
+        look = self._run(looking.look(keys, scope))
+        self._run(commits.activate(keys, scope, look.record.epoch, look.chunks, [chunk], _TTL_S))
 
     def _observation(self, n: int, day: int) -> Observation:
         lines = [f"Date: {time.strftime('%b %d, %Y', time.gmtime(day / 1000))}"]
@@ -91,23 +92,30 @@ class Full:
     def _turns(self) -> Iterator[Message]:
         for n in range(MESSAGES):
             at = self._now - (MESSAGES - n) * _MINUTE_MS
-            fields = {"id": f"m-{n:04}", "tokens": _MESSAGE_TOKENS, "timestamp": at, **self._place()}
-            yield Message(role=("user", "assistant")[n % 2], content=self._content(n), **fields)
+            yield self._message(f"m-{n:04}", self._content(n), at, role=("user", "assistant")[n % 2])
 
     def _content(self, n: int) -> Any:
-        if n % _TOOLS_EVERY == 1:
+        if n % _TOOLS_EVERY == _CALL:
             args = {"query": self._words(_MESSAGE_LENGTH)}
             return [{"type": "tool-call", "tool_call_id": f"call-{n}", "name": "search", "args": args}]
-        if n % _TOOLS_EVERY == 2:
+        if n % _TOOLS_EVERY == _RESULT:
             result = self._words(_MESSAGE_LENGTH)
             return [{"type": "tool-result", "tool_call_id": f"call-{n - 1}", "name": "search", "result": result}]
         return self._words(_MESSAGE_LENGTH)
 
-    def _place(self) -> dict[str, str]:
-        return {"thread_id": THREAD, "resource_id": self.resource}
+    def _message(self, name: str, content: Any, at: int, role: str = "user", tokens: int = _MESSAGE_TOKENS) -> Message:
+        return Message(
+            id=name,
+            role=role,
+            content=content,
+            tokens=tokens,
+            timestamp=at,
+            thread_id=THREAD,
+            resource_id=self.resource,
+        )
 
     def _words(self, length: int) -> str:
         text = ""
         while len(text) < length:
-            text += self._random.choice(_WORDS) + " "
+            text += self._random.choice(self._talk) + " "
         return text[:length]
