@@ -94,7 +94,7 @@ class Turns:
     def __call__(self, messages: list[Message]) -> list[Turn]:
         """The turns of these messages; see `turns`."""
         settled, made, used = self._settled
-        if messages[: len(settled)] != settled:
+        if not _continues(settled, messages):
             settled, made, used = [], [], frozenset()
         rest, names = messages[len(settled) :], set(used)
         if cut := _last_cut(rest):
@@ -123,6 +123,11 @@ def _arranged(messages: Sequence[Message]) -> list[Turn]:
         if lane != "result":
             made += _calls(run, pairs) if pairs else _said(lane, run)
     return made
+
+
+def _continues(settled: list[Message], messages: list[Message]) -> bool:
+    n = len(settled)
+    return messages[:n] == settled and (not n or len(messages) == n or _cuts(settled[-1], messages[n]))
 
 
 def _last_cut(messages: Sequence[Message]) -> int:
