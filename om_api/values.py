@@ -271,7 +271,9 @@ def _check_depth(member: bytes) -> None:
             raise InvalidInputError(f"it nests deeper than {MAX_DEPTH} levels of JSON")
 
 
-def _snake(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _snake(fields: dict[str, Any]) -> dict[str, Any]:
+    if fields.keys().isdisjoint(_CAMEL):
+        return fields
     named = {_CAMEL.get(key, key): value for key, value in fields.items()}
     return {**named, **{key: value for key, value in fields.items() if key not in _CAMEL}}
 

@@ -26,10 +26,10 @@ def openai_messages(system: str, framing: Sequence[Block], turns: Iterable[Turn]
 def _said(turns: Iterable[Turn]) -> list[Wire]:
     said: list[Wire] = []
     for turn in turns:
-        if turn.is_text:
-            said.append({"role": turn.role, "content": turn.text})
-        else:
+        if (words := turn.words) is None:
             said += _messages(turn)
+        else:
+            said.append({"role": turn.role, "content": words})
     return said
 
 

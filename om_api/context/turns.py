@@ -52,15 +52,16 @@ class Turn(msgspec.Struct, dict=True):
     calls: list[Part] = []
     results: list[Part] = []
 
-    @cached_property
+    @property
     def text(self) -> str:
         """The texts, a line each."""
         return "\n".join(part["text"] for part in self.parts if part["type"] == "text")
 
     @cached_property
-    def is_text(self) -> bool:
-        """Whether `text` is all there is."""
-        return not self.calls and not self.results and all(part["type"] == "text" for part in self.parts)
+    def words(self) -> str | None:
+        """The text of a turn that is nothing else; None for any other."""
+        is_text = not self.calls and not self.results and all(part["type"] == "text" for part in self.parts)
+        return self.text if is_text else None
 
     @cached_property
     def asked(self) -> list[Asked]:
