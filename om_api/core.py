@@ -440,9 +440,10 @@ class Core:
     def scopes(self, resource: str) -> Steps[list[Scope]]:
         """Every scope of a resource: the resource itself, or its threads in thread scope."""
         check_id(resource, "resource_id")
-        threads = yield from clearing.threads_of(self.keys, resource)
         word = (yield from reading.stored_scope(self.keys, resource)) or self.settings.for_agent(resource).scope
-        return [Scope(resource)] if word == "resource" else [Scope(resource, thread) for thread in threads]
+        if word == "resource":
+            return [Scope(resource)]
+        return [Scope(resource, thread) for thread in (yield from clearing.threads_of(self.keys, resource))]
 
     def _some(self, resource: str, thread: str | None) -> Steps[list[Scope]]:
         scopes = yield from self.scopes(resource)
@@ -503,10 +504,7 @@ class Core:
     def stats(self, resource: str) -> Steps[Stats]:
         """How full a resource's memory is, summed over its scopes."""
         scopes = yield from self.scopes(resource)
-        looks: list[Look] = []
-        for scope in scopes or [Scope(resource)]:
-            look = yield from looking.look(self.keys, scope)
-            looks.append(look)
+        looks = yield from looking.looks(self.keys, scopes or [Scope(resource)])
         side = yield from looking.side_view(self.keys, resource, looks)
         today = yield from accounts.today(self.settings, self.keys, resource, looks[0].now)
         return self._stats(resource, looks, side, today)

@@ -20,7 +20,7 @@ from om_api.chat import to_wire
 from om_api.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 ROLES = ("user", "assistant", "system", "tool")
 PART_TYPES = ("text", "tool-call", "tool-result", "image", "file")

@@ -13,7 +13,10 @@ from om_api.values import Chunk, Message, Record, Scope, parse_member, to_ms
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from om_api.store.keys import Keys
+    from om_api.store.decoding import Pair
+    from om_api.store.keys import Keys, ResourceKeys
+
+_AT_ONCE = 100  # scopes in one batch
 
 
 class Look(NamedTuple):
@@ -34,37 +37,64 @@ class Look(NamedTuple):
 
 def look(keys: Keys, scope: Scope) -> Steps[Look]:
     """Read what a worker decides by, in two round trips. The answer may be old by the time it is used: scripts check."""
-    of = keys.of(scope.resource)
-    replies = yield Batch(
-        [
-            ("TIME",),
-            ("HGETALL", of.tokens),
-            ("HGETALL", of.record(scope)),
-            ("ZRANGE", of.chunks(scope), 0, -1, "WITHSCORES"),
-            ("ZRANGE", of.threads, 0, -1, "WITHSCORES"),
-            ("GET", of.draft(scope)),
-        ]
-    )
-    counts, record = fields(replies[1]), fields(replies[2])
-    names = scored(replies[3])
-    hashes = (yield Batch([("HGETALL", of.chunk(name.decode())) for name, _ in names], atomic=False)) if names else []
-    chunks = [as_chunk(name.decode(), seq, fields(value)) for (name, seq), value in zip(names, hashes, strict=True)]
-    unsealed = unsealed_threads(counts)
+    (found,) = yield from looks(keys, [scope])
+    return found
+
+
+def looks(keys: Keys, scopes: Sequence[Scope]) -> Steps[list[Look]]:
+    """The same of several scopes of one resource, in two round trips for every 100 of them."""
+    found: list[Look] = []
+    for start in range(0, len(scopes), _AT_ONCE):
+        found += yield from _some(keys, scopes[start : start + _AT_ONCE])
+    return found
+
+
+def _some(keys: Keys, scopes: Sequence[Scope]) -> Steps[list[Look]]:
+    of = keys.of(scopes[0].resource)
+    asked: list[tuple[Any, ...]] = [("TIME",), ("HGETALL", of.tokens), ("ZRANGE", of.threads, 0, -1, "WITHSCORES")]
+    for scope in scopes:
+        asked.append(("HGETALL", of.record(scope)))
+        asked.append(("ZRANGE", of.chunks(scope), 0, -1, "WITHSCORES"))
+        asked.append(("GET", of.draft(scope)))
+    time, tokens, threads, *rest = yield Batch(asked)
+    around = _Around(int(time[0]) * 1000 + int(time[1]) // 1000, fields(tokens), scored(threads))
+    chunks = yield from _chunks(of, [scored(reply) for reply in rest[1::3]])
+    triples = zip(scopes, rest[::3], chunks, rest[2::3], strict=True)
+    return [_look(scope, around, fields(record), own, draft) for scope, record, own, draft in triples]
+
+
+def _chunks(of: ResourceKeys, names: Sequence[Sequence[Pair]]) -> Steps[list[list[Chunk]]]:
+    asked = [("HGETALL", of.chunk(name.decode())) for some in names for name, _ in some]
+    hashes = iter((yield Batch(asked, atomic=False)) if asked else ())
+    return [[as_chunk(name.decode(), seq, fields(next(hashes))) for name, seq in some] for some in names]
+
+
+class _Around(NamedTuple):
+    """What looks at one resource's scopes have in common."""
+
+    now: int
+    counts: Mapping[bytes, bytes]
+    threads: Sequence[Pair]
+
+
+def _look(
+    scope: Scope, around: _Around, record: Mapping[bytes, bytes], chunks: list[Chunk], draft: bytes | None
+) -> Look:
+    unsealed = unsealed_threads(around.counts)
     if scope.thread is not None:
         unsealed = {name: value for name, value in unsealed.items() if name == scope.thread}
-    times = {name.decode(): int(at) for name, at in scored(replies[4])}
-    wake = counts.get(wake_field(scope).encode())
+    wake = around.counts.get(wake_field(scope).encode())
     return Look(
         scope=scope,
         record=as_record(record),
         unsealed=unsealed,
         unsealed_tokens=sum(tokens for tokens, _ in unsealed.values()),
         chunks=chunks,
-        thread_times=times,
+        thread_times={name.decode(): int(at) for name, at in around.threads},
         forced={k.decode(): v.decode() for k, v in record.items() if k.startswith(b"force")},
-        draft=replies[5],
-        paused=b"*paused" in counts,
-        now=int(replies[0][0]) * 1000 + int(replies[0][1]) // 1000,
+        draft=draft,
+        paused=b"*paused" in around.counts,
+        now=around.now,
         wake=int(wake) if wake else None,
     )
 

@@ -52,7 +52,15 @@ SNAPSHOTS = st.builds(
 
 
 def seen(made):
-    return made.blocks, made.messages, made.tokens, made.omitted, made.as_openai(), made.as_anthropic(), made.as_gemini()
+    return (
+        made.blocks,
+        made.messages,
+        made.tokens,
+        made.omitted,
+        made.as_openai(),
+        made.as_anthropic(),
+        made.as_gemini(),
+    )
 
 
 @given(looks=st.lists(st.tuples(SNAPSHOTS, st.integers(0, 1), st.sampled_from([None, 60])), min_size=1, max_size=4))

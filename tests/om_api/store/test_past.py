@@ -8,7 +8,21 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scene import AT, HAROLD, activate, buffer, filled, member, observed, push, ready, record, reflect, seal, write_plainly
+from scene import (
+    AT,
+    HAROLD,
+    activate,
+    buffer,
+    filled,
+    member,
+    observed,
+    push,
+    ready,
+    record,
+    reflect,
+    seal,
+    write_plainly,
+)
 
 from om_api.errors import StoreError
 from om_api.store import clearing, commits, reading, restoring
@@ -53,7 +67,10 @@ MEANWHILE = {
     "one forgotten and one more": lambda store: [forget_one(store), activate(store, "c4", by="a4")],
     "a thread cleared": lambda store: store.run(clearing.clear_thread(store.keys, HAROLD, "t2", AT, len)),
     "all cleared": lambda store: store.run(clearing.clear(store.keys, "harold", int(time.time() * 1000))),
-    "another life": lambda store: [store.run(clearing.clear(store.keys, "harold", int(time.time() * 1000))), ready(store, "c4", 5, 6)],
+    "another life": lambda store: [
+        store.run(clearing.clear(store.keys, "harold", int(time.time() * 1000))),
+        ready(store, "c4", 5, 6),
+    ],
     "a lost second": lose_the_last_second,
 }
 
