@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from om_workers.bench.speed.stand import Stand
 
 _THREADS = 10
-_ROUNDS = 1_000
+_TALKS, _TURNS = 50, 20
 _BURSTS, _IN_A_BURST = 20, 10
 _CLIENTS, _FIRST_REACH = 5, 40
 _WORK = "`get_context` and its chat messages, 40k tokens of observations and 30k raw"
@@ -44,9 +44,10 @@ class _Agent:
         """What an agent does before each turn: have the context, and make of it what it sends to its model."""
         _sent(self._om, self.full.resource)
 
-    def turn(self) -> None:
-        """Another message came."""
-        self.full.turn()
+    def settle(self) -> None:
+        """Have as many messages as in the beginning, and have read them."""
+        self.full.turn_back()
+        self.read()
 
 
 def _everything(stand: Stand, resource: str) -> list[tuple[object, ...]]:
@@ -82,13 +83,15 @@ def _figure(work: str, ours: float, floor: float, reach: float) -> Figure:
 
 
 def _alone(agent: _Agent) -> tuple[list[float], list[float]]:
-    agent.read()
-    pairs = [_after_a_turn(agent) for _ in range(_ROUNDS)]
+    pairs: list[tuple[float, float]] = []
+    for _ in range(_TALKS):
+        agent.settle()
+        pairs += [_after_a_turn(agent) for _ in range(_TURNS)]
     return [ours for ours, _ in pairs], [floor for _, floor in pairs]
 
 
 def _after_a_turn(agent: _Agent) -> tuple[float, float]:
-    agent.turn()
+    agent.full.turn()
     (ours,), (floor,) = side_by_side(agent.read, agent.floor.read, 1)
     return ours, floor
 
@@ -107,7 +110,8 @@ def _burst(pool: Executor, agents: Sequence[_Agent], works: Sequence[Callable[[]
     start = Barrier(len(agents))
 
     def run(agent: _Agent, work: Callable[[], None]) -> list[float]:
-        agent.turn()
+        agent.settle()
+        agent.full.turn()
         start.wait()
         return [timed(work) for _ in range(_IN_A_BURST)]
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 THREAD = "thread-1"
 MESSAGES, OBSERVATIONS = 300, 50
 _UNSEALED = 59
-_TURNS = 20
 _MESSAGE_TOKENS, _MESSAGE_LENGTH = 99, 400
 _OBSERVATION_TOKENS, _OBSERVATION_LENGTH = 798, 3_200
 _COVERED_TOKENS = 4_800  # that an observation stands for: a sixth of them
@@ -60,13 +59,16 @@ class Full:
         self.om.add_messages(messages[-_UNSEALED:])
 
     def turn(self) -> None:
-        """Have one message more, as in a conversation that goes on; after 20 of them there are as many as in the beginning."""
-        if len(self._turned) == _TURNS:
-            self._bare.zrem(self._key, *self._turned)
-            self._turned = []
+        """Have one message more, as in a conversation that goes on."""
         at = self._now + len(self._turned)
         self._turned.append(encode_message(self._message(new_id(), self._words(_MESSAGE_LENGTH), at)))
         self._bare.zadd(self._key, {self._turned[-1]: at})
+
+    def turn_back(self) -> None:
+        """Have as many messages as in the beginning."""
+        if self._turned:
+            self._bare.zrem(self._key, *self._turned)
+        self._turned = []
 
     def _observe(self, n: int) -> None:
         day = self._now - (OBSERVATIONS - n) * _DAY_MS
