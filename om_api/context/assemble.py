@@ -65,7 +65,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def as_openai(self) -> list[dict[str, Any]]:
         """The `messages` of a chat request to OpenAI or anyone compatible."""
-        return openai_messages(self.made.system(), self.made.framing, self._turns)
+        return openai_messages(self.made.framing, self._turns, self.made.system())
 
     def as_anthropic(self) -> dict[str, Any]:
         """The `system` and `messages` of a request to Anthropic, with cache breakpoints."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from om_api.context.block import Block
     from om_api.context.turns import Turn
@@ -13,8 +13,14 @@ if TYPE_CHECKING:
 Wire = dict[str, Any]
 
 
-def openai_messages(system: str, framing: Sequence[Block], turns: Iterable[Turn]) -> list[Wire]:
-    """One system message that only grows at its end, the reminder, the turns, and the volatile block last."""
+def openai_messages(blocks: Iterable[Block], turns: Iterable[Turn], system: str | None = None) -> list[Wire]:
+    """One system message that only grows at its end, the reminder, the turns, and the volatile block last.
+
+    `system` spares joining what the blocks of the system say, where that is known.
+    """
+    framing = [block for block in blocks if block.kind != "message"]
+    if system is None:
+        system = "\n\n".join(block.text for block in framing if block.role == "system")
     return [
         *([{"role": "system", "content": system}] if system else []),
         *({"role": "user", "content": block.text} for block in framing if block.kind == "continuation"),

@@ -101,6 +101,10 @@ def _at_once(step: Batch, transact: Callable[[Any, Batch], Any]) -> Asks:
     if step.packed:
         with suppress(ResponseError):
             return (yield lambda client: transact(client, step))
+    return (yield from _batch(step))
+
+
+def _batch(step: Batch) -> Asks:
     if len(step.commands) == 1:
         return [(yield lambda client: client.execute_command(*step.commands[0]))]
     if step.slim:
