@@ -15,21 +15,23 @@ if TYPE_CHECKING:
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the report.
 
-    `value` is what is held against `reach`: a ratio of ours to its reference, or what `unit` says. `ours` and `reference`
-    are what it was made of, in words for people ("83.1 us").
+    `value` is what is held against `reach` (None: it is told and not judged): a ratio of ours to its reference, or what
+    `unit` says. `ours` and `reference` are what it was made of, in words for people ("83.1 us").
     """
 
     work: str
     ours: str
     reference: str
     value: float
-    reach: float
+    reach: float | None
     unit: str = "x"
     at_least: bool = False
 
     @property
-    def met(self) -> bool:
-        """Whether the target was reached."""
+    def met(self) -> bool | None:
+        """Whether the target was reached; None without one."""
+        if self.reach is None:
+            return None
         return self.value >= self.reach if self.at_least else self.value <= self.reach
 
 

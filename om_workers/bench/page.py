@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from om_api.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 
@@ -22,7 +22,7 @@ def write_block(page: Path, name: str, text: str) -> None:
     page.write_text(after, encoding="utf-8")
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     """The lines of a Markdown table, an empty one first."""
     yield ""
     yield f"| {' | '.join(head)} |"

@@ -51,13 +51,10 @@ def as_table(measured: Measured) -> str:
 
 def _lines(measured: Measured) -> Iterator[str]:
     yield f"Measured on {measured.day}: {measured.machine}."
-    yield from table(
-        ["work", "ours", "reference", "value", "reach", "met"],
-        [
-            [
-                each.work, each.ours, each.reference, f"{each.value:.2f} {each.unit}",
-                f"{'>=' if each.at_least else '<='} {each.reach:g} {each.unit}", "yes" if each.met else "**no**",
-            ]
-            for each in measured.figures
-        ],
-    )  # fmt: skip
+    yield from table(["work", "ours", "reference", "value", "reach", "met"], map(_row, measured.figures))
+
+
+def _row(figure: Figure) -> list[str]:
+    reach = "-" if figure.reach is None else f"{'>=' if figure.at_least else '<='} {figure.reach:g} {figure.unit}"
+    met = {True: "yes", False: "**no**", None: "-"}[figure.met]
+    return [figure.work, figure.ours, figure.reference, f"{figure.value:,.2f} {figure.unit}", reach, met]
