@@ -26,7 +26,7 @@ _ON_A_CLUSTER = ("asking", "cluster|slots", "command", "readonly")
 _READ = (
     *("get", "hget", "hgetall", "hmget", "hlen", "exists"),
     *("lrange", "llen", "smismember"),
-    *("zcard", "zmscore", "zrange", "zrangebyscore", "zscore"),
+    *("zcard", "zmscore", "zrange", "zscore"),
 )
 _WRITE = (
     *("hset", "hdel", "hincrby", "sadd", "expire", "unlink", "rename"),

@@ -6,9 +6,9 @@ import inspect
 import os
 
 import pytest
-from conftest import wait_until
 from driven import await_
 from servers import BINARIES, Server
+from world import wait_until
 
 from om_api.store.aio import open_async_client
 from om_api.store.connection import open_client
