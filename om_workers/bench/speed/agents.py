@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from om_workers.bench.pipeline import Pipeline
 
 _FIRST = "agent0000000"
-_SLICE = 5_000
+_SLICE = 1_000
+_PATIENCE_S = 60.0  # a store of millions of keys may stand still for seconds while it grows its tables
 _MESSAGES = 3  # more than stay raw anyhow, so that every agent stands in the due index with its idle deadline
 _COPY = """
 -- KEYS: resources, due, then every key of an agent; ARGV: its name, the first and the last number, its scores in both indexes
@@ -63,7 +64,12 @@ class Town(NamedTuple):
 @contextmanager
 def town(count: int) -> Iterator[Town]:
     """So many agents that said something, were looked at by the workers, and have been left alone for twenty minutes."""
-    with Embedded() as store, pipeline(store.url, {}) as running, redis.Redis.from_url(store.url) as bare:
+    with (
+        Embedded() as store,
+        pipeline(store.url, {}) as running,
+        redis.Redis.from_url(store.url, socket_timeout=_PATIENCE_S) as bare,
+    ):
+        bare.config_set("appendonly", "no")  # nobody needs these agents tomorrow
         keys = running.shop.keys
         settle(running)
         names = copies(bare, keys, count)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _REACH = 1.3
 _DUE = 100
 _FEW, _MANY, _ALL = 1_000, 100_000, 1_000_000
-_TICKS, _SWEEPS = 300, 5
+_TICKS, _SWEEPS = 300, 3
 
 
 def observer_tick(_stand: Stand) -> Iterator[Figure]:
