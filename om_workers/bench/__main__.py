@@ -50,7 +50,7 @@ def _reported(measure: Callable[..., Found]) -> Callable[..., None]:
         click.echo(msgspec.json.format(msgspec.json.encode(found)).decode() if json_ else text)
         if write:
             write_block(write, block, text)
-        if folder:
+        if folder and drawings:
             pictures.save(folder, *drawings)
 
     return shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from om_workers.bench.talks import Question
 
 _SEED = 1
+logging.getLogger("bm25s").setLevel(logging.WARNING)  # it would tell of every index that it builds
 
 
 def shown(messages: Iterable[Message]) -> str:
