@@ -17,6 +17,8 @@ def load(path: Path) -> list[Talk]:
     document = read_json(path)
     try:
         return _talks(path, document)
+    except InvalidInputError:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise InvalidInputError(f"{path}: looks like a known format, but {type(error).__name__}: {error}") from error
 

@@ -54,15 +54,20 @@ def read_told(file: Path, thread: str) -> list[Message]:
             messages.append(_parse(line, thread))
         except (InvalidInputError, msgspec.DecodeError) as error:
             raise InvalidInputError(f"{file}, line {number}: {error}") from error
+    if not messages:
+        raise InvalidInputError(f"{file}: holds no messages: a message as JSON on each line")
     return messages
 
 
 def read_facts(file: Path) -> list[Fact]:
     """The planted facts of a JSON file: [{"id": …, "keys": [word, …]}, …]; InvalidInputError where it is none."""
     try:
-        return msgspec.json.decode(read_text(file), type=list[Fact])
+        facts = msgspec.json.decode(read_text(file), type=list[Fact])
     except msgspec.DecodeError as error:
         raise InvalidInputError(f"{file}: {error}") from error
+    if not facts:
+        raise InvalidInputError(f"{file}: holds no facts")
+    return facts
 
 
 def measure(

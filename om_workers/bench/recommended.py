@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from om_api.errors import InvalidInputError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -15,6 +17,11 @@ THRIFTY = (
 
 
 def as_environment(settings: Sequence[str]) -> Mapping[str, str]:
-    """Settings by their names in the environment: "reflection.drain=false" is OM_REFLECTION__DRAIN."""
-    pairs = (setting.partition("=") for setting in settings)
-    return {f"OM_{name.strip().upper().replace('.', '__')}": value.strip() for name, _, value in pairs}
+    """Settings by their names in the environment: "reflection.drain=false" is OM_REFLECTION__DRAIN.
+
+    Raises InvalidInputError for what is not name=value.
+    """
+    pairs = [tuple(word.strip() for word in setting.split("=", 1)) for setting in settings]
+    if wrong := [setting for setting, pair in zip(settings, pairs, strict=True) if not all(pair) or len(pair) == 1]:
+        raise InvalidInputError(f"{wrong[0]!r} is not NAME=VALUE: write it as in --set message_threshold=8000")
+    return {f"OM_{name.upper().replace('.', '__')}": value for name, value in pairs}

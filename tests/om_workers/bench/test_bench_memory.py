@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from om_workers.bench.__main__ import bench as commands
@@ -39,6 +40,13 @@ def test_the_pipeline_runs_as_it_is_set():
 
 def test_a_setting_that_does_not_exist_is_named():
     assert "OM_MESSAGE_TRESHOLD" in bench("--set", "message_treshold=2000", LOCOMO).output
+
+
+@pytest.mark.parametrize("setting", ["buffer_tokens", "=4", "buffer_tokens="])
+def test_what_is_no_setting_is_refused(setting):
+    found = bench("--set", setting, LOCOMO)
+
+    assert (found.exit_code, "is not NAME=VALUE" in found.output) == (2, True)
 
 
 def test_every_format_goes_through_the_pipeline():

@@ -34,6 +34,16 @@ def test_a_line_that_is_no_message_is_named(tmp_path):
         read_told(file, "told")
 
 
+def test_without_facts_or_messages_there_is_nothing_to_measure(tmp_path):
+    empty = tmp_path / "empty"
+    empty.write_text("[]")
+    with pytest.raises(InvalidInputError, match="holds no facts"):
+        measure(empty, *PLANTED[1:], [()])
+    empty.write_text("")
+    with pytest.raises(InvalidInputError, match="holds no messages"):
+        measure(PLANTED[0], empty, PLANTED[2], [()])
+
+
 def test_a_fact_is_recalled_by_all_of_its_keys_in_one_line_or_two():
     fact = Fact("f", ("Graz", "40"))
 
