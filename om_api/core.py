@@ -302,11 +302,10 @@ class Core:
 
     def _snapshot(self, resource: str, thread: str) -> Steps[Snapshot]:
         known = self._names.get((resource, thread))
-        if known is None:
-            configured = self.settings.for_agent(resource).scope
-            known = Names(reading.as_scope(resource, thread, configured), {}, ())
+        configured = reading.as_scope(resource, thread, self.settings.for_agent(resource).scope)
+        known = known or Names(configured, {}, ())
         past = self._recent.of(resource, thread).past
-        snapshot, names = yield from reading.snapshot(self.keys, resource, thread, known, past)
+        snapshot, names = yield from reading.snapshot(self.keys, resource, thread, known, past, configured)
         self._recent.weigh(resource, thread)
         _remember(self._names, (resource, thread), names)
         if self.snapshots is not None:

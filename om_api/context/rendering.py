@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from om_api.again import Again, shared
+from om_api.again import Again
 from om_api.context.ages import ages
 from om_api.context.assemble import Context, Made
 from om_api.context.block import Block
@@ -18,7 +18,7 @@ from om_api.context.volatile import Moment, volatile_blocks
 from om_api.weights import count_message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import date
 
     from om_api.context.view import View
@@ -37,7 +37,7 @@ class Rendering:
         self._stable = Again(partial(_stable, count=count))
         self._system = Again(_system)
         self._aged = Again(_aged)
-        self._volatile = Again(partial(volatile_blocks, count=count))
+        self._volatile = Again(partial(_volatile, count=count))
         self._raw = _Raw(count)
         self._turns = Turns()
 
@@ -48,7 +48,9 @@ class Rendering:
         observations = sorted(snapshot.observations, key=lambda stored: stored.seq)
         messages = sorted(snapshot.messages, key=lambda message: message.at)
         stable = self._stable(observations, snapshot.generation, snapshot.scope.thread is None)
-        volatile = self._volatile(self._moment(snapshot, observations, view, now_ms, unavailable=unavailable))
+        volatile = self._volatile(
+            self._moment(snapshot, observations, view, now_ms, unavailable=unavailable), _identity(snapshot.others)
+        )
         raw = self._raw(messages)
         framing = [*stable, *volatile]
         around = sum(block.tokens for block in framing)
@@ -99,7 +101,10 @@ class _Raw:
 
     def __call__(self, messages: list[Message]) -> list[Block]:
         before, blocks = self._last
-        same = shared(before, messages)
+        same = next(
+            (n for n, (old, new) in enumerate(zip(before, messages, strict=False)) if old is not new),
+            min(len(before), len(messages)),
+        )
         blocks = [*blocks[:same], *(_block(message, self._count) for message in messages[same:])]
         self._last = messages, blocks
         return blocks
@@ -112,6 +117,15 @@ def _block(message: Message, count: Count) -> Block:
 
 def _stable(observations: Sequence[Stored], generation: Generation | None, pooled: bool, count: Count) -> list[Block]:  # noqa: FBT001
     return stable_blocks(generation, observations, count, pooled=pooled)
+
+
+def _identity(others: Mapping[str, list[Message]]) -> list[tuple[str, list[int]]]:
+    # messages that are equal may say different things: 1 == True == 1.0, and the order of a dict's keys shows
+    return [(name, [*map(id, messages)]) for name, messages in others.items()]
+
+
+def _volatile(moment: Moment, _: object, count: Count) -> list[Block]:
+    return volatile_blocks(moment, count)
 
 
 def _system(stable: Sequence[Block]) -> str:

@@ -6,6 +6,7 @@ import re
 from functools import cached_property
 from hashlib import sha256
 from itertools import groupby, pairwise
+from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -128,7 +129,11 @@ def _arranged(messages: Sequence[Message]) -> list[Turn]:
 
 def _continues(settled: list[Message], messages: list[Message]) -> bool:
     n = len(settled)
-    return messages[:n] == settled and (not n or len(messages) == n or _cuts(settled[-1], messages[n]))
+    return (
+        len(messages) >= n
+        and all(map(is_, settled, messages))
+        and (not n or len(messages) == n or _cuts(settled[-1], messages[n]))
+    )
 
 
 def _last_cut(messages: Sequence[Message]) -> int:

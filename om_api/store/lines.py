@@ -50,6 +50,11 @@ class Client(redis.Redis):
         try:
             connection.send_command(*args)
             return self.parse_response(connection, args[0], **options)
+        except RedisError:
+            raise
+        except BaseException:  # an interrupt between sending and reading leaves a reply that nobody asked for
+            connection.disconnect()
+            raise
         finally:
             self.connection_pool.release(connection)
 
@@ -59,6 +64,11 @@ class Client(redis.Redis):
         try:
             connection.send_packed_command([pack_command(("EVALSHA", *words))])
             return connection.read_response()
+        except RedisError:
+            raise
+        except BaseException:  # an interrupt between sending and reading leaves a reply that nobody asked for
+            connection.disconnect()
+            raise
         finally:
             self.connection_pool.release(connection)
 

@@ -50,19 +50,19 @@ def as_scope(resource: str, thread: str | None, word: str) -> Scope:
 
 
 def snapshot(
-    keys: Keys, resource: str, thread: str, known: Names, past: Past | None = None
+    keys: Keys, resource: str, thread: str, known: Names, past: Past | None = None, configured: Scope | None = None
 ) -> Steps[tuple[Snapshot, Names]]:
     """Everything a thread's context is made of, at one instant, and the names to begin with next time.
 
     One round trip while `known` is still true; one more whenever a chunk was sealed or a thread began meanwhile.
     With a `past` only what it has not met is decoded; what stands in the snapshot then is not the caller's to change.
     """
-    of, past = keys.of(resource), past or Past()
+    of, past, unset = keys.of(resource), past or Past(), configured or known.scope
     for _ in range(_TRIES):
         held = past.held if past.held and past.held.scope == known.scope else None
         asked = commands(of, thread, known, held)
         found = answers((yield Batch(asked, packed=past.pack(tuple(asked)))), known, held)
-        named = _named(resource, thread, known.scope, found)
+        named = _named(resource, thread, known.scope, found, unset)
         whole = held.whole(found) if held else found.observations
         if named.scope != known.scope:
             known = named
@@ -86,9 +86,9 @@ def _settled(of: ResourceKeys, thread: str, scope: Scope) -> Steps[tuple[Answers
     return answers(replies, known, None), known
 
 
-def _named(resource: str, thread: str, guess: Scope, found: Answers) -> Names:
+def _named(resource: str, thread: str, guess: Scope, found: Answers, unset: Scope) -> Names:
     stored = found.scope.decode() if found.scope else None
-    scope = guess if stored is None else as_scope(resource, thread, stored)
+    scope = unset if stored is None else as_scope(resource, thread, stored)
     if scope != guess:
         return Names(scope, {}, ())
     chunks = {chunk.decode(): "" for chunk, _ in found.chunks}
@@ -114,6 +114,7 @@ def _assemble(
 ) -> tuple[Snapshot, Names]:
     unsealed = unsealed_threads(found.tokens)
     chunks = [as_chunk(name.decode(), seq, found.details[name.decode()]) for name, seq in found.chunks]
+    found = found._replace(others={name: found.others[name] for name in others_now})
     raw = _raw(thread, chunks, found)
     messages = past.messages(raw, known.scope.resource)
     past.held = _held(known.scope, chunks, found)
@@ -145,7 +146,9 @@ def _raw(thread: str, chunks: Sequence[Chunk], found: Answers) -> dict[str, list
     """What is raw, by thread: what was sealed stands first, as it was there before the rest."""
     raw: dict[str, list[Pair]] = {thread: []}
     for chunk in chunks:
-        raw.setdefault(chunk.thread, []).extend(found.sealed[chunk.id])
+        raw.setdefault(chunk.thread, []).extend(
+            found.sealed[chunk.id][0 if chunk.thread == thread else -EXCERPT_MESSAGES :]
+        )
     for name, pairs in found.others.items():
         raw.setdefault(name, []).extend(pairs)
     raw[thread].extend(found.own)
