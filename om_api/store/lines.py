@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import redis
 import redis.asyncio
 from hiredis import pack_command
 from redis.exceptions import RedisError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Pool(redis.ConnectionPool):
@@ -46,27 +50,25 @@ class Client(redis.Redis):
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
         """A command's reply; raises RedisError."""
-        connection = self.connection_pool.get_connection()
-        try:
+        with self._line() as connection:
             connection.send_command(*args)
             return self.parse_response(connection, args[0], **options)
-        except RedisError:
-            raise
-        except BaseException:  # an interrupt between sending and reading leaves a reply that nobody asked for
-            connection.disconnect()
-            raise
-        finally:
-            self.connection_pool.release(connection)
 
     def evalsha(self, *words: Any) -> Any:
         """A script's reply; each word is a str, bytes or a number. Raises RedisError."""
-        connection = self.connection_pool.get_connection()
-        try:
+        with self._line() as connection:
             connection.send_packed_command([pack_command(("EVALSHA", *words))])
             return connection.read_response()
+
+    @contextmanager
+    def _line(self) -> Iterator[Any]:
+        """A connection for one command. An interrupt between sending and reading leaves a reply that nobody asked for."""
+        connection = self.connection_pool.get_connection()
+        try:
+            yield connection
         except RedisError:
             raise
-        except BaseException:  # an interrupt between sending and reading leaves a reply that nobody asked for
+        except BaseException:
             connection.disconnect()
             raise
         finally:
