@@ -48,6 +48,8 @@ lint: $(VENV)/.installed-checks  ## style, types, Lua, arrows between rooms, the
 	$(BIN)/lint-imports
 	@$(BIN)/python .ci/faces.py
 	@$(BIN)/python .ci/longest.py
+	@twice=$$(find tests -name 'test_*.py' -exec basename {} \; | sort | uniq -d); \
+	[ -z "$$twice" ] || { echo "two files of tests have one name, and pytest would collect only one of them; rename one: $$twice"; exit 1; }
 
 check: lint test  ## the one gate: lint and all tests
 
