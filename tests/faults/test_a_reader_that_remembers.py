@@ -11,6 +11,8 @@ import json
 import pytest
 
 from om_api import Message, ObservationalMemory
+from om_api.store import commits
+from om_api.values import Scope
 from om_workers.bench.pipeline import pipeline
 
 AT = 1_763_600_000_000
@@ -83,5 +85,20 @@ def test_a_memory_that_was_migrated_and_then_cleared(running, reader):
     shown(reader)
     running.clear("bench")
     running.om.add_messages([said(2, "hi"), said(3, "there", "t2")])
+
+    assert says_what_a_new_one_says(reader)
+
+
+def test_copies_of_another_threads_sealed_messages_that_were_written_anew(running, reader):
+    """Breaks when a chunk counts with all its messages where its thread was not known beforehand, else with the newest."""
+    running.om.add_messages([said(0, "hi"), said(0, "by", "t3"), *(said(n, f"no {n}", "t2") for n in range(1, 11))])
+    client, keys = running.om._connection.client, running.om._core.keys
+    members = client.zrange(keys.of("bench").messages("t2"), 0, -1)
+    running.om._connection.run(commits.seal(keys, Scope("bench"), "", "t2", members, 100))
+    running.om.add_messages([said(20, "more", "t2")])
+    shown(reader)
+    running.om.clear("bench", "t3")  # what was held is read again
+    shown(reader)
+    client.zadd(keys.of("bench").messages("t2"), {members[8]: AT - 9, members[9]: AT - 8})
 
     assert says_what_a_new_one_says(reader)

@@ -65,3 +65,17 @@ def test_a_forked_process_opens_a_connection_of_its_own(server_url, opened, monk
     monkeypatch.setattr(os, "getpid", lambda: -1)
 
     assert client.client_id() != parents
+
+
+def test_an_interrupt_between_sending_and_reading_leaves_no_reply_to_the_next(server_url, opened, monkeypatch):
+    """Breaks when the connection is kept: it is quiet for as long as the server has not replied."""
+    client = opened(open_client, server_url)
+    with monkeypatch.context() as once, pytest.raises(KeyboardInterrupt):
+        once.setattr(client, "parse_response", interrupted)
+        client.execute_command("BLPOP", "nothing", 0.2)
+
+    assert client.echo("mine") == b"mine"
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
