@@ -25,13 +25,14 @@ with Embedded(Path(sys.argv[1])) as store:
 
 
 def gone(pid):
-    """No such process, or one that has ended and whose parent has not noticed."""
+    """No such process, or one that has ended with all its threads (a file is theirs too) and whose parent has not noticed."""
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+        of = Path(f"/proc/{pid}")
+        ended = of.exists() and (of / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        return ended and len(list((of / "task").iterdir())) == 1
+    except (ProcessLookupError, FileNotFoundError):
         return True
-    status = Path(f"/proc/{pid}/stat")
-    return status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 def ask(store, *command):
