@@ -204,6 +204,8 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     def call_ids(self, kind: str) -> set[str]:
         """The tool_call_ids of this message's parts of `kind` (tool-call or tool-result)."""
+        if isinstance(self.content, str):
+            return set()
         return {str(part.get("tool_call_id", "")) for part in self.parts if part["type"] == kind} - {""}
 
 

@@ -69,8 +69,7 @@ class Observer:
         if not read:
             return Outcome.SUPERSEDED
         agent = self._shop.agent(scope)
-        idle = read[0].look.paused or not agent.enabled or agent.read_only
-        if idle or self._run(doubt.waits(self._shop.keys, scope.resource)):
+        if read[0].look.paused or read[0].waits or not agent.enabled or agent.read_only:
             return Outcome.REST
         begun = [(each, n) for each in read if (n := self._begin(each))]
         if not begun:

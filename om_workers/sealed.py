@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from om_api.store import decoding, looking, reading
+from om_api.store import decoding, doubt, looking, reading
+from om_api.store.steps import together
 from om_api.values import Observation
 
 if TYPE_CHECKING:
@@ -17,13 +18,17 @@ if TYPE_CHECKING:
 
 
 class Sealed(NamedTuple):
-    """A chunk that is not ready: its messages, the observations before it, and the current task of its thread."""
+    """A chunk that is not ready: its messages, the observations before it, and the current task of its thread.
+
+    `waits`: its resource waits for a model that can observe something.
+    """
 
     look: Look
     chunk: Chunk
     messages: list[Message]
     before: list[Observation]
     task: str
+    waits: bool
 
     @property
     def scope(self) -> Scope:
@@ -42,13 +47,18 @@ def read(shop: Workshop, scope: Scope, chunk_id: str) -> Sealed | None:
     chunk = next((chunk for chunk in look.chunks if chunk.id == chunk_id), None)
     if chunk is None or chunk.ready:
         return None
-    messages = shop.run(looking.sealed_messages(shop.keys, scope.resource, chunk))
-    stored = shop.run(reading.observations(shop.keys, scope))
+    messages, stored, (state,), waits = shop.run(
+        together(
+            looking.sealed_messages(shop.keys, scope.resource, chunk),
+            reading.observations(shop.keys, scope),
+            reading.threads(shop.keys, scope.resource, [chunk.thread]),
+            doubt.waits(shop.keys, scope.resource),
+        )
+    )
     pending = [decoding.as_observation(c.observation) for c in look.chunks if c.observation]
-    (state,) = shop.run(reading.threads(shop.keys, scope.resource, [chunk.thread]))
     before = [each.observation for each in stored] + pending
     task = next((o.task_state for o in reversed(pending) if o.thread_id == chunk.thread), "") or state.current_task
-    return Sealed(look, chunk, messages, before, task)
+    return Sealed(look, chunk, messages, before, task, waits)
 
 
 def observation_of(sealed: Sealed, observed: Observed, reply: Reply, tokens: int) -> Observation:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import redis.asyncio
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
-from om_api.store.exchange import asks, patient, retries_itself, within
+from om_api.store.exchange import asks, on_the_wire, patient, pipelined, retries_itself, settled
 from om_api.store.lines import AsyncClient, AsyncPool
 from om_api.store.opening import Library, open_with
 from om_api.store.steps import Wait
@@ -37,6 +37,7 @@ class AsyncConnection:
         self.client = client
         self.cluster = isinstance(client, redis.asyncio.RedisCluster)
         self._retries_itself = self.cluster or retries_itself(client)
+        self._transact = pipelined if self._retries_itself else _transact
 
     async def run(self, steps: Steps[T]) -> T:
         """Drive steps to their end and return what they return; raises StoreError."""
@@ -45,7 +46,7 @@ class AsyncConnection:
     async def _perform(self, step: Step) -> Any:
         if isinstance(step, Wait):
             return await asyncio.sleep(step.seconds)
-        return await _drive(asks(step, cluster=self.cluster, transact=_transact), lambda ask: ask(self.client))
+        return await _drive(asks(step, cluster=self.cluster, transact=self._transact), lambda ask: ask(self.client))
 
     async def close(self) -> None:
         """Give the connections back, those to Sentinels too: asyncio complains of what is left open."""
@@ -56,18 +57,25 @@ class AsyncConnection:
 
 
 async def _transact(client: Any, batch: Batch) -> list[Any]:
-    """Send what is packed, and read what comes of it: a pipeline without all that a read has no need of."""
+    """Send a batch at once and read all its replies: redis-py's pipeline without the books that it keeps."""
+    sent, expected = on_the_wire(batch)
     connection = await client.connection_pool.get_connection()
     try:
-        await connection.send_packed_command([batch.packed])
-        for _ in ("MULTI", *batch.commands):
-            await connection.read_response()
-        return within(await connection.read_response())
+        await connection.send_packed_command([sent])
+        replies = [await _reply(connection) for _ in range(expected)]
     except BaseException:  # replies may be left that nobody asked for
         await connection.disconnect()
         raise
     finally:
         await client.connection_pool.release(connection)
+    return settled(batch, replies, client.response_callbacks)
+
+
+async def _reply(connection: Any) -> Any:
+    try:
+        return await connection.read_response()
+    except ResponseError as error:
+        return error
 
 
 async def _drive(questions: Generator[S, Any, T], answer: Callable[[S], Awaitable[Any]]) -> T:

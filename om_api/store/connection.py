@@ -6,11 +6,11 @@ import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import redis
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
-from om_api.store.exchange import asks, patient, retries_itself, within
+from om_api.store.exchange import asks, on_the_wire, patient, pipelined, retries_itself, settled
 from om_api.store.lines import Client, Pool
 from om_api.store.opening import Library, open_with
 from om_api.store.steps import Wait
@@ -37,6 +37,7 @@ class Connection:
         self.client = client
         self.cluster = isinstance(client, redis.RedisCluster)
         self._retries_itself = self.cluster or retries_itself(client)
+        self._transact = pipelined if self._retries_itself else _transact
 
     def run(self, steps: Steps[T]) -> T:
         """Drive steps to their end and return what they return; raises StoreError."""
@@ -45,7 +46,7 @@ class Connection:
     def _perform(self, step: Step) -> Any:
         if isinstance(step, Wait):
             return time.sleep(step.seconds)
-        return _drive(asks(step, cluster=self.cluster, transact=_transact), lambda ask: ask(self.client))
+        return _drive(asks(step, cluster=self.cluster, transact=self._transact), lambda ask: ask(self.client))
 
     def close(self) -> None:
         """Give the connections back."""
@@ -53,18 +54,25 @@ class Connection:
 
 
 def _transact(client: Any, batch: Batch) -> list[Any]:
-    """Send what is packed, and read what comes of it: a pipeline without all that a read has no need of."""
+    """Send a batch at once and read all its replies: redis-py's pipeline without the books that it keeps."""
+    sent, expected = on_the_wire(batch)
     connection = client.connection_pool.get_connection()
     try:
-        connection.send_packed_command([batch.packed])
-        for _ in ("MULTI", *batch.commands):
-            connection.read_response()
-        return within(connection.read_response())
+        connection.send_packed_command([sent])
+        replies = [_reply(connection) for _ in range(expected)]
     except BaseException:  # replies may be left that nobody asked for
         connection.disconnect()
         raise
     finally:
         client.connection_pool.release(connection)
+    return settled(batch, replies, client.response_callbacks)
+
+
+def _reply(connection: Any) -> Any:
+    try:
+        return connection.read_response()
+    except ResponseError as error:
+        return error
 
 
 def _drive(questions: Generator[S, Any, T], answer: Callable[[S], Any]) -> T:

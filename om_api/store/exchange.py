@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 import socket
-from collections.abc import Callable, Generator
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from redis.exceptions import ConnectionError as NotConnected
@@ -14,7 +13,7 @@ from redis.exceptions import TimeoutError as NotAnswered
 
 from om_api.errors import NotPermittedError, StoreError
 from om_api.store.scripts import load_all
-from om_api.store.steps import Batch, Step, Steps, Verb, Wait
+from om_api.store.steps import Batch, Step, Steps, Verb, Wait, pack
 
 if TYPE_CHECKING:
     from om_api.store.scripts import Script
@@ -90,7 +89,7 @@ def _again(step: Step, error: RedisError, *, retries_itself: bool) -> Steps[Any]
 def asks(step: Verb | Batch, *, cluster: bool, transact: Callable[[Any, Batch], Any]) -> Asks:
     """What a client is asked for one step, one after the other; returns the step's reply.
 
-    `transact` sends what is packed. Should the server refuse any of it, it is asked in the usual way, which knows what to say.
+    `transact` sends a batch and returns its replies.
     """
     if isinstance(step, Verb):
         return _call(step)
@@ -98,19 +97,12 @@ def asks(step: Verb | Batch, *, cluster: bool, transact: Callable[[Any, Batch], 
 
 
 def _at_once(step: Batch, transact: Callable[[Any, Batch], Any]) -> Asks:
-    if step.packed:
-        with suppress(ResponseError):
-            return (yield lambda client: transact(client, step))
-    return (yield from _batch(step))
-
-
-def _batch(step: Batch) -> Asks:
-    if len(step.commands) == 1:
+    if len(step.commands) == 1 and not step.packed:
         return [(yield lambda client: client.execute_command(*step.commands[0]))]
     if step.slim:
         return (yield from _call(_as_script(step)))
     try:
-        return (yield lambda client: _pipeline(client, step.commands, atomic=step.atomic).execute())
+        return (yield lambda client: transact(client, step))
     except RedisError as error:
         if step.writes or not step.atomic or _FULL not in str(error):
             raise
@@ -122,12 +114,32 @@ def _as_script(step: Batch) -> Verb:
     return Verb("batch", [command[1] for command in step.commands if len(command) > 1], words)
 
 
-def within(done: Any) -> list[Any]:
-    """The replies that EXEC gave; raises the first error among them."""
-    for reply in done:
+def on_the_wire(batch: Batch) -> tuple[bytes, int]:
+    """A batch as bytes, and how many replies there will be."""
+    extra = 2 if batch.atomic else 0  # of MULTI and EXEC
+    return batch.packed or pack(batch.commands, atomic=batch.atomic), len(batch.commands) + extra
+
+
+def settled(batch: Batch, replies: Sequence[Any], callbacks: Mapping[str, Callable[[Any], Any]]) -> list[Any]:
+    """What a batch was answered, in redis-py's own types unless it was packed beforehand; raises the first error."""
+    _raise_first(replies)
+    done = replies[-1] if batch.atomic else replies
+    _raise_first(done)
+    if batch.packed:
+        return list(done)
+    pairs = zip(batch.commands, done, strict=True)
+    return [callbacks[name](reply) if (name := command[0]) in callbacks else reply for command, reply in pairs]
+
+
+def _raise_first(replies: Iterable[Any]) -> None:
+    for reply in replies:
         if isinstance(reply, ResponseError):
             raise reply
-    return list(done)
+
+
+def pipelined(client: Any, batch: Batch) -> Any:
+    """A batch as redis-py sends it, for a client that tries again by itself: its replies, or an awaitable of them."""
+    return _pipeline(client, batch.commands, atomic=batch.atomic).execute()
 
 
 def _pipeline(client: Any, commands: Any, *, atomic: bool) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from om_api.errors import InvalidInputError
 from om_api.store.decoding import as_chunk, as_record, fields, messages_of, scored, unsealed_threads
 from om_api.store.due import URGENT_MS
-from om_api.store.steps import Batch, Steps, if_permitted
+from om_api.store.steps import Batch, Steps, if_permitted, together
 from om_api.values import Chunk, Message, Record, Scope, parse_member, to_ms
 
 if TYPE_CHECKING:
@@ -49,7 +49,21 @@ def looks(keys: Keys, scopes: Sequence[Scope]) -> Steps[list[Look]]:
     return found
 
 
+def meet(keys: Keys, scope: Scope) -> Steps[tuple[Look, dict[str, Head]]]:
+    """A look, and the heads of the threads it sees (in thread scope its own, always), in two round trips together."""
+    of, (around, (own,)) = keys.of(scope.resource), (yield from _around(keys, [scope]))
+    threads = [scope.thread] if scope.thread is not None else sorted(unsealed_threads(around.counts))
+    (chunks,), found = yield from together(_chunks(of, [own.chunks]), heads(keys, scope.resource, threads))
+    return _look(scope, around, own, chunks), found
+
+
 def _some(keys: Keys, scopes: Sequence[Scope]) -> Steps[list[Look]]:
+    around, each = yield from _around(keys, scopes)
+    chunks = yield from _chunks(keys.of(scopes[0].resource), [own.chunks for own in each])
+    return [_look(scope, around, own, some) for scope, own, some in zip(scopes, each, chunks, strict=True)]
+
+
+def _around(keys: Keys, scopes: Sequence[Scope]) -> Steps[tuple[_Around, list[_Own]]]:
     of = keys.of(scopes[0].resource)
     asked: list[tuple[Any, ...]] = [("TIME",), ("HGETALL", of.tokens), ("ZRANGE", of.threads, 0, -1, "WITHSCORES")]
     for scope in scopes:
@@ -58,9 +72,8 @@ def _some(keys: Keys, scopes: Sequence[Scope]) -> Steps[list[Look]]:
         asked.append(("GET", of.draft(scope)))
     time, tokens, threads, *rest = yield Batch(asked)
     around = _Around(int(time[0]) * 1000 + int(time[1]) // 1000, fields(tokens), scored(threads))
-    chunks = yield from _chunks(of, [scored(reply) for reply in rest[1::3]])
-    triples = zip(scopes, rest[::3], chunks, rest[2::3], strict=True)
-    return [_look(scope, around, fields(record), own, draft) for scope, record, own, draft in triples]
+    each = zip(rest[::3], rest[1::3], rest[2::3], strict=True)
+    return around, [_Own(fields(record), scored(chunks), draft) for record, chunks, draft in each]
 
 
 def _chunks(of: ResourceKeys, names: Sequence[Sequence[Pair]]) -> Steps[list[list[Chunk]]]:
@@ -77,22 +90,28 @@ class _Around(NamedTuple):
     threads: Sequence[Pair]
 
 
-def _look(
-    scope: Scope, around: _Around, record: Mapping[bytes, bytes], chunks: list[Chunk], draft: bytes | None
-) -> Look:
+class _Own(NamedTuple):
+    """What is of one scope alone; of its chunks the names."""
+
+    record: Mapping[bytes, bytes]
+    chunks: Sequence[Pair]
+    draft: bytes | None
+
+
+def _look(scope: Scope, around: _Around, own: _Own, chunks: list[Chunk]) -> Look:
     unsealed = unsealed_threads(around.counts)
     if scope.thread is not None:
         unsealed = {name: value for name, value in unsealed.items() if name == scope.thread}
     wake = around.counts.get(wake_field(scope).encode())
     return Look(
         scope=scope,
-        record=as_record(record),
+        record=as_record(own.record),
         unsealed=unsealed,
         unsealed_tokens=sum(tokens for tokens, _ in unsealed.values()),
         chunks=chunks,
         thread_times={name.decode(): int(at) for name, at in around.threads},
-        forced={k.decode(): v.decode() for k, v in record.items() if k.startswith(b"force")},
-        draft=draft,
+        forced={k.decode(): v.decode() for k, v in own.record.items() if k.startswith(b"force")},
+        draft=own.draft,
         paused=b"*paused" in around.counts,
         now=around.now,
         wake=int(wake) if wake else None,

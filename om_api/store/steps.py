@@ -6,12 +6,15 @@ The same generator is driven by a blocking client (`Connection`) or by an asynci
 from __future__ import annotations
 
 from collections.abc import Generator
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+
+from hiredis import pack_command
 
 from om_api.errors import NotPermittedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 T = TypeVar("T")
 
@@ -40,14 +43,9 @@ class Batch(NamedTuple):
     packed: bytes = b""
 
 
-def pack(commands: Sequence[tuple[Any, ...]]) -> bytes:
-    """Commands in MULTI/EXEC as they go over the wire."""
-    return b"".join(map(_pack, [("MULTI",), *commands, ("EXEC",)]))
-
-
-def _pack(command: tuple[Any, ...]) -> bytes:
-    words = [str(word).encode() for word in command]
-    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%b\r\n" % (len(word), word) for word in words)
+def pack(commands: Sequence[tuple[Any, ...]], *, atomic: bool = True) -> bytes:
+    """Commands as they go over the wire, within MULTI and EXEC if `atomic`."""
+    return b"".join(map(pack_command, [("MULTI",), *commands, ("EXEC",)] if atomic else commands))
 
 
 class Wait(NamedTuple):
@@ -66,3 +64,45 @@ def if_permitted(steps: Steps[T], otherwise: T) -> Steps[T]:
         return (yield from steps)
     except NotPermittedError:
         return otherwise
+
+
+def together(*several: Steps[Any]) -> Steps[list[Any]]:
+    """Do steps side by side, and return what each returns: what they ask for at the same time is asked in one round trip.
+
+    Only plain batches are joined; on a Cluster they must ask one slot. An error ends them all: no `if_permitted` within.
+    """
+    returned: list[Any] = [None] * len(several)
+    replies: dict[int, Any] = dict.fromkeys(range(len(several)))
+    while replies:
+        replies = yield from _asked(_sent(several, replies, returned))
+    return returned
+
+
+def _sent(several: Sequence[Steps[Any]], replies: Mapping[int, Any], returned: list[Any]) -> dict[int, Step]:
+    asking: dict[int, Step] = {}
+    for number, reply in replies.items():
+        try:
+            asking[number] = several[number].send(reply)
+        except StopIteration as end:
+            returned[number] = end.value
+    return asking
+
+
+def _asked(steps: Mapping[int, Step]) -> Steps[dict[int, Any]]:
+    plain = {number: step for number, step in steps.items() if isinstance(step, Batch) and _is_plain(step)}
+    replies = {}
+    for number in steps.keys() - plain.keys():
+        replies[number] = yield steps[number]
+    if plain:
+        found = iter((yield _joined(list(plain.values()))))
+        replies |= {number: list(islice(found, len(step.commands))) for number, step in plain.items()}
+    return replies
+
+
+def _is_plain(step: Batch) -> bool:
+    return not (step.once or step.slim or step.packed)
+
+
+def _joined(batches: Sequence[Batch]) -> Batch:
+    commands = [command for batch in batches for command in batch.commands]
+    return Batch(commands, any(batch.atomic for batch in batches), any(batch.writes for batch in batches))

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from om_api.store.decoding import as_record, fields, unsealed_threads
 from om_api.store.looking import wake_field
 from om_api.store.steps import Batch, Steps
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from om_api.store.keys import Keys
     from om_api.values import Record, Scope
 
 _SLICE = 1_000  # keys of one SCAN
 _CURSOR_S = 3_600
+_AT_ONCE = 100  # scopes in one batch
 
 
 def waiting_for_adoption(keys: Keys, n: int) -> Steps[list[str]]:
@@ -81,29 +82,39 @@ class Standing(NamedTuple):
 
 def standings(keys: Keys, resource: str, scopes: Sequence[Scope]) -> Steps[list[Standing]]:
     """A resource's scopes: what is unsealed and in chunks, and whether the due indexes know of it."""
-    of, found = keys.of(resource), list[Standing]()
-    (tokens,) = yield Batch([("HGETALL", of.tokens)])
-    counters = fields(tokens)
-    unsealed = unsealed_threads(counters)
-    for scope in scopes:
-        record, chunks = yield Batch([("HGETALL", of.record(scope)), ("ZCARD", of.chunks(scope))])
-        observe, reflect = yield Batch(
-            [("ZSCORE", keys.due_observe, str(scope)), ("ZSCORE", keys.due_reflect, str(scope))], atomic=False
-        )
-        own = [value for thread, value in unsealed.items() if scope.thread in {None, thread}]
-        wake = counters.get(wake_field(scope).encode())
-        raw = fields(record)
-        standing = Standing(
-            scope=scope,
-            record=as_record(raw),
-            unsealed=sum(messages for _, messages in own),
-            largest=max((messages for _, messages in own), default=0),
-            tokens=sum(tokens for tokens, _ in own),
-            wake=int(wake) if wake else None,
-            chunks=int(chunks),
-            observe_at=None if observe is None else float(observe),
-            in_reflect=reflect is not None,
-            forced=tuple(name.decode() for name in raw if name.startswith(b"force")),
-        )
-        found.append(standing)
+    found: list[Standing] = []
+    for start in range(0, len(scopes), _AT_ONCE):
+        found += yield from _standings(keys, resource, scopes[start : start + _AT_ONCE])
     return found
+
+
+def _standings(keys: Keys, resource: str, scopes: Sequence[Scope]) -> Steps[list[Standing]]:
+    of, own, indexed = keys.of(resource), list[tuple[str, ...]](), list[tuple[str, ...]]()
+    for scope in scopes:
+        own += [("HGETALL", of.record(scope)), ("ZCARD", of.chunks(scope))]
+        indexed += [("ZSCORE", keys.due_observe, str(scope)), ("ZSCORE", keys.due_reflect, str(scope))]
+    tokens, *held = yield Batch([("HGETALL", of.tokens), *own])
+    due = yield Batch(indexed, atomic=False)
+    counters, unsealed = fields(tokens), unsealed_threads(fields(tokens))
+    each = zip(scopes, held[::2], held[1::2], due[::2], due[1::2], strict=True)
+    return [_standing(scope, counters, unsealed, *replies) for scope, *replies in each]
+
+
+def _standing(
+    scope: Scope, counters: Mapping[bytes, bytes], unsealed: Mapping[str, tuple[int, int]], *replies: Any
+) -> Standing:
+    record, chunks, observe, reflect = replies
+    own = [value for thread, value in unsealed.items() if scope.thread in {None, thread}]
+    wake, raw = counters.get(wake_field(scope).encode()), fields(record)
+    return Standing(
+        scope=scope,
+        record=as_record(raw),
+        unsealed=sum(messages for _, messages in own),
+        largest=max((messages for _, messages in own), default=0),
+        tokens=sum(tokens for tokens, _ in own),
+        wake=int(wake) if wake else None,
+        chunks=int(chunks),
+        observe_at=None if observe is None else float(observe),
+        in_reflect=reflect is not None,
+        forced=tuple(name.decode() for name in raw if name.startswith(b"force")),
+    )

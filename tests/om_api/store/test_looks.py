@@ -23,6 +23,18 @@ def test_looks_at_several_scopes_say_what_one_look_at_each_says(store):
     assert [len(look.chunks) for look in together] == [0, 2, 2, 2, 0]
 
 
+@pytest.mark.parametrize("thread", [None, "t1", "nobody"])
+def test_to_meet_a_scope_is_to_look_at_it_and_at_the_heads_of_its_threads(store, thread):
+    ready(store, "d1", 60, thread="t1")
+    push(store, 70, thread="t1")
+    push(store, 80, thread="t2")
+    scope, threads = Scope("harold", thread), [thread] if thread else ["t1", "t2"]
+    look, heads = store.run(looking.meet(store.keys, scope))
+
+    assert look._replace(now=0) == store.run(looking.look(store.keys, scope))._replace(now=0)
+    assert heads == store.run(looking.heads(store.keys, "harold", threads))
+
+
 @pytest.mark.parametrize("scope", ["resource", "thread"])
 def test_stats_take_a_dozen_round_trips_however_many_threads_there_are(client, prefix, monkeypatch, scope):
     house = World(client, prefix, scope=scope)
