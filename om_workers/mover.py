@@ -27,11 +27,16 @@ _MOVES = 12  # in one look; the next look goes on from there
 
 
 class Mover:
-    """One scope's next moves, decided by policy and made by scripts. No model is asked here."""
+    """One scope's next moves, decided by policy and made by scripts. No model is asked here.
 
-    def __init__(self, workshop: Workshop) -> None:
+    Chunks that are to be observed in one call are passed on as a task, but for the first such that go into `mine`, if that
+    is given: whoever gave it observes them himself.
+    """
+
+    def __init__(self, workshop: Workshop, mine: list[str] | None = None) -> None:
         self._shop = workshop
         self._run = workshop.run
+        self._mine = mine
 
     def observe(self, name: str, lease: str = "") -> Outcome:
         """Make every move a scope is due, pass its sealed chunks on, and say done if nothing is left.
@@ -94,9 +99,7 @@ class Mover:
     def _meet(self, scope: Scope) -> Look:
         """Look at a scope; adopt first what nobody counted, and note when its threads were last heard of."""
         keys, shop = self._shop.keys, self._shop
-        look = self._run(looking.look(keys, scope))
-        threads = [scope.thread] if scope.thread else sorted(look.unsealed)
-        heads = self._run(looking.heads(keys, scope.resource, threads))
+        look, heads = self._run(looking.meet(keys, scope))
         # one dated ahead was heard of when it was first seen, not anew at every look
         last = {
             thread: head.last if head.last <= look.now else look.thread_times.get(thread, look.now)
@@ -180,7 +183,13 @@ class Mover:
         first = {chunk.thread: (chunk, locked) for chunk, locked in reversed([*zip(unready, busy, strict=True)])}
         free = sorted((chunk for chunk, locked in first.values() if not locked), key=lambda chunk: chunk.seq)
         for group in batches(free, self._most_together(look.scope))[: max(0, room)]:
-            self._shop.dispatch.observe_chunks(str(look.scope), [chunk.id for chunk in group])
+            self._hand_out(look.scope, [chunk.id for chunk in group])
+
+    def _hand_out(self, scope: Scope, chunks: Sequence[str]) -> None:
+        if self._mine is not None and not self._mine:
+            self._mine += chunks
+        else:
+            self._shop.dispatch.observe_chunks(str(scope), chunks)
 
     def _most_together(self, scope: Scope) -> int:
         observer = self._shop.agent(scope).observer

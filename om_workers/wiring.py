@@ -142,9 +142,9 @@ def telling() -> Telling | None:
     return _workshop().telling if _workshop.cache_info().currsize else None
 
 
-def mover() -> Mover:
-    """The Mover of this process."""
-    return Mover(workshop())
+def mover(mine: list[str] | None = None) -> Mover:
+    """The Mover of this process; `mine` as Mover says."""
+    return Mover(workshop(), mine)
 
 
 def observer() -> Observer:

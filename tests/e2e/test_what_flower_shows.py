@@ -117,12 +117,12 @@ def test_name_scope_and_outcome_of_every_kind_of_task_and_none_of_what_was_said(
     house.spawn(*BEAT)
     _say(house, "harold", 2)
     _say(house, "albert", 2)
-    wait_until(lambda: _ended(flower, "om.observe_chunk", "harold", "buffered"), "a chunk that was buffered", 60)
+    wait_until(lambda: _ended(flower, "om.observe", "harold", "buffered"), "a chunk that was buffered", 60)
     with _celery(house) as app:
         app.send_task("om.observe_chunk", ("harold", "a-chunk-that-is-gone"), queue="observe")
 
     wait_until(lambda: _ended(flower, "om.observe_chunk", "harold", "superseded"), "a chunk that was gone", 60)
-    wait_until(lambda: _ended(flower, "om.observe_chunk", "albert", "failed"), "a chunk whose model is away", 60)
+    wait_until(lambda: _ended(flower, "om.observe", "albert", "failed"), "a chunk whose model is away", 60)
     shown = flower.tasks()
     assert {task["name"] for task in shown} <= {"om.observe", "om.observe_chunk", "om.reflect", "om.adopt"}
     assert {task["result"] for task in shown if task["result"]} <= {repr(str(outcome)) for outcome in Outcome}

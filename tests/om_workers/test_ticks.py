@@ -6,6 +6,7 @@ import re
 
 import pytest
 from structlog.testing import capture_logs
+from world import World
 
 from om_api.store import due, health, presence
 from om_workers import rounds, ticks, wiring
@@ -131,3 +132,22 @@ def test_tasks_carry_ids_and_never_what_was_said(world):
     words = {word for args in sent for each in args for word in ([each] if isinstance(each, str) else each)}
     assert len(sent) > 3
     assert all(re.fullmatch(r"[A-Za-z0-9._:@+|{}-]+", word) for word in words)
+
+
+def test_who_looks_at_a_scope_observes_there_what_comes_first_and_passes_on_the_rest(client, prefix, monkeypatch):
+    """Catches a chunk that is observed by nobody, and one that is passed on though it is being observed right there."""
+    world = World(client, prefix, observer__max_tokens_per_batch="0")
+    monkeypatch.setattr(wiring, "workshop", lambda: world.shop)
+    world.say("first", thread="t-1", tokens=700)
+    world.say("second", thread="t-2", tokens=700)
+    with capture_logs() as lines:
+        assert ticks.observe("harold") == "buffered"
+
+    assert [line["event"] for line in lines] == ["scope_observed", "chunk_observed"]
+    assert [[message.content for message in request.messages] for request in world.model.requests] == [["first"]]
+    world.work()
+    assert [request.messages[0].content for request in world.model.requests] == ["first", "second"]
+
+
+def test_who_looks_at_a_scope_where_nothing_is_to_be_observed_says_what_the_look_came_to(world):
+    assert ticks.observe("harold") == "rest"
