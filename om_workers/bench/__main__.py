@@ -22,7 +22,7 @@ from om_workers.bench.cost.calls import agent, recorded
 from om_workers.bench.cost.compare import Plan
 from om_workers.bench.cost.rules import ACTORS, OBSERVERS
 from om_workers.bench.loading import load
-from om_workers.bench.page import write_block
+from om_workers.bench.page import check_block, write_block
 from om_workers.bench.recommended import RECOMMENDED, THRIFTY
 from om_workers.bench.speed import measure as faster
 from om_workers.bench.speed.rooms import ROOMS
@@ -38,7 +38,10 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 def _reported(measure: Callable[..., Found]) -> Callable[..., None]:
-    """Show what a command found as a table or as JSON, and write the table into the page's block of its name."""
+    """Show what a command found as a table or as JSON, and write the table into the page's block of its name.
+
+    A page says all of it: what was measured in part is not written. That is said before it takes its time.
+    """
     block = measure.__name__
 
     @click.option("--json", "json_", is_flag=True, help="Print JSON instead of tables.")
@@ -46,6 +49,9 @@ def _reported(measure: Callable[..., Found]) -> Callable[..., None]:
     @click.option("--pictures", "folder", type=_FOLDER, metavar="DIR", help="Also draw it, as SVG files in a folder.")
     @wraps(measure)
     def shown(*args: Any, json_: bool, write: Path | None, folder: Path | None, **options: Any) -> None:
+        if write:
+            _check_whole(options)
+            check_block(write, block)
         found, text, *drawings = measure(*args, **options)
         click.echo(msgspec.json.format(msgspec.json.encode(found)).decode() if json_ else text)
         if write:
@@ -54,6 +60,12 @@ def _reported(measure: Callable[..., Found]) -> Callable[..., None]:
             pictures.save(folder, *drawings)
 
     return shown
+
+
+def _check_whole(options: Mapping[str, Any]) -> None:
+    parts = {"names": "--only", "offline": "--offline", "swept": "--sweep"}
+    if given := [option for name, option in parts.items() if options.get(name)]:
+        raise click.UsageError(f"--write replaces all figures of a page by these: leave out {given[0]}")
 
 
 def _settings(default: str) -> Callable[..., Any]:

@@ -20,7 +20,10 @@ def load(path: Path) -> list[Talk]:
     except InvalidInputError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise InvalidInputError(f"{path}: looks like a known format, but {type(error).__name__}: {error}") from error
+        what = f"lacks {error}" if isinstance(error, KeyError) else f"holds something else: {error}"
+        raise InvalidInputError(
+            f"{path} looks like a known format, but {what}; docs/benchmarks.md names them"
+        ) from error
 
 
 def _talks(path: Path, document: Any) -> list[Talk]:

@@ -12,14 +12,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def check_block(page: Path, name: str) -> None:
+    """Raise InvalidInputError unless the page has the lines `<!-- name -->` and `<!-- /name -->`."""
+    if not _block(name).search(page.read_text(encoding="utf-8")):
+        raise InvalidInputError(f"{page} has no block for this: add the lines <!-- {name} --> and <!-- /{name} -->")
+
+
 def write_block(page: Path, name: str, text: str) -> None:
     """Replace what stands between `<!-- name -->` and `<!-- /name -->`; InvalidInputError without these marks."""
+    check_block(page, name)
     before = page.read_text(encoding="utf-8")
-    block = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
-    if not block.search(before):
-        raise InvalidInputError(f"{page} has no block for this: add the lines <!-- {name} --> and <!-- /{name} -->")
-    after = block.sub(lambda found: f"{found[1]}{text.rstrip()}\n{found[2]}", before)
+    after = _block(name).sub(lambda found: f"{found[1]}{text.rstrip()}\n{found[2]}", before)
     page.write_text(after, encoding="utf-8")
+
+
+def _block(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:

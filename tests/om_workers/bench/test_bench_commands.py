@@ -26,3 +26,27 @@ def test_om_hands_its_words_on_and_answers_with_the_same_exit_code():
 
     assert done.returncode == 2
     assert "Usage: om bench speed" in done.stderr
+
+
+MARKS = {"speed": "<!-- speed -->\nfigures\n<!-- /speed -->\n", "cost": "<!-- cost -->\nfigures\n<!-- /cost -->\n"}
+
+
+@pytest.mark.parametrize("words", [("speed", "--only", "get_context"), ("cost", "--sweep")], ids=" ".join)
+def test_what_is_measured_in_part_does_not_replace_a_page(tmp_path, words):
+    page = tmp_path / "page.md"
+    page.write_text(MARKS[words[0]])
+    done = CliRunner().invoke(bench, [*words, "--write", str(page)])
+
+    assert done.exit_code == 2
+    assert f"leave out {words[1]}" in done.stderr
+    assert page.read_text() == MARKS[words[0]]
+
+
+def test_a_page_without_a_place_for_the_figures_is_refused_before_anything_is_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr("om_workers.bench.__main__.faster.measure", lambda *_: pytest.fail("measured"))
+    page = tmp_path / "page.md"
+    page.write_text(MARKS["cost"])
+    done = CliRunner().invoke(bench, ["speed", "--write", str(page)])
+
+    assert done.exit_code == 2
+    assert "add the lines <!-- speed --> and <!-- /speed -->" in done.stderr
