@@ -23,6 +23,7 @@ from kombu.exceptions import OperationalError
 from om_api.errors import StoreError
 from om_api.logs import log_to_stderr
 from om_workers import handover, rounds, ticks, wiring  # noqa: F401 -- importing ticks registers the tasks
+from om_workers.task_events import Events
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +83,7 @@ class CeleryDispatch:
 def make_app(settings: Settings) -> Celery:
     """A Celery application on the settings' broker, with our tasks, queues and schedule."""
     broker, options = broker_of(settings.broker_url)
-    app = Celery("om_workers", broker=broker, set_as_current=True)
+    app = Celery("om_workers", broker=broker, events=Events, set_as_current=True)
     app.conf.update(
         task_queues=[Queue(name, Exchange(name), routing_key=name) for name in _QUEUES],
         task_default_queue="observe",

@@ -1,0 +1,65 @@
+"""Events of tasks that threads tell while others are being sent are sent with the next."""
+
+from __future__ import annotations
+
+import pytest
+from celery import Celery
+
+from om_workers import app as house
+from om_workers.task_events import Dispatcher, Events
+
+
+class Wire:
+    """A producer that notes what it is given; while it sends, a thread says something more."""
+
+    def __init__(self):
+        self.sent, self.meanwhile, self.fails = [], [], False
+
+    def publish(self, events, **_):
+        if self.fails:
+            raise OSError("the broker is away")
+        self.sent.append([event["type"] for event in events])
+        for say in self.meanwhile:
+            say()
+        self.meanwhile = []
+
+
+@pytest.fixture
+def dispatcher():
+    with Celery(broker="memory://", events=Events, set_as_current=False) as app:
+        made = app.events.Dispatcher(app.connection_for_write(), buffer_group=["task"], on_send_buffered=lambda: None)
+        made.producer = Wire()
+        yield made
+
+
+def test_our_application_tells_events_so():
+    assert issubclass(house.app.events.Dispatcher, Dispatcher)
+
+
+def test_what_is_said_while_others_are_sent_comes_next(dispatcher):
+    """Catches Celery's own way: Flower would show a task as received for ever."""
+    dispatcher.producer.meanwhile = [lambda: dispatcher.send("task-succeeded", uuid="1")]
+    dispatcher.send("task-received", uuid="1")
+    dispatcher.flush()
+    dispatcher.flush()
+
+    assert dispatcher.producer.sent == [["task-received"], ["task-succeeded"]]
+
+
+def test_nothing_is_sent_where_nothing_was_said(dispatcher):
+    dispatcher.send("task-received", uuid="1")
+    for _ in range(3):
+        dispatcher.flush()
+
+    assert dispatcher.producer.sent == [["task-received"]]
+
+
+def test_what_could_not_be_sent_is_sent_when_the_broker_is_back(dispatcher):
+    dispatcher.producer.fails = True
+    dispatcher.send("task-received", uuid="1")
+    dispatcher.flush()
+    dispatcher.send("task-started", uuid="1")
+    dispatcher.producer.fails = False
+    dispatcher.flush()
+
+    assert dispatcher.producer.sent == [["task-received"], ["task-started"]]
