@@ -68,6 +68,9 @@ def _primary(library: Library, parts: SplitResult, options: dict[str, Any]) -> A
     secure = {"ssl": True} if parts.scheme.startswith("rediss") else {}
     sentinel = library.sentinel(
         [(host or port, int(port) if host else _SENTINEL_PORT) for host, _, port in hosts],
+        sentinel_kwargs={  # one that is away is tried once: the next one may know the primary
+            name: options[name] for name in ("socket_timeout", "socket_connect_timeout", "retry")
+        },
         socket_timeout=options["socket_timeout"],
     )
     known = {"username": unquote(user) or None, "password": unquote(password) or None}

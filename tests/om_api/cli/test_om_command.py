@@ -106,7 +106,7 @@ def test_wrong_usage_is_exit_code_2(bare, args):
         "http://user:s3cret@example.org",
         "redis://user:s3cret@example.org:port/0",
         "redis://:s3/cret#s3cret@example.org",
-        "rediss+sentinel://:s3cret@example.org/0",
+        "rediss+sentinel://:s3cret@127.0.0.1:1/0",
         NOWHERE,
     ],
 )

@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import inspect
 import socket
+import socketserver
 import subprocess
+import threading
 
 import pytest
 import redis
@@ -85,6 +87,28 @@ def test_sentinels_primary_is_found_by_its_name(start, tmp_path, open_, connect)
 
     with redis.Redis(port=primary) as direct:
         assert direct.get("here") == b"1"
+
+
+@both_clients
+def test_a_sentinel_that_is_away_is_tried_once_before_the_next(start, tmp_path, open_):
+    """Breaks with redis-py's own patience: four tries, and seven seconds, before the next one is asked for the primary."""
+    primary, tries = start("--save", ""), []
+    config = tmp_path / "sentinel.conf"
+    config.write_text(f"sentinel monitor shop 127.0.0.1 {primary} 1\n")
+    sentinel = start("--sentinel", config=[str(config)])
+
+    class HangsUp(socketserver.BaseRequestHandler):
+        def handle(self):
+            tries.append(self.client_address)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), HangsUp) as away:
+        threading.Thread(target=away.serve_forever, daemon=True).start()
+        client = open_(f"redis+sentinel://127.0.0.1:{away.server_address[1]},127.0.0.1:{sentinel}/shop/0")
+        assert _waiting(client.ping())
+        away.shutdown()
+
+    assert len(tries) == 1
+    _waiting((AsyncConnection if open_ is open_async_client else Connection)(client).close())
 
 
 @pytest.fixture
