@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 FILES := pyproject.toml constraints.txt Makefile
 JOBS ?= 2
+# one process of tests mostly waits for the processes that it started
+TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
 .PHONY: help demo up test lint check bench fuzz chaos load limits mutants conform faces docs clean
 help:  ## what can be made
@@ -37,7 +39,7 @@ up: $(VENV)/.installed  ## run everything for real use, on an embedded store unl
 	@$(BIN)/om up
 
 test: $(VENV)/.installed-tests  ## run all tests
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadgroup
 
 lint: $(VENV)/.installed-checks  ## style, types, Lua, arrows between rooms, the ten longest functions
 	$(BIN)/ruff check om_api om_workers tests .ci

@@ -22,7 +22,6 @@ def _run(*words, cwd, timeout=300):
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.xdist_group("processes")
 def test_a_wheel_in_an_environment_of_its_own_runs_the_demo(tmp_path):
     _run(sys.executable, "-m", "build", "--wheel", "--outdir", tmp_path / "dist", ROOT, cwd=tmp_path)
     (wheel,) = (tmp_path / "dist").glob("*.whl")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -151,11 +152,15 @@ def test_every_event_of_the_log_is_in_the_table_and_every_one_in_the_table_is_in
     assert set(table(section(OPERATIONS, "Logs"))) - {"event", "---"} == events
 
 
+@cache
+def _all_calls() -> list[ast.Call]:
+    return [node for tree in trees() for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
+
+
 def _calls(name: str) -> list[ast.Call]:
     """Every call of a function, or of a logger's method, of this name that has a first argument."""
-    calls = [node for tree in trees() for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
-    plain = [node for node in calls if isinstance(node.func, ast.Name) and node.func.id == name]
-    methods = [node for node in calls if isinstance(node.func, ast.Attribute) and node.func.attr == name]
+    plain = [node for node in _all_calls() if isinstance(node.func, ast.Name) and node.func.id == name]
+    methods = [node for node in _all_calls() if isinstance(node.func, ast.Attribute) and node.func.attr == name]
     return plain + [node for node in methods if isinstance(node.func.value, ast.Name) and node.func.value.id == "_log"]
 
 
