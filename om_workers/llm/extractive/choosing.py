@@ -56,8 +56,10 @@ class Chooser:
             clip(unit.text if unit.label else telegraphic(unit.text, style.level), _LONGEST) for unit in found
         ]
         self.costs = [counted(text) for text in self.texts]
-        self.bags = [frozenset(words(text)) for text in self.texts]
-        self.worth = scoring.weights(self.bags)
+        bags = [frozenset(words(text)) for text in self.texts]
+        self.worth = scoring.weights(bags)
+        self.carried = [[word for word in bag if word in self.worth] for bag in bags]
+        self.price = [math.pow(2 + cost, _COST) for cost in self.costs]
         self.factor = [scoring.bonus(unit.cues, unit.role) * scoring.standing(unit) for unit in found]
         self.days: set[str] = set()
         self.lines: set[tuple[object, ...]] = set()
@@ -86,9 +88,8 @@ class Chooser:
         return picks
 
     def _gain(self, place: int) -> float:
-        worth = self.worth
-        fresh = math.fsum(worth[word] for word in self.bags[place] if word in worth)
-        return self.factor[place] * math.pow(fresh, _RICH) / math.pow(2 + self.costs[place], _COST)
+        fresh = math.fsum(map(self.worth.__getitem__, self.carried[place]))
+        return self.factor[place] * math.pow(fresh, _RICH) / self.price[place]
 
     def _pick(self, place: int) -> Pick:
         unit, text = self.found[place], self.texts[place]
@@ -104,9 +105,8 @@ class Chooser:
         return counted(pick.text) + start + _HEADER * (self.clock.day(unit.at) not in self.days)
 
     def _take(self, pick: Pick, place: int) -> Pick:
-        for word in self.bags[place]:
-            if word in self.worth:
-                self.worth[word] *= scoring.DECAY
+        for word in self.carried[place]:
+            self.worth[word] *= scoring.DECAY
         self.lines.add(line_of(pick, self.clock, self.style))
         self.days.add(self.clock.day(pick.unit.at))
         return pick

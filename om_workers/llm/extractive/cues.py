@@ -86,6 +86,7 @@ _ASKED = re.compile(
     r"[?\uff1f]|\b(?:(?:can|could|would|will) you|i (?:need|want|would like|'d like) you to)\b", re.IGNORECASE
 )
 _SPECIFIC = re.compile(r"[\w-]*\d[\w.,:-]*|\w+[/_]\w[\w/.-]*|\w+\.[a-z]{2,4}\b")
+_MAY_BE_SPECIFIC = re.compile(r"[\d/_]|\.[a-z]")
 _CODE = re.compile(r"\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d)\w+(?:-\w+)+\b")
 _NAME = re.compile(r"(?<=[a-z0-9,;:'’)] )[A-ZÀ-Þ][\w'’-]+")
 _CONTRAST = re.compile(
@@ -101,6 +102,16 @@ _STATE = re.compile(
     r"\b(?:an?|the|any|each|every) (?:fixed|closed|finished|completed?|merged|confirmed|released)\b", re.IGNORECASE
 )
 _TESTS_PASS = re.compile(r"\btests?\b.*\bpass|\b\d+ passed\b", re.IGNORECASE)
+
+
+_SHOWS = {
+    "own": _SELF, "first": FIRST, "preference": PREFERENCE, "wish": WISH, "change": CHANGE, "decision": DECISION,
+    "deadline": DEADLINE, "event": EVENT, "kin": KIN, "past": PAST, "to_you": YOU, "reacts": REACTION, "stresses": STRESS,
+    "favourite": FAVOURITE, "feels": FEELING, "time": TIME, "unsure": UNSURE, "advice": ADVICE,
+}  # fmt: skip
+_SHOWN_BY = {
+    word: [cue for cue, some in _SHOWS.items() if word in some] for word in frozenset().union(*_SHOWS.values())
+}
 
 
 class Cues(NamedTuple):
@@ -152,29 +163,30 @@ class Cues(NamedTuple):
 def read(text: str, words: Collection[str]) -> Cues:
     """The cues of one sentence, given its words in lower case."""
     bag = frozenset(words)
-    own, first = not bag.isdisjoint(_SELF), not bag.isdisjoint(FIRST)
+    shown = {cue for word in bag if word in _SHOWN_BY for cue in _SHOWN_BY[word]}
+    own, first = "own" in shown, "first" in shown
     return Cues(
         own=own,
         first=first,
         ours=first and not own,
-        preference=not bag.isdisjoint(PREFERENCE) or _NONE_OF.match(text) is not None,
-        wish=not bag.isdisjoint(WISH),
-        change=not bag.isdisjoint(CHANGE) or _CONTRAST.search(text) is not None,
-        decision=not bag.isdisjoint(DECISION),
-        deadline=not bag.isdisjoint(DEADLINE),
-        event=not bag.isdisjoint(EVENT),
-        kin=not bag.isdisjoint(KIN),
-        past=not bag.isdisjoint(PAST) or _ENDED.search(text) is not None,
-        to_you=not (own or bag.isdisjoint(YOU)),
-        reacts=not bag.isdisjoint(REACTION),
-        stresses=not bag.isdisjoint(STRESS),
-        favourite=not bag.isdisjoint(FAVOURITE),
+        preference="preference" in shown or _NONE_OF.match(text) is not None,
+        wish="wish" in shown,
+        change="change" in shown or _CONTRAST.search(text) is not None,
+        decision="decision" in shown,
+        deadline="deadline" in shown,
+        event="event" in shown,
+        kin="kin" in shown,
+        past="past" in shown or _ENDED.search(text) is not None,
+        to_you="to_you" in shown and not own,
+        reacts="reacts" in shown,
+        stresses="stresses" in shown,
+        favourite="favourite" in shown,
         vague=text.startswith(_VAGUE),
-        feels=not bag.isdisjoint(FEELING),
-        time=not bag.isdisjoint(TIME),
+        feels="feels" in shown,
+        time="time" in shown,
         error=_wrong(text, bag),
-        unsure=not bag.isdisjoint(UNSURE) or "not sure" in text,
-        advice=not bag.isdisjoint(ADVICE),
+        unsure="unsure" in shown or "not sure" in text,
+        advice="advice" in shown,
         quoted='"' in text or "“" in text,
         asks="?" in text or "？" in text,
         leads=text.endswith((":", "：")),
@@ -194,7 +206,7 @@ def _wrong(text: str, bag: frozenset[str]) -> bool:
 
 def specifics(text: str) -> list[str]:
     """The numbers, identifiers, paths and file names of a text."""
-    return _SPECIFIC.findall(text)
+    return _SPECIFIC.findall(text) if _MAY_BE_SPECIFIC.search(text) else []
 
 
 def asked(text: str, words: Sequence[str]) -> bool:

@@ -15,10 +15,11 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _FILLERS = (
-    r"\b(?:really|basically|actually|very|quite|please|pls|kind of|sort of|you know|i mean|honestly|literally"
-    r"|btw|by the way|of course|simply)\b"
-)
-_FILLER = re.compile(rf"\s*{_FILLERS}(?=[,;.!?]|$)|{_FILLERS}\s+", re.IGNORECASE)
+    "really", "basically", "actually", "very", "quite", "please", "pls", "kind of", "sort of", "you know", "i mean",
+    "honestly", "literally", "btw", "by the way", "of course", "simply",
+)  # fmt: skip
+_ANY_FILLER = rf"\b(?:{'|'.join(_FILLERS)})\b"
+_FILLER = re.compile(rf"\s*{_ANY_FILLER}(?=[,;.!?]|$)|{_ANY_FILLER}\s+", re.IGNORECASE)
 _STOP_WORD = re.compile(
     r"\b(?:an?|the|is|are|was|were|be|been|being|am|of|that|there|it|its|also|just|some|such|as"
     r"|these|those)\b(?![-./:@'’])\s*",
@@ -115,12 +116,17 @@ def telegraphic(text: str, level: int = 0) -> str:
     """
     if "`" in text or ('"' in text and level < _CARRYING):
         return text
-    short = _FILLER.sub("", text[lead.end() :] if (lead := _LEAD.match(text)) else text)
+    short = _without_fillers(text[lead.end() :] if (lead := _LEAD.match(text)) else text)
     if level == _CARRYING - 1:
         short = _STOP_WORD.sub("", short)
     elif level >= _CARRYING:
         short = one_line(_ORNAMENT.sub(" ", _LITTLE_WORD.sub(_unless_little, short)))
     return short.strip(" ,;") or text
+
+
+def _without_fillers(text: str) -> str:
+    lower = text.lower()  # few texts have one, and it takes long to look for them all in every place
+    return _FILLER.sub("", text) if any(filler in lower for filler in _FILLERS) else text
 
 
 def _unless_little(found: re.Match[str]) -> str:
