@@ -311,7 +311,10 @@ class AsyncObservationalMemory:
         return await self._run(self._core.restore(resource_id, generation, thread_id))
 
     async def clear(self, resource_id: str, thread_id: str | None = None) -> Cleared:
-        """Remove a resource's whole memory, or one thread of it; `merged` names what a reflection holds beyond recognition."""
+        """Remove a resource's whole memory, or one thread of it; `merged` names what a reflection holds beyond recognition.
+
+        What a plain writer put into a thread that nobody has met, and named to nobody, counts as written afterwards.
+        """
         return await self._run(self._core.clear(resource_id, thread_id))
 
     async def migrate_scope(self, resource_id: str, to: str) -> Outcome:
