@@ -39,7 +39,7 @@ up: $(VENV)/.installed  ## run everything for real use, on an embedded store unl
 	@$(BIN)/om up
 
 test: $(VENV)/.installed-tests  ## run all tests
-	$(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.installed-checks  ## style, types, Lua, arrows between rooms, the ten longest functions
 	$(BIN)/ruff check om_api om_workers tests .ci

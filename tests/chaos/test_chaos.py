@@ -20,7 +20,6 @@ SHORT = Run(
 )
 
 
-@pytest.mark.xdist_group("processes")
 @pytest.mark.timeout(240)
 def test_thirty_seconds_of_kills_restarts_and_pauses_lose_and_double_nothing():
     """What it catches was tried by breaking copies of the tree: see docs/reliability.md."""

@@ -26,7 +26,6 @@ def server(tmp_path):
         yield own
 
 
-@pytest.mark.xdist_group("processes")
 def test_workers_outlive_a_server_that_is_away_for_seconds_and_observe_everything_afterwards(run, server):
     """Breaks when a worker gives up its broker, when its heartbeat dies of the first error, or when it asks in a loop."""
     house = run(commands=(), url=server.url, message_threshold="1000", min_recent_messages="0")

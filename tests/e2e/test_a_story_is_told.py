@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 
-import pytest
 from conftest import BEAT, WORKER
 from world import wait_until
 
@@ -39,7 +38,6 @@ def counters(house):
     return found
 
 
-@pytest.mark.xdist_group("processes")
 def test_a_conversation_is_told_from_sealed_to_reflected_and_counted_once_by_two_workers(run):
     house, seen = run(AGENTS, commands=(BEAT, WORKER, WORKER)), []
     om, follower = house.om, follow(house.om, seen)

@@ -59,7 +59,6 @@ def _told_to_stop(process, *signals):
     return process.wait(_ENDED)
 
 
-@pytest.mark.xdist_group("processes")
 @pytest.mark.timeout(120)
 def test_what_a_worker_held_that_was_told_to_stop_is_done_by_the_next_one_and_nothing_twice(run):
     """Models think longer than anybody waits: an observation and a reflection are given back when the grace is over.
@@ -103,7 +102,6 @@ def _thinks(house, name):
     return owner is not None and all(house.client.get(lock) == owner for _ in range(200))
 
 
-@pytest.mark.xdist_group("processes")
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("signals", [[signal.SIGTERM] * 2, [signal.SIGQUIT], [signal.SIGINT, signal.SIGINT]])
 def test_tasks_that_wait_in_a_stopping_worker_go_back_at_once_and_a_second_signal_waits_for_no_model(run, signals):
@@ -161,7 +159,6 @@ class _Writer(threading.Thread):
                 self.said.add(name)
 
 
-@pytest.mark.xdist_group("processes")
 @pytest.mark.timeout(400)
 def test_a_rolling_restart_under_load_loses_nothing_and_does_nothing_twice(run):
     """Two workers and a beat are stopped and started again, one after the other, three times, while an agent talks on.

@@ -105,7 +105,6 @@ def _answered(ask):
     return all(ask(resource, thread) in {"rest", "activated", "reflected"} for resource, thread in _SCOPES)
 
 
-@pytest.mark.xdist_group("processes")
 def test_every_message_ends_in_a_generation_whatever_fails_on_the_way(house, kind, server):
     said = _talk(house, 30)
     om = house.om

@@ -40,7 +40,6 @@ _COUNTS = {f"cortex_om_{name}" for name in ("due_scopes", "queue_tasks", "resour
 WORK = ("observe", "reflect")
 
 
-@pytest.mark.xdist_group("processes")
 @pytest.mark.timeout(300)
 def test_every_series_is_what_the_store_says_and_outlives_the_workers(run):
     house = run(_FILES, commands=())

@@ -14,7 +14,6 @@ from world import wait_until
 
 from om_api.key_ring import KeyRing
 
-pytestmark = pytest.mark.xdist_group("processes")
 ENOUGH = {"MESSAGE_THRESHOLD": "1000", "OBSERVATION_THRESHOLD": "4000", "MIN_RECENT_MESSAGES": "0"}
 
 

@@ -19,7 +19,6 @@ SHORT = Run(
 )
 
 
-@pytest.mark.xdist_group("processes")
 @pytest.mark.timeout(400)
 def test_with_everything_asked_for_at_once_and_every_process_restarted_nothing_is_lost():
     """What it catches was tried by breaking copies of the tree: a push that is acknowledged and not kept, a 503 or 500 that

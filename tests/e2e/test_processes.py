@@ -37,7 +37,6 @@ def _zadd(url, key, member, score):
             assert server.recv(100).startswith(b":")
 
 
-@pytest.mark.xdist_group("processes")
 def test_messages_become_observations_become_a_generation_and_each_is_there_once_at_every_look(run, server_url):
     house = run(_AGENTS)
     said = {"harold": [], "albert": []}
@@ -68,7 +67,6 @@ def _once(house, resource, thread, said):
     return all((name in raw) + (f"[{name}]" in text) == 1 for name in said)
 
 
-@pytest.mark.xdist_group("processes")
 @pytest.mark.parametrize("scope", ["resource", "thread"])
 def test_at_the_default_thresholds_chunks_are_about_b_and_the_tail_is_about_the_floor(run, scope):
     """40,000 tokens in turns of 200, T = 30,000: chunks of 5,400-6,600, activation at T without a model, 5,000-7,000 left."""
@@ -105,7 +103,6 @@ def _chunk_sizes(house):
     return found
 
 
-@pytest.mark.xdist_group("processes")
 def test_an_edited_override_changes_the_next_chunk_within_a_tick_and_a_broken_one_is_reported(run):
     house = run(
         {"agents/harold/memory.yaml": "observational_memory: {message_threshold: 1000, min_recent_messages: 0}"}
@@ -130,7 +127,6 @@ def test_an_edited_override_changes_the_next_chunk_within_a_tick_and_a_broken_on
     wait_until(lambda: b"settings_problem" in house.log.read_bytes(), "the report of the broken override")
 
 
-@pytest.mark.xdist_group("processes")
 def test_a_writer_of_the_older_key_form_is_served_and_who_names_nobody_is_told(run):
     house = run(message_threshold="1000")
     key = f"{house.prefix}:messages:old-thread"

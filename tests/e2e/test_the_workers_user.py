@@ -35,7 +35,6 @@ def guarded(request, tmp_path, prefix):
             yield admin, server.url.replace("://", f"://{quote(user.name, safe='')}:{quote(PASSWORD)}@")
 
 
-@pytest.mark.xdist_group("processes")
 def test_workers_beats_the_doctor_and_keys_need_nothing_that_their_user_may_not(run, guarded, prefix):
     admin, url = guarded
     house = run(commands=(("beat",), ("worker", "-c", "4")), url=url, message_threshold="1000", min_recent_messages="0")

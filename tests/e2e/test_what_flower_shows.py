@@ -108,7 +108,6 @@ def _ended(flower: Flower, name: str, scope: str, outcome: str) -> list[dict[str
     ]
 
 
-@pytest.mark.xdist_group("processes")
 @pytest.mark.timeout(180)
 def test_name_scope_and_outcome_of_every_kind_of_task_and_none_of_what_was_said(house, flower):
     """A chunk that is buffered, one that is gone when its task comes, and one whose model is away."""
@@ -131,7 +130,6 @@ def test_name_scope_and_outcome_of_every_kind_of_task_and_none_of_what_was_said(
         flower.get("/api/tasks", password="guessed")
 
 
-@pytest.mark.xdist_group("processes")
 @pytest.mark.timeout(120)
 def test_remote_control_asks_slows_and_stops_a_worker(house):
     """What docs/operations.md promises of `celery inspect` and `celery control`, by the commands themselves."""

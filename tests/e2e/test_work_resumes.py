@@ -30,7 +30,6 @@ _FILES = {
 }
 
 
-@pytest.mark.xdist_group("processes")
 @pytest.mark.timeout(200)
 def test_whatever_dies_its_work_is_done_within_a_minute_by_another(run):
     """Four deaths side by side: a worker killed while models think (an observation, a reflection), tasks that the broker

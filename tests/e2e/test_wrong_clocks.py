@@ -37,7 +37,6 @@ _SHIFT = textwrap.dedent("""
 """)
 
 
-@pytest.mark.xdist_group("processes")
 @pytest.mark.parametrize("hours", [2, -2])
 def test_a_worker_whose_clock_is_hours_off_observes_all_the_same(run, tmp_path, hours):
     """Breaks when a tick carries an hour at which it expires: a worker whose clock is ahead drops every one of them."""

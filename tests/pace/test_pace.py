@@ -26,7 +26,6 @@ def test_every_window_is_counted_wherever_it_begins(arrivals, end, expected):
     assert count(arrivals, 2, end) == expected
 
 
-@pytest.mark.xdist_group("processes")
 def test_two_workers_with_32_threads_each_respect_one_limit_and_use_it():
     # breaks when each worker counts by itself: 100 calls in a window
     counted, saw = measure(SHORT)

@@ -23,7 +23,6 @@ from om_api.cli.verdict import Prefix, coverage, excerpt
 
 DEMO = [sys.executable, "-c", "from om_api.cli import main; main()", "demo"]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-pytestmark = pytest.mark.xdist_group("demo")  # one process runs the whole demo, once for all that look at it
 
 
 class Place:

@@ -29,7 +29,6 @@ from om_api.errors import SettingsError, StoreError
 OM = [sys.executable, "-c", "from om_api.cli import main; main()"]
 SLOW = {"OM_MODEL": "slow", "OM_MODELS__SLOW__PROVIDER": "scripted", "OM_MODELS__SLOW__OPTIONS": "{delay: 60}"}
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-pytestmark = pytest.mark.xdist_group("up")  # one process runs everything, once for all that look at it
 
 
 class Running:
