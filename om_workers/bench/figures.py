@@ -58,3 +58,10 @@ def side_by_side(
 def middle(durations: list[float]) -> float:
     """The median."""
     return median(durations)
+
+
+def beside(work: str, ours: list[float], reference: list[float], reach: float, what: str = "") -> Figure:
+    """The median of our durations over that of their reference, which `what` names."""
+    one, other = middle(ours), middle(reference)
+    named = f"{us(other)}: {what}" if what else us(other)
+    return Figure(work=work, ours=us(one), reference=named, value=one / other, reach=reach)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from om_api import Message
-from om_workers.bench.figures import Figure, middle, us
+from om_workers.bench.figures import Figure, beside, middle, us
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,13 +27,14 @@ _RESOURCE, _THREAD = "activating", "t-1"
 def activation(stand: Stand) -> Iterator[Figure]:
     """An activation of 5,000 messages in the server's own statistics, beside a PING and beside one of 300."""
     pairs = [(_activated(stand, _MANY), _activated(stand, _FEW)) for _ in range(_TIMES + 1)][1:]
-    ours, few = middle([one for one, _ in pairs]), middle([other for _, other in pairs])
+    many, few = [one for one, _ in pairs], [other for _, other in pairs]
+    ours = middle(many)
     ping, work = _ping(stand.bare), f"server's time to activate {_MANY:,} messages"
     yield Figure(
         work=f"{work}, beyond a PING's", ours=us(ours), reference=us(ping),
         value=(ours - ping) * 1e6, reach=_REACH_US, unit="us",
     )  # fmt: skip
-    yield Figure(work=f"{work}, beside {_FEW}", ours=us(ours), reference=us(few), value=ours / few, reach=_REACH)
+    yield beside(f"{work}, beside {_FEW}", many, few, _REACH)
 
 
 def _activated(stand: Stand, covered: int) -> float:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from om_workers.bench.figures import Figure, middle, timed, us
+from om_workers.bench.figures import beside, timed
 from om_workers.bench.speed.agents import town
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from om_workers.bench.figures import Figure
     from om_workers.bench.speed.agents import Town
     from om_workers.bench.speed.stand import Stand
 
@@ -41,8 +42,7 @@ def idle_agents(_stand: Stand) -> Iterator[Figure]:
 def _beside(work: str, tick: Callable[[Town], float], many: Town, few: Town, rounds: int) -> Figure:
     """The same tick in both in turns; what came before it is not timed."""
     pairs = [(tick(many), tick(few)) for _ in range(rounds)]
-    ours, reference = middle([one for one, _ in pairs]), middle([other for _, other in pairs])
-    return Figure(work=work, ours=us(ours), reference=us(reference), value=ours / reference, reach=_REACH)
+    return beside(work, [one for one, _ in pairs], [other for _, other in pairs], _REACH)
 
 
 def _observe(due: int) -> Callable[[Town], float]:

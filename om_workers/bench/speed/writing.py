@@ -17,7 +17,7 @@ import redis.asyncio
 from om_api import AsyncObservationalMemory, Message
 from om_api.cli.demo import RECORDING
 from om_api.values import encode_message, new_id
-from om_workers.bench.figures import Figure, middle, side_by_side, us
+from om_workers.bench.figures import Figure, beside, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -73,9 +73,9 @@ def add_message(stand: Stand) -> Iterator[Figure]:
         lambda: stand.bare.zadd(*next(plain)),
         _SINGLES,
     )
-    yield _beside("one add_message", "ZADD of the same bytes", ours, reference, _ONE)
+    yield beside("one add_message", ours, reference, _ONE, "ZADD of the same bytes")
     ours, reference = asyncio.run(_with_asyncio(stand, talk))
-    yield _beside("one add_message, asyncio", "ZADD of the same bytes, asyncio", ours, reference, _ONE)
+    yield beside("one add_message, asyncio", ours, reference, _ONE, "ZADD of the same bytes, asyncio")
     _cleared(stand)
 
 
@@ -116,7 +116,7 @@ def add_messages(stand: Stand) -> Iterator[Figure]:
         pipe.execute()
 
     one, other = side_by_side(ours, reference, _BATCHES)
-    yield _beside("add_messages by 100, a message", "pipeline of 100 ZADDs", _each(one), _each(other), _MANY)
+    yield beside("add_messages by 100, a message", _each(one), _each(other), _MANY, "pipeline of 100 ZADDs")
     _cleared(stand)
 
 
@@ -175,12 +175,7 @@ def _each(batches: list[float]) -> list[float]:
     return [batch / _BATCH for batch in batches]
 
 
-def _beside(work: str, reference: str, ours: list[float], theirs: list[float], reach: float) -> Figure:
-    one, other = middle(ours), middle(theirs)
-    return Figure(work=work, ours=us(one), reference=f"{us(other)}: {reference}", value=one / other, reach=reach)
-
-
 def _weighed(work: str, ours: int, plain: int) -> Figure:
     one, other = ours / _WEIGHED, plain / _WEIGHED
-    beside = f"{other:,.0f} bytes: a plain member of a ZSET"
-    return Figure(work=work, ours=f"{one:,.0f} bytes", reference=beside, value=one / other, reach=_KEPT)
+    plainly = f"{other:,.0f} bytes: a plain member of a ZSET"
+    return Figure(work=work, ours=f"{one:,.0f} bytes", reference=plainly, value=one / other, reach=_KEPT)
