@@ -15,13 +15,14 @@ from om_workers import poison, sealed
 from om_workers.asking import patience_ms
 from om_workers.mover import chunk_lock
 from om_workers.prompts.parse import parse_batch, parse_observer
-from om_workers.prompts.render import batch_request, observer_request
+from om_workers.prompts.render import Manner, batch_request, observer_request
 from om_workers.sealed import observation_of
 from om_workers.stopping import StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    from om_api.settings import MemorySettings
     from om_workers.llm.base import Reply
     from om_workers.mover import Mover
     from om_workers.prompts.parse import Observed
@@ -109,19 +110,20 @@ class Observer:
         self, scope: Scope, messages: Sequence[Message], before: Sequence[str] = (), task: str = ""
     ) -> tuple[Reply, Observed]:
         agent = self._shop.agent(scope)
-        request = observer_request(
-            messages,
-            before,
-            previous_tokens=agent.observer.previous_tokens,
-            instruction=agent.observer.instruction,
-            timezone=agent.timezone,
-            variant=agent.observer.prompt,
-            prior_task=task,
-            temperature=agent.observer.temperature,
-            timeout=agent.observer.timeout,
-            count=self._shop.count,
-        )
+        request = observer_request(messages, before, prior_task=task, **self._manner(agent))
         return self._shop.asking.ask(scope.resource, agent.observer_models, request, _usable)
+
+    def _manner(self, agent: MemorySettings) -> Manner:
+        observer = agent.observer
+        return {
+            "previous_tokens": observer.previous_tokens,
+            "instruction": observer.instruction,
+            "timezone": agent.timezone,
+            "variant": observer.prompt,
+            "temperature": observer.temperature,
+            "timeout": observer.timeout,
+            "count": self._shop.count,
+        }
 
     def _commit(self, read: Sealed, reply: Reply, observed: Observed, began: float) -> Outcome:
         resource, chunk = read.scope.resource, read.chunk.id
@@ -230,18 +232,9 @@ class Observer:
 
     def _ask_together(self, reads: Sequence[Sealed]) -> tuple[Reply, dict[str, Observed]]:
         scope, agent = reads[0].scope, self._shop.agent(reads[0].scope)
-        request = batch_request(
-            {read.chunk.thread: read.messages for read in reads},
-            reads[0].texts,
-            previous_tokens=agent.observer.previous_tokens,
-            instruction=agent.observer.instruction,
-            timezone=agent.timezone,
-            variant=agent.observer.prompt,
-            prior_tasks={read.chunk.thread: read.task for read in reads},
-            temperature=agent.observer.temperature,
-            timeout=agent.observer.timeout,
-            count=self._shop.count,
-        )
+        threads = {read.chunk.thread: read.messages for read in reads}
+        tasks = {read.chunk.thread: read.task for read in reads}
+        request = batch_request(threads, reads[0].texts, prior_tasks=tasks, **self._manner(agent))
         return self._shop.asking.ask(
             scope.resource, agent.observer_models, request, partial(_usable_of, list(request.threads))
         )

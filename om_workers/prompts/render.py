@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable  # noqa: TC003  a TypedDict's fields are looked up
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, Unpack
 
 from om_api.tags import escape
 from om_workers.llm.base import Request
@@ -14,11 +15,11 @@ from om_workers.prompts.threads import thread_section, with_threads
 from om_workers.prompts.transcript import format_messages, format_threads, zone_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from om_api.values import Message
 
-__all__ = ["batch_request", "format_messages", "observer_request", "reflector_request", "trim_previous"]
+__all__ = ["Manner", "batch_request", "format_messages", "observer_request", "reflector_request", "trim_previous"]
 _MOST_DROPPED = 8_000
 _SHORTENED = (
     "The previous observations were shortened for you; the agent still has all of them. Something that you do not find"
@@ -28,42 +29,41 @@ _SHORTENED = (
 _NOTHING = "(nothing of these messages can be shown: there is nothing to note)"
 
 
+class Manner(TypedDict):
+    """How an agent's Observer is asked; `instruction` is the operator's own addition to the prompt.
+
+    Of the observations before, `previous_tokens` are shown, as `count` counts. `timeout` in seconds.
+    """
+
+    previous_tokens: int
+    instruction: str | None
+    timezone: str
+    temperature: float
+    timeout: float
+    count: Callable[[str], int]
+    variant: NotRequired[str]
+
+
 def observer_request(
     messages: Sequence[Message],
     previous: Sequence[str],
     *,
-    previous_tokens: int,
-    instruction: str | None,
-    timezone: str,
-    temperature: float,
-    timeout: float,
-    count: Callable[[str], int],
-    variant: str = DEFAULT,
     prior_task: str = "",
     target_tokens: int = 0,
+    **manner: Unpack[Manner],
 ) -> Request:
     """Ask an Observer for notes of `messages`, oldest first: prior memory, history, and the task last.
 
-    `previous` are observations' texts, oldest first, of which `previous_tokens` are shown. `instruction` is the
-    operator's own addition to the prompt. Raises SettingsError for an unknown variant.
+    `previous` are observations' texts, oldest first. Raises SettingsError for an unknown variant.
     """
-    shown, notes = _shown(previous, previous_tokens, count)
-    said = [
-        notes,
+    return _observing(
+        previous,
         _tagged("current-task", escape(prior_task.strip())),
-        _tagged("messages", format_messages(messages, timezone, count) or _NOTHING),
-        _tagged("task", _task("observer_task", variant, timezone, _size(target_tokens))),
-    ]
-    return Request(
-        purpose="observe",
-        system=_system("observer", variant, instruction),
-        prompt=_joined(said),
+        format_messages(messages, manner["timezone"], manner["count"]),
+        _ask("observer_task", manner, target_tokens),
+        manner,
         messages=tuple(map(heard, messages)),
-        previous=shown,
         target_tokens=target_tokens,
-        temperature=temperature,
-        timeout=timeout,
-        timezone=timezone,
     )
 
 
@@ -71,41 +71,46 @@ def batch_request(
     threads: Mapping[str, Sequence[Message]],
     previous: Sequence[str],
     *,
-    previous_tokens: int,
-    instruction: str | None,
-    timezone: str,
-    temperature: float,
-    timeout: float,
-    count: Callable[[str], int],
-    variant: str = DEFAULT,
     prior_tasks: Mapping[str, str] | None = None,
     target_tokens: int = 0,
+    **manner: Unpack[Manner],
 ) -> Request:
     """Ask an Observer for notes of several threads in one call; `parse_batch` reads the answer thread by thread.
 
     As `observer_request`, with the messages of each thread, oldest first, in a section of its own, and the current tasks
     by thread. Raises SettingsError for an unknown variant.
     """
-    shown, notes = _shown(previous, previous_tokens, count)
-    said = [
-        notes,
-        _tagged("current-task", _tasks(threads, prior_tasks or {})),
-        _tagged("messages", format_threads(threads, timezone, count) or _NOTHING),
-        _tagged("task", _task("observer_batch_task", variant, timezone, _size(target_tokens))),
-    ]
     given = {name: tuple(map(heard, messages)) for name, messages in threads.items()}
-    return Request(
-        purpose="observe",
-        system=_system("observer", variant, instruction),
-        prompt=_joined(said),
+    return _observing(
+        previous,
+        _tagged("current-task", _tasks(threads, prior_tasks or {})),
+        format_threads(threads, manner["timezone"], manner["count"]),
+        _ask("observer_batch_task", manner, target_tokens),
+        manner,
         messages=tuple(message for messages in given.values() for message in messages),
         threads=given,
-        previous=shown,
         target_tokens=target_tokens,
-        temperature=temperature,
-        timeout=timeout,
-        timezone=timezone,
     )
+
+
+def _observing(previous: Sequence[str], tasks: str, said: str, asked: str, manner: Manner, **given: Any) -> Request:
+    """An Observer's request of its sections in their order, and what is `given` in values."""
+    shown, notes = _shown(previous, manner["previous_tokens"], manner["count"])
+    return Request(
+        purpose="observe",
+        system=_system("observer", manner.get("variant", DEFAULT), manner["instruction"]),
+        prompt=_joined([notes, tasks, _tagged("messages", said or _NOTHING), asked]),
+        previous=shown,
+        temperature=manner["temperature"],
+        timeout=manner["timeout"],
+        timezone=manner["timezone"],
+        **given,
+    )
+
+
+def _ask(name: str, manner: Manner, target_tokens: int) -> str:
+    task = _task(name, manner.get("variant", DEFAULT), manner["timezone"], _size(target_tokens))
+    return _tagged("task", task)
 
 
 def reflector_request(
