@@ -94,6 +94,14 @@ def test_the_thread_learns_its_task(store):
     assert store.client.hget(store.keys.of("harold").thread("t1"), "current_task") == b"mend the roof"
 
 
+def test_of_two_chunks_of_a_thread_that_come_together_the_last_that_says_a_task_is_believed(store):
+    ready(store, "c1", 1, task="mend the roof")
+    ready(store, "c2", 2)
+    activate(store, "c1", "c2")
+
+    assert store.client.hget(store.keys.of("harold").thread("t1"), "current_task") == b"mend the roof"
+
+
 @pytest.mark.parametrize(
     ("task", "suggested", "left"),
     [
