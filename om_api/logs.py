@@ -8,7 +8,13 @@ from typing import Any
 
 import structlog
 
+_TO_STDERR = structlog.PrintLoggerFactory(sys.stderr)
 _NOISY = ("celery.app.trace", "celery.worker.strategy", "celery.beat")  # our tasks say it themselves, in one line
+
+
+def library_log() -> Any:
+    """Where the library says what nobody asked for: to the program's own structlog if it set one up, else to stderr."""
+    return structlog.get_logger("om_api") if structlog.is_configured() else structlog.wrap_logger(_TO_STDERR())
 
 
 def log_to_stderr(*, level: str = "INFO", form: str | None = None) -> None:

@@ -6,12 +6,11 @@ from collections import OrderedDict, deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-import structlog
-
 from om_api import tokens
 from om_api.core import Core, Era, Receipt, Stats
 from om_api.errors import StoreError
 from om_api.events import Wanted
+from om_api.logs import library_log
 from om_api.settings import load_settings
 from om_api.store.connection import Connection, open_client
 from om_api.store.verify import examine, verify
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _KEPT_UNSENT = 1_000
-_log = structlog.get_logger("om_api")
 
 
 class ObservationalMemory:
@@ -128,7 +126,7 @@ class ObservationalMemory:
 
     def _lost(self, error: StoreError) -> None:
         if not self._away:
-            _log.warning("store_unavailable", error=str(error), unsent=len(self._unsent))
+            library_log().warning("store_unavailable", error=str(error), unsent=len(self._unsent))
         self._away = True
 
     # -- reading ------------------------------------------------------------------------------------------------------

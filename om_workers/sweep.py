@@ -15,6 +15,7 @@ from om_workers.mover import pressure_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from om_api.policy import Limits
     from om_api.store.survey import Standing
     from om_workers.workshop import Workshop
 
@@ -107,16 +108,7 @@ class Sweep:
             return cleared.outcome
         limits = self._shop.in_force(Scope(resource)).limits
         forgotten = [s.scope for s in standings if self._is_forgotten(s, now)]
-        full = [
-            s.scope
-            for s in standings
-            if not s.in_reflect
-            and (
-                s.record.observation_tokens >= limits.reflect_from
-                or s.record.observation_count >= limits.max_observations
-                or "force-reflect" in s.forced
-            )
-        ]
+        full = [s.scope for s in standings if not s.in_reflect and _is_full(s, limits)]
         self._run(due.mark(keys.due_observe, forgotten))
         self._run(due.mark(keys.due_reflect, full))
         return Outcome.BUSY if forgotten or full else Outcome.REST
@@ -174,3 +166,11 @@ class Sweep:
         stale = [s.scope for s in standings if (s.unsealed or s.chunks) and s.record.limits != written]
         self._run(due.mark(keys.due_observe, stale))
         return Outcome.BUSY if stale else Outcome.REST
+
+
+def _is_full(standing: Standing, limits: Limits) -> bool:
+    """Whether a scope should be in the reflect index: as policy.reflection says, a draft that is there waits to be due."""
+    record = standing.record
+    least = limits.observation_threshold if standing.drafted else limits.reflect_from
+    most = record.observation_tokens >= least or record.observation_count >= limits.max_observations
+    return "force-reflect" in standing.forced or (most and limits.enabled and not limits.read_only)

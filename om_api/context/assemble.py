@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from om_api.context.anthropic import anthropic_request
+from om_api.context.block import Block  # noqa: TC001  whoever asks for help is shown the fields
 from om_api.context.gemini import gemini_request
 from om_api.context.openai import openai_messages
+from om_api.values import Generation, Message, Observation  # noqa: TC001  the same
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from om_api.context.block import Block
     from om_api.context.turns import Turn
-    from om_api.values import Generation, Message, Observation
 
 
 class Made(NamedTuple):

@@ -27,20 +27,32 @@ _TRIES = 8
 _FOLDED = re.compile(r"<thread id=\"([^\"]+)\">\n?.*?</thread>\n?", re.DOTALL)
 
 
+class _Part(NamedTuple):
+    """A chunk: whose messages it holds, their tokens, how many they are."""
+
+    chunk: str
+    thread: str
+    tokens: int
+    messages: int
+
+
 class _Memory(NamedTuple):
     """One scope's part of a resource, as it was read for clearing."""
 
     scope: Scope
     version: tuple[str, str, str]
     record: Record
-    chunks: list[tuple[str, str, int]]
+    chunks: list[_Part]
     observations: list[Stored]
     generations: list[tuple[int, bytes]]
     histories: dict[int, list[Stored]]
 
 
 class Cleared(NamedTuple):
-    """What clearing did; `merged` names the observations whose content a reflection merged beyond recognition."""
+    """What clearing did: how many messages were in no observation yet, and how many observations there were.
+
+    `merged` names the observations whose content a reflection merged beyond recognition.
+    """
 
     outcome: Outcome
     messages: int
@@ -87,7 +99,7 @@ def _read(keys: Keys, scope: Scope) -> Steps[_Memory]:
     )
     raw = fields(record)
     owners = (
-        (yield Batch([("HMGET", of.chunk(c.decode()), "thread", "tokens") for c in chunks], atomic=False))
+        (yield Batch([("HMGET", of.chunk(c.decode()), "thread", "tokens", "messages") for c in chunks], atomic=False))
         if chunks
         else []
     )
@@ -102,7 +114,10 @@ def _read(keys: Keys, scope: Scope) -> Steps[_Memory]:
         scope,
         (raw.get(b"epoch", b"").decode(), raw.get(b"seq", b"0").decode(), raw.get(b"generation", b"0").decode()),
         as_record(raw),
-        [(c.decode(), (o[0] or b"").decode(), int(o[1] or 0)) for c, o in zip(chunks, owners, strict=True)],
+        [
+            _Part(c.decode(), (thread or b"").decode(), int(tokens or 0), int(messages or 0))
+            for c, (thread, tokens, messages) in zip(chunks, owners, strict=True)
+        ],
         as_stored(observations),
         generations,
         {n: as_stored(reply) for n, reply in zip(reached, replaced, strict=True)},
@@ -135,7 +150,8 @@ def clear(keys: Keys, resource: str, now_ms: int, *, retention: bool = False) ->
         reply = yield Verb("clear", names, args)
         if reply == b"cleared":
             found = sum(len(memory.observations) for memory in memories)
-            return Cleared(Outcome.CLEARED, sum(n for _, n in unsealed.values()), found)
+            sealed = sum(part.messages for memory in memories for part in memory.chunks)
+            return Cleared(Outcome.CLEARED, sealed + sum(n for _, n in unsealed.values()), found)
         # What stays needs its marks again: those that were removed may have been of the push that came between.
         yield from due.mark(keys.due_observe, [Scope(resource)])
         if reply == b"superseded":
@@ -154,8 +170,8 @@ def _names(of: ResourceKeys, threads: Sequence[str], memories: Sequence[_Memory]
             of.reflections(memory.scope),
             of.draft(memory.scope),
         ]
-        for chunk, _, _ in memory.chunks:
-            names += [of.chunk(chunk), of.sealed(chunk)]
+        for part in memory.chunks:
+            names += [of.chunk(part.chunk), of.sealed(part.chunk)]
         names += [of.source(stored.observation.id) for stored in memory.observations]
         for n, history in memory.histories.items():
             names.append(of.reflected(memory.scope, n))
@@ -195,7 +211,7 @@ def clear_thread(keys: Keys, scope: Scope, thread: str, now_ms: int, count: Call
         if reply == b"cleared":
             with suppress(StoreError):  # it is cleared; whoever takes the hint up finds nothing
                 yield Batch([("ZREM", keys.adopt, of.messages(thread))], writes=True)
-            return Cleared(Outcome.CLEARED, int(counts or 0), plan.observations, plan.merged)
+            return Cleared(Outcome.CLEARED, int(counts or 0) + plan.sealed, plan.observations, plan.merged)
         scope = as_scope(scope.resource, thread, (yield from stored_scope(keys, scope.resource)) or word)
     raise StoreError(f"{scope} changes faster than it can be cleared: repeat.", stored=False)
 
@@ -203,6 +219,7 @@ def clear_thread(keys: Keys, scope: Scope, thread: str, now_ms: int, count: Call
 class _ThreadPlan(NamedTuple):
     names: list[str]
     args: list[Any]
+    sealed: int
     observations: int
     merged: tuple[str, ...]
 
@@ -216,7 +233,7 @@ def _plan_thread(
     entries: Sequence[bytes],
 ) -> _ThreadPlan:
     scope = memory.scope
-    chunks = [(chunk, tokens) for chunk, owner, tokens in memory.chunks if owner == thread]
+    chunks = [part for part in memory.chunks if part.thread == thread]
     own = [stored for stored in memory.observations if stored.observation.thread_id == thread]
     past = [
         stored for history in memory.histories.values() for stored in history if stored.observation.thread_id == thread
@@ -232,12 +249,12 @@ def _plan_thread(
         of.draft(scope),
         *_thread_names(of, thread, now_ms),
     ]
-    names += [name for chunk, _ in chunks for name in (of.chunk(chunk), of.sealed(chunk))]
+    names += [name for part in chunks for name in (of.chunk(part.chunk), of.sealed(part.chunk))]
     names += [of.source(stored.observation.id) for stored in (*own, *past)]
     if scope.thread is not None:  # nothing of the memory is another thread's
         names += [of.record(scope), of.reflections(scope), *histories]
     args: list[Any] = [len(histories), len(chunks), len(own) + len(past), len(entries)]
-    args += [word for chunk in chunks for word in chunk]
+    args += [word for part in chunks for word in (part.chunk, part.tokens)]
     args += [word for stored in (*own, *past) for word in (format(stored.seq, ".17g"), stored.observation.tokens)]
     args += entries
     gone = {stored.observation.id for stored in (*own, *past)}
@@ -245,7 +262,8 @@ def _plan_thread(
         args += _rewritten(n, member, thread, gone, count)
     # what stands outside of any section is of several threads: there a reflection has merged what was this one's
     common = _FOLDED.sub("", as_generation(memory.generations[-1][1]).text).strip() if memory.generations else ""
-    return _ThreadPlan(names, args, len(own), tuple(stored.observation.id for stored in past) if common else ())
+    sealed, merged = sum(part.messages for part in chunks), tuple(stored.observation.id for stored in past)
+    return _ThreadPlan(names, args, sealed, len(own), merged if common else ())
 
 
 def _rewritten(n: int, member: bytes, thread: str, gone: Collection[str], count: Callable[[str], int]) -> list[Any]:

@@ -66,7 +66,10 @@ def oldest_looked(keys: Keys, before: int, n: int) -> Steps[list[str]]:
 
 
 class Standing(NamedTuple):
-    """How a scope stands against the due indexes; `unsealed` and `largest` (of a thread) in messages, `tokens` unsealed."""
+    """How a scope stands against the due indexes; `unsealed` and `largest` (of a thread) in messages, `tokens` unsealed.
+
+    `drafted`: a reflection is thought already.
+    """
 
     scope: Scope
     record: Record
@@ -75,6 +78,7 @@ class Standing(NamedTuple):
     tokens: int
     wake: int | None
     chunks: int
+    drafted: bool
     observe_at: float | None
     in_reflect: bool
     forced: tuple[str, ...]
@@ -91,19 +95,19 @@ def standings(keys: Keys, resource: str, scopes: Sequence[Scope]) -> Steps[list[
 def _standings(keys: Keys, resource: str, scopes: Sequence[Scope]) -> Steps[list[Standing]]:
     of, own, indexed = keys.of(resource), list[tuple[str, ...]](), list[tuple[str, ...]]()
     for scope in scopes:
-        own += [("HGETALL", of.record(scope)), ("ZCARD", of.chunks(scope))]
+        own += [("HGETALL", of.record(scope)), ("ZCARD", of.chunks(scope)), ("EXISTS", of.draft(scope))]
         indexed += [("ZSCORE", keys.due_observe, str(scope)), ("ZSCORE", keys.due_reflect, str(scope))]
     tokens, *held = yield Batch([("HGETALL", of.tokens), *own])
     due = yield Batch(indexed, atomic=False)
     counters, unsealed = fields(tokens), unsealed_threads(fields(tokens))
-    each = zip(scopes, held[::2], held[1::2], due[::2], due[1::2], strict=True)
+    each = zip(scopes, held[::3], held[1::3], held[2::3], due[::2], due[1::2], strict=True)
     return [_standing(scope, counters, unsealed, *replies) for scope, *replies in each]
 
 
 def _standing(
     scope: Scope, counters: Mapping[bytes, bytes], unsealed: Mapping[str, tuple[int, int]], *replies: Any
 ) -> Standing:
-    record, chunks, observe, reflect = replies
+    record, chunks, draft, observe, reflect = replies
     own = [value for thread, value in unsealed.items() if scope.thread in {None, thread}]
     wake, raw = counters.get(wake_field(scope).encode()), fields(record)
     return Standing(
@@ -114,6 +118,7 @@ def _standing(
         tokens=sum(tokens for tokens, _ in own),
         wake=int(wake) if wake else None,
         chunks=int(chunks),
+        drafted=bool(draft),
         observe_at=None if observe is None else float(observe),
         in_reflect=reflect is not None,
         forced=tuple(name.decode() for name in raw if name.startswith(b"force")),

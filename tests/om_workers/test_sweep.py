@@ -294,6 +294,19 @@ def test_a_scope_that_waits_for_its_deadline_with_a_chunk_ready_is_left_to_it(wo
     assert world.client.zscore(f"{world.prefix}:due:observe", "harold") == deadline
 
 
+@pytest.mark.parametrize(("tokens", "marked"), [(2500, 0), (4500, 1)])
+def test_a_reflection_that_is_drafted_is_marked_no_sooner_than_it_is_due(world, tokens, marked):
+    """Catches a sweep that marks what the Reflector leaves alone: it would be looked at every minute, for ever."""
+    world.say(*[f"message {n}" for n in range(9)])
+    world.settle()
+    world.client.hset(f"{world.prefix}:{{harold}}:record", "observation_tokens", tokens)
+    world.client.set(world.shop.keys.of("harold").draft(Scope("harold")), b"{}", ex=60)
+    world.client.delete(f"{world.prefix}:due:reflect")
+    _looked_long_ago(world)
+
+    assert world.sweep().marked == marked
+
+
 @pytest.mark.parametrize("why", ["full", "too many", "asked for", "nothing"])
 def test_a_reflection_that_is_due_is_marked_and_no_other(client, prefix, why):
     world = World(client, prefix, max_observations="3" if why == "too many" else "1000")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from om_api.cli.help import examples
+from om_api.cli.known import check_known
 from om_api.cli.output import note
 from om_api.cli.target import Target, optional_thread, pass_target, resource_argument
 from om_api.core import Stats
@@ -64,6 +65,8 @@ def _ask(om: ObservationalMemory, resource: str, thread: str | None, wait: float
     end = time.monotonic() + wait
     names = _threads(om, resource) if thread is None else [thread]
     outcomes = [ask(name, max(0.0, end - time.monotonic())) for name in names]
+    if set(outcomes) <= {Outcome.REST}:
+        check_known(om, resource)
     for name, outcome in zip(names, outcomes, strict=True):
         click.echo(outcome if name in {None, thread} else f"{name} {outcome}")
     if Outcome.BUSY in outcomes:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from om_api.cli.help import examples
+from om_api.cli.known import check_known
 from om_api.cli.output import note
 from om_api.cli.target import Target, pass_target, resource_argument
 from om_api.values import Outcome
@@ -41,6 +42,7 @@ def migrate_scope(target: Target, resource: str, to: str, wait: float) -> None:
     has changed.
     """
     with target.memory() as om:
+        check_known(om, resource)
         outcome = _until_moved(om, resource, to, wait)
         configured = om.settings.for_agent(resource).scope
     click.echo(outcome)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from om_api.cli.help import examples
+from om_api.cli.known import check_known
 from om_api.cli.output import json_option, note, print_json
 from om_api.cli.sure import be_sure, yes_option
 from om_api.cli.target import Target, observation_argument, optional_thread, pass_target, resource_argument
@@ -21,13 +22,16 @@ def clear(target: Target, resource: str, thread: str | None, yes: bool, as_json:
 
     What a reflection has merged beyond recognition stays in it and is named.
     """
-    be_sure(f"Remove {f'thread {thread}' if thread else 'the whole memory'} of {resource}?", yes)
     with target.memory() as om:
+        check_known(om, resource)
+        be_sure(f"Remove {f'thread {thread}' if thread else 'the whole memory'} of {resource}?", yes)
         done = om.clear(resource, thread)
     if as_json:
         print_json(done._asdict())
     else:
-        click.echo(f"{done.outcome}: {done.messages:,} unobserved messages, {done.observations:,} observations")
+        click.echo(
+            f"{done.outcome}: {done.observations:,} observations, and {done.messages:,} messages that were in none"
+        )
     if done.merged:
         note(f"a reflection still holds what it made of: {', '.join(done.merged)}")
 

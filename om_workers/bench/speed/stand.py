@@ -26,10 +26,11 @@ class Stand:
 
 @contextmanager
 def stand(url: str | None) -> Iterator[Stand]:
-    """A stand on the store of `url`, whose keys `om-bench:…` it uses, or on one of its own."""
+    """A stand on the store of `url`, whose keys `om-bench:…` it uses, or on one of its own; StoreError when it is away."""
     if url is None:
         with Embedded() as store, stand(store.url) as made:
             yield made
         return
     with pipeline(url, {}) as running, redis.Redis.from_url(url) as bare:
+        running.om.ping()
         yield Stand(url, running, bare)

@@ -27,8 +27,32 @@ def working(world):
 
 
 @pytest.mark.parametrize("command", ["observe", "reflect"])
-def test_where_there_is_nothing_to_do_the_answer_is_rest(om, command):
-    assert om(command, "harold").stdout == "rest\n"
+def test_where_there_is_nothing_to_do_the_answer_is_rest(om, world, command):
+    world.say("hello", thread="t-1")
+    world.settle()
+    world.om.clear("harold", "t-1")
+    world.say("hello", thread="t-2")
+
+    assert om(command, "harold", "t-1").stdout == "rest\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("observe", "harodl"),
+        ("reflect", "harodl"),
+        ("clear", "harodl", "--yes"),
+        ("migrate-scope", "harodl", "--to", "thread"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_name_that_nobody_knows_is_no_success(om, world, words):
+    """Catches a typing error that looks like work done."""
+    world.say("hello")
+    result = om(*words)
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "harodl is not known here" in result.stderr
 
 
 def test_a_request_nobody_answers_in_time_is_busy_and_stands(om, world):

@@ -50,3 +50,11 @@ def test_a_page_without_a_place_for_the_figures_is_refused_before_anything_is_me
 
     assert done.exit_code == 2
     assert "add the lines <!-- speed --> and <!-- /speed -->" in done.stderr
+
+
+def test_a_store_that_is_away_is_named_by_every_measure(monkeypatch):
+    monkeypatch.setenv("OM_REDIS_URL", "redis://127.0.0.1:1/0")
+    done = CliRunner().invoke(bench, ["speed", "--only", "add_message"])
+
+    assert done.exit_code == 3
+    assert "the store did not answer" in done.stderr
