@@ -42,6 +42,11 @@ class Tally(msgspec.Struct):
         """The share in percent, with one decimal."""
         return round(100 * self.did / self.of, 1) if self.of else 0.0
 
+    @property
+    def shown(self) -> str:
+        """The same for people; `-` where there was nothing to count."""
+        return str(self.percent) if self.of else "-"
+
 
 class Calibration(msgspec.Struct):
     """Whether the scorer can be believed: the whole talk, a half of its turns at random, another talk."""

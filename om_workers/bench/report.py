@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from om_workers.bench.talks import Talk
 
+_ABOUT = 0.02  # of a budget: what notes may take beyond it without a word
+
 
 class Report(msgspec.Struct):
     """All that `om bench memory` says. Nothing in it depends on the machine, so two runs write the same bytes."""
@@ -53,8 +55,8 @@ def _lines(report: Report) -> Iterator[str]:
     found = report.calibration
     yield f"{report.talks} conversations, {report.questions} questions with an answer and evidence for it."
     yield from table(["calibration", "S"], [
-        ["the whole conversation", found.full.percent], ["half of its turns, at random", found.half.percent],
-        ["another conversation", found.wrong.percent if found.wrong.of else "-"],
+        ["the whole conversation", found.full.shown], ["half of its turns, at random", found.half.shown],
+        ["another conversation", found.wrong.shown],
     ])  # fmt: skip
     if report.budgets:
         yield from _budgets(report.budgets)
@@ -66,18 +68,26 @@ def _budgets(budgets: Sequence[Budget]) -> Iterator[str]:
     head = ["share of the tokens", "extractive", "newest turns", "random turns", "BM25 per question"]
     yield from table([*head, "explicit dates"], [
         [
-            f"{each.share:.0%}", each.extractive.percent, each.last.percent, each.random.percent, each.bm25.percent,
-            each.dates.percent,
+            _share(each), each.extractive.shown, each.last.shown, each.random.shown, each.bm25.shown, each.dates.shown,
         ] for each in budgets
     ])  # fmt: skip
 
 
+def _share(budget: Budget) -> str:
+    """The budget, and what the notes took where that is something else: few tokens hold a frame and little more."""
+    taken = budget.tokens.percent / 100
+    return f"{budget.share:.0%}" if taken < budget.share + _ABOUT else f"{budget.share:.0%} (taken: {taken:.0%})"
+
+
 def _online(runs: Sequence[Online]) -> Iterator[str]:
     rows: list[tuple[str, Callable[[Online], object]]] = [
-        ("S of the last context", lambda found: found.supported.percent),
+        ("S of the last context", lambda found: found.supported.shown),
         ("its share of the conversation's tokens", lambda found: f"{found.tokens.percent} %"),
-        ("explicit dates", lambda found: found.dates.percent),
-        ("tokens of messages for one of observations", lambda found: f"{mean(found.compression):.1f}"),
+        ("explicit dates", lambda found: found.dates.shown),
+        (
+            "tokens of messages for one of observations",
+            lambda found: f"{mean(found.compression):.1f}" if any(found.compression) else "-",
+        ),
         ("prefix share", lambda found: f"{100 * mean(found.prefix_share):.1f} %"),
         ("phi", lambda found: f"{mean(found.phi):.2f}"),
         ("phi with the volatile block", lambda found: f"{mean(found.whole_phi):.2f}"),
