@@ -2,7 +2,7 @@
 
 from om_api.async_memory import AsyncObservationalMemory
 from om_api.context import Context
-from om_api.errors import InvalidInputError, OMError, SettingsError, StoreError
+from om_api.errors import InvalidInputError, NotPermittedError, OMError, SettingsError, StoreError
 from om_api.memory import ObservationalMemory
 from om_api.settings import Settings, load_settings
 from om_api.values import Message, Outcome
@@ -12,6 +12,7 @@ __all__ = [
     "Context",
     "InvalidInputError",
     "Message",
+    "NotPermittedError",
     "OMError",
     "ObservationalMemory",
     "Outcome",
