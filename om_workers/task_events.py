@@ -1,30 +1,57 @@
-"""What Flower is told of tasks: Celery's events, none of them lost among threads.
+"""What Flower is told of tasks: Celery's events, none of them lost among threads or while the broker is away.
 
 A worker gathers the events of its tasks and sends them together. Celery 5.6 empties what it gathered after sending it:
-what another thread says meanwhile is lost, and Flower shows that task as received for ever (celery/celery#10434).
+what another thread says meanwhile is lost, and Flower shows that task as received for ever (celery/celery#10434). What
+cannot be sent twice in a row is lost too, and so is what a task says that began before the broker went away.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from celery.app.events import Events as CelerysEvents
 from celery.events.dispatcher import EventDispatcher
 
 
 class Dispatcher(EventDispatcher):  # type: ignore[misc]  # Celery carries no types
-    """Celery's, except that only what was sent is taken away."""
+    """Celery's, but for this: what is said waits in one line until it was sent, and in the order in which it was said.
 
-    def flush(self, errors: bool = True, groups: bool = True) -> None:  # noqa: FBT001, FBT002  Celery's own signature
-        """Send what could not be sent before, and what was gathered since."""
-        super().flush(errors=errors, groups=False)
-        if groups:
-            with self.mutex:
-                for group, gathered in list(self._group_buffer.items()):
-                    self._send_all(group, gathered)
+    A worker makes a new one whenever it connects again, while the tasks it runs go on telling the old one: that one hands
+    on what it held (`extend_buffer`), and whatever it is told from then on.
+    """
 
-    def _send_all(self, group: str, gathered: list[object]) -> None:
-        if batch := list(gathered):
-            self._publish(batch, self.producer, f"{group}.multi")
-            del gathered[: len(batch)]
+    _heir: Dispatcher | None = None
+
+    def send(self, *words: Any, **fields: Any) -> Any:
+        """Say what happened to a task: later, together with others."""
+        return self._heir.send(*words, **fields) if self._heir else super().send(*words, **fields)
+
+    def flush(self, *_: Any, **__: Any) -> None:
+        """Send everything that waits; what the broker does not take waits on."""
+        with self.mutex:
+            self._line_up()
+            waiting = self._outbound_buffer
+            while waiting:
+                events, key, *_ = waiting.popleft()
+                left = len(waiting)
+                self._publish(events, self.producer, key)
+                if len(waiting) > left:  # it was put back, behind all others
+                    waiting.appendleft(waiting.pop())
+                    return
+
+    def extend_buffer(self, other: Dispatcher) -> None:
+        """Take over from a dispatcher whose connection is gone."""
+        with other.mutex:
+            other._line_up()
+            other._heir = self
+            super().extend_buffer(other)
+            other._outbound_buffer.clear()
+
+    def _line_up(self) -> None:
+        for group, gathered in list(self._group_buffer.items()):
+            if batch := list(gathered):
+                del gathered[: len(batch)]
+                self._outbound_buffer.append((batch, f"{group}.multi", None))
 
 
 class Events(CelerysEvents):  # type: ignore[misc]  # Celery carries no types

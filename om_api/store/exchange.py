@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from redis.exceptions import ConnectionError as NotConnected
-from redis.exceptions import NoScriptError, RedisError, ResponseError
+from redis.exceptions import DataError, NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as NotAnswered
 
 from om_api.errors import NotPermittedError, StoreError
@@ -117,13 +117,18 @@ def _as_script(step: Batch) -> Verb:
 def on_the_wire(batch: Batch) -> tuple[bytes, int]:
     """A batch as bytes, and how many replies there will be."""
     extra = 2 if batch.atomic else 0  # of MULTI and EXEC
-    return batch.packed or pack(batch.commands, atomic=batch.atomic), len(batch.commands) + extra
+    try:
+        return batch.packed or pack(batch.commands, atomic=batch.atomic), len(batch.commands) + extra
+    except TypeError as error:
+        raise DataError(f"a word of a command is none: {error}") from error
 
 
 def settled(batch: Batch, replies: Sequence[Any], callbacks: Mapping[str, Callable[[Any], Any]]) -> list[Any]:
     """What a batch was answered, in redis-py's own types unless it was packed beforehand; raises the first error."""
     _raise_first(replies)
     done = replies[-1] if batch.atomic else replies
+    if not isinstance(done, list) or len(done) != len(batch.commands):
+        raise ResponseError("the server gave another number of replies than it was asked for")
     _raise_first(done)
     if batch.packed:
         return list(done)

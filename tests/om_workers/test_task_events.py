@@ -54,12 +54,26 @@ def test_nothing_is_sent_where_nothing_was_said(dispatcher):
     assert dispatcher.producer.sent == [["task-received"]]
 
 
-def test_what_could_not_be_sent_is_sent_when_the_broker_is_back(dispatcher):
+def test_what_cannot_be_sent_waits_in_order_however_often_it_is_tried(dispatcher):
+    """Catches Celery's own way: the second time in vain was the last."""
     dispatcher.producer.fails = True
-    dispatcher.send("task-received", uuid="1")
-    dispatcher.flush()
-    dispatcher.send("task-started", uuid="1")
+    for told in ("task-received", "task-started", "task-succeeded"):
+        dispatcher.send(told, uuid="1")
+        dispatcher.flush()
     dispatcher.producer.fails = False
     dispatcher.flush()
 
-    assert dispatcher.producer.sent == [["task-received"], ["task-started"]]
+    assert dispatcher.producer.sent == [["task-received"], ["task-started"], ["task-succeeded"]]
+
+
+def test_a_task_that_began_before_the_broker_went_away_tells_its_end_to_who_came_after(dispatcher):
+    """Catches a request that goes on telling a dispatcher which nobody flushes any more."""
+    dispatcher.send("task-received", uuid="1")
+    dispatcher.close()
+    after = dispatcher.app.events.Dispatcher(dispatcher.app.connection_for_write(), buffer_group=["task"])
+    after.producer = Wire()
+    after.extend_buffer(dispatcher)
+    dispatcher.send("task-succeeded", uuid="1")
+    after.flush()
+
+    assert after.producer.sent == [["task-received"], ["task-succeeded"]]

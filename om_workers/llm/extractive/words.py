@@ -19,6 +19,7 @@ _FILLERS = (
     "honestly", "literally", "btw", "by the way", "of course", "simply",
 )  # fmt: skip
 _ANY_FILLER = rf"\b(?:{'|'.join(_FILLERS)})\b"
+_AS_MATCHED = str.maketrans("İıſ", "iis")  # what a pattern takes for i and s, and lower() does not
 _FILLER = re.compile(rf"\s*{_ANY_FILLER}(?=[,;.!?]|$)|{_ANY_FILLER}\s+", re.IGNORECASE)
 _STOP_WORD = re.compile(
     r"\b(?:an?|the|is|are|was|were|be|been|being|am|of|that|there|it|its|also|just|some|such|as"
@@ -125,7 +126,8 @@ def telegraphic(text: str, level: int = 0) -> str:
 
 
 def _without_fillers(text: str) -> str:
-    lower = text.lower()  # few texts have one, and it takes long to look for them all in every place
+    lower = (text if text.isascii() else text.translate(_AS_MATCHED)).lower()
+    # few texts have one, and it takes long to look for them all in every place
     return _FILLER.sub("", text) if any(filler in lower for filler in _FILLERS) else text
 
 

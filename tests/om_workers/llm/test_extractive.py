@@ -537,3 +537,9 @@ def test_a_reflection_weighs_the_sentences_of_a_sitting_one_by_one():
     assert block(text)[1].startswith("* 🔴 Ilse: ")
     assert "greyhound Biscuit" in text
     assert text.count("Ilse") == 1
+
+
+@pytest.mark.parametrize("filler", ["i mean", "ı mean", "İ mean", "BASİCALLY", "pleaſe", "ReaLLy"])
+def test_a_filler_is_left_out_however_its_letters_are_written(filler):
+    """Breaks when it is looked for in lower case alone: a pattern that ignores case takes more letters for i and s."""
+    assert telegraphic(f"the blue car {filler} is mine") == "the blue car is mine"
