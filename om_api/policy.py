@@ -266,6 +266,12 @@ def reflection(pressure: Pressure, limits: Limits, *, drafted: bool, forced: boo
     return "draft" if tokens >= limits.reflect_from and not drafted else "rest"
 
 
+def is_full(tokens: int, count: int, limits: Limits, *, drafted: bool = False) -> bool:
+    """Whether observations belong in the reflect index: from 0.5 R on, from R on where a draft is there, or by their number."""
+    least = limits.observation_threshold if drafted else limits.reflect_from
+    return tokens >= least or count >= limits.max_observations
+
+
 def drained(pressure: Pressure, limits: Limits) -> bool:
     """Whether what was raw when the reflection became due is activated, but for what min_recent_messages keeps raw."""
     if not pressure.drain:

@@ -151,8 +151,7 @@ class Mover:
         if outcome is Outcome.ACTIVATED:
             self._shop.telling.activated(look.scope, look.chunks, move.chunks)
         record = self._run(looking.look(keys, look.scope)).record
-        full = record.observation_tokens >= now.limits.reflect_from
-        if full or record.observation_count >= now.limits.max_observations or record.drain:
+        if policy.is_full(record.observation_tokens, record.observation_count, now.limits) or record.drain:
             self._run(due.mark(keys.due_reflect, [look.scope]))
         return outcome
 

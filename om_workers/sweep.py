@@ -169,8 +169,7 @@ class Sweep:
 
 
 def _is_full(standing: Standing, limits: Limits) -> bool:
-    """Whether a scope should be in the reflect index: as policy.reflection says, a draft that is there waits to be due."""
-    record = standing.record
-    least = limits.observation_threshold if standing.drafted else limits.reflect_from
-    most = record.observation_tokens >= least or record.observation_count >= limits.max_observations
-    return "force-reflect" in standing.forced or (most and limits.enabled and not limits.read_only)
+    """Whether a scope should be in the reflect index; who must not be reflected is left to who asks for it."""
+    record, may = standing.record, limits.enabled and not limits.read_only
+    full = policy.is_full(record.observation_tokens, record.observation_count, limits, drafted=standing.drafted)
+    return "force-reflect" in standing.forced or (full and may)

@@ -14,6 +14,7 @@ from om_api.policy import (
     deadline,
     decide,
     eligible,
+    is_full,
     oldest_prefix,
     reflection,
     select,
@@ -294,3 +295,14 @@ def test_a_drain_is_over_when_no_chunk_up_to_it_is_left():
 
 def test_a_draft_covers_the_oldest_observations_that_fit_and_at_least_one():
     assert [oldest_prefix([10, 10, 10], about) for about in (5, 20, 25, 30)] == [1, 2, 2, 3]
+
+
+@pytest.mark.parametrize("tokens", [0, 19_999, 20_000, 39_999, 40_000, 48_000])
+@pytest.mark.parametrize("drafted", [False, True])
+@pytest.mark.parametrize("count", [1, 999, 1_000])
+def test_what_belongs_in_the_reflect_index_is_what_the_reflector_would_do_something_with(tokens, count, drafted):
+    """Breaks when the two disagree: a scope would be looked at again and again, or by nobody."""
+    full = Pressure(unsealed={}, chunks=(), observation_tokens=tokens, observation_count=count)
+    does = reflection(full, DEFAULT, drafted=drafted, forced=False)
+
+    assert is_full(tokens, count, DEFAULT, drafted=drafted) is (does != "rest")
