@@ -17,6 +17,7 @@ from celery.signals import (
     worker_shutdown,
     worker_shutting_down,
 )
+from celery.worker import state
 from kombu import Exchange, Queue
 from kombu.exceptions import OperationalError
 
@@ -26,8 +27,6 @@ from om_workers import handover, rounds, ticks, wiring  # noqa: F401 -- importin
 from om_workers.task_events import Events
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from om_api.settings import Settings
 
 _QUEUES = ("ticks", "observe", "reflect", "maintenance")
@@ -53,6 +52,8 @@ class CeleryDispatch:
 
     def __init__(self, app: Celery) -> None:
         self._app = app
+        connection = app.connection_for_write()
+        self._errors = (*connection.connection_errors, *connection.channel_errors)
 
     def _send(self, task: str, *ids: str) -> None:
         try:
@@ -67,17 +68,26 @@ class CeleryDispatch:
         """See workshop.Dispatch."""
         self._send("om.observe", scope, lease)
 
-    def observe_chunks(self, scope: str, chunks: Sequence[str]) -> None:
-        """See workshop.Dispatch."""
-        self._send("om.observe_chunk", scope, *chunks)
-
     def reflect(self, scope: str, lease: str) -> None:
         """See workshop.Dispatch."""
         self._send("om.reflect", scope, lease)
 
-    def adopt(self, key: str) -> None:
+    def adopt(self, *keys: str) -> None:
         """See workshop.Dispatch."""
-        self._send("om.adopt", key)
+        self._send("om.adopt", *keys)
+
+    def waiting(self, queue: str) -> int:
+        """See workshop.Dispatch."""
+        try:
+            with self._app.producer_pool.acquire(block=True) as producer:
+                return int(self._app.amqp.queues[queue].bind(producer.channel).queue_declare().message_count)
+        except (OperationalError, *self._errors):
+            return 0  # whoever sends something says what is wrong
+
+    def held(self, queue: str) -> list[str]:
+        """See workshop.Dispatch."""
+        requests = set(state.reserved_requests) - set(state.active_requests)
+        return [each.args[0] for each in requests if each.name == f"om.{queue}" and each.args]
 
 
 def make_app(settings: Settings) -> Celery:
@@ -89,7 +99,7 @@ def make_app(settings: Settings) -> Celery:
         task_default_queue="observe",
         task_routes={name: {"queue": queue} for name, queue in _ROUTES.items()},
         beat_schedule=_schedule(settings),
-        beat_scheduler="celery.beat:Scheduler",  # in memory: several beats need no schedule file, ticks guard themselves
+        beat_scheduler="om_workers.schedule:Scheduler",  # in memory: several beats need no file, ticks guard themselves
         beat_max_loop_interval=1,
         worker_pool="threads",
         worker_concurrency=int(settings.variable("OM_CONCURRENCY") or _CONCURRENCY),
@@ -161,7 +171,7 @@ def _log(**_: Any) -> None:
 def _ready(sender: Any = None, **_: Any) -> None:
     # Where work is done in forked children, each of them says that it is there; this one must connect to nothing.
     if type(sender.pool).__module__ != _FORKS:
-        wiring.begin(_served())
+        wiring.begin(_served(), sender.pool.limit)
         handover.listen()
 
 

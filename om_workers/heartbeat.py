@@ -6,7 +6,7 @@ It also says that the process lives, from when it is ready to work until it ends
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 import structlog
@@ -16,7 +16,7 @@ from om_api.store import due
 from om_api.store.locks import Lease
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from om_api.store.connection import Connection
     from om_api.store.due import Claim
@@ -45,16 +45,20 @@ class Heartbeat:
         self._lease_s = lease_s
         self._presence = presence
         self._present = False
+        self._keep: Callable[[], None] | None = None
         self._locks: set[Lease] = set()
         self._claims: set[Held] = set()
         self._guard = threading.Lock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def begin(self) -> None:
-        """Say from now on that this process is ready to work; returns at once, even when the store is away."""
+    def begin(self, keep: Callable[[], None] | None = None) -> None:
+        """Say from now on that this process is ready to work; returns at once, even when the store is away.
+
+        `keep` renews what else the process holds, at every beat.
+        """
         with self._guard:
-            self._present = True
+            self._present, self._keep = True, keep
             self._start()
 
     @contextmanager
@@ -119,6 +123,9 @@ class Heartbeat:
     def _renew(self) -> None:
         if self._presence and self._present:
             self._presence.renew(self._lease_s)
+        if self._keep:
+            with suppress(StoreError):
+                self._keep()
         with self._guard:
             locks, claims = list(self._locks), list(self._claims)
         for lock in locks:

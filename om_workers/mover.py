@@ -9,7 +9,6 @@ from om_api.cutting import Turn
 from om_api.policy import Pressure
 from om_api.store import clearing, commits, due, looking, reading, writing
 from om_api.store.commits import Note
-from om_api.store.due import Claim
 from om_api.values import Outcome, Scope, new_id
 from om_api.weights import count_message
 from om_workers.sharing import batches
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from om_api.policy import Move
+    from om_api.store.due import Claim
     from om_api.store.looking import Look
     from om_api.values import Message
     from om_workers.workshop import Workshop
@@ -29,8 +29,8 @@ _MOVES = 12  # in one look; the next look goes on from there
 class Mover:
     """One scope's next moves, decided by policy and made by scripts. No model is asked here.
 
-    Chunks that are to be observed in one call are passed on as a task, but for the first such that go into `mine`, if that
-    is given: whoever gave it observes them himself.
+    Chunks that are to be observed in one call, the first such, go into `mine`, if that is given: whoever gave it observes them
+    himself. For the others the scope is due again at once, so that another task finds them: it stands in the queue once.
     """
 
     def __init__(self, workshop: Workshop, mine: list[str] | None = None) -> None:
@@ -38,37 +38,39 @@ class Mover:
         self._run = workshop.run
         self._mine = mine
 
-    def observe(self, name: str, lease: str = "") -> Outcome:
-        """Make every move a scope is due, pass its sealed chunks on, and say done if nothing is left.
+    def observe(self, name: str) -> Outcome:
+        """Make every move a scope is due, hand its sealed chunks out, and say done if nothing is left.
 
-        Without a lease, or while chunks are unready, the due index keeps the scope: whoever comes next goes on.
+        Until then, or while chunks are unready, the due index keeps the scope: whoever comes next goes on.
         """
-        scope = self._in_force(Scope.parse(name), lease)
+        scope = self._in_force(Scope.parse(name))
         if scope is None:
             return Outcome.REST
+        index = self._shop.keys.due_observe
         if self._shop.agent(scope).read_only:
-            if lease:
-                self._run(due.done(self._shop.keys.due_observe, Claim(name, lease)))
+            if claim := self._run(due.take(index, scope)):
+                self._run(due.done(index, claim))
             return Outcome.REST
         lock = self._shop.lock_name(scope, "observe")
         with self._shop.heartbeat.lock(lock) as mine:
             if not mine:
-                self._run(due.when_free(self._shop.keys.due_observe, scope, lock))
+                self._run(due.when_free(index, scope, lock))
                 return Outcome.BUSY
-            return self._look_and_move(scope, Claim(name, lease) if lease else None)
+            return self._look_and_move(scope, self._run(due.take(index, scope)))
 
-    def _in_force(self, asked: Scope, lease: str) -> Scope | None:
+    def _in_force(self, asked: Scope) -> Scope | None:
         # A client may believe in another scope than the one in force: pass its mark on to who is meant.
         keys = self._shop.keys
         meant = self._run(reading.stored_scope(keys, asked.resource)) or self._shop.agent(asked).scope
         if (meant == "thread") == (asked.thread is not None):
             return asked
+        claim = self._run(due.take(keys.due_observe, asked))
         threads = self._run(clearing.threads_of(keys, asked.resource)) if meant == "thread" else [None]
         scopes = [Scope(asked.resource, thread) for thread in threads]
         self._run(commits.hand_on(keys, asked, self._run(commits.requests(keys, asked)), scopes))
         self._run(due.mark(keys.due_observe, scopes))
-        if lease:
-            self._run(due.done(keys.due_observe, Claim(str(asked), lease)))
+        if claim:
+            self._run(due.done(keys.due_observe, claim))
         return None
 
     def _look_and_move(self, scope: Scope, claim: Claim | None) -> Outcome:
@@ -163,14 +165,14 @@ class Mover:
             self._run(due.looked(keys, look.scope.resource, look.now))
         waiting = limits.enabled and not limits.read_only and not look.paused
         if waiting and any(not chunk.ready for chunk in look.chunks):
-            self._dispatch(look)
+            self._hand_out(look)
         elif again:
             self._run(due.mark(keys.due_observe, [look.scope]))
         elif claim:
             self._run(due.done(keys.due_observe, claim, policy.deadline(pressure, limits)))
         return outcome
 
-    def _dispatch(self, look: Look) -> None:
+    def _hand_out(self, look: Look) -> None:
         unready = [chunk for chunk in look.chunks if not chunk.ready]
         busy = self._run(
             looking.locked(self._shop.keys, look.scope.resource, [chunk_lock(chunk.id) for chunk in unready])
@@ -181,14 +183,11 @@ class Mover:
         room = self._shop.agent(look.scope).observer.max_parallel_chunks - sum(map(bool, busy))
         first = {chunk.thread: (chunk, locked) for chunk, locked in reversed([*zip(unready, busy, strict=True)])}
         free = sorted((chunk for chunk, locked in first.values() if not locked), key=lambda chunk: chunk.seq)
-        for group in batches(free, self._most_together(look.scope))[: max(0, room)]:
-            self._hand_out(look.scope, [chunk.id for chunk in group])
-
-    def _hand_out(self, scope: Scope, chunks: Sequence[str]) -> None:
-        if self._mine is not None and not self._mine:
-            self._mine += chunks
-        else:
-            self._shop.dispatch.observe_chunks(str(scope), chunks)
+        groups = batches(free, self._most_together(look.scope))[: max(0, room)]
+        if self._mine is not None and groups:
+            self._mine += [chunk.id for chunk in groups.pop(0)]
+        if groups:
+            self._run(due.mark(self._shop.keys.due_observe, [look.scope]))
 
     def _most_together(self, scope: Scope) -> int:
         observer = self._shop.agent(scope).observer

@@ -38,9 +38,9 @@ class Presence:
         self._away = False
         self.worker = _this_process()
 
-    def serve(self, queues: Iterable[str]) -> None:
-        """Say from the next time on which queues the process serves."""
-        self.worker = msgspec.structs.replace(self.worker, queues=tuple(sorted(queues)))
+    def serve(self, queues: Iterable[str], concurrency: int) -> None:
+        """Say from the next time on which queues the process serves, with so many tasks at a time."""
+        self.worker = msgspec.structs.replace(self.worker, queues=tuple(sorted(queues)), concurrency=concurrency)
 
     def renew(self, lives_s: float) -> None:
         """Live on in the store's eyes for `lives_s` seconds."""

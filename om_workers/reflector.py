@@ -14,7 +14,6 @@ from om_api.policy import Move
 from om_api.settings import ModelSettings
 from om_api.store import commits, due, looking, reading
 from om_api.store.commits import Note
-from om_api.store.due import Claim
 from om_api.values import Generation, Outcome, Scope
 from om_workers.asking import patience_ms
 from om_workers.condensing import USUAL, Condensing, Task, usable
@@ -46,27 +45,27 @@ class Reflector:
         self._run = workshop.run
         self._mover = mover
 
-    def reflect(self, name: str, lease: str = "") -> Outcome:
-        """Make the one move a scope's observations are due; its lease is kept while the model thinks.
+    def reflect(self, name: str) -> Outcome:
+        """Make the one move a scope's observations are due; it is held while the model thinks.
 
         Raises StoppedError when this process stops meanwhile: the scope is due now then.
         """
         try:
-            return self._reflect(name, lease)
+            return self._reflect(Scope.parse(name))
         except StoppedError:  # only now that its lock is free: who finds it would wait for its end
             self._run(due.mark(self._shop.keys.due_reflect, [name]))
             raise
 
-    def _reflect(self, name: str, lease: str) -> Outcome:
-        scope, claim = Scope.parse(name), Claim(name, lease) if lease else None
+    def _reflect(self, scope: Scope) -> Outcome:
         index = self._shop.keys.due_reflect
         locks, lock = self._shop.heartbeat, self._shop.lock_name(scope, "reflect")
-        with locks.lock(lock) as mine, locks.lease(index, claim) as held:
+        with locks.lock(lock) as mine:
             if not mine:
                 self._run(due.when_free(index, scope, lock))
                 return Outcome.BUSY
-            outcome = self._move(scope)
-            claim = held.claim if held else None
+            with locks.lease(index, self._run(due.take(index, scope))) as held:
+                outcome = self._move(scope)
+                claim = held.claim if held else None
         if claim and outcome in {Outcome.REST, Outcome.REFLECTED, Outcome.BUFFERED}:
             self._run(due.done(index, claim))
         return outcome

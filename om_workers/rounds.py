@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import structlog
 
 from om_api.errors import OMError
-from om_api.store import due, presence, survey
+from om_api.store import due, presence
 from om_api.store.steps import Batch
-from om_api.values import Outcome, Scope
+from om_api.values import Outcome
+from om_workers.hints import pass_on
 from om_workers.sweep import Sweep
 
 if TYPE_CHECKING:
@@ -18,20 +18,19 @@ if TYPE_CHECKING:
 
     from om_api.store.keys import Keys
     from om_api.store.steps import Steps
+    from om_workers.dispatcher import Dispatcher
     from om_workers.workshop import Workshop
 
 SWEEP_S = 60.0
-_CLAIMS = 500
-_HINTS = 500
 _log = structlog.get_logger("om_workers")
 
 
 class Rounds:
     """One process' rounds: `rest` when made, `busy` when another beat came first, `failed` when the store was away."""
 
-    def __init__(self, workshop: Workshop, settings_changed: Callable[[], bool]) -> None:
+    def __init__(self, workshop: Workshop, dispatcher: Dispatcher, settings_changed: Callable[[], bool]) -> None:
         self._shop = workshop
-        self._run = workshop.run
+        self._dispatcher = dispatcher
         self._settings_changed = settings_changed
 
     def observe(self) -> Outcome:
@@ -47,30 +46,14 @@ class Rounds:
         return _tick("sweep", self._shop, SWEEP_S, lambda _: Sweep(self._shop).sweep()._asdict())
 
     def _observe(self, interval: float) -> dict[str, int]:
-        keys, dispatch = self._shop.keys, self._shop.dispatch
         if self._settings_changed():
             Sweep(self._shop).apply_settings()
-        hints = self._run(survey.waiting_for_adoption(keys, _HINTS))
-        for key in hints:
-            dispatch.adopt(key)
-        return {"due": self._pass_on(keys.due_observe, dispatch.observe, interval / 2), "hints": len(hints)}
+        handed = self._dispatcher.fill("observe", interval / 2)
+        hints = pass_on(self._shop, self._dispatcher, interval / 4)
+        return {**handed._asdict(), "hints": hints}
 
     def _reflect(self, interval: float) -> dict[str, int]:
-        return {"due": self._pass_on(self._shop.keys.due_reflect, self._shop.dispatch.reflect, interval / 2)}
-
-    def _pass_on(self, index: str, dispatch: Callable[[str, str], None], seconds: float) -> int:
-        """Claim and pass on whatever is due, in slices, for at most `seconds`; how many it was."""
-        end, total = time.monotonic() + seconds, 0
-        while time.monotonic() < end:
-            claims = self._run(due.claim(index, _CLAIMS))
-            known = [claim for claim in claims if Scope.is_one(claim.scope)]
-            self._run(due.drop(index, [claim.scope for claim in claims if not Scope.is_one(claim.scope)]))
-            for claim in known:
-                dispatch(claim.scope, claim.lease)
-            total += len(claims)
-            if len(claims) < _CLAIMS:
-                break
-        return total
+        return self._dispatcher.fill("reflect", interval / 2)._asdict()
 
 
 def _tick(name: str, shop: Workshop, interval: float, work: Callable[[float], dict[str, int]]) -> Outcome:

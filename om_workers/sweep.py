@@ -45,7 +45,7 @@ class Sweep:
     def sweep(self) -> Swept:
         """One round, bounded: hints first, then slices of the key space, then resources, the longest neglected first."""
         keys = self._shop.keys
-        hints = self._run(survey.waiting_for_adoption(keys, _HINTS))
+        hints = self._run(survey.adoptable(keys, self._run(survey.waiting_for_adoption(keys, _HINTS))))
         strays = self._run(survey.stray_keys(keys, _SLICES))
         did = [self._alone(self.adopt, key) for key in dict.fromkeys([*hints, *strays])]
         now = self._run(due.server_ms())

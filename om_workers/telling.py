@@ -148,6 +148,12 @@ class Telling:
         with suppress(StoreError):
             self._run(stream.add(self._keys, {resource: {f"micros|{_WHO[purpose]}": micros or 0}}))
 
+    def unknown(self, names: int) -> None:
+        """So many names were marked due that nobody ever wrote a message under. Of nobody's memory: counted, and no event."""
+        if names:
+            with suppress(StoreError):
+                self._run(stream.add(self._keys, {"": {"unknown": names}}))
+
     def budget_reached(self, resource: str, setting: str, then: str, day: str) -> None:
         """A day's budget (of all agents: resource "") is used up; told once, however many processes notice."""
         with suppress(StoreError):

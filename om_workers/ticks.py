@@ -59,7 +59,7 @@ def unit(event: str) -> Callable[[Callable[..., Outcome]], Callable[..., str]]:
 
 def _tell(work: str, ids: tuple[str, ...], error: Exception) -> None:
     if ids and (telling := wiring.telling()):
-        telling.failed(ids[0], f"om.{work}", error)
+        telling.failed(ids[0], f"om.{work.strip('_')}", error)
 
 
 @shared_task(name="om.observer_tick", send_events=False, ignore_result=True)
@@ -81,24 +81,36 @@ def sweep() -> str:
 
 
 @shared_task(name="om.adopt", ignore_result=True)
+def adopt(*keys: str) -> str:
+    """Count what plain ZADDs left under messages keys, each a unit of its own: what is wrong with one hurts no other."""
+    outcomes = [_adopt(key) for key in keys]
+    return next((outcome for outcome in outcomes if outcome != Outcome.REST), str(Outcome.REST))
+
+
 @unit("key_adopted")
-def adopt(key: str) -> Outcome:
-    """Count what a plain ZADD left under a messages key."""
+def _adopt(key: str) -> Outcome:
     return wiring.sweeper().adopt(key)
 
 
 @shared_task(name="om.observe", ignore_result=True)
 def observe(scope: str, lease: str = "") -> str:
-    """Make the moves a scope is due, and have those chunks observed here that come first; a task for them costs as much again."""
+    """Make the moves a scope is due, and have those chunks observed here that come first; a task for them costs as much again.
+
+    With the `lease` it was handed out with it begins only if no other task did what it is for; without, somebody asks by hand.
+    """
     mine: list[str] = []
     outcome = _look(mine)(scope, lease)
-    return observe_chunk(scope, *mine) if mine else outcome
+    wiring.dispatcher().refill("observe")
+    if mine:
+        outcome = observe_chunk(scope, *mine)
+        wiring.dispatcher().refill("observe")
+    return outcome
 
 
 def _look(mine: list[str]) -> Callable[..., str]:
     @unit("scope_observed")
     def observe(scope: str, lease: str) -> Outcome:
-        return wiring.mover(mine).observe(scope, lease)
+        return wiring.mover(mine).observe(scope) if _begun("observe", scope, lease) else Outcome.SUPERSEDED
 
     return observe
 
@@ -111,7 +123,17 @@ def observe_chunk(scope: str, *chunks: str) -> Outcome:
 
 
 @shared_task(name="om.reflect", ignore_result=True)
+def reflect(scope: str, lease: str = "") -> str:
+    """Make the move a scope's observations are due; `lease` as for `om.observe`."""
+    outcome = _reflect(scope, lease)
+    wiring.dispatcher().refill("reflect")
+    return outcome
+
+
 @unit("scope_reflected")
-def reflect(scope: str, lease: str = "") -> Outcome:
-    """Make the move a scope's observations are due."""
-    return wiring.reflector().reflect(scope, lease)
+def _reflect(scope: str, lease: str) -> Outcome:
+    return wiring.reflector().reflect(scope) if _begun("reflect", scope, lease) else Outcome.SUPERSEDED
+
+
+def _begun(queue: str, scope: str, lease: str) -> bool:
+    return not lease or wiring.dispatcher().begin(queue, scope, lease)

@@ -16,6 +16,7 @@ from om_api.store.keys import Keys
 from om_api.store.writing import Clock
 from om_workers.admission import Admission
 from om_workers.asking import Asking
+from om_workers.dispatcher import Dispatcher
 from om_workers.heartbeat import Heartbeat
 from om_workers.ledger import Ledger
 from om_workers.llm.registry import Registry
@@ -111,10 +112,10 @@ def _workshop() -> Workshop:
     return build(settings(), _dispatch[0])
 
 
-def begin(queues: Iterable[str] = ()) -> None:
-    """Say that this process is ready to work off these queues."""
-    workshop().presence.serve(queues)
-    workshop().heartbeat.begin()
+def begin(queues: Iterable[str] = (), concurrency: int = 1) -> None:
+    """Say that this process is ready to work off these queues, with so many tasks at a time."""
+    workshop().presence.serve(queues, concurrency)
+    workshop().heartbeat.begin(dispatcher().keep)
 
 
 def stop(*, at_once: bool = False) -> None:
@@ -159,7 +160,18 @@ def reflector() -> Reflector:
 
 def rounds() -> Rounds:
     """The rounds of this process."""
-    return Rounds(workshop(), settings_changed)
+    return Rounds(workshop(), dispatcher(), settings_changed)
+
+
+def dispatcher() -> Dispatcher:
+    """Who hands out work in this process; made once, for it knows how large the fleet was when it looked last."""
+    with _once:
+        return _dispatcher(workshop())
+
+
+@cache
+def _dispatcher(shop: Workshop) -> Dispatcher:
+    return Dispatcher(shop)
 
 
 def sweeper() -> Sweep:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 from om_api import in_force
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from om_api.in_force import InForce
     from om_api.settings import MemorySettings, Settings
@@ -30,16 +30,19 @@ class Dispatch(Protocol):
     """Passes work on by ids; nothing that a message says travels with it."""
 
     def observe(self, scope: str, lease: str) -> None:
-        """Have a scope looked at; `lease` is the claim it was taken with."""
-
-    def observe_chunks(self, scope: str, chunks: Sequence[str]) -> None:
-        """Have sealed chunks of one scope observed in one call."""
+        """Have a scope looked at; `lease` is the claim it was handed out with."""
 
     def reflect(self, scope: str, lease: str) -> None:
         """Have a scope's observations looked at."""
 
-    def adopt(self, key: str) -> None:
-        """Have a messages key adopted that a plain ZADD wrote."""
+    def adopt(self, *keys: str) -> None:
+        """Have messages keys adopted that plain writers wrote."""
+
+    def waiting(self, queue: str) -> int:
+        """How many tasks wait in a queue that no worker has taken; 0 where the broker cannot tell."""
+
+    def held(self, queue: str) -> list[str]:
+        """The scopes whose tasks this process has taken off a queue and not begun."""
 
 
 class Workshop(NamedTuple):

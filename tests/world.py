@@ -17,6 +17,7 @@ from om_api.values import Outcome, Scope
 from om_workers import wiring
 from om_workers.admission import Passage
 from om_workers.asking import Asking
+from om_workers.dispatcher import Dispatcher
 from om_workers.llm.scripted import Scripted
 from om_workers.mover import Mover
 from om_workers.observer import Observer
@@ -60,22 +61,27 @@ def contents(client: Any, pattern: str) -> dict[bytes, Any]:
 
 
 class Inline:
-    """Passes work on to a queue in this process; tests run it, lose it or double it."""
+    """Passes work on to a queue in this process; tests run it, lose it or double it. `elsewhere` as many tasks wait."""
 
     def __init__(self) -> None:
         self.queue: deque[tuple[str, tuple[str, ...]]] = deque()
+        self.elsewhere = 0
+        self.taken: dict[str, list[str]] = {}
 
     def observe(self, scope: str, lease: str) -> None:
         self.queue.append(("observe", (scope, lease)))
 
-    def observe_chunks(self, scope: str, chunks: Any) -> None:
-        self.queue.append(("observe_chunk", (scope, *chunks)))
-
     def reflect(self, scope: str, lease: str) -> None:
         self.queue.append(("reflect", (scope, lease)))
 
-    def adopt(self, key: str) -> None:
-        self.queue.append(("adopt", (key,)))
+    def adopt(self, *keys: str) -> None:
+        self.queue.append(("adopt", keys))
+
+    def waiting(self, queue: str) -> int:
+        return self.elsewhere
+
+    def held(self, queue: str) -> list[str]:
+        return self.taken.get(queue, [])
 
 
 class Everybody:
@@ -140,8 +146,8 @@ class World:
 
     # -- what workers do
 
-    def mover(self) -> Mover:
-        return Mover(self.shop)
+    def mover(self, mine: list[str] | None = None) -> Mover:
+        return Mover(self.shop, mine)
 
     def observer(self) -> Observer:
         return Observer(self.shop, self.mover())
@@ -168,13 +174,20 @@ class World:
         return outcomes
 
     def perform(self, verb: str, *ids: str) -> Outcome:
-        if verb == "reflect":
-            return self.reflector().reflect(*ids)
+        """Do a task; what a look is to observe itself comes next in the queue, so that tests can lose or double that too."""
         if verb == "adopt":
-            return Sweep(self.shop).adopt(*ids)
-        if verb == "observe":
-            return self.mover().observe(*ids)
-        return self.observer().observe_chunks(*ids)
+            return [Sweep(self.shop).adopt(key) for key in ids][-1]
+        if verb == "observe_chunk":
+            return self.observer().observe_chunks(*ids)
+        if len(ids) > 1 and not Dispatcher(self.shop).begin(verb, *ids):
+            return Outcome.SUPERSEDED
+        if verb == "reflect":
+            return self.reflector().reflect(ids[0])
+        mine: list[str] = []
+        outcome = self.mover(mine).observe(ids[0])
+        if mine:
+            self.dispatch.queue.appendleft(("observe_chunk", (ids[0], *mine)))
+        return outcome
 
     def tick(self) -> list[Outcome]:
         """One tick of both kinds, and everything that follows from it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, NamedTuple
 
+from om_api.store.keys import queued
 from om_api.store.steps import Batch, Steps, Verb
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from om_api.values import Scope
 
 LEASE_MS = 30_000
+NO_BOUND = 1 << 40
 URGENT_MS = 3_600_000  # an urgent scope stands this much ahead of what just became due
 
 
@@ -29,15 +31,44 @@ def _fraction() -> float:
     return random.randrange(1, 4096) / 4096
 
 
-def claim(due: str, n: int, lease_ms: int = LEASE_MS) -> Steps[list[Claim]]:
-    """Take up to n due scopes, lowest first, each on lease; of a name that is no text, what `drop` takes."""
-    reply = yield Verb("claim", [due], [n, lease_ms, _fraction()])
+def claim(
+    due: str, n: int, lease_ms: int = LEASE_MS, *, most: int = NO_BOUND, least: int = 1, grace_ms: int = 0
+) -> Steps[list[Claim]]:
+    """Take up to n due scopes to be handed out, lowest first, each on lease; of a name that is no text, what `drop` takes.
+
+    There are never more than `most` of them whose task nobody has begun, and none is taken while there is room for fewer than
+    `least`. One that nobody has begun `grace_ms` after its lease counts as lost.
+    """
+    args = [n, most, max(1, least), lease_ms, _fraction(), grace_ms]
+    reply = yield Verb("claim", [due, queued(due)], args)
     words = [part.decode("utf-8", "surrogateescape") for part in reply[1:]]
     return [Claim(scope, lease) for scope, lease in zip(words[::2], words[1::2], strict=True)]
 
 
+def start(due: str, held: Claim) -> Steps[bool]:
+    """Begin the task of a scope that was handed out; False when another task did, or will, in its place."""
+    reply = yield Verb("start", [due, queued(due)], [held.scope, held.lease])
+    return bool(reply == b"started")
+
+
+def keep(due: str, scopes: Sequence[str], lease_ms: int = LEASE_MS) -> Steps[None]:
+    """Extend the leases of scopes whose tasks a worker holds and has not begun, for as long as nobody began them."""
+    if not scopes:
+        return
+    until = (yield from server_ms()) + lease_ms
+    pairs = [part for scope in scopes for part in (until, scope)]
+    commands = [("ZADD", queued(due), "XX", "GT", *pairs), ("PEXPIRE", queued(due), 20 * lease_ms)]
+    yield Batch(commands, writes=True)
+
+
+def take(due: str, scope: Scope, lease_ms: int = LEASE_MS) -> Steps[Claim | None]:
+    """Hold a scope for a look that begins now, whoever held it before; None when it is not in the index."""
+    reply = yield Verb("take", [due], [str(scope), lease_ms, _fraction()])
+    return Claim(str(scope), reply.decode()) if reply else None
+
+
 def renew(due: str, held: Claim, lease_ms: int = LEASE_MS) -> Steps[Claim | None]:
-    """Extend a lease; None when it was lost (a push came, or someone else claimed the scope)."""
+    """Extend a lease; None when it was lost (a push came, or someone else took the scope)."""
     reply = yield Verb("renew", [due], [held.scope, held.lease, lease_ms, _fraction()])
     lease = reply.decode()
     return None if lease == "superseded" else Claim(held.scope, lease)
@@ -49,10 +80,12 @@ def done(due: str, held: Claim, later: int | None = None) -> Steps[bool]:
     return bool(reply == b"rest")
 
 
-def drop(due: str, names: Sequence[str]) -> Steps[None]:
-    """Take off an index what no scope can be called: who may mark a scope due may write any bytes there."""
-    if names:
-        yield Batch([("ZREM", due, *(name.encode("utf-8", "surrogateescape") for name in names))], writes=True)
+def drop(due: str, claims: Sequence[Claim]) -> Steps[int]:
+    """Take claimed scopes off an index that are nobody's, and those that none can be called; how many were not marked since."""
+    if not claims:
+        return 0
+    words = [word for claim in claims for word in (claim.scope.encode("utf-8", "surrogateescape"), claim.lease)]
+    return int((yield Verb("drop", [due, queued(due)], words)))
 
 
 def server_ms(*, once: bool = False) -> Steps[int]:

@@ -164,6 +164,11 @@ class ResourceKeys:
         return f"{self.base}:reflected:{generation}{_tail(scope)}"
 
 
+def queued(due: str) -> str:
+    """Which scopes of a due index wait as tasks, each until its lease ends; the braces make it stand in the index's slot."""
+    return f"{due}:queued:{{{due}}}"
+
+
 def histories(reached: int) -> range:
     """The generations up to `reached` whose replaced observations may still be kept: 10,000, whatever a record says.
 

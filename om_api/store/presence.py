@@ -20,7 +20,7 @@ _TICKED_S = 86_400
 class Worker(msgspec.Struct, frozen=True, kw_only=True):
     """One worker process: where it runs, which version, the queues it serves, and its clock minus the server's in ms.
 
-    No secrets. `queues` is empty in what an earlier version says.
+    `concurrency`: how many tasks it runs at a time. No secrets. An earlier version says neither that (0) nor `queues` (empty).
     """
 
     name: str
@@ -29,6 +29,7 @@ class Worker(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     skew_ms: int = 0
     queues: tuple[str, ...] = ()
+    concurrency: int = 0
 
 
 class Ticked(msgspec.Struct, frozen=True, kw_only=True):

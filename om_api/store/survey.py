@@ -26,6 +26,46 @@ def waiting_for_adoption(keys: Keys, n: int) -> Steps[list[str]]:
     return [key.decode("utf-8", "replace") for key in flat[::2]]
 
 
+def hint(keys: Keys, names: Sequence[str]) -> Steps[None]:
+    """Put hints back that were taken, for the next time."""
+    for start in range(0, len(names), _SLICE):
+        pairs = (part for name in names[start : start + _SLICE] for part in (0, name))
+        yield Batch([("ZADD", keys.adopt, "NX", *pairs)], writes=True)
+
+
+def adoptable(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:
+    """Those of the hinted keys that hold members which nobody counted, or that are of the older form and hold any.
+
+    Who may hint may name anything, and may have made it of another type: such a key is left out.
+    """
+    parsed = [(name, key) for name in names if (key := keys.parse_messages(name))]
+    asked = [(name, keys.of(key.resource or "").tokens, key) for name, key in parsed]
+    types = (yield _small([("TYPE", each) for name, tokens, _ in asked for each in (name, tokens)])) if asked else []
+    sound = [one for one, own, counters in zip(asked, types[::2], types[1::2], strict=True)
+             if own == b"zset" and counters in {b"hash", b"none"}]  # fmt: skip
+    commands = [
+        command for name, tokens, key in sound for command in (("ZCARD", name), ("HGET", tokens, "#" + key.thread))
+    ]
+    replies = (yield _small(commands)) if commands else []
+    found = zip(sound, replies[::2], replies[1::2], strict=True)
+    return [name for (name, _, key), card, n in found if int(card) != (int(n or 0) if key.resource else 0)]
+
+
+def _small(commands: Sequence[tuple[str, ...]]) -> Batch:
+    return Batch(commands, atomic=False, slim=True)
+
+
+def written(keys: Keys, scopes: Sequence[Scope]) -> Steps[list[bool]]:
+    """Of each scope whether anything was ever written under its name that still stands."""
+    commands: list[tuple[str, ...]] = []
+    for scope in scopes:
+        of = keys.of(scope.resource)
+        own = of.tokens if scope.thread is None else of.messages(scope.thread)
+        commands += [("EXISTS", of.tokens), ("EXISTS", of.record(scope)), ("EXISTS", own)]
+    replies = (yield _small(commands)) if commands else []
+    return [any(map(int, replies[at : at + 3])) for at in range(0, len(replies), 3)]
+
+
 def stray_keys(keys: Keys, slices: int) -> Steps[list[str]]:
     """Messages keys with members that nobody counted, or of resources that no worker has met; at most `slices` of 1,000 keys.
 
@@ -53,7 +93,7 @@ def _astray(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:
         commands: list[tuple[str, ...]] = [("ZMSCORE", keys.resources, *(resource for _, resource, _ in known))]
         for name, resource, thread in known:
             commands += [("ZCARD", name), ("HGET", keys.of(resource).tokens, "#" + thread)]
-        listed, *replies = yield Batch(commands, atomic=False, slim=True)
+        listed, *replies = yield _small(commands)
         found = zip(known, replies[::2], replies[1::2], listed, strict=True)
         strays += [name for (name, _, _), card, n, at in found if int(card) != int(n or 0) or at is None]
     return strays

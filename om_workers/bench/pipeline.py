@@ -11,6 +11,7 @@ from om_api import ObservationalMemory, load_settings
 from om_api.cli.embedded import Embedded
 from om_api.store import due
 from om_workers import wiring
+from om_workers.dispatcher import Dispatcher
 from om_workers.llm.registry import Registry
 from om_workers.mover import Mover
 from om_workers.observer import Observer
@@ -18,7 +19,7 @@ from om_workers.reflector import Reflector
 from om_workers.sweep import Sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from om_api.context import Context
     from om_api.settings import Settings
@@ -37,19 +38,22 @@ class _Queue:
     """What workers pass on, kept here until somebody works."""
 
     def __init__(self) -> None:
-        self.waiting: deque[tuple[str, tuple[str, ...]]] = deque()
+        self.tasks: deque[tuple[str, tuple[str, ...]]] = deque()
 
     def observe(self, scope: str, lease: str) -> None:
-        self.waiting.append(("observe", (scope, lease)))
-
-    def observe_chunks(self, scope: str, chunks: Sequence[str]) -> None:
-        self.waiting.append(("observe_chunks", (scope, *chunks)))
+        self.tasks.append(("observe", (scope, lease)))
 
     def reflect(self, scope: str, lease: str) -> None:
-        self.waiting.append(("reflect", (scope, lease)))
+        self.tasks.append(("reflect", (scope, lease)))
 
-    def adopt(self, key: str) -> None:
-        self.waiting.append(("adopt", (key,)))
+    def adopt(self, *keys: str) -> None:
+        self.tasks += (("adopt", (key,)) for key in keys)
+
+    def waiting(self, _queue: str) -> int:
+        return 0
+
+    def held(self, _queue: str) -> list[str]:
+        return []
 
 
 class Pipeline:
@@ -60,6 +64,7 @@ class Pipeline:
         self.message_threshold = settings.for_agent("bench").message_threshold  # no agent has settings of its own here
         self._queue = _Queue()
         self.shop = wiring.build(settings, self._queue, registry=registry)
+        self._dispatcher = Dispatcher(self.shop)
 
     def __enter__(self) -> Self:
         return self
@@ -98,21 +103,25 @@ class Pipeline:
             self._queue.observe(claim.scope, claim.lease)
         for claim in run(due.claim(keys.due_reflect, _CLAIMS)):
             self._queue.reflect(claim.scope, claim.lease)
-        worked = bool(self._queue.waiting)
-        while self._queue.waiting:
-            self._do(*self._queue.waiting.popleft())
+        worked = bool(self._queue.tasks)
+        while self._queue.tasks:
+            self._do(*self._queue.tasks.popleft())
         return worked
 
     def _do(self, verb: str, ids: tuple[str, ...]) -> None:
-        mover = Mover(self.shop)
-        if verb == "observe":
-            mover.observe(*ids)
-        elif verb == "observe_chunks":
-            Observer(self.shop, mover).observe_chunks(*ids)
-        elif verb == "reflect":
-            Reflector(self.shop, mover).reflect(*ids)
-        else:
+        if verb == "adopt":
             Sweep(self.shop).adopt(*ids)
+        elif self._dispatcher.begin(verb, *ids):
+            self._look(verb, ids[0])
+
+    def _look(self, verb: str, scope: str) -> None:
+        mine: list[str] = []
+        if verb == "reflect":
+            Reflector(self.shop, Mover(self.shop)).reflect(scope)
+        else:
+            Mover(self.shop, mine).observe(scope)
+        if mine:
+            Observer(self.shop, Mover(self.shop)).observe_chunks(scope, *mine)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import pytest
 from world import World
 
 from om_api.store import commits, due, looking
+from om_api.store.keys import queued
 from om_api.store.locks import Lease
 from om_api.values import Outcome, Scope
 
@@ -23,6 +24,7 @@ def a_lease_later(world):
         world.client.delete(key)
     now = world.shop.run(due.server_ms())
     for index in (world.shop.keys.due_observe, world.shop.keys.due_reflect):
+        world.client.delete(queued(index))
         for name, score in world.client.zrange(index, 0, -1, withscores=True):
             if score <= now + due.LEASE_MS + 1:
                 world.client.zadd(index, {name: now})

@@ -112,7 +112,7 @@ def test_a_request_made_while_a_chunk_is_cut_is_not_taken_for_the_one_that_was_a
     world.om.force_observe("t-1", "harold")
     _look(world)
     _say(world, 3)
-    world.mover = lambda: Overtaken(world.shop)
+    world.mover = lambda mine: Overtaken(world.shop, mine)
     _look(world)
 
     assert world.shop.run(looking.look(world.shop.keys, HAROLD)).unsealed == {}

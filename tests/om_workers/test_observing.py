@@ -28,6 +28,8 @@ def test_what_a_chunks_observation_makes_due_is_done_at_once(world):
     verb, ids = _sealed(world, 4)
 
     assert world.perform(verb, *ids) is Outcome.BUFFERED
+    world.claim()
+    world.perform("observe", *world.dispatch.queue.popleft()[1])
     (following,) = world.dispatch.queue
     assert following[0] == "observe_chunk"
     assert following[1] != ids

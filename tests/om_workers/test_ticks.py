@@ -8,19 +8,23 @@ import pytest
 from structlog.testing import capture_logs
 from world import World
 
-from om_api.store import due, health, presence
-from om_workers import rounds, ticks, wiring
+from om_api.store import health, presence
+from om_workers import ticks, wiring
 from om_workers.sweep import Sweep
 
 
 @pytest.fixture(autouse=True)
 def house(monkeypatch, world):
-    """This process' workshop is the world's."""
+    """This process' workshop is the world's, and its threads are there for every task."""
     monkeypatch.setattr(wiring, "workshop", lambda: world.shop)
     monkeypatch.setattr(wiring, "settings_changed", lambda: False)
+    world.shop.presence.serve(health.QUEUES, 32)
 
 
 def _mark(world, *names, index="observe"):
+    """Have scopes due under whose names somebody once wrote."""
+    for name in names:
+        world.client.hset(world.shop.keys.of(name).tokens, "*", 0)
     world.client.zadd(f"{world.prefix}:due:{index}", dict.fromkeys(names, 1))
 
 
@@ -72,21 +76,6 @@ def test_each_index_is_passed_on_to_who_works_it(world):
     assert [(verb, ids[0]) for verb, ids in world.dispatch.queue] == [("observe", "harold"), ("reflect", "albert")]
 
 
-@pytest.mark.parametrize(("n", "asked"), [(0, 1), (1, 1), (4, 3), (5, 3)])
-def test_a_tick_claims_slice_after_slice_until_one_is_not_full(world, monkeypatch, n, asked):
-    """Catches a tick that takes one slice (the rest waits for the next beat), and one that goes on asking for nothing."""
-    monkeypatch.setattr(rounds, "_CLAIMS", 2)
-    calls, claim = [], due.claim
-    monkeypatch.setattr(rounds.due, "claim", lambda *args: calls.append(args) or claim(*args))
-    names = sorted(f"harold-{i}" for i in range(n))
-    if names:
-        _mark(world, *names)
-    ticks.observer_tick()
-
-    assert _passed_on(world) == names
-    assert len(calls) == asked
-
-
 def test_a_tick_that_did_something_is_a_line_of_log_and_no_other(world):
     with capture_logs() as lines:
         ticks.observer_tick()
@@ -109,20 +98,9 @@ def test_changed_settings_are_made_known_and_unchanged_ones_cost_nothing(world, 
     assert bool(told) is changed
 
 
-@pytest.mark.parametrize("index", ["observe", "reflect"])
-def test_what_no_scope_can_be_called_is_dropped_and_stops_nobody(world, index):
-    """Catches one agent that marks nonsense: the tick would fail with every scope of its slice on lease."""
-    _mark(world, b"\xff\xfe", "", "a b", "harold|", "x" * 201, "{albert}", "harold", index=index)
-    tick = ticks.observer_tick if index == "observe" else ticks.reflector_tick
-
-    assert tick() == "rest"
-    assert _passed_on(world) == ["harold"]
-    assert world.client.zrange(f"{world.prefix}:due:{index}", 0, -1) == [b"harold"]
-
-
 def test_tasks_carry_ids_and_never_what_was_said(world):
     sent = []
-    for verb in ("observe", "observe_chunks", "reflect", "adopt"):
+    for verb in ("observe", "reflect", "adopt"):
         own = getattr(world.dispatch, verb)
         setattr(world.dispatch, verb, lambda *args, own=own: (sent.append(args), own(*args)))
     world.say(*(f"a secret of {n} words" for n in range(12)), tokens=400)
@@ -137,6 +115,7 @@ def test_tasks_carry_ids_and_never_what_was_said(world):
 def test_who_looks_at_a_scope_observes_there_what_comes_first_and_passes_on_the_rest(client, prefix, monkeypatch):
     """Catches a chunk that is observed by nobody, and one that is passed on though it is being observed right there."""
     world = World(client, prefix, observer__max_tokens_per_batch="0")
+    world.shop.presence.serve(health.QUEUES, 32)
     monkeypatch.setattr(wiring, "workshop", lambda: world.shop)
     world.say("first", thread="t-1", tokens=700)
     world.say("second", thread="t-2", tokens=700)
@@ -145,8 +124,33 @@ def test_who_looks_at_a_scope_observes_there_what_comes_first_and_passes_on_the_
 
     assert [line["event"] for line in lines] == ["scope_observed", "chunk_observed"]
     assert [[message.content for message in request.messages] for request in world.model.requests] == [["first"]]
+    assert _passed_on(world) == ["harold"]
     world.work()
     assert [request.messages[0].content for request in world.model.requests] == ["first", "second"]
+
+
+def test_a_task_that_another_did_in_its_place_looks_at_nothing(world, monkeypatch):
+    """Catches stale tasks that look: 12,000 scopes became 56,801 tasks, each of which found nothing to do."""
+    _mark(world, "harold")
+    ticks.observer_tick()
+    task = world.dispatch.queue.popleft()[1]
+    assert ticks.observe(*task) == "rest"
+
+    monkeypatch.setattr(wiring, "mover", lambda _: pytest.fail("a stale task looked"))
+    assert ticks.observe(*task) == "superseded"
+    assert _passed_on(world) == []
+
+
+def test_one_task_adopts_many_keys_and_what_is_wrong_with_one_hurts_no_other(world):
+    for thread in ("t-1", "t-3"):
+        world.client.zadd(f"{world.prefix}:{{harold}}:messages:{thread}", {'{"role": "user", "content": "hi"}': 1})
+    keys = [f"{world.prefix}:{{harold}}:messages:t-{n}" for n in (1, 2, 3)]
+    world.client.set(keys[1], "no messages")
+    assert ticks.adopt(*keys) == "sealed"
+
+    assert world.client.hget(f"{world.prefix}:{{harold}}:tokens", "#t-1") == b"1"
+    assert world.client.hget(f"{world.prefix}:{{harold}}:tokens", "#t-3") == b"1"
+    world.client.delete(keys[1])
 
 
 def test_who_looks_at_a_scope_where_nothing_is_to_be_observed_says_what_the_look_came_to(world):

@@ -10,6 +10,7 @@ import redis
 from om_api import Message
 from om_api.cli.embedded import Embedded
 from om_workers.bench.pipeline import pipeline
+from om_workers.dispatcher import Dispatcher
 from om_workers.rounds import Rounds
 from om_workers.sweep import Sweep
 
@@ -42,14 +43,19 @@ class Nobody:
     def observe(self, scope: str, lease: str) -> None:
         """See workshop.Dispatch."""
 
-    def observe_chunks(self, scope: str, chunks: Sequence[str]) -> None:
-        """See workshop.Dispatch."""
-
     def reflect(self, scope: str, lease: str) -> None:
         """See workshop.Dispatch."""
 
-    def adopt(self, key: str) -> None:
+    def adopt(self, *keys: str) -> None:
         """See workshop.Dispatch."""
+
+    def waiting(self, _queue: str) -> int:
+        """See workshop.Dispatch."""
+        return 0
+
+    def held(self, _queue: str) -> list[str]:
+        """See workshop.Dispatch."""
+        return []
 
 
 class Town(NamedTuple):
@@ -73,7 +79,8 @@ def town(count: int) -> Iterator[Town]:
         keys = running.shop.keys
         settle(running)
         names = copies(bare, keys, count)
-        yield Town(names, Rounds(running.shop._replace(dispatch=Nobody()), lambda: False), keys, bare)
+        shop = running.shop._replace(dispatch=Nobody())
+        yield Town(names, Rounds(shop, Dispatcher(shop), lambda: False), keys, bare)
 
 
 def settle(running: Pipeline) -> None:

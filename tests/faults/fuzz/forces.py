@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fuzz import agents
 from fuzz.activity import ALL
 from fuzz.checker import read, waiting
+from om_api.store.keys import queued
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +45,7 @@ def cut(game: Game) -> None:
 def leases_expire(game: Game) -> None:
     """Every claim has run out."""
     for index in ("observe", "reflect"):
+        game.client.unlink(queued(f"{game.prefix}:due:{index}"))
         for name in game.client.zrange(f"{game.prefix}:due:{index}", 0, -1):
             game.client.zadd(f"{game.prefix}:due:{index}", {name: 1})
 

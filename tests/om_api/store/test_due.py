@@ -72,9 +72,10 @@ def test_a_mark_never_postpones(store, index):
     assert store.client.zscore(index, "harold") == before
 
 
-def test_a_mark_makes_a_leased_scope_due_at_once(store):
+def test_a_mark_makes_a_scope_due_at_once_whose_task_was_begun(store):
     mark(store, "harold")
-    claim(store)
+    (held,) = claim(store)
+    assert store.run(due.start(store.keys.due_observe, held))
     mark(store, "harold")
 
     assert names(claim(store)) == ["harold"]

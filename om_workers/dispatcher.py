@@ -1,0 +1,111 @@
+"""The dispatcher: hands due scopes to the fleet as tasks, as many as it can begin; the rest waits in the due index."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import structlog
+
+from om_api.errors import OMError
+from om_api.store import due, health, survey
+from om_api.store.due import Claim
+from om_api.values import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from om_workers.workshop import Workshop
+
+_AT_ONCE = 100
+_REFILL_S = 0.5
+_COUNTED_S = 5.0  # the fleet changes when a process starts or ends
+_USUAL = 32  # tasks at a time of a worker of an earlier version, which does not say
+_LOST_MS = 10 * due.LEASE_MS  # a task may wait for long behind others, but not for ever
+_log = structlog.get_logger("om_workers")
+
+
+class Handed(NamedTuple):
+    """How many scopes were handed out, and how many names were dropped that nobody ever wrote a message under."""
+
+    due: int = 0
+    unknown: int = 0
+
+
+class Dispatcher:
+    """One process' share in handing out work; its threads may use it at the same time, as other processes use theirs.
+
+    Never more tasks wait than the workers that live run at a time. Whoever begins one hands out the next.
+    """
+
+    def __init__(self, workshop: Workshop) -> None:
+        self._shop = workshop
+        self._run = workshop.run
+        keys, dispatch = workshop.keys, workshop.dispatch
+        self._kinds = {"observe": (keys.due_observe, dispatch.observe), "reflect": (keys.due_reflect, dispatch.reflect)}
+        self._capacity: dict[str, int] = {}
+        self._counted_at = float("-inf")
+        self._guard = threading.Lock()
+
+    def fill(self, queue: str, seconds: float) -> Handed:
+        """Hand out what is due, as far as there is room, for at most `seconds`; raises StoreError when store or broker is away.
+
+        A task that was lost is found here: its lease is over, and none waits in the queue.
+        """
+        return self._fill(queue, seconds, least=1, grace_ms=_LOST_MS if self._shop.dispatch.waiting(queue) else 0)
+
+    def refill(self, queue: str) -> None:
+        """Hand out what comes next, since a task was begun. What goes wrong here, the next tick makes good."""
+        try:
+            self._fill(queue, _REFILL_S, least=self.capacity(queue) // 4, grace_ms=_LOST_MS)
+        except OMError as error:
+            _log.warning("refill_failed", queue=queue, error=str(error)[:300])
+
+    def begin(self, queue: str, scope: str, lease: str) -> bool:
+        """Begin a task that was handed out; False when it has nothing to do any more, because another one did it."""
+        return self._run(due.start(self._kinds[queue][0], Claim(scope, lease)))
+
+    def keep(self) -> None:
+        """Keep the places of the tasks that this process holds and has not begun."""
+        for queue, (index, _) in self._kinds.items():
+            self._run(due.keep(index, self._shop.dispatch.held(queue)))
+
+    def capacity(self, queue: str) -> int:
+        """How many tasks of a queue the workers that live run at a time, as counted within the last seconds."""
+        with self._guard:
+            if time.monotonic() - self._counted_at > _COUNTED_S:
+                own = self._shop.presence.worker
+                workers = {each.name: each for each in (*self._run(health.workers(self._shop.keys)), own)}
+                self._capacity = {
+                    name: sum(each.concurrency or _USUAL for each in workers.values() if name in each.queues)
+                    for name in health.QUEUES
+                }
+                self._counted_at = time.monotonic()
+            return self._capacity[queue]
+
+    def _fill(self, queue: str, seconds: float, *, least: int, grace_ms: int) -> Handed:
+        index, send = self._kinds[queue]
+        most, end, handed, unknown = self.capacity(queue), time.monotonic() + seconds, 0, 0
+        while most:
+            claims = self._run(due.claim(index, _AT_ONCE, most=most, least=least, grace_ms=grace_ms))
+            known, others = self._parted(claims)
+            _send(known, send)
+            handed, unknown = handed + len(known), unknown + self._run(due.drop(index, others))
+            if (len(claims) < _AT_ONCE and not others) or time.monotonic() > end:
+                break
+        self._shop.telling.unknown(unknown)
+        return Handed(handed, unknown)
+
+    def _parted(self, claims: Sequence[Claim]) -> tuple[list[Claim], list[Claim]]:
+        """Claims of scopes that somebody wrote messages under, and the others: whoever may mark scopes may write any name."""
+        named = [claim for claim in claims if Scope.is_one(claim.scope)]
+        scopes = [Scope.parse(claim.scope) for claim in named]
+        written = self._run(survey.written(self._shop.keys, scopes))
+        known = [claim for claim, there in zip(named, written, strict=True) if there]
+        return known, [claim for claim in claims if claim not in known]
+
+
+def _send(claims: Sequence[Claim], send: Callable[[str, str], None]) -> None:
+    for claim in claims:
+        send(claim.scope, claim.lease)

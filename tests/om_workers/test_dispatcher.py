@@ -1,0 +1,266 @@
+"""What is due is handed out as the fleet can begin it: never more, never twice, and nothing that nobody wrote under."""
+
+from __future__ import annotations
+
+import pytest
+from structlog.testing import capture_logs
+from world import World
+
+from om_api.errors import StoreError
+from om_api.store import due, presence
+from om_api.store.keys import queued
+from om_api.store.presence import Worker
+from om_workers.dispatcher import Dispatcher, Handed
+
+INDEXES = ("observe", "reflect")
+
+
+@pytest.fixture
+def world(client, prefix):
+    world = World(client, prefix)
+    world.shop.presence.serve(["observe", "reflect"], 4)
+    return world
+
+
+@pytest.fixture
+def dispatcher(world):
+    return Dispatcher(world.shop)
+
+
+def _mark(world, *names, queue="observe", at=1):
+    for name in names:
+        world.client.hset(world.shop.keys.of(name).tokens, "*", 0)
+    world.client.zadd(f"{world.prefix}:due:{queue}", dict.fromkeys(names, at))
+
+
+def _queue(world, queue="observe"):
+    return [ids[0] for verb, ids in world.dispatch.queue if verb == queue]
+
+
+def _waiting(world, queue="observe"):
+    return world.client.zcard(queued(f"{world.prefix}:due:{queue}"))
+
+
+@pytest.mark.parametrize("queue", INDEXES)
+def test_no_more_tasks_wait_than_the_fleet_runs_at_a_time(world, dispatcher, queue):
+    """Catches a tick that passes on whatever is due: tasks outlive their leases in the queue, and are sent anew."""
+    _mark(world, *(f"agent-{n:03}" for n in range(250)), queue=queue)
+    run, elsewhere = world.shop.run, Worker(name="w", host="h", pid=1, version="", queues=INDEXES, concurrency=3)
+    run(presence.here(world.shop.keys, elsewhere))
+
+    assert dispatcher.fill(queue, 9) == Handed(due=7)
+    assert dispatcher.fill(queue, 9) == Handed()
+    assert _queue(world, queue) == [f"agent-{n:03}" for n in range(7)]
+
+
+def test_a_fleet_that_runs_hundreds_is_given_hundreds(world, dispatcher):
+    world.shop.presence.serve(["observe"], 230)
+    _mark(world, *(f"agent-{n:03}" for n in range(240)))
+
+    assert dispatcher.fill("observe", 9) == Handed(due=230)
+
+
+@pytest.mark.parametrize(
+    ("queues", "concurrency", "expected"), [((), 0, 0), (("reflect",), 9, 0), (("observe",), 0, 32)]
+)
+def test_only_who_serves_the_queue_counts_and_an_earlier_version_as_it_usually_runs(
+    world, dispatcher, queues, concurrency, expected
+):
+    world.shop.presence.serve(["ticks"], 5)
+    elsewhere = Worker(name="w", host="h", pid=1, version="", queues=queues, concurrency=concurrency)
+    world.shop.run(presence.here(world.shop.keys, elsewhere))
+
+    assert dispatcher.capacity("observe") == expected
+
+
+def test_whoever_begins_a_task_hands_out_what_comes_next(world, dispatcher):
+    """Catches a queue that only ticks fill: a fleet would do its concurrency's worth of work in ten seconds."""
+    _mark(world, *(f"agent-{n}" for n in range(9)))
+    dispatcher.fill("observe", 9)
+    done = []
+    while world.dispatch.queue:
+        _, task = world.dispatch.queue.popleft()
+        assert dispatcher.begin("observe", *task)
+        done.append(task[0])
+        dispatcher.refill("observe")
+
+        assert _waiting(world) <= 4
+    assert done == [f"agent-{n}" for n in range(9)]
+
+
+def test_a_large_fleet_is_handed_out_several_at_once(world, dispatcher):
+    world.shop.presence.serve(["observe"], 8)
+    _mark(world, *(f"agent-{n}" for n in range(20)))
+    dispatcher.fill("observe", 9)
+    handed = []
+    for _ in range(4):
+        assert dispatcher.begin("observe", *world.dispatch.queue.popleft()[1])
+        before = len(world.dispatch.queue)
+        dispatcher.refill("observe")
+        handed.append(len(world.dispatch.queue) - before)
+
+    assert handed == [0, 2, 0, 2]
+
+
+def test_a_scope_stands_in_the_queue_once_whoever_marks_it_meanwhile(world, dispatcher):
+    """Time 0: a task waits. Time 1: a push marks its scope. Time 2: a tick. Time 3: the task begins, and sees the push."""
+    _mark(world, "harold")
+    dispatcher.fill("observe", 9)
+    _mark(world, "harold")
+
+    assert dispatcher.fill("observe", 9) == Handed()
+    assert _queue(world) == ["harold"]
+
+
+def test_of_two_tasks_of_one_scope_the_second_has_nothing_to_do(world, dispatcher):
+    """Time 0: a task waits for longer than its lease. Time 1: the scope is handed out anew. Time 2: both begin."""
+    _mark(world, "harold")
+    dispatcher.fill("observe", 9)
+    world.client.delete(queued(world.shop.keys.due_observe))
+    _mark(world, "harold")
+    dispatcher.fill("observe", 9)
+    first, second = (ids for _, ids in world.dispatch.queue)
+    assert first != second
+
+    assert dispatcher.begin("observe", *first)
+    world.mover().observe("harold")
+    assert not dispatcher.begin("observe", *second)
+
+
+def test_a_task_of_a_version_that_keeps_no_queue_begins_on_its_own_lease(world, dispatcher):
+    _mark(world, "harold")
+    (claim,) = world.shop.run(due.claim(world.shop.keys.due_observe, 1))
+    world.client.delete(queued(world.shop.keys.due_observe))
+
+    assert dispatcher.begin("observe", *claim)
+
+
+def _lease_is_over(world):
+    index = world.shop.keys.due_observe
+    for key in (index, queued(index)):
+        world.client.zadd(key, dict.fromkeys(world.client.zrange(key, 0, -1), 1))
+
+
+def test_a_task_that_was_lost_is_handed_out_again_when_its_lease_is_over(world, dispatcher):
+    _mark(world, "harold")
+    dispatcher.fill("observe", 9)
+    world.dispatch.queue.clear()
+    assert dispatcher.fill("observe", 9) == Handed()
+
+    _lease_is_over(world)
+    assert dispatcher.fill("observe", 9) == Handed(due=1)
+
+
+def test_none_is_lost_while_tasks_wait_in_the_queue_or_their_worker_lives(world, dispatcher):
+    """Catches a tick after an outage of all workers: whatever still waits would be handed out a second time."""
+    _mark(world, "harold", "albert")
+    dispatcher.fill("observe", 9)
+    index = world.shop.keys.due_observe
+    now = world.shop.run(due.server_ms())
+    for key in (index, queued(index)):
+        world.client.zadd(key, {"harold": now - 1, "albert": now - 1})
+    world.dispatch.elsewhere = 1
+    assert dispatcher.fill("observe", 9) == Handed()
+
+    world.dispatch.elsewhere = 0
+    world.dispatch.taken = {"observe": ["albert", "somebody who was begun"]}
+    dispatcher.keep()
+    assert dispatcher.fill("observe", 9) == Handed(due=1)
+    assert _queue(world)[2:] == ["harold"]
+    assert world.client.zscore(queued(index), "somebody who was begun") is None
+
+
+def test_a_task_that_waits_for_ever_is_lost_though_others_wait(world, dispatcher):
+    _mark(world, "harold")
+    dispatcher.fill("observe", 9)
+    world.dispatch.elsewhere = 9
+    _lease_is_over(world)
+
+    assert dispatcher.fill("observe", 9) == Handed(due=1)
+
+
+@pytest.mark.parametrize("queue", INDEXES)
+def test_names_that_nobody_ever_wrote_under_are_dropped_counted_and_delay_nobody(world, dispatcher, queue):
+    """Catches one agent that marks thousands of names: each would be a task and a look before anybody else's turn."""
+    nonsense = [b"\xff\xfe", "", "a b", "harold|", "x" * 201, "{albert}"]
+    world.client.zadd(f"{world.prefix}:due:{queue}", dict.fromkeys([*nonsense, *(f"junk-{n}" for n in range(900))], 0))
+    _mark(world, "harold", queue=queue)
+
+    assert dispatcher.fill(queue, 9) == Handed(due=1, unknown=906)
+    assert _queue(world, queue) == ["harold"]
+    assert world.client.zrange(f"{world.prefix}:due:{queue}", 0, -1) == [b"harold"]
+    assert world.client.hget(world.shop.keys.counted, "unknown") == b"906"
+
+
+@pytest.mark.parametrize("wrote", ["push", "plain", "scope"])
+def test_a_name_that_anything_was_written_under_is_known(world, dispatcher, wrote):
+    if wrote == "push":
+        world.say("hello", thread="t-1")
+    elif wrote == "plain":
+        world.client.zadd(f"{world.prefix}:{{harold}}:messages:t-1", {'{"role": "user", "content": "hi"}': 1})
+    else:
+        world.client.hset(f"{world.prefix}:{{harold}}:record:t-1", "epoch", "e")
+    world.client.zadd(f"{world.prefix}:due:observe", {"harold|t-1": 1})
+
+    assert dispatcher.fill("observe", 0).unknown == 0
+    assert "harold|t-1" in _queue(world)
+
+
+def test_a_first_message_that_comes_while_its_name_is_dropped_stays_due(world, dispatcher, monkeypatch):
+    """Time 0: a name is claimed, nothing was written. Time 1: its first message comes. Time 2: the name is dropped."""
+    world.client.zadd(f"{world.prefix}:due:observe", {"harold": 0})
+    drop = due.drop
+
+    def overtaken(index, claims):
+        if claims:
+            world.say("the first")
+        return drop(index, claims)
+
+    monkeypatch.setattr(due, "drop", overtaken)
+
+    assert dispatcher.fill("observe", 9) == Handed(due=1)
+    assert _queue(world) == ["harold"]
+
+
+def test_what_goes_wrong_with_handing_out_the_next_is_said_and_stops_no_work(world, dispatcher, monkeypatch):
+    def away(*_):
+        raise StoreError("the broker is away", stored=False)
+
+    _mark(world, "harold")
+    dispatcher = Dispatcher(world.shop._replace(dispatch=type("Away", (), {"observe": away, "reflect": away})()))
+    with capture_logs() as lines:
+        dispatcher.refill("observe")
+
+    assert [(line["event"], line["queue"]) for line in lines] == [("refill_failed", "observe")]
+
+
+def test_where_nobody_works_what_is_due_stays_where_it_is(world, dispatcher):
+    _mark(world, "harold")
+    world.shop.presence.serve([], 4)
+
+    assert dispatcher.fill("observe", 9) == Handed()
+    assert world.client.zscore(f"{world.prefix}:due:observe", "harold") == 1
+
+
+def test_a_look_that_finds_nothing_left_ends_the_claim_whoever_made_it(world):
+    """Time 0: a look hands a chunk out, and its lease stays. Time 1: the chunk's observation is stored, and a look follows.
+
+    Catches a look that ends only its own claim: each observation would cost another task a lease later.
+    """
+    world.say(*[f"message {n}" for n in range(4)])
+    world.settle()
+
+    idle = world.settings.memory.observe_idle_after * 1000
+    deadline = world.client.zscore(f"{world.prefix}:due:observe", "harold")
+    assert deadline is None or deadline > world.shop.run(due.server_ms()) + idle / 2
+
+
+def test_a_look_ends_no_claim_over_a_push_that_it_has_not_seen(world, monkeypatch):
+    """Time 0: a look reads. Time 1: a message comes, and marks the scope. Time 2: the look, which found nothing, is done."""
+    world.say("first")
+    done = due.done
+    monkeypatch.setattr(due, "done", lambda *args: world.say("y" * 50, tokens=900) and done(*args))
+    world.perform("observe", "harold")
+    monkeypatch.undo()
+
+    assert world.client.zscore(f"{world.prefix}:due:observe", "harold") <= world.shop.run(due.server_ms())
