@@ -159,11 +159,13 @@ class World:
         return Sweep(self.shop).sweep()
 
     def claim(self) -> None:
-        run, keys = self.shop.run, self.shop.keys
-        for claim in run(due.claim(keys.due_observe, 100)):
-            self.dispatch.observe(claim.scope, claim.lease)
-        for claim in run(due.claim(keys.due_reflect, 100)):
+        self._refill()
+        for claim in self.shop.run(due.claim(self.shop.keys.due_reflect, 100)):
             self.dispatch.reflect(claim.scope, claim.lease)
+
+    def _refill(self) -> None:
+        for claim in self.shop.run(due.claim(self.shop.keys.due_observe, 100)):
+            self.dispatch.observe(claim.scope, claim.lease)
 
     def work(self) -> list[Outcome]:
         """Run what is queued until the queue is empty; the outcomes in order."""
@@ -171,6 +173,8 @@ class World:
         while self.dispatch.queue:
             verb, ids = self.dispatch.queue.popleft()
             outcomes.append(self.perform(verb, *ids))
+            if verb == "observe_chunk":
+                self._refill()
         return outcomes
 
     def perform(self, verb: str, *ids: str) -> Outcome:
@@ -201,6 +205,8 @@ class World:
             verb, ids = self.dispatch.queue.popleft()
             with contextlib.suppress(OMError):
                 self.perform(verb, *ids)
+            if verb == "observe_chunk":
+                self._refill()
 
     def settle(self) -> None:
         """Tick until nothing is due at once."""

@@ -9,8 +9,8 @@ from world import Uncounted, World
 
 from om_api import load_settings
 from om_api.errors import BudgetReachedError, ModelError
-from om_api.store import spending
-from om_api.values import Outcome
+from om_api.store import looking, spending
+from om_api.values import Outcome, Scope
 from om_workers.admission import Admission, Passage
 from om_workers.asking import Asking, patience_ms
 from om_workers.ledger import Ledger
@@ -276,7 +276,7 @@ def sealed(world):
         world.say("one", "two", thread=thread)
     world.claim()
     world.perform("observe", *world.dispatch.queue.popleft()[1])
-    return [ids[1] for verb, ids in world.dispatch.queue if verb == "observe_chunk"]
+    return [chunk.id for chunk in world.shop.run(looking.look(world.shop.keys, Scope("harold"))).chunks]
 
 
 def attempts(world, chunk):

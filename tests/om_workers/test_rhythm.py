@@ -100,6 +100,7 @@ def test_three_deliveries_of_every_task_ask_the_model_once_for_each_chunk(world)
         verb, ids = world.dispatch.queue.popleft()
         for _ in range(3):
             world.perform(verb, *ids)
+        world.claim()
 
     assert _observed(world) == [[name] for name in said]
 

@@ -10,8 +10,8 @@ local lease_ms, fraction, grace_ms = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-redis.call('ZREMRANGEBYSCORE', queued, '-inf', now - grace_ms)
-local waiting = redis.call('ZCARD', queued)
+local lost = now - grace_ms
+local waiting = redis.call('ZCOUNT', queued, '(' .. lost, '+inf')
 local room = math.min(n, most - waiting)
 local reply = {now}
 if most - waiting < least then
@@ -22,13 +22,15 @@ for _, name in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, 
   if (#reply - 1) / 2 >= room then
     break
   end
-  if redis.call('ZADD', queued, 'NX', lease, name) == 1 then
+  if (tonumber(redis.call('ZSCORE', queued, name) or '') or lost) <= lost then
     redis.call('ZADD', due, 'XX', lease, name)
+    redis.call('ZADD', queued, lease, name)
     reply[#reply + 1] = name
     reply[#reply + 1] = lease
   end
 end
 if #reply > 1 then
+  redis.call('ZREMRANGEBYSCORE', queued, '-inf', lost)
   redis.call('PEXPIRE', queued, 20 * math.abs(lease_ms))
 end
 return reply
