@@ -13,6 +13,7 @@ import msgspec
 from om_api.cli.group import Plain
 from om_api.cli.help import examples
 from om_api.logs import log_to_stderr
+from om_workers.bench import backlog as overload
 from om_workers.bench import pictures, report
 from om_workers.bench import recall as across
 from om_workers.bench.cost import report as costs
@@ -144,6 +145,31 @@ def speed(names: tuple[str, ...]) -> Found:
     """
     found = faster.measure(os.environ.get(_URL), names)
     return found, faster.as_table(found)
+
+
+@bench.command(
+    epilog=examples("om bench backlog", "om bench backlog --agents 3000 --workers 2 --seconds 0.1 --junk 20000")
+)
+@click.option(
+    "--agents", type=click.IntRange(1, 1_000_000), default=12_000, show_default=True, help="Agents that are due."
+)
+@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Worker processes.")
+@click.option("--concurrency", type=click.IntRange(1, 1_000), default=32, show_default=True, help="Threads of each.")
+@click.option(
+    "--seconds", type=click.FloatRange(0, 600), default=0.3, show_default=True, help="Of a call of the model."
+)
+@click.option("--junk", type=click.IntRange(0, 1_000_000), default=0, show_default=True,
+              help="Names marked due that nobody ever wrote a message under.")  # fmt: skip
+@_reported
+def backlog(*, agents: int, workers: int, concurrency: int, seconds: float, junk: int) -> Found:
+    """Measure how a fleet works off what came due while nobody worked.
+
+    Real Celery processes on a store of their own; the model is one of this machine, that counts its calls. Let nothing else
+    run meanwhile.
+    """
+    plan = overload.Plan(agents=agents, workers=workers, concurrency=concurrency, seconds=seconds, junk=junk)
+    found = overload.measure(plan)
+    return found, overload.as_table(found)
 
 
 @bench.command(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from om_workers.bench.speed.stand import Stand
 
-_PREFIX = "om-bench"
+PREFIX = "om-bench"
 _WORDS = (
     "agree",
     "answer",
@@ -112,7 +112,7 @@ class _Working(NamedTuple):
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def _observed(self) -> int:
-        return int(self.bare.hget(Keys(_PREFIX).counted, "observations") or 0)
+        return int(self.bare.hget(Keys(PREFIX).counted, "observations") or 0)
 
 
 def _agents(count: int) -> list[str]:
@@ -142,16 +142,17 @@ def _working(model: Mapping[str, object], threads: int | None, backlog: Sequence
         memory = {"observer_model": "thinking", "reflector_model": "thinking", "observer_interval": "1s"}
         configured = {"observational_memory": memory, "models": {"thinking": model}}
         (folder / "observational-memory.yaml").write_bytes(msgspec.json.encode(configured))
-        ours = {"OM_REDIS_URL": store.url, "OM_PREFIX": _PREFIX, "OM_CONFIG_DIR": str(folder)}
+        ours = {"OM_REDIS_URL": store.url, "OM_PREFIX": PREFIX, "OM_CONFIG_DIR": str(folder)}
         om = held.enter_context(ObservationalMemory(load_settings(environ=ours)))
         for name in backlog:
             om.add_messages(_said(name))
-        worker = _start(held, [*WORKER, *(["-c", str(threads)] if threads else [])], ours)
-        _start(held, BEAT, ours)
+        worker = start(held, [*WORKER, *(["-c", str(threads)] if threads else [])], ours)
+        start(held, BEAT, ours)
         yield _Working(om, held.enter_context(redis.Redis.from_url(store.url)), worker)
 
 
-def _start(held: ExitStack, words: Sequence[str], ours: Mapping[str, str]) -> Child:
+def start(held: ExitStack, words: Sequence[str], ours: Mapping[str, str]) -> Child:
+    """Have a Celery process run with these settings of ours until `held` is closed."""
     environ = {name: text for name, text in os.environ.items() if not name.startswith("OM_")}
     child = Child(words, {**environ, **ours}, lambda _name, _line: None)
     held.callback(child.stop, 0)
