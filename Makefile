@@ -76,6 +76,7 @@ conform: $(VENV)/.installed-tests  ## ask a real server everything that its Open
 PAGE := --write docs/benchmarks.md --pictures docs/pictures
 bench: $(VENV)/.installed-bench  ## measure all that docs/benchmarks.md says, in 15 minutes (TALKS="locomo10.json" for its memory part)
 	$(BIN)/om bench speed $(PAGE)
+	$(BIN)/om bench backlog $(PAGE)
 	$(BIN)/om bench cost $(PAGE)
 	$(BIN)/om bench recall tests/data/planted_facts.json tests/data/planted.jsonl tests/data/planted_holdout.jsonl $(PAGE)
 	$(if $(TALKS),$(BIN)/om bench memory $(TALKS) $(PAGE),@echo 'Name recorded conversations to measure memory with them too: make bench TALKS="locomo10.json"')

@@ -82,6 +82,13 @@ SERIES = (
     ),
     Series("counter", ("resource_id", "kind"), "cortex_om_failures_total", "Units of work that failed.", _COUNTED),
     Series(
+        "counter",
+        (),
+        "cortex_om_unknown_scopes_total",
+        "Names marked due that nobody ever wrote a message under, and that were dropped.",
+        "`P:counted`",
+    ),
+    Series(
         "gauge",
         ("work",),
         "cortex_om_lag_seconds",

@@ -19,6 +19,7 @@ def of_service(reading: Reading) -> Iterator[Sample]:
     yield from _ticks(reading)
     yield from _breakers(reading)
     yield Sample("cortex_om_workers", (), reading.workers)
+    yield Sample("cortex_om_unknown_scopes_total", (), reading.every.get("unknown", 0))
     yield Sample("cortex_om_resources", (), reading.elsewhere.resources)
     yield Sample("cortex_om_measured_resources", (), len(reading.own))
     yield Sample("cortex_om_unreadable_resources", (), len(reading.own) - len(reading.tiers))

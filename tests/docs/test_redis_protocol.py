@@ -23,7 +23,7 @@ import pytest
 import redis
 from world import World
 
-from om_api.store.keys import Keys
+from om_api.store.keys import Keys, queued
 from om_api.values import ID_PATTERN, Generation, Message, Observation, Record, Scope
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ def built() -> set[str]:
     found = {
         value.replace("*", "<t>") for name, value in names.items() if isinstance(value, str) and name != "any_messages"
     }
+    found.add(queued("P:due:<work>"))
     for holder in (keys, keys.of("<r>")):
         for _, method in inspect.getmembers(holder, inspect.ismethod):
             shape = inspect.signature(method)

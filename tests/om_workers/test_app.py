@@ -5,11 +5,14 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from kombu.exceptions import ContentDisallowed
+from celery.worker import state
+from kombu.exceptions import ContentDisallowed, OperationalError
 from kombu.serialization import loads
+from kombu.transport.virtual import Channel
 
 from om_api import StoreError, load_settings
 from om_workers.app import CeleryDispatch, app, broker_of, make_app
+from om_workers.schedule import Scheduler
 
 
 def test_every_task_is_routed_to_a_queue_of_its_own_that_the_worker_consumes():
@@ -60,3 +63,71 @@ def test_a_broker_that_is_away_is_said_in_one_line_and_costs_nothing_but_time():
 
     with pytest.raises(StoreError, match=r"did not take om\.adopt.*Check OM_BROKER_URL; the due index"):
         CeleryDispatch(made).adopt("cortex:om:{harold}:messages:t-1")
+
+
+@pytest.fixture
+def rail():
+    """An application whose broker is in this process, and who passes work on through it."""
+    made = make_app(load_settings(environ={"OM_BROKER_URL": "memory://"}))
+    yield made, CeleryDispatch(made)
+    app.set_default()
+    made.close()
+
+
+def test_a_broker_of_any_make_says_how_many_tasks_wait(rail):
+    _, dispatch = rail
+    before = dispatch.waiting("observe")
+    for name in ("harold", "albert"):
+        dispatch.observe(name, "1.5")
+
+    assert (before, dispatch.waiting("observe"), dispatch.waiting("reflect")) == (0, 2, 0)
+
+
+def test_a_broker_that_cannot_be_asked_holds_nobody_up():
+    made = make_app(load_settings(environ={"OM_BROKER_URL": "redis://127.0.0.1:1/0"}))
+    app.set_default()
+
+    assert CeleryDispatch(made).waiting("observe") == 0
+
+
+class Held:
+    """A request as a worker holds it."""
+
+    def __init__(self, name, *args):
+        self.name, self.args = name, args
+
+
+def test_who_holds_tasks_that_it_has_not_begun_says_of_which_scopes(rail, monkeypatch):
+    """Catches a place that is given away while its task waits in a worker behind slow ones."""
+    told = ("om.observe", "harold"), ("om.observe", "begun"), ("om.reflect", "albert"), ("om.observer_tick",)
+    held = [Held(*each) for each in told]
+    monkeypatch.setattr(state, "reserved_requests", set(held))
+    monkeypatch.setattr(state, "active_requests", {held[1]})
+    _, dispatch = rail
+
+    assert dispatch.held("observe") == ["harold"]
+    assert dispatch.held("reflect") == ["albert"]
+
+
+def test_the_beat_adds_no_tick_to_a_queue_in_which_others_wait(rail):
+    """Catches ticks that pile up while no worker runs: an hour's outage left 840 of them before any work."""
+    made, dispatch = rail
+    beat = Scheduler(made, lazy=True)
+    beat.setup_schedule()
+    for _ in range(15):
+        assert beat.apply_async(beat.schedule["om.observer_tick"])
+
+    assert dispatch.waiting("ticks") == 11
+    assert beat.schedule["om.observer_tick"].total_run_count == 15
+
+
+def test_a_broker_that_cannot_be_asked_stops_no_tick(rail, monkeypatch):
+    def away(*_, **__):
+        raise OperationalError("away")
+
+    made, _ = rail
+    beat = Scheduler(made, lazy=True)
+    beat.setup_schedule()
+    monkeypatch.setattr(Channel, "queue_declare", away)
+
+    assert beat._waiting(beat.schedule["om.observer_tick"], beat.producer) == 0
