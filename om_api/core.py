@@ -97,6 +97,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     `scope` is in force; `configured_scope` differs from it until `om migrate-scope` moves the memory. `cost_today` is what
     models cost on this UTC day, in dollars, without calls of unknown price; `budget_reached` names the settings of the
     budgets that are used up, "" while none is. `lag` is for how many seconds the oldest work has been waiting, or under way.
+    `rejected_dropped` entries left the quarantine because it was full.
     """
 
     resource: str
@@ -121,6 +122,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     reflecting: bool
     due: bool
     rejected: int
+    rejected_dropped: int = 0
     lag: float = 0.0
     cost_today: float = 0.0
     budget_reached: str = ""
@@ -537,6 +539,7 @@ class Core:
             due=side.due_since is not None,
             lag=_lag(looks, side.due_since),
             rejected=side.rejected,
+            rejected_dropped=side.dropped,
             cost_today=today.cost,
             budget_reached=", ".join(today.reached),
             problems=tuple(f"{problem.file}: {problem.text}" for problem in self.settings.problems),
