@@ -2,7 +2,8 @@
 -- Has a quarantine to which `added` entries came hold no more than it may: when it is full a tenth of it goes, and is counted. What
 -- was never accepted goes first, the oldest before the others, and what does not fit by itself. What no model could observe was
 -- accepted, and is all there is of it once its source has expired: it stays as long as it fits. Of these the newest go, whose text
--- still stands behind the placeholder. `*rejected` in tokens is what was added in bytes: only when that is too much all is read.
+-- still stands behind the placeholder. `*rejected` in tokens is how many bytes were added to a long one: all is read only when that
+-- is too much.
 -- Returns how many went.
 local rejected, tokens = KEYS[1], KEYS[2]
 local added, most, most_bytes = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -29,7 +30,9 @@ end
 local entries = redis.call('LRANGE', rejected, 0, -1)
 local bytes = size(entries)
 if length <= most and bytes <= most_bytes then
-  redis.call('HSET', tokens, '*rejected', bytes)
+  if bytes > most_bytes / 10 then
+    redis.call('HSET', tokens, '*rejected', bytes)
+  end
   return 0
 end
 
