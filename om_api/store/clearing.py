@@ -252,15 +252,8 @@ def _plan_thread(
     ]
     histories = [of.reflected(scope, n) for n in memory.histories]
     names = [of.tokens, of.record(scope), of.messages(thread), of.chunks(scope), of.observations(scope)]
-    names += [
-        of.reflections(scope),
-        of.threads,
-        of.rejected,
-        of.scope,
-        *histories,
-        of.draft(scope),
-        *_thread_names(of, thread, now_ms),
-    ]
+    names += [of.reflections(scope), of.threads, of.rejected, of.scope, *histories]
+    names += [of.draft(scope), *_thread_names(of, thread, now_ms)]
     names += [name for part in chunks for name in (of.chunk(part.chunk), of.sealed(part.chunk))]
     names += _locks(of, (part.chunk for part in chunks))
     names += [*(of.source(stored.observation.id) for stored in (*own, *past)), *_notes(of, (*own, *past))]
