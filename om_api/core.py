@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from contextlib import suppress
 from copy import copy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from om_api import accounts, context, events, in_force
 from om_api.errors import InvalidInputError, NotPermittedError, StoreError
 from om_api.events import Told, Wanted
+from om_api.lru import LRU
 from om_api.policy import Pressure, decide, is_urgent, threshold
 from om_api.recent import Recent
 from om_api.served import Served
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from om_api.events import Event
     from om_api.in_force import InForce
     from om_api.policy import Limits
+    from om_api.recent import Reader
     from om_api.settings import Settings
     from om_api.store.clearing import Cleared
     from om_api.store.looking import Look
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
     from om_api.values import Generation, Observation, Stored
 
 _ACTIVATIONS = 4  # in one read; each of them empties what was due, so a second is rare
-_REMEMBERED = 4_096
+REMEMBERED = 4_096  # scopes, resources and threads, of each table
 _TOLD_AT_ONCE = 200  # resources whose figures go with one batch
 _URGENT_EVERY_S = 5.0
 _POLL_S = 0.1
@@ -96,6 +97,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     `scope` is in force; `configured_scope` differs from it until `om migrate-scope` moves the memory. `cost_today` is what
     models cost on this UTC day, in dollars, without calls of unknown price; `budget_reached` names the settings of the
     budgets that are used up, "" while none is. `lag` is for how many seconds the oldest work has been waiting, or under way.
+    `rejected_dropped` entries left the quarantine because it was full.
     """
 
     resource: str
@@ -120,6 +122,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     reflecting: bool
     due: bool
     rejected: int
+    rejected_dropped: int = 0
     lag: float = 0.0
     cost_today: float = 0.0
     budget_reached: str = ""
@@ -137,13 +140,12 @@ class Core:
         self.cluster = False
         self.patience_s = 1.0  # one wait for the store, which keeps a connection busy
         self.served: Served | None = Served()  # None: contexts are not tallied
-        self.snapshots: OrderedDict[tuple[str, str], Snapshot] | None = None  # kept for those who fail open
-        self._names: OrderedDict[tuple[str, str], Names] = OrderedDict()
+        self.fails_open = False  # True: the last snapshots are kept, for when the store is away
         self._recent = Recent(count)
-        self._urgent: OrderedDict[str, float] = OrderedDict()
+        self._urgent: LRU[str, float] = LRU(REMEMBERED)
         self._mute = False  # True once the ACL refused what is told of this client
-        self._only_read: OrderedDict[str, bool] = OrderedDict()  # resources the ACL refused to have written
-        self._last_ms: OrderedDict[tuple[str, str], int] = OrderedDict()
+        self._only_read: LRU[str, bool] = LRU(REMEMBERED)  # resources the ACL refused to have written
+        self._last_ms: LRU[tuple[str, str], int] = LRU(REMEMBERED)
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -187,7 +189,7 @@ class Core:
         # Turns added together come in one millisecond; without this they would be ordered by their ids.
         key = (message.resource_id, message.thread_id)
         at = max(int(time.time() * 1000), self._last_ms.get(key, 0) + 1)
-        _remember(self._last_ms, key, at)
+        self._last_ms.put(key, at)
         return at
 
     def add(self, messages: Iterable[Message]) -> Steps[Receipt]:
@@ -264,8 +266,9 @@ class Core:
         """What the Actor reads: one round trip when warm, a few more when it activates."""
         check_id(resource, "resource_id")
         check_id(thread, "thread_id")
+        reader = self._recent.of(resource, thread)
         for _ in range(_ACTIVATIONS):
-            snapshot = yield from self._snapshot(resource, thread)
+            snapshot = yield from self._snapshot(resource, thread, reader)
             now = self._in_force(resource, snapshot.record)
             pressure = pressure_of(snapshot)
             move = decide(pressure, now.limits, snapshot.now)
@@ -273,9 +276,9 @@ class Core:
                 break
             if not (yield from self._activate(snapshot, move.chunks, now)):
                 break
-        rendering = self._recent.of(resource, thread).rendering
-        built = rendering.context(snapshot, now.view, snapshot.now, max_tokens)
-        if self.served and not self.settings.for_agent(resource).read_only:
+        built = reader.rendering.context(snapshot, now.view, snapshot.now, max_tokens)
+        self._recent.keep(resource, thread, reader)
+        if self.served and _is_known(snapshot) and not self.settings.for_agent(resource).read_only:
             self.clock.seen(snapshot.now)
             self.served.count(snapshot, built.blocks)
         wanted = now.limits.enabled and not now.limits.read_only and not pressure.paused
@@ -296,20 +299,17 @@ class Core:
             if error.stored is not False:
                 raise
             if isinstance(error, NotPermittedError):
-                _remember(self._only_read, scope.resource, True)  # noqa: FBT003  a set that forgets
+                self._only_read.put(scope.resource, value=True)
             return False
         return True
 
-    def _snapshot(self, resource: str, thread: str) -> Steps[Snapshot]:
-        known = self._names.get((resource, thread))
+    def _snapshot(self, resource: str, thread: str, reader: Reader) -> Steps[Snapshot]:
         configured = reading.as_scope(resource, thread, self.settings.for_agent(resource).scope)
-        known = known or Names(configured, {}, ())
-        past = self._recent.of(resource, thread).past
-        snapshot, names = yield from reading.snapshot(self.keys, resource, thread, known, past, configured)
-        self._recent.weigh(resource, thread)
-        _remember(self._names, (resource, thread), names)
-        if self.snapshots is not None:
-            _remember(self.snapshots, (resource, thread), snapshot)
+        known = reader.names or Names(configured, {}, ())
+        snapshot, reader.names = yield from reading.snapshot(
+            self.keys, resource, thread, known, reader.past, configured
+        )
+        reader.snapshot = snapshot if self.fails_open else None
         return snapshot
 
     def _in_force(self, resource: str, record: Record) -> InForce:
@@ -325,7 +325,7 @@ class Core:
 
     def without_store(self, resource: str, thread: str, unsent: Sequence[Message], max_tokens: int | None) -> Context:
         """A context of what was read last and what could not be sent yet, saying that memory was unavailable."""
-        last = (self.snapshots or OrderedDict()).get((resource, thread)) or Snapshot(
+        last = self._recent.of(resource, thread).snapshot or Snapshot(
             scope=Scope(resource),
             thread=ThreadState(id=thread),
             record=Record(),
@@ -342,7 +342,7 @@ class Core:
     def _mark_urgent(self, scope: Scope) -> Steps[None]:
         now = time.monotonic()
         if now - self._urgent.get(str(scope), -_URGENT_EVERY_S) >= _URGENT_EVERY_S:
-            _remember(self._urgent, str(scope), now)
+            self._urgent.put(str(scope), now)
             yield from due.mark(self.keys.due_observe, [scope], urgent=True)
 
     # -- asking the workers -------------------------------------------------------------------------------------------
@@ -539,6 +539,7 @@ class Core:
             due=side.due_since is not None,
             lag=_lag(looks, side.due_since),
             rejected=side.rejected,
+            rejected_dropped=side.dropped,
             cost_today=today.cost,
             budget_reached=", ".join(today.reached),
             problems=tuple(f"{problem.file}: {problem.text}" for problem in self.settings.problems),
@@ -679,6 +680,11 @@ def pressure_of(snapshot: Snapshot) -> Pressure:
     )
 
 
+def _is_known(snapshot: Snapshot) -> bool:
+    """Whether there is a memory at all: whoever may read everybody's may ask for any name, and no figures are kept of those."""
+    return bool(snapshot.record.epoch or snapshot.unsealed or snapshot.messages)
+
+
 def _lag(looks: Sequence[Look], due_since: int | None) -> float:
     """Seconds since the oldest work there is became due: a scope's look, or a chunk that is not observed yet."""
     waiting = [made_at(chunk.id) for look in looks for chunk in look.chunks if not chunk.ready and not look.paused]
@@ -705,10 +711,3 @@ def _named(batch: Sequence[Message], positions: Sequence[int]) -> list[str]:
 def _partly(error: StoreError, kept: int, asked: int) -> StoreError:
     text = f"{error} Of {asked:,} messages the first {kept:,} are kept, in the order of their resources"
     return StoreError(f"{text}: repeat the call with the same ids, which is safe.", stored=None)
-
-
-def _remember(memory: OrderedDict[Any, Any], key: Any, value: Any) -> None:
-    memory[key] = value
-    memory.move_to_end(key)
-    if len(memory) > _REMEMBERED:
-        memory.popitem(last=False)

@@ -13,6 +13,8 @@ from om_api.policy import Limits
 if TYPE_CHECKING:
     from om_api.settings import MemorySettings
 
+REMEMBERED = 256
+LONGEST = 8_192  # characters: several times what `write` gives
 _DAY_S = 86_400
 
 
@@ -40,10 +42,14 @@ def write(in_force: InForce) -> str:
     return msgspec.json.encode(in_force).decode()
 
 
-@lru_cache(maxsize=256)  # agents with the same settings say the same, and each read asks
 def read(text: str) -> InForce | None:
-    """What a record says; None where no worker has written anything, or a newer one something unreadable."""
+    """What a record says; None where no worker has written anything, or somebody else something unreadable."""
+    return _read(text) if 0 < len(text) <= LONGEST else None
+
+
+@lru_cache(maxsize=REMEMBERED)  # agents with the same settings say the same, and each read asks
+def _read(text: str) -> InForce | None:
     try:
-        return msgspec.json.decode(text, type=InForce) if text else None
+        return msgspec.json.decode(text, type=InForce)
     except msgspec.DecodeError:
         return None

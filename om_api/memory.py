@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from om_api import tokens
@@ -14,6 +12,7 @@ from om_api.logs import library_log
 from om_api.settings import load_settings
 from om_api.store.connection import Connection, open_client
 from om_api.store.verify import examine, verify
+from om_api.unsent import Unsent
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -30,15 +29,14 @@ if TYPE_CHECKING:
     from om_api.values import Generation, Message, Observation, Outcome, Record, ThreadState
 
 T = TypeVar("T")
-_KEPT_UNSENT = 1_000
 
 
 class ObservationalMemory:
     """An agent's memory. Thread-safe; nothing in it ever waits for a model.
 
     `settings` default to config/ and the environment. `timeout` (s) bounds each round trip. With `fail_open` the store
-    being away raises nothing: messages are kept here (the newest 1,000) and sent when it is back, and contexts are made
-    of what was read last, saying that memory was unavailable. Raises StoreError otherwise, InvalidInputError for input
+    being away raises nothing: messages are kept here (the newest 1,000, of 16 MB at most) and sent when it is back, and contexts
+    are made of what was read last, saying that memory was unavailable. Raises StoreError otherwise, InvalidInputError for input
     that cannot be accepted, SettingsError for settings that cannot be in force.
 
     What its contexts amounted to is tallied in this process, and sent after a push, at most every 30 s, by `tell` and by `close`:
@@ -64,9 +62,8 @@ class ObservationalMemory:
         self._fail_open = fail_open
         self._away = False
         self._closed = False
-        self._unsent: deque[Message] = deque(maxlen=_KEPT_UNSENT)
-        if fail_open:
-            self._core.snapshots = OrderedDict()
+        self._unsent = Unsent()
+        self._core.fails_open = fail_open
 
     def __enter__(self) -> Self:
         return self
@@ -115,14 +112,20 @@ class ObservationalMemory:
         try:
             receipt = self._run(self._core.add([*waiting, *messages]))
         except StoreError as error:
-            self._unsent.extend(messages)
             self._lost(error)
+            self._keep(messages)
             return Receipt(tuple(message.id for message in messages), 0)
-        for message in waiting:
-            with suppress(ValueError):  # the other call has sent it too, and said so first
-                self._unsent.remove(message)
+        self._unsent.sent(waiting)
         self._away = False
+        if dropped := self._unsent.told():
+            library_log().warning("unsent_dropped", dropped=dropped)
         return receipt._replace(ids=receipt.ids[len(waiting) :])
+
+    def _keep(self, messages: list[Message]) -> None:
+        before = self._unsent.dropped
+        self._unsent.extend(messages)
+        if self._unsent.dropped > before == 0:  # how many they are in the end is said when the store is back
+            library_log().warning("unsent_dropped", dropped=self._unsent.dropped)
 
     def _lost(self, error: StoreError) -> None:
         if not self._away:

@@ -1,55 +1,59 @@
-"""What this process read last, thread by thread, so that it decodes and renders only what is new: bounded in bytes."""
+"""What this process read last, thread by thread, so that it decodes and renders only what is new."""
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from om_api.context import Rendering
+from om_api.lru import LRU
 from om_api.store.past import Past
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MOST = 32 * 2**20  # bytes of members; what they say and what is rendered of them takes about twice as many again
+    from om_api.store.asking import Names
+    from om_api.values import Snapshot
+
+READERS = 4_096
+MOST = 96 * 2**20  # bytes of memory, by what `Reader.weight` reckons
+_EMPTY = 8_000  # bytes: what a reader takes that has read nothing
 
 
-class Reader(NamedTuple):
-    """What was decoded, and what was rendered, at the last look at one thread's context."""
+class Reader:
+    """What was decoded and rendered at the last look at one thread's context, and the names that the next begins with.
 
-    past: Past
-    rendering: Rendering
+    `snapshot` is kept for those who fail open.
+    """
+
+    def __init__(self, count: Callable[[str], int]) -> None:
+        self.past = Past()
+        self.rendering = Rendering(count)
+        self.names: Names | None = None
+        self.snapshot: Snapshot | None = None
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes of memory it takes."""
+        return _EMPTY + self.past.weight
 
 
 class Recent:
-    """The readers of a client; threads share it. Beyond `most` bytes the longest unused are forgotten: they cost time only."""
+    """The readers of a client, at most so many and so many bytes of them; threads share it. What is forgotten costs time only."""
 
-    def __init__(self, count: Callable[[str], int], most: int = MOST) -> None:
-        self._count, self._most = count, most
-        self._readers: OrderedDict[tuple[str, str], Reader] = OrderedDict()
-        self._weights: dict[tuple[str, str], int] = {}
-        self._weight = 0
-        self._lock = threading.Lock()
+    def __init__(self, count: Callable[[str], int], readers: int = READERS, most: int = MOST) -> None:
+        self._count = count
+        self._readers: LRU[tuple[str, str], Reader] = LRU(readers, most)
 
     def of(self, resource: str, thread: str) -> Reader:
-        """The reader of a thread, a new one where none is remembered."""
-        with self._lock:
-            key = (resource, thread)
-            reader = self._readers.pop(key, None) or Reader(Past(), Rendering(self._count))
-            self._readers[key] = reader
-            return reader
+        """The reader of a thread; a new one, not yet remembered, where none is."""
+        return self._readers.get((resource, thread)) or Reader(self._count)
 
-    def weigh(self, resource: str, thread: str) -> None:
-        """Note what a thread's reader remembers now, and forget others if it is too much together."""
-        with self._lock:
-            if reader := self._readers.get((resource, thread)):
-                self._note((resource, thread), reader.past.weight)
-            while self._weight > self._most and len(self._readers) > 1:
-                oldest, _ = self._readers.popitem(last=False)
-                self._note(oldest, 0)
+    def keep(self, resource: str, thread: str, reader: Reader) -> None:
+        """Remember what a thread's reader has read, unless there is nothing of that thread: names are free to make up.
 
-    def _note(self, key: tuple[str, str], weight: int) -> None:
-        self._weight += weight - self._weights.pop(key, 0)
-        if weight:
-            self._weights[key] = weight
+        For those who fail open even that: it is what the thread's next context will be made of.
+        """
+        if reader.snapshot or reader.past.holds(thread):
+            self._readers.put((resource, thread), reader, reader.weight)
+        else:
+            self._readers.pop((resource, thread))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter, OrderedDict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
 
 from om_api.again import shared
+from om_api.lru import LRU
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from om_api.values import Snapshot
 
 TELL_S = 30.0  # a resource's figures are sent at most this often
-_REMEMBERED = 1_000  # threads, and resources not told yet; of the longest unused the figures are lost
+REMEMBERED = 1_000  # threads, and resources not told yet; of the longest unused the figures are lost
+MOST = 8 * 2**20  # bytes of what is remembered of threads
+_THREAD, _HASH = 500, 50  # bytes
 WHATS = ("contexts", "tokens", "cached", "raw", "raw_cached")
 
 
@@ -40,9 +43,9 @@ class Served:
     def __init__(self, every_s: float = TELL_S) -> None:
         self._every_s = every_s
         self._lock = threading.Lock()
-        self._seen: OrderedDict[tuple[str, str], _Seen] = OrderedDict()
-        self._sums: OrderedDict[str, Counter[str]] = OrderedDict()
-        self._told: OrderedDict[str, float] = OrderedDict()
+        self._seen: LRU[tuple[str, str], _Seen] = LRU(REMEMBERED, MOST)
+        self._sums: LRU[str, Counter[str]] = LRU(REMEMBERED)
+        self._told: LRU[str, float] = LRU(REMEMBERED)
 
     def count(self, snapshot: Snapshot, blocks: Sequence[Block]) -> None:
         """Tally one context that was served."""
@@ -60,32 +63,34 @@ class Served:
                 "raw": now.raw,
                 "raw_cached": min(now.raw, before.raw) if before else 0,
             }
-            _keep(self._seen, key, now)
-            _keep(self._told, resource, self._told.get(resource, time.monotonic()))
-            _keep(self._sums, resource, self._sums.get(resource, Counter()) + Counter(amounts))
+            self._seen.put(key, now, _THREAD + _HASH * len(hashes))
+            self._told.put(resource, self._told.get(resource, time.monotonic()))
+            self._sums.put(resource, self._sums.get(resource, Counter()) + Counter(amounts))
 
     def due(self, resources: Iterable[str]) -> dict[str, Counter[str]]:
         """Take what was not told for so long that it is due, of some resources."""
-        if not self._sums:
+        if not len(self._sums):
             return {}
         now = time.monotonic()
         with self._lock:
             ripe = [name for name in resources if name in self._sums and now - self._told.get(name, 0) >= self._every_s]
             for name in ripe:
-                _keep(self._told, name, now)
-            return {name: self._sums.pop(name) for name in ripe}
+                self._told.put(name, now)
+            return self._take(ripe)
 
     def all(self) -> dict[str, Counter[str]]:
         """Take everything that was not told."""
         with self._lock:
-            taken, self._sums = self._sums, OrderedDict()
-        return dict(taken)
+            return self._take(self._sums)
+
+    def _take(self, names: Iterable[str]) -> dict[str, Counter[str]]:
+        return {name: sums for name in names if (sums := self._sums.pop(name)) is not None}
 
     def give_back(self, untold: Mapping[str, Counter[str]]) -> None:
         """Have figures told another time."""
         with self._lock:
             for resource, sums in untold.items():
-                _keep(self._sums, resource, self._sums.get(resource, Counter()) + sums)
+                self._sums.put(resource, self._sums.get(resource, Counter()) + sums)
 
 
 def _history(snapshot: Snapshot, before: _Seen | None) -> tuple[int, int, int]:
@@ -130,10 +135,3 @@ def _reflected(snapshot: Snapshot) -> int:
     """Tokens of the messages, of all threads, that reflections took in."""
     observed = sum(stored.observation.message_tokens for stored in snapshot.observations)
     return max(0, snapshot.record.observed_tokens - observed)
-
-
-def _keep(memory: OrderedDict[Any, Any], key: Any, value: Any) -> None:
-    memory[key] = value
-    memory.move_to_end(key)
-    if len(memory) > _REMEMBERED:
-        memory.popitem(last=False)

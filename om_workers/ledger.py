@@ -10,6 +10,7 @@ import structlog
 
 from om_api import prices
 from om_api.errors import BudgetReachedError, StoreError
+from om_api.lru import LRU
 from om_api.prices import MICROS, Tokens
 from om_api.store import spending
 from om_api.store.spending import DAY_MS, Most, Need
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from om_workers.llm.base import Purpose, Usage
     from om_workers.telling import Telling
 
+WARNED = 1_000  # models
+TOLD = 4_096  # budgets
 _LONGEST_WAIT_S = 300.0  # a budget that was raised is noticed within minutes
 _log = structlog.get_logger("om_workers")
 
@@ -55,10 +58,8 @@ class Ledger:
         self._keys = keys
         self._telling = telling
         self._clock = Clock()
-        self._warned: set[str] = set()
-        self._told: dict[
-            tuple[str, str], str
-        ] = {}  # whose budget of what -> the day on which it was said to be used up
+        self._warned: LRU[str, bool] = LRU(WARNED)
+        self._told: LRU[tuple[str, str], str] = LRU(TOLD)  # whose budget of what -> the day on which it was used up
         self._warn(prices.unenforceable(settings))
 
     def open(self, resource: str, purpose: Purpose, model: str, tokens: int) -> Entry:
@@ -109,13 +110,13 @@ class Ledger:
     def _warn(self, models: Iterable[str]) -> None:
         for model in models:
             if model not in self._warned:
-                self._warned.add(model)
+                self._warned.put(model, value=True)
                 _log.warning("price_unknown", model=model, instead="no budget in dollars bounds it; state its prices")
 
     def _refused(self, reached: _Reached) -> BudgetReachedError:
         whose = (reached.whose, reached.setting)
         if self._told.get(whose) != reached.day:
-            self._told[whose] = reached.day
+            self._told.put(whose, reached.day)
             _log.warning("budget_reached", agent=reached.whose, setting=reached.setting, then=reached.then)
             self._telling.budget_reached(reached.resource, reached.setting, reached.then, reached.day)
         return reached.error()

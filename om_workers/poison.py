@@ -47,7 +47,10 @@ def _quarantine(shop: Workshop, sealed: Sealed, reason: str) -> Outcome:
     entry = writing.rejection("unobservable", member, chunk.thread, reason[:500], now, observation=chunk.id)
     placeholder = _placeholder(sealed, reason, shop.count)
     did = shop.run(commits.buffer(keys, resource, placeholder, new_id(), entry))
-    return Outcome.REJECTED if did is Outcome.BUFFERED else did
+    if did is not Outcome.BUFFERED:
+        return did
+    shop.telling.trimmed(resource, shop.run(quarantine.trim(keys, resource, 1)))
+    return Outcome.REJECTED
 
 
 def _placeholder(sealed: Sealed, reason: str, count: Callable[[str], int]) -> Observation:

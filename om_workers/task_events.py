@@ -9,8 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import structlog
 from celery.app.events import Events as CelerysEvents
 from celery.events.dispatcher import EventDispatcher
+
+MOST = 5_000  # events that wait for a broker that is away
+_log = structlog.get_logger("om_workers")
 
 
 class Dispatcher(EventDispatcher):  # type: ignore[misc]  # Celery carries no types
@@ -21,10 +25,17 @@ class Dispatcher(EventDispatcher):  # type: ignore[misc]  # Celery carries no ty
     """
 
     _heir: Dispatcher | None = None
+    _dropped = 0
 
     def send(self, *words: Any, **fields: Any) -> Any:
         """Say what happened to a task: later, together with others."""
         return self._heir.send(*words, **fields) if self._heir else super().send(*words, **fields)
+
+    def publish(self, *words: Any, **fields: Any) -> Any:
+        """Say what happened to the worker, at once; what the broker does not take waits with the rest."""
+        super().publish(*words, **fields)
+        with self.mutex:
+            self._trim()
 
     def flush(self, *_: Any, **__: Any) -> None:
         """Send everything that waits; what the broker does not take waits on."""
@@ -38,6 +49,7 @@ class Dispatcher(EventDispatcher):  # type: ignore[misc]  # Celery carries no ty
                 if len(waiting) > left:  # it was put back, behind all others
                     waiting.appendleft(waiting.pop())
                     return
+            self._tell_dropped()
 
     def extend_buffer(self, other: Dispatcher) -> None:
         """Take over from a dispatcher whose connection is gone."""
@@ -46,12 +58,30 @@ class Dispatcher(EventDispatcher):  # type: ignore[misc]  # Celery carries no ty
             other._heir = self
             super().extend_buffer(other)
             other._outbound_buffer.clear()
+            self._dropped += other._dropped
+            self._trim()
 
     def _line_up(self) -> None:
         for group, gathered in list(self._group_buffer.items()):
             if batch := list(gathered):
                 del gathered[: len(batch)]
                 self._outbound_buffer.append((batch, f"{group}.multi", None))
+        self._trim()
+
+    def _trim(self) -> None:
+        """Let the oldest go where too many wait: Flower forgets as well, and a worker must not end for it."""
+        waiting = self._outbound_buffer
+        sizes = [len(events) if isinstance(events, list) else 1 for events, *_ in waiting]
+        over = sum(sizes) - MOST
+        while over > 0:
+            waiting.popleft()
+            over -= sizes[0]
+            self._dropped += sizes.pop(0)
+
+    def _tell_dropped(self) -> None:
+        if self._dropped:
+            _log.warning("task_events_dropped", dropped=self._dropped)
+            self._dropped = 0
 
 
 class Events(CelerysEvents):  # type: ignore[misc]  # Celery carries no types

@@ -100,6 +100,13 @@ class Telling:
         """Messages that a plain client wrote could not be accepted, if there were any."""
         if adopted and adopted.rejected:
             self.tell(Event(kind="quarantined", resource=resource, thread=thread, messages=adopted.rejected))
+            self.trimmed(resource, adopted.trimmed)
+
+    def trimmed(self, resource: str, entries: int) -> None:
+        """Entries left a quarantine because it was full. That is counted, and no event."""
+        if entries:
+            with suppress(StoreError):
+                self._run(stream.add(self._keys, {resource: {"trimmed": entries}}))
 
     def activated(self, scope: Scope, chunks: Sequence[Chunk], chosen: Collection[str]) -> None:
         """Chunks became observations."""

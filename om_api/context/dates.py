@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_LONGEST = 60
+LONGEST = 60  # characters of a date
+REMEMBERED = 1_024
 _NAMES = (
     "january february march april may june july august september october november december "
     "jan feb mar apr may jun jul aug sep oct nov dec"
@@ -36,15 +37,17 @@ class Span(NamedTuple):
     end: date
 
 
-@lru_cache(maxsize=1024)  # a memory names the same days over and over
 def parse_span(text: str) -> Span | None:
     """Read a date, a part of a month or a year, or a range that states its year; None for anything else.
 
     "Jun 10, 2025", "10 June 2025 at 14:00", "2025-06-10", "June 3-5, 2025", "Dec 30, 2024 - Jan 2, 2025", "by late 2027".
     A time of day is left aside.
     """
-    if len(text) > _LONGEST:
-        return None
+    return _parse_span(text) if len(text) <= LONGEST else None
+
+
+@lru_cache(maxsize=REMEMBERED)  # a memory names the same days over and over
+def _parse_span(text: str) -> Span | None:
     text = " ".join(text.lower().split())
     if about := _ABOUT.match(text):
         text = text[about.end() :]

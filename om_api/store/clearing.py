@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from om_api.errors import StoreError
-from om_api.store import due
+from om_api.store import doubt, due
 from om_api.store.decoding import as_generation, as_record, as_stored, fields, scored, unsealed_threads
 from om_api.store.keys import WINDOW_MS, histories
-from om_api.store.quarantine import as_rejected
+from om_api.store.quarantine import PLACEHOLDER, as_rejected
 from om_api.store.reading import as_scope, stored_scope
 from om_api.store.steps import Batch, Steps, Verb, if_permitted
 from om_api.values import Outcome, Record, Scope, new_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from om_api.store.keys import Keys, ResourceKeys
     from om_api.values import Stored
@@ -160,7 +160,7 @@ def clear(keys: Keys, resource: str, now_ms: int, *, retention: bool = False) ->
 
 
 def _names(of: ResourceKeys, threads: Sequence[str], memories: Sequence[_Memory], now_ms: int) -> list[str]:
-    names = [of.scope, of.rejected]
+    names = [of.scope, of.rejected, of.lock("waits")]
     for thread in threads:
         names += _thread_names(of, thread, now_ms)
     for memory in memories:
@@ -171,14 +171,26 @@ def _names(of: ResourceKeys, threads: Sequence[str], memories: Sequence[_Memory]
             of.draft(memory.scope),
         ]
         for part in memory.chunks:
-            names += [of.chunk(part.chunk), of.sealed(part.chunk)]
+            names += [of.chunk(part.chunk), of.sealed(part.chunk), *_locks(of, [part.chunk])]
         names += [of.source(stored.observation.id) for stored in memory.observations]
+        names += _notes(of, memory.observations)
         for n, history in memory.histories.items():
-            names.append(of.reflected(memory.scope, n))
+            names += [of.reflected(memory.scope, n), *_notes(of, history)]
             names += [of.source(stored.observation.id) for stored in history]
         for _, member in memory.generations:
-            names += [of.source(name) for name in as_generation(member).observation_ids]
+            ids = as_generation(member).observation_ids
+            names += [*(of.source(name) for name in ids), *_locks(of, [name for name in ids if "." in name])]
     return names
+
+
+def _notes(of: ResourceKeys, stored: Sequence[Stored]) -> list[str]:
+    """What may stand of the work on those chunks that could not be observed at once: their halves, and placeholders."""
+    found = [each.observation for each in stored]
+    return _locks(of, [each.id for each in found if "." in each.id or each.model == PLACEHOLDER])
+
+
+def _locks(of: ResourceKeys, chunks: Iterable[str]) -> list[str]:
+    return [lock for chunk in chunks for lock in doubt.locks(of, chunk)]
 
 
 def _thread_names(of: ResourceKeys, thread: str, now_ms: int) -> list[str]:
@@ -240,17 +252,11 @@ def _plan_thread(
     ]
     histories = [of.reflected(scope, n) for n in memory.histories]
     names = [of.tokens, of.record(scope), of.messages(thread), of.chunks(scope), of.observations(scope)]
-    names += [
-        of.reflections(scope),
-        of.threads,
-        of.rejected,
-        of.scope,
-        *histories,
-        of.draft(scope),
-        *_thread_names(of, thread, now_ms),
-    ]
+    names += [of.reflections(scope), of.threads, of.rejected, of.scope, *histories]
+    names += [of.draft(scope), *_thread_names(of, thread, now_ms)]
     names += [name for part in chunks for name in (of.chunk(part.chunk), of.sealed(part.chunk))]
-    names += [of.source(stored.observation.id) for stored in (*own, *past)]
+    names += _locks(of, (part.chunk for part in chunks))
+    names += [*(of.source(stored.observation.id) for stored in (*own, *past)), *_notes(of, (*own, *past))]
     if scope.thread is not None:  # nothing of the memory is another thread's
         names += [of.record(scope), of.reflections(scope), *histories]
     args: list[Any] = [len(histories), len(chunks), len(own) + len(past), len(entries)]

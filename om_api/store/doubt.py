@@ -5,25 +5,37 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from om_api.store.commits import root
-from om_api.store.steps import Batch, Steps
+from om_api.store.steps import Batch, Steps, Verb
 
 if TYPE_CHECKING:
-    from om_api.store.keys import Keys
+    from om_api.store.keys import Keys, ResourceKeys
 
 _REMEMBERED_S = 86_400
 WAIT_S = 300
 
 
 def observed(keys: Keys, resource: str, chunk: str) -> Steps[None]:
-    """Note that a model did its work since the chunk, of which this one is a half, could not be observed."""
-    name = keys.of(resource).lock(f"observed:{root(chunk)}")
-    yield Batch([("SET", name, 1, "EX", _REMEMBERED_S)], writes=True)
+    """Note that a model did its work since the chunk, of which this one is a half, could not be observed.
+
+    Nothing is noted of a chunk that was cleared meanwhile.
+    """
+    of = keys.of(resource)
+    yield Verb("observed", [of.chunk(chunk), _mark(of, chunk)], [_REMEMBERED_S])
+
+
+def locks(of: ResourceKeys, chunk: str) -> list[str]:
+    """What may stand of the work on a chunk, and must go with it."""
+    return [of.lock(f"chunk:{chunk}"), _mark(of, chunk)]
 
 
 def was_observed(keys: Keys, resource: str, chunk: str) -> Steps[bool]:
     """Whether a model did its work since the chunk, of which this one is a half, could not be observed."""
-    (found,) = yield Batch([("EXISTS", keys.of(resource).lock(f"observed:{root(chunk)}"))])
+    (found,) = yield Batch([("EXISTS", _mark(keys.of(resource), chunk))])
     return bool(found)
+
+
+def _mark(of: ResourceKeys, chunk: str) -> str:
+    return of.lock(f"observed:{root(chunk)}")
 
 
 def wait(keys: Keys, resource: str) -> Steps[None]:

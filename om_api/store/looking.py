@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from om_api.errors import InvalidInputError
 from om_api.store.decoding import as_chunk, as_record, fields, messages_of, scored, unsealed_threads
 from om_api.store.due import URGENT_MS
+from om_api.store.quarantine import DROPPED
 from om_api.store.steps import Batch, Steps, if_permitted, together
 from om_api.values import Chunk, Message, Record, Scope, parse_member, to_ms
 
@@ -196,6 +197,7 @@ class SideView(NamedTuple):
     reflecting: bool
     due_since: int | None
     rejected: int
+    dropped: int = 0
 
 
 def side_view(keys: Keys, resource: str, looks: Sequence[Look]) -> Steps[SideView]:
@@ -204,16 +206,19 @@ def side_view(keys: Keys, resource: str, looks: Sequence[Look]) -> Steps[SideVie
     chunks = [of.lock(f"chunk:{chunk.id}") for look in looks for chunk in look.chunks if not chunk.ready]
     reflects = [of.lock(f"reflect:{scope.thread}" if scope.thread else "reflect") for scope in scopes]
     locks = (("EXISTS", name) for name in (*chunks, *reflects))
-    replies = yield Batch([("GET", of.scope), ("LLEN", of.rejected), *locks])
+    scope, rejected, dropped, *held = yield Batch(
+        [("GET", of.scope), ("LLEN", of.rejected), ("HGET", of.tokens, DROPPED), *locks]
+    )
     nothing: list[float | None] = [None]
     *indexes, looked = yield from if_permitted(_scores(keys, scopes), nothing)
     due = [score for score in indexes if score is not None and score <= looks[0].now]
     return SideView(
-        scope=replies[0].decode() if replies[0] else "",
-        observing=any(replies[2 : 2 + len(chunks)]),
-        reflecting=any(replies[2 + len(chunks) :]),
+        scope=scope.decode() if scope else "",
+        observing=any(held[: len(chunks)]),
+        reflecting=any(held[len(chunks) :]),
         due_since=_due_since(min(due), looked or 0, looks[0].now) if due else None,
-        rejected=int(replies[1]),
+        rejected=int(rejected),
+        dropped=int(dropped or 0),
     )
 
 

@@ -6,6 +6,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from om_api import footprint
 from om_api.again import Again, shared
 from om_api.store.decoding import Pair, as_record, message_of, stored_of
 from om_api.store.steps import pack
@@ -22,7 +23,8 @@ T = TypeVar("T")
 class Met(NamedTuple, Generic[T]):
     """Members with their scores as they were read, and one for one what they say.
 
-    `ordered`: they come as one sorted set has them, by score and then by bytes, and none comes twice.
+    `ordered`: they come as one sorted set has them, by score and then by bytes, and none comes twice. `weight` is about how
+    many bytes of memory all of it takes, with what is rendered of it.
     """
 
     pairs: list[Pair]
@@ -41,12 +43,14 @@ class Met(NamedTuple, Generic[T]):
         ordered = (
             old.ordered and len(fresh) == len(new) and not fresh & old.members and _ascend([*old.pairs[-1:], *new])
         )
-        weight = old.weight + sum(map(len, fresh))
-        return Met([*old.pairs, *new], [*old.values, *map(decode, new)], old.members | fresh, ordered, weight)
+        values = [decode(pair) for pair in new]
+        weight = old.weight + sum(map(footprint.of, new, values))
+        return Met([*old.pairs, *new], [*old.values, *values], old.members | fresh, ordered, weight)
 
     def _first(self, n: int) -> Met[T]:
-        members = frozenset(member for member, _ in self.pairs[:n])
-        return Met(self.pairs[:n], self.values[:n], members, self.ordered or not n, sum(map(len, members)))
+        pairs, values = self.pairs[:n], self.values[:n]
+        members = frozenset(member for member, _ in pairs)
+        return Met(pairs, values, members, self.ordered or not n, sum(map(footprint.of, pairs, values)))
 
 
 _NOTHING: Met[Any] = Met([], [])
@@ -62,13 +66,22 @@ class Past:
         self.held: Held | None = None
         self.pack = Again(pack)
         self.record = Again(as_record)
+        self.beside = 0  # bytes of what was read besides observations and messages, and is kept by whoever renders it
         self._observations: Met[Stored] = _NOTHING
         self._messages: Mapping[str, Met[Message | None]] = {}
 
     @property
     def weight(self) -> int:
-        """The bytes of the members that are remembered. What they say takes about twice as many again."""
-        return self._observations.weight + sum(met.weight for met in self._messages.values())
+        """About how many bytes of memory is taken by what was met, with what is rendered of it."""
+        ready = sum(map(footprint.of_hash, self.held.ready.values())) if self.held else 0
+        return self.beside + ready + self._observations.weight + sum(met.weight for met in self._messages.values())
+
+    def holds(self, thread: str) -> bool:
+        """Whether anything that was met is this thread's own."""
+        own = self._messages.get(thread)
+        return bool(own and own.pairs) or any(
+            seen.observation.thread_id == thread for seen in self._observations.values
+        )
 
     def observations(self, pairs: list[Pair]) -> Sequence[Stored]:
         """Observations with their seq, in order."""

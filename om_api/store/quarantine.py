@@ -22,6 +22,9 @@ _TRIES = 5
 _PAGE, _STEP = 1_000, 900  # pages overlap: whoever removes entries meanwhile moves the others under our hands
 _RESOURCES = 500  # asked in one round trip
 _PUSH_AGAIN = "push it again as a new message if it matters, then drop the entry"
+MOST = 1_000  # entries of one resource
+MOST_BYTES = 4 * 2**20
+DROPPED = "*dropped"  # the field of the tokens hash that counts what went because the quarantine was full
 PLACEHOLDER = "placeholder"  # the model of an observation that stands for a message no model could observe
 UNKNOWN = "unknown"  # the resource of members that name none
 
@@ -101,6 +104,17 @@ def _find(keys: Keys, resource: str, name: str) -> Steps[bytes | None]:
         if len(page) < _PAGE:
             return None
         start += _STEP
+
+
+def trim(keys: Keys, resource: str, added: int) -> Steps[int]:
+    """Have a quarantine to which entries were `added` hold no more than MOST of MOST_BYTES together; how many had to go.
+
+    What was never accepted goes first, the oldest before the others; what no model could observe stays as long as it fits.
+    """
+    if not added:
+        return 0
+    of = keys.of(resource)
+    return int((yield Verb("trim", [of.rejected, of.tokens], [added, MOST, MOST_BYTES])))
 
 
 # -- ending -------------------------------------------------------------------------------------------------------------

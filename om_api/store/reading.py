@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from om_api import footprint
 from om_api.store.asking import EXCERPT_MESSAGES, OTHERS, Answers, Held, Names, answers, commands
 from om_api.store.decoding import (
     as_chunk,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _TRIES = 3
 _ASKED_AT_ONCE = 500  # threads in one batch
+_TIMES_REFLECTED = 4  # a generation is kept as it was read, as it says, as a block and in the text of all blocks
 
 
 def scope_in_force(keys: Keys, resource: str, thread: str | None, configured: str) -> Steps[Scope]:
@@ -117,7 +119,7 @@ def _assemble(
     found = found._replace(others={name: found.others[name] for name in others_now})
     raw = _raw(thread, chunks, found)
     messages = past.messages(raw, known.scope.resource)
-    past.held = _held(known.scope, chunks, found)
+    past.held, past.beside = _held(known.scope, thread, chunks, found), _beside(found)
     return Snapshot(
         scope=known.scope,
         thread=as_thread(thread, found.state, unsealed),
@@ -135,11 +137,23 @@ def _assemble(
     ), Names(known.scope, {chunk.id: chunk.thread for chunk in chunks}, others_now)
 
 
-def _held(scope: Scope, chunks: Sequence[Chunk], found: Answers) -> Held:
-    sealed = {chunk.id: found.sealed[chunk.id] for chunk in chunks}
+def _held(scope: Scope, thread: str, chunks: Sequence[Chunk], found: Answers) -> Held:
+    # of another thread's chunk all was read where nobody knew yet whose it is
+    shown = {chunk.id: 0 if chunk.thread == thread else -EXCERPT_MESSAGES for chunk in chunks}
+    sealed = {name: found.sealed[name][start:] for name, start in shown.items()}
     ready = {chunk.id: found.details[chunk.id] for chunk in chunks if chunk.ready}
     version = found.record.get(b"epoch"), found.record.get(b"generation")
     return Held(scope, *version, found.observations, sealed, ready)
+
+
+def _beside(found: Answers) -> int:
+    reflected = _TIMES_REFLECTED * sum(map(len, found.reflections))
+    return (
+        footprint.of_hash(found.record)
+        + footprint.of_hash(found.state)
+        + footprint.FIELD * len(found.tokens)
+        + reflected
+    )
 
 
 def _raw(thread: str, chunks: Sequence[Chunk], found: Answers) -> dict[str, list[Pair]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from om_api.errors import InvalidInputError, StoreError
+from om_api.store import quarantine
 from om_api.store.decoding import scored
 from om_api.store.keys import WINDOW_MS
 from om_api.store.steps import Batch, Steps, Verb
@@ -97,11 +98,12 @@ def by_thread(messages: Sequence[Message]) -> dict[str, list[Message]]:
 
 
 class Adopted(NamedTuple):
-    """What adoption made of a raw set: members kept, copies dropped, members rejected."""
+    """What adoption made of a raw set: members kept, copies dropped, members rejected, entries that made room for these."""
 
     kept: int
     dropped: int
     rejected: int
+    trimmed: int = 0
 
 
 def adopt(keys: Keys, clock: Clock, scope: Scope, thread: str, count: Callable[[str], int]) -> Steps[Adopted | None]:
@@ -136,7 +138,8 @@ def adopt(keys: Keys, clock: Clock, scope: Scope, thread: str, count: Callable[[
             args += _judged(member, score, scope.resource, thread, count, now_ms)
         reply = yield Verb("adopt", [*names, of.rejected, of.threads, *covering], args)
         if reply != b"superseded" and reply[1] != b"clock":
-            return Adopted(int(reply[0]), int(reply[1]), int(reply[2]))
+            trimmed = yield from quarantine.trim(keys, scope.resource, int(reply[2]))
+            return Adopted(int(reply[0]), int(reply[1]), int(reply[2]), trimmed)
     return None
 
 
@@ -189,7 +192,8 @@ def older_members(keys: Keys, key: str, thread: str) -> Steps[set[str]]:
         else:
             reason = "a key of the older form, and the message names no resource_id: nobody can know whose it is"
             entry = rejection("ownerless", member, thread, reason, int(time.time() * 1000), score=score)
-            yield Batch([("RPUSH", keys.of("unknown").rejected, entry)], writes=True)
+            yield Batch([("RPUSH", keys.of(quarantine.UNKNOWN).rejected, entry)], writes=True)
+            yield from quarantine.trim(keys, quarantine.UNKNOWN, 1)
         yield Batch([("ZREM", key, member)], writes=True)
     return moved
 

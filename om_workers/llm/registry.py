@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import structlog
 
 from om_api.errors import SettingsError
+from om_api.lru import LRU
 from om_api.settings import ModelSettings
 from om_api.settings.providers import provider_of
 from om_workers.llm.extractive import Extractive
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 Variable: TypeAlias = Callable[[str], str | None]
 Factory: TypeAlias = "Callable[[str, ModelSettings, Variable], Model]"
+MADE = 256  # models with their settings, of each time they were changed
+KEPT_REQUESTS = 100
 _log = structlog.get_logger("om_workers")
 
 
@@ -43,7 +46,7 @@ def _openai(name: str, settings: ModelSettings, variable: Variable) -> Model:
 
 def _scripted(name: str, settings: ModelSettings, _variable: Variable) -> Model:
     delay, answer = settings.options.get("delay", 0), settings.options.get("answer", "")
-    return Scripted.echo(name=name, delay=float(delay), answer=str(answer))
+    return Scripted.echo(name=name, delay=float(delay), answer=str(answer), keep=KEPT_REQUESTS)
 
 
 _PROVIDERS: dict[str, Factory] = {
@@ -65,7 +68,7 @@ class Registry:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._made: dict[tuple[str, str], Model | None] = {}
+        self._made: LRU[tuple[str, str], Model | None] = LRU(MADE)
         self._making = threading.Lock()  # threads that ask for the same model get the same one
         self.extractive = Extractive()
 
@@ -88,8 +91,8 @@ class Registry:
         key = (name, settings.model_dump_json())
         with self._making:
             if key not in self._made:
-                self._made[key] = self._make(name, settings)
-            return self._made[key]
+                self._made.put(key, self._make(name, settings))
+            return self._made.get(key)
 
     def _make(self, name: str, settings: ModelSettings) -> Model | None:
         provider = provider_of(name, settings)

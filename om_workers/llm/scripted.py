@@ -32,15 +32,17 @@ class Scripted:
         self.requests: list[Request] = []
         self._replies = deque(replies)
         self._always: Callable[[Request], str] | None = None
+        self._keep: int | None = None
         self._lock = threading.Lock()
 
     @classmethod
-    def echo(cls, *, name: str = "scripted", delay: float = 0.0, answer: str = "") -> Scripted:
+    def echo(cls, *, name: str = "scripted", delay: float = 0.0, answer: str = "", keep: int | None = None) -> Scripted:
         """A model that never runs out: it notes every message with its id, and reflects every line it was given.
 
-        `delay` (s) is how long it thinks. With an `answer` it says nothing but that.
+        `delay` (s) is how long it thinks. With an `answer` it says nothing but that. Of its `requests` the last `keep` stay.
         """
         model = cls(name=name)
+        model._keep = keep
         model._always = lambda request: _after(delay, answer or _echo(request))
         return model
 
@@ -56,6 +58,8 @@ class Scripted:
     def _next(self, request: Request) -> Answer:
         with self._lock:
             self.requests.append(request)
+            if self._keep is not None:
+                del self.requests[: -self._keep]
             if self._replies:
                 return self._replies.popleft()
             if self._always:

@@ -165,7 +165,7 @@ def test_a_budget_that_is_used_up_is_logged_once_a_day_for_each_agent(store):
         for resource in ("harold", "harold", "ada"):
             with suppress(BudgetReachedError):
                 make(book, resource=resource)
-        book._told["harold", "budget.calls_per_day"] = "2026-01-01"
+        book._told.put(("harold", "budget.calls_per_day"), "2026-01-01")
         with suppress(BudgetReachedError):
             make(book)
 

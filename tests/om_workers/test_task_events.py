@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from celery import Celery
+from structlog.testing import capture_logs
 
 from om_workers import app as house
-from om_workers.task_events import Dispatcher, Events
+from om_workers.task_events import MOST, Dispatcher, Events
 
 
 class Wire:
@@ -77,3 +78,21 @@ def test_a_task_that_began_before_the_broker_went_away_tells_its_end_to_who_came
     after.flush()
 
     assert after.producer.sent == [["task-received"], ["task-succeeded"]]
+
+
+def test_of_what_waits_for_a_broker_that_is_away_the_oldest_goes(dispatcher):
+    """Catches a worker that grows for as long as its broker is away."""
+    dispatcher.producer.fails = True
+    for n in range(2 * MOST):
+        dispatcher.send("task-received", uuid=str(n))
+    dispatcher.flush()
+    waiting = [event["uuid"] for events, *_ in dispatcher._outbound_buffer for event in events]
+
+    assert MOST - 24 <= len(waiting) <= MOST
+    assert waiting[-1] == str(2 * MOST - 1)
+
+    dispatcher.producer.fails = False
+    with capture_logs() as said:
+        dispatcher.flush()
+
+    assert [(line["event"], line["dropped"]) for line in said] == [("task_events_dropped", 2 * MOST - len(waiting))]

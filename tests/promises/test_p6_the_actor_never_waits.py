@@ -98,7 +98,7 @@ def test_what_waits_to_be_sent_is_not_forgotten_by_a_call_that_sends_only_its_ow
     monkeypatch.setattr(om._core, "add", _away)
     om.add_message(_said("before"))
     monkeypatch.setattr(
-        om._core, "add", lambda batch: om._unsent.append(om._core.prepare(_said("meanwhile"))) or add(batch)
+        om._core, "add", lambda batch: om._unsent.extend([om._core.prepare(_said("meanwhile"))]) or add(batch)
     )
     om.add_message(_said("after"))
     monkeypatch.undo()

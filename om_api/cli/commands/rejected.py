@@ -51,6 +51,7 @@ def list_(target: Target, resource: str | None, newest: int, as_json: bool) -> N
             _print_counts(om.rejected_counts(), as_json)
             return
         found = om.rejected(resource, newest)
+        stats = om.stats(resource)
     if as_json:
         print_json(found)
         return
@@ -58,6 +59,8 @@ def list_(target: Target, resource: str | None, newest: int, as_json: bool) -> N
     print_table(columns, [(e.id, as_time(e.at), e.thread_id, e.kind, e.reason) for e in found])
     if len(found) == newest:
         note(f"only the newest {newest:,} are listed: --newest lists more")
+    if dropped := 0 if isinstance(stats, list) else stats.rejected_dropped:
+        note(f"{amount(dropped, 'entry', 'entries')} went because the quarantine was full: retry or drop what is in it")
 
 
 def _print_counts(counts: dict[str, int], as_json: bool) -> None:

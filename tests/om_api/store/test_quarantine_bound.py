@@ -1,0 +1,108 @@
+"""The quarantine is bounded, says how much went, and never loses the only copy of what was accepted."""
+
+from __future__ import annotations
+
+import pytest
+from scene import member, write_plainly
+
+from om_api.store import looking, quarantine, writing
+from om_api.store.quarantine import as_rejected
+from om_api.values import Scope
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr(quarantine, "MOST", 20)
+    monkeypatch.setattr(quarantine, "MOST_BYTES", 20_000)
+
+
+def entry(n, kind="malformed", size=50):
+    fields = {"observation": f"c{n}"} if kind == "unobservable" else {"score": 1.0}
+    return writing.rejection(kind, f"{n}:{'x' * size}".encode(), "t1", 'a "kind":"surplus" reason', n, **fields)
+
+
+def add(store, *entries):
+    """What adoption and the Observer do: the entries come, and the list is trimmed."""
+    store.client.rpush(store.keys.of("harold").rejected, *entries)
+    return store.run(quarantine.trim(store.keys, "harold", len(entries)))
+
+
+def held(store):
+    entries = store.client.lrange(store.keys.of("harold").rejected, 0, -1)
+    assert len(entries) <= 20
+    assert sum(map(len, entries)) <= 20_000
+    return [as_rejected(each).at for each in entries]
+
+
+def dropped(store):
+    return int(store.client.hget(store.keys.of("harold").tokens, quarantine.DROPPED) or 0)
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 200])
+@pytest.mark.parametrize("size", [50, 4_000])
+def test_of_what_was_never_accepted_the_oldest_goes_and_every_one_is_counted(store, at_once, size):
+    gone = 0
+    for start in range(0, 200, at_once):
+        gone += add(store, *(entry(n, size=size) for n in range(start, min(start + at_once, 200))))
+    left = held(store)
+
+    assert left == list(range(200 - len(left), 200))
+    assert dropped(store) == gone == 200 - len(left)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_what_was_accepted_stays_while_what_was_not_comes_and_goes(store, first):
+    """Catches a flood of malformed members that pushes out the only copy of an accepted message's text."""
+    accepted, flood = [entry(n, "unobservable") for n in range(5)], [entry(n) for n in range(100, 300)]
+    for each in [*accepted, *flood] if first else [*flood, *accepted]:
+        add(store, each)
+
+    assert [at for at in held(store) if at < 5] == [0, 1, 2, 3, 4]
+
+
+def test_where_only_accepted_ones_are_left_the_newest_is_not_taken_up(store):
+    """Its text still stands behind the placeholder; the source of the oldest may have expired."""
+    for n in range(40):
+        add(store, entry(n, "unobservable"))
+
+    assert held(store)[:18] == list(range(18))
+    assert dropped(store) == 40 - len(held(store))
+
+
+def test_one_that_fits_nowhere_takes_no_other_with_it(store):
+    add(store, *(entry(n) for n in range(10)))
+
+    assert add(store, entry(10, size=30_000)) == 1
+    assert held(store) == list(range(10))
+
+
+def test_what_a_foreigner_wrote_is_bounded_as_well(store):
+    assert add(store, *[b"no entry of ours"] * 100) >= 80
+    assert held(store)
+
+
+def test_what_an_operator_removes_makes_room(store):
+    """Catches a count of bytes that only ever grows."""
+    for n in range(12):
+        add(store, entry(n, size=1_300))
+        (found,) = store.run(quarantine.entries(store.keys, "harold"))
+        store.run(quarantine.drop(store.keys, "harold", found.id))
+
+    assert dropped(store) == 0
+
+
+def test_adoption_bounds_what_a_plain_writer_leaves_and_says_how_many_went(store):
+    write_plainly(store, *(b"not json %d" % n for n in range(200)), member(1))
+    adopted = store.run(writing.adopt(store.keys, store.clock, Scope("harold"), "t1", len))
+
+    assert (adopted.kept, adopted.rejected, adopted.trimmed) == (1, 200, 200 - len(held(store)))
+    looks = [store.run(looking.look(store.keys, Scope("harold")))]
+    assert store.run(looking.side_view(store.keys, "harold", looks)).dropped == adopted.trimmed
+
+
+def test_what_names_no_resource_is_bounded_too(store):
+    older = f"{store.keys.prefix}:messages:t1"
+    store.client.zadd(older, {b'{"role":"user","content":"%d"}' % n: n for n in range(60)})
+    store.run(writing.older_members(store.keys, older, "t1"))
+
+    assert store.client.llen(store.keys.of("unknown").rejected) <= 20

@@ -1,0 +1,298 @@
+"""Nothing that strangers name makes a process grow: names are poured into every table, and every table is in the docs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+from world import SMALL
+
+from om_api import Message, in_force, load_settings
+from om_api.context import dates
+from om_api.core import REMEMBERED, Core
+from om_api.lru import LRU
+from om_api.recent import MOST, READERS, Recent
+from om_api.served import MOST as SERVED_BYTES
+from om_api.served import REMEMBERED as SERVED
+from om_api.served import Served
+from om_api.store import quarantine
+from om_api.store.keys import Keys
+from om_api.store.opening import POOL
+from om_api.tokens import REMEMBERED as COUNTS
+from om_api.tokens import Remembering
+from om_api.unsent import MOST as UNSENT
+from om_api.unsent import MOST_BYTES as UNSENT_BYTES
+from om_api.unsent import Unsent
+from om_api.values import Record, Scope, Snapshot, ThreadState, encode_message
+from om_workers import task_events
+from om_workers.ledger import TOLD, WARNED, Ledger
+from om_workers.llm import registry
+from om_workers.llm.registry import KEPT_REQUESTS, MADE, Registry
+from om_workers.llm.scripted import Scripted
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "operations.md").read_text("utf-8")
+MB = 2**20
+
+
+def message(n=0, size=100):
+    return Message(role="user", content="x" * size, id=f"m-{n}", thread_id=f"t-{n}", resource_id="harold")
+
+
+def settings():
+    return load_settings(None, SMALL)
+
+
+# -- pouring ----------------------------------------------------------------------------------------------------------
+
+
+def read_threads(names, size, most=MOST):
+    recent = Recent(len, most=most)
+    for n in range(names):
+        reader = recent.of("harold", f"t-{n}")
+        reader.past.messages({f"t-{n}": [(encode_message(message(n, size)), 1.0)]}, "harold")
+        recent.keep("harold", f"t-{n}", reader)
+    return recent._readers
+
+
+def test_threads_that_are_read():
+    by_count, by_bytes = read_threads(2 * READERS, 10), read_threads(500, 4_000, most=MB)
+
+    assert len(by_count) == READERS
+    assert by_count.weight <= MOST
+    assert 0 < by_bytes.weight <= MB
+    assert len(by_bytes) < 500
+
+
+def test_threads_of_which_there_is_nothing_take_no_place():
+    core = Core(settings(), len)
+    for n in range(2 * READERS):
+        core._recent.keep("harold", f"t-{n}", core._recent.of("harold", f"t-{n}"))
+
+    assert len(core._recent._readers) == 0
+
+
+def test_what_a_client_remembers_of_threads_and_resources():
+    core = Core(settings(), len)
+    for n in range(2 * REMEMBERED):
+        core._next_ms(message(n))
+        core._urgent.put(f"harold|t-{n}", 1.0)
+        core._only_read.put(f"r-{n}", value=True)
+
+    assert [len(table) for table in (core._last_ms, core._urgent, core._only_read)] == [REMEMBERED] * 3
+
+
+def test_contexts_that_are_tallied():
+    served = Served()
+    for n in range(10 * SERVED):
+        empty = {"messages": [], "chunks": [], "observations": [], "unsealed": {}}
+        served.count(Snapshot(scope=Scope(f"r-{n}"), thread=ThreadState(id="t"), record=Record(), **empty), [])
+    tables = (served._seen, served._sums, served._told)
+
+    assert [len(table) for table in tables] == [SERVED] * 3
+    assert served._seen.weight <= SERVED_BYTES
+
+
+def test_messages_that_wait_for_the_store():
+    many, large = Unsent(), Unsent()
+    many.extend(message(n) for n in range(10 * UNSENT))
+    large.extend(message(n, MB) for n in range(40))
+
+    assert (len(many), many.dropped) == (UNSENT, 9 * UNSENT)
+    assert large.weight <= UNSENT_BYTES
+    assert len(large) + large.dropped == 40
+    assert [each.id for each in large][-1] == "m-39"
+
+
+def test_texts_that_are_counted():
+    count = Remembering(len)
+    for n in range(COUNTS + 5_000):
+        count(str(n))
+
+    assert len(count._known) == COUNTS
+
+
+def test_settings_that_records_carry():
+    written = in_force.write(in_force.InForce())
+    assert len(written) * 4 < in_force.LONGEST
+    in_force._read.cache_clear()
+    for n in range(10 * in_force.REMEMBERED):
+        in_force.read(f"{written}{' ' * n}"[: in_force.LONGEST])
+        in_force.read(written + " " * in_force.LONGEST + str(n))
+
+    assert in_force._read.cache_info().currsize == in_force.REMEMBERED
+    assert in_force.read(written + " " * in_force.LONGEST) is None
+
+
+def test_dates_that_are_read_in_notes():
+    for n in range(10 * dates.REMEMBERED):
+        dates.parse_span(f"June {n}")
+        dates.parse_span("June " * 20 + str(n))
+
+    assert dates._parse_span.cache_info().currsize == dates.REMEMBERED
+
+
+def test_what_a_ledger_has_said():
+    ledger = Ledger(settings(), Nobody(), Keys(), Nobody())
+    with capture_logs():
+        ledger._warn(f"model-{n}" for n in range(10 * WARNED))
+    for n in range(2 * TOLD):
+        ledger._told.put((f"r-{n}", "budget.calls_per_day"), "2026-11-20")
+
+    assert (len(ledger._warned), len(ledger._told)) == (WARNED, TOLD)
+
+
+class Nobody:
+    """Nobody is asked, and nobody is told."""
+
+    run = None
+
+
+def test_models_that_are_made(monkeypatch):
+    monkeypatch.setattr(registry, "_factory", lambda _: lambda *_: Scripted.echo())
+    makes = Registry(settings())
+    for n in range(4 * MADE):
+        makes.model_for(f"gpt-{n}", 1)
+
+    assert len(makes._made) == MADE
+
+
+def test_requests_that_a_scripted_model_is_asked(monkeypatch):
+    monkeypatch.setattr("om_workers.llm.scripted._echo", lambda _: "")
+    model = registry._scripted("scripted", registry.ModelSettings(), lambda _: None)
+    for n in range(10 * KEPT_REQUESTS):
+        model._next(n)
+
+    assert model.requests == list(range(9 * KEPT_REQUESTS, 10 * KEPT_REQUESTS))
+
+
+@pytest.mark.parametrize(("most", "heaviest"), [(10, 0), (1_000, 100)])
+def test_a_table_forgets_what_was_not_used_for_longest(most, heaviest):
+    table = LRU(most, heaviest)
+    for n in range(10 * most):
+        table.put(n, str(n), 10)
+        table.get(0)
+
+    assert len(table) == 10
+    assert table.weight == 100
+    assert list(table) == [*range(10 * most - 9, 10 * most), 0]
+
+
+# -- the page ---------------------------------------------------------------------------------------------------------
+
+
+def rows():
+    table = PAGE.partition("<!-- bounds: held to the code")[2].partition("In Redis")[0]
+    lines = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")]
+    return {line[0]: " | ".join(line[2:]) for line in lines[2:]}
+
+
+@pytest.mark.parametrize(
+    ("row", "bounds"),
+    [
+        ("threads that were read", (f"{READERS:,}", f"{MOST // MB} MB")),
+        ("scopes that were marked urgent", (f"{REMEMBERED:,}",)),
+        ("contexts served: threads", (f"{SERVED:,}", f"{SERVED_BYTES // MB} MB")),
+        ("contexts served: resources", (f"{SERVED:,}",)),
+        ("messages that wait", (f"{UNSENT:,}", f"{UNSENT_BYTES // MB} MB")),
+        ("counts of texts", (f"{COUNTS:,}",)),
+        ("settings that records carry", (f"{in_force.REMEMBERED}", f"{in_force.LONGEST:,}")),
+        ("dates", (f"{dates.REMEMBERED:,}",)),
+        ("connections to the store", (f"{POOL}",)),
+        ("models as they were made", (f"{MADE}",)),
+        ("requests that a `scripted`", (f"{KEPT_REQUESTS}",)),
+        ("models of unknown price", (f"{WARNED:,}",)),
+        ("budgets", (f"{TOLD:,}",)),
+        ("events of tasks", (f"{task_events.MOST:,}",)),
+    ],
+)
+def test_the_page_says_the_bounds_of_the_code(row, bounds):
+    (text,) = (text for name, text in rows().items() if name.startswith(row))
+
+    assert [bound for bound in bounds if bound not in text] == []
+
+
+def test_the_page_says_the_bounds_of_the_quarantine():
+    assert f"{quarantine.MOST:,} entries and {quarantine.MOST_BYTES // MB} MB of each resource" in PAGE
+
+
+# -- the code ---------------------------------------------------------------------------------------------------------
+
+_MAKERS = {"dict", "list", "set", "deque", "OrderedDict", "Counter", "defaultdict", "LRU", "Queue", "SimpleQueue"}
+_MAKERS |= {"WeakSet", "WeakKeyDictionary", "WeakValueDictionary", "Unsent", "Recent", "Served"}
+# what lives as long as a process does: each has a row on the page, or as many entries as the code has names
+_KEPT = {
+    *("async_memory._unsent", "memory._unsent", "unsent._waiting", "lru._entries", "recent._readers", "core._recent"),
+    *(
+        "core._urgent",
+        "core._only_read",
+        "core._last_ms",
+        "core.served",
+        "served._seen",
+        "served._sums",
+        "served._told",
+    ),
+    *("tokens._known", "tokens._LOADED", "in_force._read", "dates._parse_span", "lines._kept", "state._read"),
+    *("counted._every", "counted._last", "stopping._waits", "catalogue.SETTINGS", "scripts.load_all"),
+    *("ledger._warned", "ledger._told", "registry._made", "scripted.requests", "scripted._replies", "heartbeat._locks"),
+    *("heartbeat._claims", "stopping._waited_for", "deadline._loop", "library.variants", "library.prompt"),
+    *("wiring._dispatch", "wiring.settings", "wiring._workshop"),
+}
+# of one reader, which is reckoned by what it holds
+_READERS = {"past._messages", "rendering._last", "turns._settled"}
+# what ends with a call, a request, a command or a transfer
+_PASSING = {
+    *("replay", "demo", "verdict", "exporting", "importing", "staging", "condensing", "choosing", "batch", "evidence"),
+    *("loss", "parts", "transcript", "extractive/dates"),
+}
+
+
+def long_lived():
+    """Every container that a module, or an instance when it is made, begins with, and every cached function."""
+    for package in ("om_api", "om_workers"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            if "bench" not in path.parts:
+                yield from ((path, name) for name in _made_in(ast.parse(path.read_text("utf-8"))))
+
+
+def _made_in(module):
+    yield from _targets(module.body)
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef) and any(_is_cache(each) for each in node.decorator_list):
+            yield node.name
+        if isinstance(node, ast.FunctionDef) and node.name in {"__init__", "reset"}:
+            yield from _targets(ast.walk(node))
+
+
+def _targets(nodes):
+    for node in nodes:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and _is_container(node.value):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Attribute | ast.Name):
+                    yield target.attr if isinstance(target, ast.Attribute) else target.id
+
+
+def _is_cache(node):
+    return re.match(r"(functools\.)?(lru_)?cache\b", ast.unparse(node)) is not None
+
+
+def _is_container(node):
+    if isinstance(node, ast.Dict | ast.List | ast.Set):
+        return not (getattr(node, "keys", None) or getattr(node, "elts", None))
+    if isinstance(node, ast.Tuple):
+        return any(_is_container(each) for each in node.elts)
+    return isinstance(node, ast.Call) and re.split(r"[.\[(]", ast.unparse(node.func))[0] in _MAKERS
+
+
+def test_every_table_that_outlives_a_call_is_bounded_or_said_why_not():
+    """Whoever adds a table that lives as long as the process gives it a bound, a row on the page, and a place above."""
+    found = {
+        f"{path.stem}.{name}"
+        for path, name in long_lived()
+        if not {path.stem, f"{path.parent.name}/{path.stem}"} & _PASSING
+    }
+
+    assert found == _KEPT | _READERS
