@@ -96,15 +96,16 @@ class Sources:
 
     def next(self, last: State, files: Mapping[str, Path], stamps: Mapping[Path, Stamp | None]) -> State:
         """Build the state after `last`; what cannot be in force any more becomes a problem, and stays as it was."""
-        base, file = _attempt(lambda: self._base(stamps)), self.folder and self.folder / BASE_FILE
+        base, file = _attempt(lambda: self._base(stamps, last.base)), self.folder and self.folder / BASE_FILE
         if isinstance(base, str):
             return self._with_agents(last._replace(problems=(problem_of(file, base),)), files, stamps)
-        kept = last.base if base == last.base else base  # the same object: what was made of it need not be made again
-        return self._with_agents(last._replace(base=kept, problems=()), files, stamps)
+        return self._with_agents(last._replace(base=base, problems=()), files, stamps)
 
-    def _base(self, stamps: Mapping[Path, Stamp | None]) -> Base:
+    def _base(self, stamps: Mapping[Path, Stamp | None], last: Base | None = None) -> Base:
         file = self.folder / BASE_FILE if self.folder else None
         layer = self._layer(file, stamps[file]) if file and (stamps[file] or file in self._read) else {}
+        if last is not None and layer == last.file_layer:
+            return last  # the same object: what was made of it need not be made again
         names = [*DEFAULT_MODELS, *(path[1] for path in layer if of_model(path))]
         environment = environment_layer(self.environ, dict.fromkeys(names))
         effective = compose((layer, environment), str(file or "environment"))
