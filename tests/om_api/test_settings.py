@@ -407,7 +407,10 @@ def test_an_unknown_key_is_told_the_nearest_known_one(folder, text, hint):
         (om("a: 1, a: 2"), "line 1, column 30: not YAML: the key a stands here twice"),
         ("observational_memory:\n  enabled: [", "line 3, column 1: not YAML"),
         ("a:\n\tb: 1", "line 2, column 1: not YAML"),
-        ("a: !!python/object/apply:os.getcwd []", "line 1, column 4: the tag !!python/object/apply:os.getcwd; permitted: no tags"),
+        (
+            "a: !!python/object/apply:os.getcwd []",
+            "line 1, column 4: the tag !!python/object/apply:os.getcwd; permitted: no tags",
+        ),
         ("a: \x00", "not YAML"),
         ("observational_memory: &a {observer: *a}", "line 1, column 37: a value contains itself"),
     ],
