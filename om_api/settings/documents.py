@@ -42,10 +42,8 @@ class _Bounded(Composer):
 
     peek_event: Callable[[], Any]
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._weight = self._level = 0
-        self._weights: dict[str, int] = {}
+    _weight = _level = 0
+    _weights: dict[str, int]
 
     def compose_node(self, parent: Node | None, index: Any) -> Any:
         event, before = self.peek_event(), self._weight
@@ -101,7 +99,8 @@ class _Loader(_Bounded, _Yaml):
 
     def __init__(self, data: bytes | str) -> None:
         _Yaml.__init__(self, data)
-        _Bounded.__init__(self)
+        Composer.__init__(self)
+        self._weights = {}
 
     def construct_number(self, node: yaml.ScalarNode) -> float:
         if len(node.value) > LONGEST_NUMBER:

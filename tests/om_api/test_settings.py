@@ -246,7 +246,9 @@ def test_durations_are_read_as_people_write_them(written, seconds):
         math.nan,
         math.inf,
         10**400,
+        "9" * 90 + "s",
         "9" * 400 + "s",
+        "1" + " " * 100 + "s",
     ],
 )
 def test_what_is_no_duration_is_refused(written):
@@ -367,6 +369,14 @@ def test_every_mistake_of_a_file_is_reported_at_once(folder):
     refusal = folder.refused().splitlines()
 
     assert len(refusal) == 3
+
+
+def test_of_very_many_mistakes_the_first_are_told_and_how_many_more_there_are(folder):
+    file = folder.settings(", ".join(f"k{n}: 1" for n in range(1_000)))
+    refusal = folder.refused().splitlines()
+
+    assert len(refusal) == 6
+    assert refusal[-1] == f"{file}: 995 more like these"
 
 
 @pytest.mark.parametrize(
@@ -697,6 +707,7 @@ def test_a_password_in_the_environment_is_never_shown(folder):
         ("redis+sentinel://:hush@one:1,two:2/m", "redis+sentinel://:***@one:1,two:2/m"),
         ("redis://red/0?password=hush&db=1", "redis://red/0?password=***&db=1"),
         ("sentinel://:hush@one:1;sentinel://:hush@two:2", "sentinel://:***@two:2"),
+        ("redis://red/0?a@b", "redis://red/0?a@b"),
     ],
 )
 def test_an_address_is_shown_without_its_password(folder, url, shown):
@@ -783,10 +794,27 @@ def test_variables_of_other_programs_are_left_alone(folder):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("OM_MESSAGE_THRESHOLD", "many"), ("OM_SCOPE", "{a: b}"), ("OM_BUFFER_TOKENS", "[")]
+    ("name", "value"),
+    [
+        ("OM_MESSAGE_THRESHOLD", "many"),
+        ("OM_SCOPE", "{a: b}"),
+        ("OM_BUFFER_TOKENS", "["),
+        ("OM_MODEL", "[&a [*a]]"),
+        ("OM_MODEL", "{2026-01-01: x}"),
+        ("OM_BUFFER_TOKENS", "9" * 400),
+        ("OM_PRESET", "0x" + "f" * 5_000),
+        ("OM_TTL_DAYS", "[!!bool maybe]"),
+    ],
 )
 def test_a_wrong_value_names_its_variable(folder, name, value):
     assert folder.refused(**{name: value}).startswith(f"environment {name}: {name.lower()[3:]} is ")
+
+
+def test_bytes_in_a_variable_that_are_no_text_are_refused(folder):
+    """Catches an instruction that nobody can send, found when a model is asked."""
+    refusal = folder.refused(OM_OBSERVER__INSTRUCTION=b"\xff".decode("utf-8", "surrogateescape"))
+
+    assert refusal == "environment OM_OBSERVER__INSTRUCTION: not UTF-8; permitted: text"
 
 
 def test_two_variables_may_not_disagree(folder):

@@ -114,3 +114,19 @@ def test_a_check_looks_at_the_environment(bare, monkeypatch):
 
 def test_a_check_of_a_folder_that_is_not_there_is_wrong_usage(bare):
     assert bare("config", "check", "not-there").exit_code == 2
+
+
+@pytest.mark.parametrize("value", ["&a [*a]", "{2026-01-01: x}", "9" * 400, '{"a\\nb\\x1b[31m": 1}', "!!set {a}"])
+def test_an_agents_bad_file_is_one_line_of_every_command_that_shows_settings(bare, folder, value):
+    """Catches a command that shows nobody's settings because of one agent's."""
+    evil = folder / "agents" / "evil" / "memory.yaml"
+    evil.parent.mkdir()
+    evil.write_text(f"observational_memory: {{observer_model: {value}}}")
+    shown, alone, checked = bare("config"), bare("config", "show", "evil"), bare("config", "check")
+    doctor = bare("--url", "redis://127.0.0.1:1", "doctor")
+
+    assert (shown.exit_code, alone.exit_code, checked.exit_code, doctor.exit_code) == (0, 0, 1, 2)
+    assert "gemini-2.5-flash" in alone.stdout
+    for output in (shown.output, alone.output, checked.output, doctor.output):
+        (line,) = [line for line in output.splitlines() if str(evil.relative_to(folder.parent)) in line]
+        assert line.isprintable()
