@@ -45,5 +45,5 @@ def read(text: str) -> InForce | None:
     """What a record says; None where no worker has written anything, or a newer one something unreadable."""
     try:
         return msgspec.json.decode(text, type=InForce) if text else None
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None

@@ -451,12 +451,6 @@ def test_whatever_a_file_holds_it_loads_or_is_refused_with_a_settings_error(tmp_
     assert len(problems) <= 1
 
 
-def test_a_value_that_contains_itself_is_refused(folder):
-    folder.base("models: {x: {options: &a {b: *a}}}")
-
-    assert "contains itself" in folder.refused()
-
-
 def test_bytes_that_are_no_text_are_refused(folder):
     folder.base("").write_bytes(b"a: \xff\xfe\xff")
 
