@@ -51,5 +51,5 @@ def read(text: str) -> InForce | None:
 def _read(text: str) -> InForce | None:
     try:
         return msgspec.json.decode(text, type=InForce)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None

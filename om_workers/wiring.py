@@ -33,7 +33,7 @@ from om_workers.workshop import Workshop
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from om_api.settings import Settings
+    from om_api.settings import Problem, Settings
     from om_workers.workshop import Dispatch
 
 _STORE_TIMEOUT_S = 10.0
@@ -41,6 +41,7 @@ _REFRESH_S = 1.0
 _once = threading.RLock()
 _refreshed = [0.0]
 _changed = threading.Event()
+_reported: set[Problem] = set()
 _log = structlog.get_logger("om_workers")
 _dispatch: list[Dispatch] = []
 
@@ -87,9 +88,9 @@ def workshop() -> Workshop:
     with _once:
         if time.monotonic() - _refreshed[0] >= _REFRESH_S:
             _refreshed[0] = time.monotonic()
-            if settings().refresh():
+            if changed := settings().refresh():
                 _changed.set()
-                report(settings())
+            report(settings().problems, changed=changed)
         return _workshop()
 
 
@@ -100,11 +101,15 @@ def settings_changed() -> bool:
     return was
 
 
-def report(now: Settings) -> None:
-    """Say that settings changed, and what of them could not be taken up."""
-    _log.info("settings_changed", problems=len(now.problems))
-    for problem in now.problems:
-        _log.warning("settings_problem", file=str(problem.file), problem=problem.text)
+def report(problems: Iterable[Problem], *, changed: bool) -> None:
+    """Say that settings changed, and once of each file what of it could not be taken up."""
+    now = set(problems)
+    if changed or now != _reported:
+        _log.info("settings_changed", problems=len(now))
+    for problem in sorted(now - _reported):
+        _log.warning("settings_problem", file=problem.file, problem=problem.text)
+    _reported.clear()
+    _reported.update(now)
 
 
 @cache

@@ -31,7 +31,13 @@ Four layers, each above the one before:
 
 Files hold two keys at the top, `observational_memory` and `models`. An unknown key, a wrong type, a value out of
 range or a contradiction is an error that names file, key and what is permitted. While the workers run, changed
-files are picked up; of a broken one the last good state stays in force, and the problem is reported.
+files are picked up; of a broken one the last good state stays in force, and the problem is reported, in one line for
+each file. An agent whose file was broken from the start goes by the layers below it; every other agent goes on as if that
+file were not there.
+
+A file is one YAML document of at most 65,536 bytes, 2,048 keys and values (an alias counts as all it stands for) and 20
+levels. Keys are text as it is written, and so are dates; numbers have at most 100 characters. Tags, a key that is a list
+or a mapping, and an alias inside its own anchor are errors. Pipes and devices are not read.
 
 A `preset` gives other defaults: it wins over the layers below the one that states it, never over a key stated
 beside it. `model` names the model of both, Observer and Reflector; beside it no `observer_model` or

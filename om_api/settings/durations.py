@@ -6,6 +6,7 @@ import re
 
 _UNITS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 _LONGEST = 1e12
+_LONGEST_TEXT = 100
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _PATTERN = re.compile("".join(rf"(?:(?P<{unit}>{_NUMBER})\s*{unit}\s*)?" for unit in _UNITS))
 
@@ -21,6 +22,8 @@ def parse_duration(value: object) -> float:
 
 
 def _from_text(text: str) -> float | None:
+    if len(text) > _LONGEST_TEXT:
+        return None
     if re.fullmatch(_NUMBER, text):
         return float(text)
     found = _PATTERN.fullmatch(text) if text else None

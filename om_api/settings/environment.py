@@ -6,8 +6,6 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from om_api.errors import SettingsError
 from om_api.settings.catalogue import (
     ALIASES,
@@ -19,7 +17,9 @@ from om_api.settings.catalogue import (
     variable,
     variable_of_model,
 )
+from om_api.settings.documents import parse
 from om_api.settings.layers import Layer, Stated
+from om_api.settings.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -40,6 +40,7 @@ def environment_layer(environ: Mapping[str, str], models: Iterable[str]) -> Laye
         if not name.startswith("OM_") or name in OTHER_VARIABLES or not text:
             continue
         for path in _paths(name, names):
+            _refuse_no_text(name, text)
             stated = Stated(_value(text, path), f"environment {name}")
             _refuse_another(layer, path, stated)
             layer[path] = stated
@@ -51,7 +52,7 @@ def _paths(name: str, models: list[str]) -> list[Key]:
     if name in _VARIABLES:
         return [_VARIABLES[name]]
     if not (found := _OF_MODEL.fullmatch(name)):
-        raise SettingsError(f"environment {name}: there is no such setting; {_nearest(name, models)}")
+        raise SettingsError(f"environment {plain(name)}: there is no such setting; {_nearest(plain(name), models)}")
     field = found["field"].lower()
     known = [model for model in models if variable_of_model(model, field) == name]
     return [("models", model, field) for model in known or [found["name"].lower()]]
@@ -74,13 +75,18 @@ def _refuse_another(layer: Layer, path: Key, stated: Stated) -> None:
         )
 
 
+def _refuse_no_text(name: str, text: str) -> None:
+    if any("\ud800" <= char <= "\udfff" for char in text):  # what Python makes of bytes that are not UTF-8
+        raise SettingsError(f"environment {name}: not UTF-8; permitted: text")
+
+
 def _value(text: str, path: Key) -> Any:
     """Read a YAML scalar, or a list or mapping in brackets; whatever else YAML makes of it is taken as written."""
     if path[-1] in {"url", "base_url", "prefix"}:
         return text
     try:
-        value = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
+        value = parse(text, path[-1])
+    except SettingsError:
         return text
     if isinstance(value, bool | int | float | None) or text.lstrip()[:1] in {"[", "{", '"', "'"}:
         return value

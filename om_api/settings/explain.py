@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from om_api.settings.catalogue import about, dotted, nearest
+from om_api.settings.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,22 +14,25 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-_LONGEST = 60
+_MOST_LINES = 5
+_LONGEST_LINE = 1_000
 
 
-def explain(error: ValidationError | RecursionError, origin: Mapping[str, str], source: str) -> str:
-    """Say what is wrong, one line for each key; `origin` leads keys to files, `source` is named where it does not."""
-    if isinstance(error, RecursionError):
-        return f"{source}: a value contains itself; permitted: no YAML alias inside its own anchor"
-    return "\n".join(dict.fromkeys(_line(item, origin, source) for item in error.errors(include_url=False)))
+def explain(error: ValidationError, origin: Mapping[str, str], source: str) -> str:
+    """Say what is wrong, one line for each key, of many the first; `origin` leads to files, where it does not, `source`."""
+    found = error.errors(include_url=False)
+    lines = [plain(_line(item, origin, source), _LONGEST_LINE) for item in found[:_MOST_LINES]]
+    more = [f"{source}: {len(found) - _MOST_LINES:,} more like these"] if len(found) > _MOST_LINES else []
+    return "\n".join(dict.fromkeys((*lines, *more)))
 
 
 def _line(item: ErrorDetails, origin: Mapping[str, str], source: str) -> str:
-    path = tuple(map(str, item["loc"]))
-    path = path[1:] if path[:1] == ("observational_memory",) else path
+    stated = tuple(map(str, item["loc"]))
+    stated = stated[1:] if stated[:1] == ("observational_memory",) else stated
+    path = tuple(map(plain, stated))
     if item["type"] == "contradiction":
-        return _contradiction(item, path, origin, source)
-    where = _file(dotted(path), origin, source)
+        return _contradiction(item, stated, origin, source)
+    where = _file(stated, origin, source)
     if item["type"] == "advice":
         return f"{where}: {dotted(path)}: {item['msg']}"
     if item["type"] == "extra_forbidden":
@@ -43,19 +47,16 @@ def _contradiction(item: ErrorDetails, path: tuple[str, ...], origin: Mapping[st
     return f"{' with '.join(files) or source}: {inside}{item['msg']}"
 
 
-def _file(key: str, origin: Mapping[str, str], source: str) -> str:
+def _file(path: tuple[str, ...], origin: Mapping[str, str], source: str) -> str:
     """The file that states a key, or the mapping it stands in, or something inside it."""
-    if key in origin:
-        return origin[key]
-    parent = key.rpartition(".")[0]
-    return _file(parent, origin, source) if parent else source
+    above = (dotted(path[:size]) for size in range(len(path), 0, -1))
+    return next((origin[key] for key in above if key in origin), source)
 
 
 def _shown(value: object, described: Mapping[str, Any]) -> str:
     if described.get("secret"):
         return "not usable"
-    text = json.dumps(value, default=str, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return plain(json.dumps(value, ensure_ascii=False))
 
 
 def _permitted(item: ErrorDetails, path: tuple[str, ...]) -> str:

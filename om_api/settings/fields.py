@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
+import sys
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
@@ -13,6 +13,8 @@ from pydantic_core import PydanticCustomError
 from om_api.settings.durations import parse_duration
 
 MAX_TOKENS = 10_000_000
+MOST_NAMES = 10  # each may be asked before the next one steps in
+_LARGEST = sys.float_info.max
 SMALLEST_FLOOR = 1_000  # below it nothing tells tokens from a mistyped ratio
 _NAME = re.compile(r"[A-Za-z0-9._:/@+-]{1,200}")
 
@@ -51,7 +53,7 @@ def contradiction(text: str, *keys: str) -> PydanticCustomError:
 
 def finite(value: object) -> float:
     """The value, if it is a number; ValueError for anything else, `true`, infinity and NaN included."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -_LARGEST <= value <= _LARGEST:
         raise ValueError("not a number")
     return value
 
@@ -79,7 +81,7 @@ def _multiple_or_tokens(value: object) -> float:
 
 def _model_names(value: object) -> str | tuple[str, ...]:
     names = tuple(value) if isinstance(value, list | tuple) else (value,)
-    if not names or not all(isinstance(name, str) and _NAME.fullmatch(name) for name in names):
+    if not 1 <= len(names) <= MOST_NAMES or not all(isinstance(name, str) and _NAME.fullmatch(name) for name in names):
         raise ValueError("not names")
     return names if isinstance(value, list | tuple) else names[0]
 

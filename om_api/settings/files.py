@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import yaml
+import re
+import stat
+from typing import TYPE_CHECKING, NamedTuple
 
 from om_api.errors import SettingsError
 from om_api.settings.catalogue import SETTINGS, TOP_KEYS
+from om_api.settings.documents import MOST_BYTES, parse
 from om_api.settings.layers import Layer, flatten, flatten_models
+from om_api.settings.plain import plain
 from om_api.settings.urls import has_password
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Iterable
     from pathlib import Path
 
 _AGENT_FILE = "memory.yaml"
 _GLOB = frozenset("*?[")
+_AGENT = re.compile(r"[A-Za-z0-9._:@+*?\[\]!-]+")
 
 
 class Stamp(NamedTuple):
@@ -29,23 +32,9 @@ class Stamp(NamedTuple):
     inode: int
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML's safe loader, which also refuses a key stated twice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002  its signature
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value in seen and key.value != "<<":
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key.value} stands here twice", key.start_mark
-                )
-            seen.add(str(key.value))
-        return super().construct_mapping(node, deep)
-
-
 def read_layer(file: Path) -> Layer:
     """Return what a file states; raises SettingsError with file, and line and column where YAML ends to be YAML."""
-    data = _read(file)
+    data = parse(_read(file), str(file))
     if not isinstance(data, dict | None):
         raise SettingsError(f"{file}: not a mapping; permitted at the top: {' and '.join(TOP_KEYS)}")
     for key in data or {}:
@@ -57,23 +46,21 @@ def read_layer(file: Path) -> Layer:
     return layer
 
 
-def _misplaced(key: object) -> str:
-    if (key,) in SETTINGS or any(path[0] == key for path in SETTINGS):
+def _misplaced(key: str) -> str:
+    if any(path[0] == key for path in SETTINGS):
         return f"{key} stands at the top; did you mean observational_memory.{key}?"
-    return f"{key} is not known at the top; permitted: {' and '.join(TOP_KEYS)}"
+    return f"{plain(key)} is not known at the top; permitted: {' and '.join(TOP_KEYS)}"
 
 
-def _read(file: Path) -> Any:
+def _read(file: Path) -> bytes:
+    """The file's bytes, one more than may be parsed at most; nothing waits for a pipe that nobody writes to."""
     try:
-        return yaml.load(file.read_bytes(), Loader=_Loader)  # noqa: S506  a SafeLoader
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
+            if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                return stream.read(MOST_BYTES + 1) or b""
     except OSError as error:
         raise SettingsError(f"{file}: cannot be read: {error.strerror}") from None
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise SettingsError(f"{file}{where}: not YAML: {error.problem}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise SettingsError(f"{file}: not YAML: {str(error).splitlines()[0]}") from None
+    raise SettingsError(f"{file}: cannot be read: not a file, but a pipe or a device")
 
 
 def _refuse_passwords(layer: Layer) -> None:
@@ -98,12 +85,20 @@ def agent_files(folder: Path) -> dict[str, Path]:
     """Return the overrides in a folder, by the name or glob of the agents they are for; raises SettingsError."""
     try:
         with os.scandir(folder) as entries:
-            names = sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
+            names = sorted(entry.name for entry in entries if _may_hold(entry) and not entry.name.startswith("."))
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise SettingsError(f"{folder}: cannot be read: {error.strerror}") from None
     return {name: folder / name / _AGENT_FILE for name in names if _is_there(folder / name / _AGENT_FILE)}
+
+
+def _may_hold(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a folder, or something that cannot be looked at, such as a link to itself: its own problem."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return True
 
 
 def _is_there(file: Path) -> bool:
@@ -115,6 +110,11 @@ def _is_there(file: Path) -> bool:
     except OSError:
         return True
     return True
+
+
+def is_agent(name: str) -> bool:
+    """Whether a folder's name is one that an agent can have, or a glob that can fit one."""
+    return _AGENT.fullmatch(name) is not None
 
 
 def is_glob(name: str) -> bool:

@@ -11,6 +11,7 @@ from om_api.settings.catalogue import GROUPS, SETTINGS, Key, dotted, keys_beside
 from om_api.settings.explain import explain
 from om_api.settings.fields import Group
 from om_api.settings.models import DEFAULT_MODELS, ModelSettings
+from om_api.settings.plain import plain
 from om_api.settings.storage import SERVER_KEYS
 from om_api.settings.tiers import check_tiers
 from om_api.settings.values import MemorySettings, implied
@@ -76,7 +77,7 @@ def flatten_models(data: object, origin: str) -> Layer:
     for name, entry in (data or {}).items():
         if not isinstance(entry, dict | None):
             raise SettingsError(
-                f"{origin}: models.{name} is no mapping; permitted: {', '.join(ModelSettings.model_fields)}"
+                f"{origin}: models.{plain(name)} is no mapping; permitted: {', '.join(ModelSettings.model_fields)}"
             )
         layer["models", str(name)] = Stated(None, origin)
         layer |= {("models", str(name), str(key)): Stated(value, origin) for key, value in (entry or {}).items()}
@@ -91,7 +92,7 @@ def compose(layers: Sequence[Layer], source: str) -> Effective:
     origin = {dotted(path): value.origin for path, value in stated.items()}
     try:
         document = _Document.model_validate(_nest(stated))
-    except (ValidationError, RecursionError) as error:
+    except ValidationError as error:
         raise SettingsError(explain(error, origin, source)) from None
     known = {dotted(path): DEFAULT for path in SETTINGS}
     return Effective(document.observational_memory, document.models, known | _leaves(stated))

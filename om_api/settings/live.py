@@ -90,7 +90,7 @@ class Settings:
         return urls.safe_url(url)
 
     def refresh(self) -> bool:
-        """Read again what changed on disk, cheaply if nothing did; returns whether anything changed.
+        """Read again what changed on disk, cheaply if nothing did; returns whether anybody's settings are others now.
 
         Never raises: a broken file becomes a problem, and what was in force stays in force.
         """
@@ -99,11 +99,11 @@ class Settings:
             try:
                 files, stamps = self._sources.look()
             except SettingsError as error:
-                self._state = before._replace(problems=(problem_of(self._sources.folder, error),), stamps={})
+                self._state = before._replace(problems=(problem_of(self._sources.folder, str(error)),), stamps={})
             else:
                 if stamps != before.stamps:
                     self._state = self._sources.next(before, files, stamps)
-            return self._state != before
+            return self._state._replace(problems=(), stamps={}) != before._replace(problems=(), stamps={})
 
     def _effective(self, resource: str | None) -> Effective:
         state = self._state

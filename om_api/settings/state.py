@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from om_api.errors import SettingsError
 from om_api.settings.catalogue import BASE_FILE
 from om_api.settings.environment import environment_layer
-from om_api.settings.files import Stamp, agent_files, read_layer, stamp
+from om_api.settings.files import Stamp, agent_files, is_agent, read_layer, stamp
 from om_api.settings.layers import Effective, Layer, compose, of_model
 from om_api.settings.models import DEFAULT_MODELS
+from om_api.settings.plain import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
+T = TypeVar("T")
+_LONGEST_PATH = 4_096
+_LONGEST_PROBLEM = 1_000
 _SYSTEM_WIDE = (
     "storage",
     "observer_interval",
@@ -33,9 +37,10 @@ class Problem(NamedTuple):
     text: str
 
 
-def problem_of(file: Path | None, error: SettingsError) -> Problem:
-    """Return what is wrong with a file; the text leaves out the file's name, which stands beside it."""
-    return Problem(str(file), str(error).replace(f"{file}: ", "").replace(f"{file}, ", ""))
+def problem_of(file: Path | None, error: str) -> Problem:
+    """What is wrong with a file, in one line; the text leaves out the file's name, which stands beside it."""
+    lines = error.replace(f"{file}: ", "").replace(f"{file}, ", "").splitlines()
+    return Problem(plain(str(file), _LONGEST_PATH), plain("; ".join(lines), _LONGEST_PROBLEM))
 
 
 class Base(NamedTuple):
@@ -57,13 +62,22 @@ class State(NamedTuple):
     stamps: Mapping[Path, Stamp | None] = {}
 
 
+class _Made(NamedTuple):
+    """What came of an agent's file: settings, or a text that says why not."""
+
+    stamp: Stamp | None
+    base: Base
+    result: Effective | str
+
+
 class Sources:
-    """The folder and the environment that states are built from; remembers what it read until a file changes."""
+    """The folder and the environment that states are built from; remembers what came of a file until it changes."""
 
     def __init__(self, folder: Path | None, environ: Mapping[str, str]) -> None:
         self.folder = folder
         self.environ = environ
         self._read: dict[Path, tuple[Stamp | None, Layer]] = {}
+        self._made: dict[Path, _Made] = {}
 
     def look(self) -> tuple[dict[str, Path], dict[Path, Stamp | None]]:
         """Return the overrides by name, and the stamps of all files; raises SettingsError for an unlistable folder."""
@@ -75,19 +89,23 @@ class Sources:
     def first(self) -> State:
         """Build the first state; raises SettingsError if the base cannot be in force."""
         files, stamps = self.look()
-        return self._with_agents(State(self._base(stamps)), files, stamps)
+        base = _attempt(lambda: self._base(stamps))
+        if isinstance(base, str):
+            raise SettingsError(base)
+        return self._with_agents(State(base), files, stamps)
 
     def next(self, last: State, files: Mapping[str, Path], stamps: Mapping[Path, Stamp | None]) -> State:
         """Build the state after `last`; what cannot be in force any more becomes a problem, and stays as it was."""
-        try:
-            return self._with_agents(last._replace(base=self._base(stamps), problems=()), files, stamps)
-        except SettingsError as error:
-            problem = problem_of(self.folder and self.folder / BASE_FILE, error)
-            return self._with_agents(last._replace(problems=(problem,)), files, stamps)
+        base, file = _attempt(lambda: self._base(stamps, last.base)), self.folder and self.folder / BASE_FILE
+        if isinstance(base, str):
+            return self._with_agents(last._replace(problems=(problem_of(file, base),)), files, stamps)
+        return self._with_agents(last._replace(base=base, problems=()), files, stamps)
 
-    def _base(self, stamps: Mapping[Path, Stamp | None]) -> Base:
+    def _base(self, stamps: Mapping[Path, Stamp | None], last: Base | None = None) -> Base:
         file = self.folder / BASE_FILE if self.folder else None
         layer = self._layer(file, stamps[file]) if file and (stamps[file] or file in self._read) else {}
+        if last is not None and layer == last.file_layer:
+            return last  # the same object: what was made of it need not be made again
         names = [*DEFAULT_MODELS, *(path[1] for path in layer if of_model(path))]
         environment = environment_layer(self.environ, dict.fromkeys(names))
         effective = compose((layer, environment), str(file or "environment"))
@@ -112,15 +130,27 @@ class Sources:
         agents: dict[str, Effective] = {}
         problems = list(last.problems)
         for name, file in files.items():
-            try:
-                agents[name] = self._agent(last.base, file, stamps[file])
-            except SettingsError as error:
-                problems.append(problem_of(file, error))
+            result = self._result(last.base, name, file, stamps[file])
+            if isinstance(result, Effective):
+                agents[name] = result
+            else:
+                problems.append(problem_of(file, result))
                 agents |= {name: last.agents[name]} if name in last.agents else {}
         self._forget(stamps)
-        return State(last.base, tuple(files), agents, tuple(problems), stamps)
+        return State(last.base, tuple(filter(is_agent, files)), agents, tuple(problems), stamps)
 
-    def _agent(self, base: Base, file: Path, now: Stamp | None) -> Effective:
+    def _result(self, base: Base, name: str, file: Path, now: Stamp | None) -> Effective | str:
+        """What comes of an agent's file, worked out once for each of its and the base's changes."""
+        known = self._made.get(file)
+        if known is None or now is None or known.stamp != now or known.base is not base:
+            known = self._made[file] = _Made(now, base, _attempt(lambda: self._agent(base, name, file, now)))
+        return known.result
+
+    def _agent(self, base: Base, name: str, file: Path, now: Stamp | None) -> Effective:
+        if not is_agent(name):
+            raise SettingsError(
+                f"{file}: no agent has such a name; permitted: A-Z a-z 0-9 . _ : @ + - and globs of them"
+            )
         layer = self._layer(file, now)
         effective = compose((base.file_layer, layer, base.environment), str(file))
         changed = [key for key in _SYSTEM_WIDE if getattr(effective.memory, key) != getattr(base.effective.memory, key)]
@@ -132,3 +162,14 @@ class Sources:
 
     def _forget(self, stamps: Mapping[Path, Stamp | None]) -> None:
         self._read = {file: read for file, read in self._read.items() if file in stamps}
+        self._made = {file: made for file, made in self._made.items() if file in stamps}
+
+
+def _attempt(make: Callable[[], T]) -> T | str:
+    """What is made, or why it cannot be: whatever a file does to us stays that file's own problem."""
+    try:
+        return make()
+    except SettingsError as error:
+        return str(error)
+    except Exception as error:  # noqa: BLE001  what nobody thought of must not stop everybody else
+        return f"cannot be used: {type(error).__name__}; tell us, and leave out what was added last"

@@ -6,19 +6,21 @@ import re
 from urllib.parse import quote
 
 SCHEMES = ("redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel")
-# Greedy up to the last @: a password may hold an @ or a / of its own, and hiding too much does no harm.
-_LOGIN = re.compile(r"://(?P<user>[^:@/]*):(?P<password>.*)@", re.DOTALL)
+_LOGIN = re.compile(r"://[^:@/]*:")
 _QUERY = re.compile(r"(?P<name>[?&][a-z_]*password=)[^&]*", re.IGNORECASE)
 
 
 def safe_url(url: str) -> str:
     """Return the address with every password in it replaced by ***."""
-    return _QUERY.sub(r"\g<name>***", _LOGIN.sub(r"://\g<user>:***@", url))
+    # Up to the last @: a password may hold an @ or a / of its own, and hiding too much does no harm.
+    login, at, server = url.rpartition("@")
+    found = _LOGIN.search(login)
+    return _QUERY.sub(r"\g<name>***", f"{login[: found.end()]}***{at}{server}" if found else url)
 
 
 def has_password(url: str) -> bool:
     """Say whether an address carries a password."""
-    return _LOGIN.search(url) is not None or _QUERY.search(url) is not None
+    return _LOGIN.search(url.rpartition("@")[0]) is not None or _QUERY.search(url) is not None
 
 
 def with_password(url: str, password: str) -> str:

@@ -8,6 +8,7 @@ from pydantic import model_validator
 
 from om_api.policy import Limits
 from om_api.settings.fields import (
+    MOST_NAMES,
     FractionOrTokens,
     Group,
     ModelNames,
@@ -27,7 +28,7 @@ DAY, YEAR = 86_400, 365 * 86_400
 PRESETS: dict[str, dict[str, int]] = {"small": {"message_threshold": 1_000, "observation_threshold": 4_000}}
 _TEXT = "text, or null for none"
 _BOOLEAN = "true or false"
-_NAMES = "a model's name, or a list of names"
+_NAMES = f"a model's name, or a list of up to {MOST_NAMES} names"
 _BLOCK = "a multiple from 1 to below 100, or a whole number of tokens from 100; at least the threshold"
 _MODELS = ("observer_model", "reflector_model")
 _VARIANTS = "default, condensed or legacy"

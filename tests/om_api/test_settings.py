@@ -246,7 +246,9 @@ def test_durations_are_read_as_people_write_them(written, seconds):
         math.nan,
         math.inf,
         10**400,
+        "9" * 90 + "s",
         "9" * 400 + "s",
+        "1" + " " * 100 + "s",
     ],
 )
 def test_what_is_no_duration_is_refused(written):
@@ -369,6 +371,14 @@ def test_every_mistake_of_a_file_is_reported_at_once(folder):
     assert len(refusal) == 3
 
 
+def test_of_very_many_mistakes_the_first_are_told_and_how_many_more_there_are(folder):
+    file = folder.settings(", ".join(f"k{n}: 1" for n in range(1_000)))
+    refusal = folder.refused().splitlines()
+
+    assert len(refusal) == 6
+    assert refusal[-1] == f"{file}: 995 more like these"
+
+
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
@@ -405,11 +415,14 @@ def test_an_unknown_key_is_told_the_nearest_known_one(folder, text, hint):
         ("models: {a: 5}", "models.a is no mapping"),
         ("- a", "not a mapping"),
         (om("a: 1, a: 2"), "line 1, column 30: not YAML: the key a stands here twice"),
-        ("observational_memory:\n  enabled: [", "line 2, column 13: not YAML"),
+        ("observational_memory:\n  enabled: [", "line 3, column 1: not YAML"),
         ("a:\n\tb: 1", "line 2, column 1: not YAML"),
-        ("a: !!python/object/apply:os.getcwd []", "line 1, column 4: not YAML"),
+        (
+            "a: !!python/object/apply:os.getcwd []",
+            "line 1, column 4: the tag !!python/object/apply:os.getcwd; permitted: no tags",
+        ),
         ("a: \x00", "not YAML"),
-        ("observational_memory: &a {observer: *a}", "observer.observer is not a setting"),
+        ("observational_memory: &a {observer: *a}", "line 1, column 37: a value contains itself"),
     ],
 )
 def test_a_file_that_cannot_be_read_says_where_and_why(folder, text, what):
@@ -436,12 +449,6 @@ def test_whatever_a_file_holds_it_loads_or_is_refused_with_a_settings_error(tmp_
         folder.load()
 
     assert len(problems) <= 1
-
-
-def test_a_value_that_contains_itself_is_refused(folder):
-    folder.base("models: {x: {options: &a {b: *a}}}")
-
-    assert "contains itself" in folder.refused()
 
 
 def test_bytes_that_are_no_text_are_refused(folder):
@@ -694,6 +701,7 @@ def test_a_password_in_the_environment_is_never_shown(folder):
         ("redis+sentinel://:hush@one:1,two:2/m", "redis+sentinel://:***@one:1,two:2/m"),
         ("redis://red/0?password=hush&db=1", "redis://red/0?password=***&db=1"),
         ("sentinel://:hush@one:1;sentinel://:hush@two:2", "sentinel://:***@two:2"),
+        ("redis://red/0?a@b", "redis://red/0?a@b"),
     ],
 )
 def test_an_address_is_shown_without_its_password(folder, url, shown):
@@ -780,10 +788,27 @@ def test_variables_of_other_programs_are_left_alone(folder):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("OM_MESSAGE_THRESHOLD", "many"), ("OM_SCOPE", "{a: b}"), ("OM_BUFFER_TOKENS", "[")]
+    ("name", "value"),
+    [
+        ("OM_MESSAGE_THRESHOLD", "many"),
+        ("OM_SCOPE", "{a: b}"),
+        ("OM_BUFFER_TOKENS", "["),
+        ("OM_MODEL", "[&a [*a]]"),
+        ("OM_MODEL", "{2026-01-01: x}"),
+        ("OM_BUFFER_TOKENS", "9" * 400),
+        ("OM_PRESET", "0x" + "f" * 5_000),
+        ("OM_TTL_DAYS", "[!!bool maybe]"),
+    ],
 )
 def test_a_wrong_value_names_its_variable(folder, name, value):
     assert folder.refused(**{name: value}).startswith(f"environment {name}: {name.lower()[3:]} is ")
+
+
+def test_bytes_in_a_variable_that_are_no_text_are_refused(folder):
+    """Catches an instruction that nobody can send, found when a model is asked."""
+    refusal = folder.refused(OM_OBSERVER__INSTRUCTION=b"\xff".decode("utf-8", "surrogateescape"))
+
+    assert refusal == "environment OM_OBSERVER__INSTRUCTION: not UTF-8; permitted: text"
 
 
 def test_two_variables_may_not_disagree(folder):
@@ -864,7 +889,7 @@ def test_a_broken_override_is_a_problem_of_that_agent_only(folder):
     settings = folder.load()
     (problem,) = settings.problems
 
-    assert (problem.file, problem.text.startswith("line 1, column 24: not YAML")) == (str(file), True)
+    assert (problem.file, problem.text.startswith("line 2, column 1: not YAML")) == (str(file), True)
     assert settings.for_agent("harold") == settings.memory
     assert settings.for_agent("albert").ttl_days == 6
 
@@ -937,7 +962,7 @@ def test_a_broken_override_leaves_the_last_good_one_in_force(folder):
     settings = folder.load()
     file = folder.agent("harold", om("ttl_days: never"))
 
-    assert settings.refresh() is True
+    assert settings.refresh() is False
     assert settings.for_agent("harold").ttl_days == 6
     assert [(problem.file, problem.text[:8]) for problem in settings.problems] == [(str(file), "ttl_days")]
 

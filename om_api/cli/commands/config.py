@@ -13,6 +13,7 @@ from om_api.cli.target import Target, optional_resource, pass_target
 from om_api.errors import SettingsError
 from om_api.settings import Problem
 from om_api.settings.effective import Row, rows
+from om_api.settings.state import problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,7 +115,7 @@ def _not_looked_at(folder: Path | None) -> list[Problem]:
         return []
     others = [file for suffix in ("yml", "yaml") for file in folder.glob(f"agents/*/*.{suffix}")]
     text = "nobody reads this file; permitted: memory.yaml"
-    return [Problem(str(file), text) for file in sorted(others) if file.name != "memory.yaml"]
+    return [problem_of(file, text) for file in sorted(others) if file.name != "memory.yaml"]
 
 
 def _line(problem: Problem) -> str:

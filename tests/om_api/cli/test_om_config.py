@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -114,3 +115,34 @@ def test_a_check_looks_at_the_environment(bare, monkeypatch):
 
 def test_a_check_of_a_folder_that_is_not_there_is_wrong_usage(bare):
     assert bare("config", "check", "not-there").exit_code == 2
+
+
+@pytest.mark.parametrize("value", ["&a [*a]", '{"a\\nb\\x1b[31m": 1}'])
+def test_an_agents_bad_file_is_one_line_of_every_command_that_shows_settings(bare, folder, value):
+    """Catches a command that shows nobody's settings because of one agent's."""
+    evil = folder / "agents" / "evil" / "memory.yaml"
+    evil.parent.mkdir()
+    evil.write_text(f"observational_memory: {{observer_model: {value}}}")
+    shown, alone, checked = bare("config"), bare("config", "show", "evil"), bare("config", "check")
+    doctor = bare("--url", "redis://127.0.0.1:1", "doctor")
+
+    assert (shown.exit_code, alone.exit_code, checked.exit_code, doctor.exit_code) == (0, 0, 1, 2)
+    assert "gemini-2.5-flash" in alone.stdout
+    for output in (shown.output, alone.output, checked.output, doctor.output):
+        (line,) = [line for line in output.splitlines() if str(evil.relative_to(folder.parent)) in line]
+        assert line.isprintable()
+
+
+def test_files_whose_names_no_agent_can_have_are_named_in_printable_lines(bare, folder):
+    """Catches a folder whose name is not UTF-8 and ends `om config check` for everybody's files."""
+    for name in (b"a\nb", b"\xff"):
+        other = folder / "agents" / os.fsdecode(name)
+        other.mkdir()
+        for file in ("memory.yaml", "memory.yml"):
+            (other / file).write_text("observational_memory: {}")
+    checked = json.loads(bare("config", "check", str(folder), "--json").stdout)
+
+    assert len(checked) == 4
+    assert all(each["file"].isprintable() for each in checked)
+    assert all(line.isprintable() for line in bare("config", "check", str(folder)).output.splitlines())
+    assert bare("config", "show", "--json").exit_code == 0
