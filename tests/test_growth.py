@@ -239,14 +239,15 @@ _KEPT = {
     *("counted._every", "counted._last", "stopping._waits", "catalogue.SETTINGS", "scripts.load_all"),
     *("ledger._warned", "ledger._told", "registry._made", "scripted.requests", "scripted._replies", "heartbeat._locks"),
     *("heartbeat._claims", "stopping._waited_for", "deadline._loop", "library.variants", "library.prompt"),
-    *("wiring._dispatch", "wiring.settings", "wiring._workshop"),
+    *("wiring._dispatch", "wiring._dispatcher", "wiring._reported", "wiring.settings", "wiring._workshop"),
+    *("dispatcher._capacity", "state._made"),
 }
 # of one reader, which is reckoned by what it holds
 _READERS = {"past._messages", "rendering._last", "turns._settled"}
 # what ends with a call, a request, a command or a transfer
 _PASSING = {
     *("replay", "demo", "verdict", "exporting", "importing", "staging", "condensing", "choosing", "batch", "evidence"),
-    *("loss", "parts", "transcript", "extractive/dates"),
+    *("loss", "parts", "transcript", "extractive/dates", "documents"),
 }
 
 
