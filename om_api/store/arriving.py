@@ -226,7 +226,13 @@ class Arriving:
             if messages:
                 counted |= {thread: tokens, f"#{thread}": messages}
         total = sum(tokens for messages, tokens in self._counts.values() if messages)
-        return {**counted, **({"*": total} if counted else {}), **({"*paused": 1} if self.head.paused else {})}
+        key, paused = self.head.signing_key, self.head.paused
+        return {
+            **counted,
+            **({"*": total} if counted else {}),
+            **({"*key": key} if key else {}),
+            **({"*paused": 1} if paused else {}),
+        }
 
     def scopes(self) -> list[Scope]:
         """What the workers must look at."""
