@@ -128,7 +128,7 @@ def test_messages_that_nobody_counted_yet_are_adopted_afterwards(store):
     import_(store, file)
 
     of = store.keys.of("harold")
-    assert store.client.hgetall(of.tokens) == {b"t1": b"10", b"#t1": b"1", b"*": b"10"}
+    assert store.client.hgetall(of.tokens).items() >= {b"t1": b"10", b"#t1": b"1", b"*": b"10"}.items()
     assert store.client.zcard(of.messages("t1")) == 3
     assert store.client.zrange(store.keys.adopt, 0, -1) == [of.messages("t1").encode()]
 
