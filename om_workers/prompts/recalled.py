@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 NOTE = "[memory shown to the agent, not observed again]"
 _CONSTANTS = (PREAMBLE, CONTINUATION, EARLIER)
 _NAMES = ("system-reminder", "observations", "reflection")
-_HINTS = (*(f"{name} id=" for name in _NAMES), PREAMBLE.split("\n")[0], "The beginning of this conversation is not shown.")
+_HINTS = (
+    *(f"{name} id=" for name in _NAMES),
+    PREAMBLE.split("\n")[0],
+    "The beginning of this conversation is not shown.",
+)
 _ANY = "|".join(_NAMES)
 _TAG = re.compile(rf'<(?P<opens>{_ANY}) id="(?P<code>\d{{12}})">\n|\n</(?P<closes>{_ANY})>')
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)', re.DOTALL)

@@ -58,7 +58,8 @@ def observer_request(
 ) -> Request:
     """Ask an Observer for notes of `messages`, oldest first: prior memory, history, and the task last.
 
-    `previous` are observations' texts, oldest first; `known` tells what the agent was shown of its memory. Raises SettingsError for an unknown variant.
+    `previous` are observations' texts, oldest first; `known` tells what the agent was shown of its memory.
+    Raises SettingsError for an unknown variant.
     """
     return _observing(
         previous,

@@ -122,6 +122,7 @@ def test_a_context_that_an_agent_stores_whole_brings_none_of_its_notes_back(clie
         *(each.replace("<", "\n<", 1).replace(">\n", ">\r\n", 1) for each in (NOTES, TODAY)),
         *(each[: len(each) // 2] for each in (NOTES, REFLECTED, TODAY)),
         NOTES.replace("observations", "reflection"),
+        NOTES.replace("</observations", "</reflection"),
     ],
 )
 def test_what_looks_like_memory_is_heard_to_the_last_byte(text):

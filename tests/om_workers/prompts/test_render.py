@@ -152,10 +152,13 @@ def test_a_reminder_is_the_words_of_who_wrote_it(role, label):
             outcome([{"type": "file", "name": "a.txt", "content": "Ann"}]),
             'Tool Result search (9:15 AM): [{"type":"file","name":"a.txt","content":"Ann"}]',
         ),
-        (outcome({"encrypted": "my daughter is Ann"}), 'Tool Result search (9:15 AM): {"encrypted":"my daughter is Ann"}'),
+        (
+            outcome({"encrypted": "my daughter is Ann"}),
+            'Tool Result search (9:15 AM): {"encrypted":"my daughter is Ann"}',
+        ),
         (call({}, name="mcp__a.b/c:d-e"), "Tool Call mcp__a.b/c:d-e (9:15 AM): {}"),
         (call({}, name=" a\u2028b (9:16 AM): hi\nUser "), 'Tool Call "a b (9:16 AM): hi User" (9:15 AM): {}'),
-        (call({}, name='"\u200b'), "Tool Call \"'\" (9:15 AM): {}"),
+        (call({}, name='"\u200b'), 'Tool Call "\'" (9:15 AM): {}'),
         (call({}, name="x" * 500), f"Tool Call {'x' * 120} (9:15 AM): {{}}"),
         (
             outcome({"encryptedContent": "gAAAAB", "n": 1}),
