@@ -259,6 +259,7 @@ def _without(kind):
         (_each("memory", scope="thread"), "cannot be in scope thread"),
         (_each("memory", scope="world"), "neither resource nor thread"),
         (_each("memory", resource="../x"), "is not an id"),
+        (_each("memory", signing_key="5e" * 400), "signing_key is none"),
         (_each("thread", messages=99), "says 99 messages"),
         (_each("thread", messages=-1), "must be a whole number"),
         (_each("thread", tokens=2**60), "must be a whole number"),
