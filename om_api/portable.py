@@ -27,13 +27,17 @@ class _Line(msgspec.Struct, kw_only=True, omit_defaults=True, tag_field="kind"):
 
 
 class Head(_Line, tag="memory"):
-    """The first line: what follows, of whom, as of when (Unix ms of the server). `scope` is null while nothing was sealed."""
+    """The first line: what follows, of whom, as of when (Unix ms of the server). `scope` is null while nothing was sealed.
+
+    `signing_key` is what its contexts are signed with, so that they stay the same byte for byte.
+    """
 
     format: int
     resource: str
     scope: str | None
     exported_at: int
     paused: bool = False
+    signing_key: str = ""
 
 
 class RecordLine(_Line, tag="record"):

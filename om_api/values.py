@@ -417,7 +417,8 @@ class Snapshot(msgspec.Struct, kw_only=True):
     """Everything a scope's context is made of, read at one instant.
 
     `messages` are the own thread's raw messages, sealed ones included, by score; `others` the newest raw messages of
-    other threads (oldest first in each) with how many each holds in `other_counts`.
+    other threads (oldest first in each) with how many each holds in `other_counts`. `signing_key` is the resource's
+    secret, "" while it has none.
     """
 
     scope: Scope
@@ -432,4 +433,5 @@ class Snapshot(msgspec.Struct, kw_only=True):
     unsealed: dict[str, tuple[int, int]] = {}
     unsealed_tokens: int = 0
     paused: bool = False
+    signing_key: str = ""
     now: int = 0

@@ -15,6 +15,7 @@ from om_workers import poison, sealed
 from om_workers.asking import patience_ms
 from om_workers.mover import chunk_lock
 from om_workers.prompts.parse import parse_batch, parse_observer
+from om_workers.prompts.recalled import Shown
 from om_workers.prompts.render import Manner, batch_request, observer_request
 from om_workers.sealed import observation_of
 from om_workers.stopping import StoppedError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from om_workers.workshop import Workshop
 
 _DEADLY = "whoever tried to observe it ended, or could not store what was noted"
+_NOTHING_SHOWN = Shown()
 # what every model can observe: asked before a message is blamed for what may be the model's fault
 _HARMLESS = Message(id="om-harmless", role="user", content="My name is Ada, and I live in Graz.")
 
@@ -91,7 +93,7 @@ class Observer:
         before, task = ([], "") if alone else (read.texts, read.task)
         began = self._shop.telling.observing(read)
         try:
-            reply, observed = self._ask(read.scope, read.messages, before, task)
+            reply, observed = self._ask(read.scope, read.messages, before, task, read.shown)
         except ModelError as error:
             if error.retryable or attempts < limit:
                 self._again(read, error)
@@ -107,10 +109,15 @@ class Observer:
         return poison.isolate(self._shop, read, reason)
 
     def _ask(
-        self, scope: Scope, messages: Sequence[Message], before: Sequence[str] = (), task: str = ""
+        self,
+        scope: Scope,
+        messages: Sequence[Message],
+        before: Sequence[str] = (),
+        task: str = "",
+        known: Shown = _NOTHING_SHOWN,
     ) -> tuple[Reply, Observed]:
         agent = self._shop.agent(scope)
-        request = observer_request(messages, before, prior_task=task, **self._manner(agent))
+        request = observer_request(messages, before, prior_task=task, known=known, **self._manner(agent))
         return self._shop.asking.ask(scope.resource, agent.observer_models, request, _usable)
 
     def _manner(self, agent: MemorySettings) -> Manner:
@@ -234,7 +241,8 @@ class Observer:
         scope, agent = reads[0].scope, self._shop.agent(reads[0].scope)
         threads = {read.chunk.thread: read.messages for read in reads}
         tasks = {read.chunk.thread: read.task for read in reads}
-        request = batch_request(threads, reads[0].texts, prior_tasks=tasks, **self._manner(agent))
+        known = reads[0].shown
+        request = batch_request(threads, reads[0].texts, prior_tasks=tasks, known=known, **self._manner(agent))
         return self._shop.asking.ask(
             scope.resource, agent.observer_models, request, partial(_usable_of, list(request.threads))
         )

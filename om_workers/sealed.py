@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from om_api.store import decoding, doubt, looking, reading
 from om_api.store.steps import together
 from om_api.values import Observation
+from om_workers.prompts.recalled import Shown
 
 if TYPE_CHECKING:
     from om_api.store.looking import Look
@@ -34,6 +35,11 @@ class Sealed(NamedTuple):
     def scope(self) -> Scope:
         """The scope whose memory it belongs to."""
         return self.look.scope
+
+    @property
+    def shown(self) -> Shown:
+        """What agents were shown of this memory."""
+        return Shown(self.look.signing_key, self.scope)
 
     @property
     def texts(self) -> list[str]:

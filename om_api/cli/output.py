@@ -16,12 +16,12 @@ from rich.table import Table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _WIDE = 10_000  # nothing is folded where no terminal is: a program or a file reads it
 
 
 def visible(text: str) -> str:
-    """A text whose control characters are spelled out, so that no message can steer the terminal it is shown on."""
+    """A text whose control characters and unusual ends of lines are spelled out: no message can steer who shows it."""
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 

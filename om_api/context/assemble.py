@@ -56,7 +56,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def text(self) -> str:
-        """Everything as one plain text; each message is preceded by its role."""
+        """Everything as one plain text; a message is preceded by its role, and its further lines stand behind a tab."""
         return "\n\n".join(block.plain for block in self.blocks)
 
     @cached_property

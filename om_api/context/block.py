@@ -7,6 +7,8 @@ from typing import Literal
 
 import msgspec
 
+from om_api.folding import folded
+
 Kind = Literal["preamble", "reflection", "observations", "continuation", "message", "volatile"]
 
 
@@ -30,5 +32,5 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def plain(self) -> str:
-        """The text as a transcript shows it: a message is preceded by its role."""
-        return f"{self.role}: {self.text}" if self.kind == "message" else self.text
+        """The text as a transcript shows it: a message is preceded by its role, and its further lines stand behind a tab."""
+        return f"{self.role}: {folded(self.text)}" if self.kind == "message" else self.text

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from om_api.folding import folded, one_line
 from om_api.media import LEAST, named
 from om_api.tags import escape
 
@@ -33,19 +34,23 @@ def part_text(part: Mapping[str, Any]) -> str:
 
 
 def _call(part: Mapping[str, Any]) -> str:
-    return f"[tool call {part.get('name') or 'unnamed'} {_json(arguments(part))}]"
+    return f"[tool call {_name(part)} {_json(arguments(part))}]"
 
 
 def _result(part: Mapping[str, Any]) -> str:
     word = "error" if part.get("is_error") else "result"
-    return f"[tool {word} {part.get('name') or 'unnamed'}] {result_text(part)}"
+    return f"[tool {word} {_name(part)}] {folded(result_text(part))}"
+
+
+def _name(part: Mapping[str, Any]) -> str:
+    return one_line(part.get("name") or "") or "unnamed"
 
 
 def _attachment(part: Mapping[str, Any]) -> str:
-    url = str(part.get("url") or "")
+    url = "".join(str(part.get("url") or "").split())
     shown = url if len(url) <= _LONGEST_URL and not url.startswith("data:") else ""
-    said = [str(word) for word in (part.get("name"), part.get("mime"), shown) if word]
-    return f"[{' '.join([part['type'], *said])}]"
+    said = [part["type"], one_line(part.get("name") or ""), one_line(part.get("mime") or ""), shown]
+    return f"[{' '.join(filter(None, said))}]"
 
 
 _BRACKETS = {"tool-call": _call, "tool-result": _result}

@@ -12,6 +12,7 @@ from om_api.context.assemble import Context, Made
 from om_api.context.block import Block
 from om_api.context.cut import first_shown
 from om_api.context.parts import plain
+from om_api.context.signature import Signer
 from om_api.context.stable import stable_blocks
 from om_api.context.turns import Turns
 from om_api.context.volatile import Moment, volatile_blocks
@@ -47,7 +48,8 @@ class Rendering:
         """Make a context of what was read at one instant; see `build`."""
         observations = sorted(snapshot.observations, key=lambda stored: stored.seq)
         messages = sorted(snapshot.messages, key=lambda message: message.at)
-        stable = self._stable(observations, snapshot.generation, snapshot.scope.thread is None)
+        signer = Signer.of_memory(snapshot.signing_key, snapshot.scope)
+        stable = self._stable(observations, snapshot.generation, signer, snapshot.scope.thread is None)
         volatile = self._volatile(
             self._moment(snapshot, observations, view, now_ms, unavailable=unavailable), _identity(snapshot.others)
         )
@@ -73,7 +75,8 @@ class Rendering:
     ) -> Moment:
         today = datetime.fromtimestamp(now_ms / 1000, view.zone).date()
         aged = self._aged(observations, snapshot.generation, today)
-        return Moment(snapshot.thread, snapshot.others, snapshot.other_counts, aged, view, today, unavailable)
+        signer = Signer.of_thread(snapshot.signing_key, snapshot.thread.id)
+        return Moment(snapshot.thread, snapshot.others, snapshot.other_counts, aged, view, today, unavailable, signer)
 
 
 def build(
@@ -115,8 +118,14 @@ def _block(message: Message, count: Count) -> Block:
     return Block(kind="message", role=message.role, text=text, stable=False, tokens=tokens)
 
 
-def _stable(observations: Sequence[Stored], generation: Generation | None, pooled: bool, count: Count) -> list[Block]:  # noqa: FBT001
-    return stable_blocks(generation, observations, count, pooled=pooled)
+def _stable(
+    observations: Sequence[Stored],
+    generation: Generation | None,
+    signer: Signer,
+    pooled: bool,  # noqa: FBT001
+    count: Count,
+) -> list[Block]:
+    return stable_blocks(generation, observations, count, signer, pooled=pooled)
 
 
 def _identity(others: Mapping[str, list[Message]]) -> list[tuple[str, list[int]]]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from om_api.context.block import Kind
+    from om_api.context.signature import Signer
     from om_api.values import Generation, Observation, Stored
 
     Count = Callable[[str], int]
@@ -29,12 +30,10 @@ PREAMBLE = _read("preamble.md")
 CONTINUATION = f'<system-reminder id="om-continuation">\n{_read("continuation.md")}\n</system-reminder>'
 _OPENING = re.compile(rf'<thread id="{ID_PATTERN.pattern}">')
 _CLOSING = "</thread>"
-_REFLECTED = ("<reflection>\n", "\n</reflection>")
-_OBSERVED = ("<observations>\n", "\n</observations>")
 
 
 def stable_blocks(
-    generation: Generation | None, observations: Sequence[Stored], count: Count, *, pooled: bool
+    generation: Generation | None, observations: Sequence[Stored], count: Count, signer: Signer, *, pooled: bool
 ) -> list[Block]:
     """What stays byte-identical until the memory changes; [] while there is no memory.
 
@@ -45,8 +44,8 @@ def stable_blocks(
         return []
     blocks = [_block("preamble", PREAMBLE, count(PREAMBLE))]
     if generation:
-        blocks.append(_reflection(generation, count))
-    blocks += (_activation(group, count, pooled=pooled) for group in _activations(observations))
+        blocks.append(_reflection(generation, count, signer))
+    blocks += (_activation(group, count, signer, pooled=pooled) for group in _activations(observations))
     return [*blocks, _block("continuation", CONTINUATION, count(CONTINUATION), role="user")]
 
 
@@ -54,9 +53,9 @@ def _block(kind: Kind, text: str, tokens: int, role: str = "system") -> Block:
     return Block(kind=kind, role=role, text=text, stable=True, tokens=tokens)
 
 
-def _reflection(generation: Generation, count: Count) -> Block:
-    tokens = (generation.tokens or count(generation.text)) + count("".join(_REFLECTED))
-    return _block("reflection", _with_sections(generation.text).join(_REFLECTED), tokens)
+def _reflection(generation: Generation, count: Count, signer: Signer) -> Block:
+    tokens = (generation.tokens or count(generation.text)) + count(signer.framed("reflection", ""))
+    return _block("reflection", signer.framed("reflection", _with_sections(generation.text)), tokens)
 
 
 def _with_sections(text: str) -> str:
@@ -92,15 +91,15 @@ def _activations(observations: Iterable[Stored]) -> list[list[Observation]]:
     return [list(group) for _, group in groupby(plain, key=lambda found: found.activation or f"={found.id}")]
 
 
-def _activation(group: Sequence[Observation], count: Count, *, pooled: bool) -> Block:
+def _activation(group: Sequence[Observation], count: Count, signer: Signer, *, pooled: bool) -> Block:
     texts: dict[str, list[str]] = {}
     for observation in group:
         texts.setdefault(observation.thread_id if pooled else "", []).append(observation.text)
     opened = {name: f'<thread id="{attribute(name)}">' for name in texts if pooled}
     body = "\n".join(_section(opened.get(name, ""), escape("\n".join(said))) for name, said in texts.items())
     tokens = sum(observation.tokens or count(observation.text) for observation in group)
-    frame = count("".join([*_OBSERVED, *(_section(opening, "") for opening in opened.values())]))
-    return _block("observations", body.join(_OBSERVED), tokens + frame)
+    frame = count(signer.framed("observations", "".join(_section(opening, "") for opening in opened.values())))
+    return _block("observations", signer.framed("observations", body), tokens + frame)
 
 
 def _section(opening: str, body: str) -> str:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import date
 
+    from om_api.context.signature import Signer
     from om_api.context.view import View
     from om_api.values import Message, ThreadState
 
@@ -28,6 +29,7 @@ class Moment(NamedTuple):
     view: View
     today: date
     unavailable: bool
+    signer: Signer
 
 
 def volatile_blocks(moment: Moment, count: Callable[[str], int]) -> list[Block]:
@@ -40,8 +42,8 @@ def volatile_blocks(moment: Moment, count: Callable[[str], int]) -> list[Block]:
     if moment.aged is None and not said:
         return []
     today = f"Today is {_day(moment.today)} ({moment.view.timezone})."
-    lines = ["<system-reminder>", today, *(moment.aged or ()), *said, others.rest, "</system-reminder>"]
-    text = "\n".join(filter(None, lines))
+    lines = filter(None, [today, *(moment.aged or ()), *said, others.rest])
+    text = moment.signer.framed("system-reminder", "\n".join(lines))
     return [Block(kind="volatile", role="user", text=text, stable=False, tokens=count(text))]
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from om_api.values import Chunk
 
 _MOST = 2**53  # what a double holds exactly: Redis' scores and Lua's numbers are doubles
+_KEY = re.compile(r"[0-9a-f]{32}")
 _DIGITS = re.compile(rb"0|-?[1-9][0-9]{0,15}")
 _COUNTED = {"observed_tokens", "observed_messages"}  # what scripts add to, of what is not counted anew
 _NOT_TAKEN = ("force", "stirred", "epoch")  # requests, and since when nothing changed; the epoch is a new one
@@ -226,7 +227,13 @@ class Arriving:
             if messages:
                 counted |= {thread: tokens, f"#{thread}": messages}
         total = sum(tokens for messages, tokens in self._counts.values() if messages)
-        return {**counted, **({"*": total} if counted else {}), **({"*paused": 1} if self.head.paused else {})}
+        return {**counted, **({"*": total} if counted else {}), **self._marks()}
+
+    def _marks(self) -> dict[str, Any]:
+        key = self.head.signing_key
+        if key and not _KEY.fullmatch(key):
+            raise InvalidInputError("signing_key is none: 32 hexadecimal digits, or leave it out")
+        return {**({"*key": key} if key else {}), **({"*paused": 1} if self.head.paused else {})}
 
     def scopes(self) -> list[Scope]:
         """What the workers must look at."""

@@ -68,13 +68,14 @@ class Outgoing:
 
 def _living(found: Picture) -> Iterator[Line]:
     of = found.of
-    paused = b"*paused" in found.hash(of.tokens)
+    tokens = found.hash(of.tokens)
     yield portable.Head(
         format=portable.FORMAT,
         resource=found.resource,
         scope=found.text(of.scope),
         exported_at=found.now,
-        paused=paused,
+        paused=b"*paused" in tokens,
+        signing_key=tokens.get(b"*key", b"").decode("ascii", "ignore"),
     )
     for scope in found.scopes:
         yield from _memory(found, scope)

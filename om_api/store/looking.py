@@ -32,6 +32,7 @@ class Look(NamedTuple):
     forced: dict[str, str]
     draft: bytes | None
     paused: bool
+    signing_key: str
     now: int
     wake: int | None
 
@@ -114,6 +115,7 @@ def _look(scope: Scope, around: _Around, own: _Own, chunks: list[Chunk]) -> Look
         forced={k.decode(): v.decode() for k, v in own.record.items() if k.startswith(b"force")},
         draft=own.draft,
         paused=b"*paused" in around.counts,
+        signing_key=around.counts.get(b"*key", b"").decode("ascii", "ignore"),
         now=around.now,
         wake=int(wake) if wake else None,
     )

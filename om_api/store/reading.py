@@ -133,6 +133,7 @@ def _assemble(
         unsealed=unsealed,
         unsealed_tokens=int(found.tokens.get(b"*", 0)),
         paused=b"*paused" in found.tokens,
+        signing_key=found.tokens.get(b"*key", b"").decode("ascii", "ignore"),
         now=int(found.time[0]) * 1000 + int(found.time[1]) // 1000,
     ), Names(known.scope, {chunk.id: chunk.thread for chunk in chunks}, others_now)
 

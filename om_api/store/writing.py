@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -79,7 +80,7 @@ def push(
         names = [of.tokens, keys.due_observe if mark else of.tokens]
         for thread in threads:
             names += [of.messages(thread), of.seen(thread, window), of.seen(thread, window - 1)]
-        fixed = [window, WINDOW_MS, int(mark), "thread" if thread_scope else "resource", resource]
+        fixed = [window, WINDOW_MS, int(mark), "thread" if thread_scope else "resource", resource, new_key()]
         reply = yield Verb("push", names, [*fixed, *args])
         clock.seen(int(reply[0]))
         if reply[1] != b"clock":
@@ -87,6 +88,11 @@ def push(
             due = tuple(reply[1].decode().split())
             return Pushed(len(messages) - len(duplicates), duplicates, due, int(reply[0]))
     raise StoreError("the server's clock jumps: nothing was added. Mend the server's time, then repeat.", stored=False)
+
+
+def new_key() -> str:
+    """A key for a resource to sign its contexts with."""
+    return secrets.token_hex(16)
 
 
 def by_thread(messages: Sequence[Message]) -> dict[str, list[Message]]:
@@ -133,7 +139,7 @@ def adopt(keys: Keys, clock: Clock, scope: Scope, thread: str, count: Callable[[
         covering = yield from _covering(sets, [member for member, _ in members])
         names = [of.messages(thread), of.tokens, of.record(scope), of.seen(thread, window), of.seen(thread, window - 1)]
         args: list[Any] = [window, WINDOW_MS, thread, len(members), _number(read[2][0]), _number(read[2][1])]
-        args += [read[3][0] or "", _number(read[3][1])]
+        args += [read[3][0] or "", _number(read[3][1]), new_key()]
         for member, score in members:
             args += _judged(member, score, scope.resource, thread, count, now_ms)
         reply = yield Verb("adopt", [*names, of.rejected, of.threads, *covering], args)

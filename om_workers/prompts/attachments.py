@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
+from om_api.folding import LONGEST_NAME, one_line
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-_LONGEST = 200
 
 
 class Attachments:
@@ -29,7 +29,7 @@ def _label(part: Mapping[str, Any]) -> str:
     """The attachment's name, else the last part of its URL's path, else its MIME type."""
     url = str(part.get("url") or "")
     said = part.get("name") or part.get("filename") or _basename(url) or part.get("mime") or _mime(url)
-    return " ".join(str(said).split())[:_LONGEST]
+    return one_line(said)
 
 
 def _basename(url: str) -> str:
@@ -42,4 +42,4 @@ def _basename(url: str) -> str:
 
 
 def _mime(url: str) -> str:
-    return url[5:_LONGEST].partition(",")[0].partition(";")[0] if url[:5].lower() == "data:" else ""
+    return url[5 : 5 + LONGEST_NAME].partition(",")[0].partition(";")[0] if url[:5].lower() == "data:" else ""

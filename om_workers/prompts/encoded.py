@@ -9,6 +9,7 @@ _SHORTEST = 1_000  # characters in a row; keys, hashes and ids are shorter and m
 _RUN = re.compile(rf"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{{{_SHORTEST},}}+={{0,2}}")
 _MIXED = re.compile(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])")
 _FIELDS = ("encrypted", "thoughtsignature")
+_BLANK = re.compile(r"\s")
 HIDDEN = "[encrypted]"
 
 
@@ -18,16 +19,20 @@ def without_encoded(text: str) -> str:
 
 
 def without_encrypted(value: Any) -> Any:
-    """A copy of a JSON value with `[encrypted]` for fields that only their provider can read (`encryptedContent`, …)."""
+    """A copy of a JSON value with `[encrypted]` for fields that only their provider can read (`encryptedContent`, …).
+
+    What has blanks in it is no cipher, whatever its field is called.
+    """
     if isinstance(value, list | tuple):
         return [without_encrypted(item) for item in value]
     if isinstance(value, dict):
-        return {key: HIDDEN if _is_encrypted(key) else without_encrypted(item) for key, item in value.items()}
+        return {key: HIDDEN if _is_encrypted(key, item) else without_encrypted(item) for key, item in value.items()}
     return value
 
 
-def _is_encrypted(key: object) -> bool:
-    return "".join(filter(str.isalnum, str(key).lower())).startswith(_FIELDS)
+def _is_encrypted(key: object, item: object) -> bool:
+    named = "".join(filter(str.isalnum, str(key).lower())).startswith(_FIELDS)
+    return named and isinstance(item, str) and not _BLANK.search(item)
 
 
 def _named(found: re.Match[str]) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from om_api.folding import one_line
 from om_workers.prompts.encoded import without_encoded, without_encrypted
-from om_workers.prompts.recalled import apart, each_text, without_memory
+from om_workers.prompts.recalled import each_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -17,8 +20,11 @@ if TYPE_CHECKING:
 _LABELS = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool"}
 _MOST_TOKENS = 10_000  # of one tool result
 _LONGEST_TOKEN = 16  # characters; what is longer than that many a token cannot fit, and is not searched
-_LONGEST_NAME = 100
-_SHOWN = {"text", "image", "file"}
+_BLANK = re.compile(r"\s")
+_PLAIN = re.compile(r"[\w.:/@+-]+")
+_TEXT = {"type", "text"}
+_ATTACHED = {"type", "url", "name", "filename", "mime", "mimeType", "data"}  # an item that says more is written as JSON
+_SHOWN = {"text": _TEXT, "image": _ATTACHED, "file": _ATTACHED}
 _DENIED = "execution-denied"  # the type of result by which agents' frameworks say that a person refused a call
 
 
@@ -35,10 +41,10 @@ class Parts:
     def __init__(self, count: Callable[[str], int], attachments: Attachments) -> None:
         self._count = count
         self._attachments = attachments
-        self._seen: set[tuple[str, str]] = set()
+        self._seen: set[tuple[str, str, str]] = set()
 
     def said(self, role: str, part: Mapping[str, Any]) -> Iterator[Line]:
-        """Yield what a part says; nothing for an empty text, or for a call or outcome that was there before."""
+        """Yield what a part says; nothing for an empty text, or for a call or outcome that said the same before."""
         kind = part["type"]
         if kind == "text":
             yield from self._text(role, str(part.get("text", "")))
@@ -48,15 +54,15 @@ class Parts:
             yield self._call(part) if kind == "tool-call" else self._outcome(part)
 
     def _text(self, role: str, text: str) -> Iterator[Line]:
-        """A reminder may lead or follow a user's words and is never theirs; one that a tool brings is the tool's."""
-        text = _readable(text)
-        pieces = [self._capped(text)] if role == "tool" else apart(text)
-        for index, piece in enumerate(pieces):
-            if piece.strip():
-                yield Line("System reminder" if index % 2 else _LABELS[role], piece.strip())
+        """All of it is its speaker's: a reminder in tags may have been written by anybody."""
+        said = without_encoded(text)
+        said = (self._capped(said) if role == "tool" else said).strip()
+        if said:
+            yield Line(_LABELS[role], said)
 
     def _is_new(self, kind: str, part: Mapping[str, Any]) -> bool:
-        key = (kind, str(part.get("tool_call_id") or ""))
+        """Agents repeat calls and outcomes as they were; another one under an id used before is another one."""
+        key = (kind, str(part.get("tool_call_id") or ""), _digest(part))
         if key in self._seen:
             return False
         if key[1]:
@@ -70,7 +76,7 @@ class Parts:
 
     def _outcome(self, part: Mapping[str, Any]) -> Line:
         failed, result = part.get("is_error") is True, part.get("result")
-        if isinstance(result, dict) and result.get("type") == _DENIED:
+        if isinstance(result, dict) and result.get("type") == _DENIED and result.keys() <= {"type", "reason"}:
             return Line(f"Tool Denied {_name(part)}", str(result.get("reason") or "").strip() or "no reason given")
         shown = "" if result is None else self._capped(self._result(result).strip())
         empty = "Tool execution failed" if failed else "[empty result]"
@@ -81,7 +87,7 @@ class Parts:
         if not isinstance(result, list) or not result or not all(map(_is_shown, result)):
             return _written(result)
         return "\n".join(
-            _readable(str(part.get("text", ""))) if part["type"] == "text" else self._attachments.placeholder(part)
+            _written(str(part.get("text", ""))) if part["type"] == "text" else self._attachments.placeholder(part)
             for part in result
         )
 
@@ -103,22 +109,30 @@ def _cut(tokens: int) -> str:
 
 
 def _name(part: Mapping[str, Any]) -> str:
-    return " ".join(str(part.get("name") or "unnamed").split())[:_LONGEST_NAME]
+    """A tool's name as a head shows it; one that could go on like a head stands in quotes."""
+    name = one_line(part.get("name") or "") or "unnamed"
+    return name if _PLAIN.fullmatch(name) else '"' + name.replace('"', "'") + '"'
+
+
+def _digest(part: Mapping[str, Any]) -> str:
+    try:
+        said = msgspec.json.encode([part.get(key) for key in ("name", "args", "result", "is_error")], enc_hook=str)
+    except (RecursionError, TypeError, ValueError):  # it cannot be shown either
+        return ""
+    return sha256(said).hexdigest()
 
 
 def _is_shown(part: Any) -> bool:
-    return isinstance(part, dict) and isinstance(part.get("type"), str) and part["type"] in _SHOWN
-
-
-def _readable(text: str) -> str:
-    return without_encoded(without_memory(text))
+    if not isinstance(part, dict) or not isinstance(part.get("type"), str):
+        return False
+    return part.keys() <= _SHOWN.get(part["type"], set()) and not _BLANK.search(str(part.get("data") or ""))
 
 
 def _written(value: Any) -> str:
-    """Text as it is, anything else as JSON; without what was observed before and what nobody can read."""
+    """Text as it is, anything else as JSON; without what nobody can read."""
     if isinstance(value, str):
-        return _readable(value)
+        return without_encoded(value)
     try:
-        return msgspec.json.encode(each_text(without_encrypted(value), _readable), enc_hook=str).decode()
+        return msgspec.json.encode(each_text(without_encrypted(value), without_encoded), enc_hook=str).decode()
     except (RecursionError, TypeError, ValueError):  # a part that cannot be written hurts only itself
         return "[cannot be shown]"

@@ -1,65 +1,61 @@
 """What an agent was shown of its memory and has stored in a message again: it is not observed a second time.
 
 An agent that keeps the prompt it sent, or what a tool told it of its memory, hands our own notes back to us. Observed
-again they would double, and what was reflected away would come back as news. Who merely talks of such tags is heard.
+again they would double, and what was reflected away would come back as news. What is ours is known by the code in its
+tag, which only this memory can have made for these very words, or by being one of the texts that never change, whole.
+Looks count for nothing: whoever writes something like it is heard.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from om_api.context.signature import Signer
 from om_api.context.speeches import EARLIER
-from om_api.context.stable import PREAMBLE
+from om_api.context.stable import CONTINUATION, PREAMBLE
 from om_workers.prompts.encoded import without_encrypted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from om_api.values import Message
+    from om_api.values import Message, Scope
 
 NOTE = "[memory shown to the agent, not observed again]"
-_HINTS = ("<observations>", "<reflection>", "<unobserved-context ", "<system-reminder", "# What you remember")
-_PREAMBLE = re.compile(r"\s+".join(map(re.escape, PREAMBLE.split())))
-_TAG = re.compile(
-    r'^[ \t]*(?:<(?P<opens>observations|reflection)>|<(?P<named>unobserved-context) thread="[^"<>\n]{1,200}">'
-    r"|</(?P<closes>observations|reflection|unobserved-context)>)[ \t]*$",
-    re.MULTILINE,
+_CONSTANTS = (PREAMBLE, CONTINUATION, EARLIER)
+_NAMES = ("system-reminder", "observations", "reflection")
+_HINTS = (
+    *(f"{name} id=" for name in _NAMES),
+    PREAMBLE.split("\n")[0],
+    "The beginning of this conversation is not shown.",
 )
-_REMINDER = re.compile(
-    rf'{re.escape(EARLIER)}|<system-reminder(?:[ ]id="om-continuation">|>\s*Today is \w+, \w+ \d{{1,2}}, \d{{4}} \()'
-)
-_REMINDER_ENDS = "</system-reminder>"
-_NOTED = re.compile(r'^[ \t]*(?:Date:[ \t]|(?:[-*•][ \t]+)?(?:🔴|✅|🟡|🟢)|<thread id="|</thread>)', re.MULTILINE)
-_NOTE_LINES = re.compile(r"(?:\n[ \t]*(?:Date:[ \t]|(?:[-*•][ \t]+)?(?:🔴|✅|🟡|🟢)|[*-][ \t]|</?thread\b)[^\n]*)+")
-_REMINDERS = re.compile(
-    r"^[ \t]*<system-reminder\b(?:[^<>\n]*>)?(.*?)(?:</system-reminder[ \t]*>|\Z)",
-    re.IGNORECASE | re.MULTILINE | re.DOTALL,
-)
+_ANY = "|".join(_NAMES)
+_TAG = re.compile(rf'<(?P<opens>{_ANY}) id="(?P<code>\d{{12}})">\n|\n</(?P<closes>{_ANY})>')
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)', re.DOTALL)
 _Span = tuple[int, int]
+_Change = Callable[[str], str]
 
 
-def without_memory(text: str, note: str = NOTE) -> str:
-    """Return the text with `note` in the place of what stems from a context of ours; JSON is looked into.
+class Shown(NamedTuple):
+    """What a memory has shown to the threads of its `scope`, as its `key` tells; without a key only what never changes."""
 
-    That is our preamble and our reminders; blocks of notes (opened and closed by tags on lines of their own, and holding
-    at least one dated or marked line, or standing behind our preamble); excerpts of other threads; and of a block that
-    was cut off the lines that are notes.
-    """
-    if not any(hint in text for hint in _HINTS):
-        return text
-    if text.lstrip()[:1] in {"{", "["} and (inside := _json(text, note)) is not None:
-        return inside
-    pieces, at = [], 0
-    for start, end in _joined(sorted(_spans(text)), text):
-        pieces += [text[at:start].rstrip(" \t"), note]
-        at = end
-    return "".join([*pieces, text[at:]])
+    key: str = ""
+    scope: Scope | None = None
+
+    def without(self, message: Message, note: str) -> Message:
+        """The message with `note` in the place of what was shown to its thread; all else as it is, but what is encrypted."""
+        whole = Signer.of_memory(self.key, self.scope) if self.scope else Signer()
+        signers = whole, Signer.of_thread(self.key, message.thread_id)
+        content = _changed(message.content, lambda text: _without(text, note, signers))
+        return message if content == message.content else msgspec.structs.replace(message, content=content, tokens=None)
 
 
-def each_text(value: Any, change: Callable[[str], str]) -> Any:
+def each_text(value: Any, change: _Change) -> Any:
     """A copy of a JSON value with every text in it changed; keys stay."""
     if isinstance(value, str):
         return change(value)
@@ -70,86 +66,60 @@ def each_text(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-def apart(text: str) -> list[str]:
-    """The text cut at system reminders: what is said, a reminder, what is said, and so on in turn."""
-    return _REMINDERS.split(text)
-
-
-def heard(message: Message) -> Message:
-    """The message as somebody hears it who reads values: without our memory, and without reminders but a tool's."""
-    content = _heard(message.content, message.role)
-    return message if content == message.content else msgspec.structs.replace(message, content=content, tokens=None)
-
-
-def _heard(content: Any, role: str) -> Any:
+def _changed(content: Any, change: _Change) -> Any:
+    if isinstance(content, str):
+        return change(content)
     try:
-        if isinstance(content, str):
-            return _said(content, role)
-        return [{**part, **_fields(part, role)} for part in content]
+        return [{**part, **_fields(part, change)} for part in content]
     except RecursionError:  # a part that nests too deeply hurts only itself, and nobody reads it
         return content
 
 
-def _fields(part: dict[str, Any], role: str) -> dict[str, Any]:
+def _fields(part: dict[str, Any], change: _Change) -> dict[str, Any]:
     if part["type"] == "text":
-        return {"text": _said(part["text"], role)}
-    told = {key: part[key] for key in ("args", "result") if key in part}
-    return {
-        key: each_text(without_encrypted(value), lambda text: without_memory(text, "")) for key, value in told.items()
-    }
+        return {"text": change(part["text"])}
+    return {key: each_text(without_encrypted(part[key]), change) for key in ("args", "result") if key in part}
 
 
-def _said(text: str, role: str) -> str:
-    text = without_memory(text, "")
-    return text if role == "tool" or "<" not in text else "".join(apart(text)[::2])
+def _without(text: str, note: str, signers: tuple[Signer, ...]) -> str:
+    """The text without what the signers made, also where JSON quotes it, and JSON within JSON; all else byte for byte."""
+    if not any(hint in text for hint in _HINTS):
+        return text
+    pieces, at = [], 0
+    for start, end in _joined(sorted(_spans(text, signers)), text):
+        pieces += [text[at:start], note]
+        at = end
+    left = "".join([*pieces, text[at:]])
+    return _QUOTED.sub(lambda found: _unquoted(found[0], note, signers), left) if "\\" in left else left
 
 
-def _json(text: str, note: str) -> str | None:
+def _unquoted(quoted: str, note: str, signers: tuple[Signer, ...]) -> str:
     try:
-        value = msgspec.json.decode(text)
-        return msgspec.json.encode(each_text(value, lambda inner: without_memory(inner, note))).decode()
-    except (msgspec.DecodeError, RecursionError):
-        return None
+        said = json.loads(quoted, strict=False) if "\\" in quoted else ""
+    except ValueError:  # the end of a text that was cut off, or no JSON
+        return quoted
+    heard = _without(said, note, signers)
+    return quoted if heard == said else json.dumps(heard, ensure_ascii=False).encode(errors="backslashreplace").decode()
 
 
-def _spans(text: str) -> Iterator[_Span]:
-    ours = [found.span() for found in _PREAMBLE.finditer(text)]
-    yield from ours
-    yield from _reminders(text)
-    yield from _blocks(text, certain=bool(ours))
-
-
-def _reminders(text: str) -> Iterator[_Span]:
-    """Our reminders; one that was cut off goes on to the end."""
-    at = 0
-    while found := _REMINDER.search(text, at):
-        end = text.find(_REMINDER_ENDS, found.start())
-        at = len(text) if end < 0 else end + len(_REMINDER_ENDS)
-        yield found.start(), at
-
-
-def _blocks(text: str, *, certain: bool) -> Iterator[_Span]:
-    """A closing tag belongs to the last opening one before it: what stands before that was not ours to close."""
-    opened: re.Match[str] | None = None
-    for tag in [*_TAG.finditer(text), None]:
-        if tag and opened and tag["closes"] == (opened["opens"] or opened["named"]):
-            if certain or opened["named"] or _NOTED.search(text, opened.end(), tag.start()):
-                yield opened.start(), tag.end()
-            opened = None
-        elif opened and (notes := _NOTE_LINES.match(text, opened.end(), tag.start() if tag else len(text))):
-            yield opened.start(), notes.end()
-        if not tag or not tag["closes"]:
-            opened = tag
+def _spans(text: str, signers: tuple[Signer, ...]) -> Iterator[_Span]:
+    """Where our blocks stand: nothing in one is a tag that could be taken for its end."""
+    for constant in _CONSTANTS:
+        yield from (found.span() for found in re.finditer(re.escape(constant), text))
+    for opened, closed in pairwise(_TAG.finditer(text)):
+        tag, body = opened["opens"], text[opened.end() : closed.start()]
+        if tag and tag == closed["closes"] and any(signer.made(tag, opened["code"], body) for signer in signers):
+            yield opened.start(), closed.end()
 
 
 def _joined(spans: list[_Span], text: str) -> Iterator[_Span]:
-    """Spans that overlap, or that nothing but blanks lies between, as one."""
+    """Spans that nothing but blanks lies between, as one."""
     if not spans:
         return
     start, end = spans[0]
     for following in spans[1:]:
-        if following[0] > end and text[end : following[0]].strip():
+        if text[end : following[0]].strip():
             yield start, end
-            start, end = following
+            start = following[0]
         end = max(end, following[1])
     yield start, end

@@ -10,7 +10,7 @@ from om_api.tags import escape
 from om_workers.llm.base import Request
 from om_workers.prompts.library import DEFAULT, guidance, prompt
 from om_workers.prompts.previous import trim_previous
-from om_workers.prompts.recalled import heard
+from om_workers.prompts.recalled import NOTE, Shown
 from om_workers.prompts.threads import thread_section, with_threads
 from om_workers.prompts.transcript import format_messages, format_threads, zone_of
 
@@ -27,6 +27,9 @@ _SHORTENED = (
 )
 
 _NOTHING = "(nothing of these messages can be shown: there is nothing to note)"
+
+
+_NOTHING_SHOWN = Shown()
 
 
 class Manner(TypedDict):
@@ -49,20 +52,22 @@ def observer_request(
     previous: Sequence[str],
     *,
     prior_task: str = "",
+    known: Shown = _NOTHING_SHOWN,
     target_tokens: int = 0,
     **manner: Unpack[Manner],
 ) -> Request:
     """Ask an Observer for notes of `messages`, oldest first: prior memory, history, and the task last.
 
-    `previous` are observations' texts, oldest first. Raises SettingsError for an unknown variant.
+    `previous` are observations' texts, oldest first; `known` tells what the agent was shown of its memory.
+    Raises SettingsError for an unknown variant.
     """
     return _observing(
         previous,
         _tagged("current-task", escape(prior_task.strip())),
-        format_messages(messages, manner["timezone"], manner["count"]),
+        format_messages(_noted(messages, known), manner["timezone"], manner["count"]),
         _ask("observer_task", manner, target_tokens),
         manner,
-        messages=tuple(map(heard, messages)),
+        messages=_heard(messages, known),
         target_tokens=target_tokens,
     )
 
@@ -72,6 +77,7 @@ def batch_request(
     previous: Sequence[str],
     *,
     prior_tasks: Mapping[str, str] | None = None,
+    known: Shown = _NOTHING_SHOWN,
     target_tokens: int = 0,
     **manner: Unpack[Manner],
 ) -> Request:
@@ -80,17 +86,28 @@ def batch_request(
     As `observer_request`, with the messages of each thread, oldest first, in a section of its own, and the current tasks
     by thread. Raises SettingsError for an unknown variant.
     """
-    given = {name: tuple(map(heard, messages)) for name, messages in threads.items()}
+    given = {name: _heard(messages, known) for name, messages in threads.items()}
+    shown = {name: _noted(messages, known) for name, messages in threads.items()}
     return _observing(
         previous,
         _tagged("current-task", _tasks(threads, prior_tasks or {})),
-        format_threads(threads, manner["timezone"], manner["count"]),
+        format_threads(shown, manner["timezone"], manner["count"]),
         _ask("observer_batch_task", manner, target_tokens),
         manner,
         messages=tuple(message for messages in given.values() for message in messages),
         threads=given,
         target_tokens=target_tokens,
     )
+
+
+def _noted(messages: Sequence[Message], known: Shown) -> list[Message]:
+    """The messages as a transcript shows them: a note stands where the agent was shown its memory."""
+    return [known.without(message, NOTE) for message in messages]
+
+
+def _heard(messages: Sequence[Message], known: Shown) -> tuple[Message, ...]:
+    """The messages as somebody hears them who reads values."""
+    return tuple(known.without(message, "") for message in messages)
 
 
 def _observing(previous: Sequence[str], tasks: str, said: str, asked: str, manner: Manner, **given: Any) -> Request:

@@ -1,12 +1,12 @@
-"""Messages as an Observer reads them: one line for each thing said, called, answered or attached."""
+"""Messages as an Observer reads them: a turn for each thing said, called, answered or attached."""
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from om_api.folding import folded
 from om_api.tags import escape
 from om_api.values import to_ms
 from om_workers.prompts.attachments import Attachments
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _LAST_MS = 250_000_000_000_000  # in the year 9892: a broken clock must not stop an Observer
 _NOON = 12
-_LIKE_OURS = re.compile(
-    r"(?<=[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])(?=[ \t]*(?:"
-    r"(?:User|Assistant|System(?: reminder)?|Tool(?: (?:Call|Result|Error|Denied)\b[^\n:(]{0,200})?)(?: ?\([^()\n]{1,20}\))?:"
-    rf"|(?:{'|'.join(_MONTHS)}) \d{{1,2}} \d{{4}}:))"
-)
 
 
 def zone_of(timezone: str) -> ZoneInfo:
@@ -41,8 +36,9 @@ def format_messages(messages: Sequence[Message], timezone: str, count: Callable[
     """Return the messages as text, in their order, escaped; "" if nothing of them can be seen.
 
     `Dec 4 2025:` where the date changes, then `Label (9:15 AM): text`, the time only where it differs from the line
-    before or a tool speaks. A call and its outcome stand once for each tool_call_id; a result of more than 10,000
-    tokens is cut. Lines inside a text that look like one of ours begin with `> `. A message without a time shows none.
+    before or a tool speaks. A call or outcome that is repeated under its tool_call_id stands once; a result of more than 10,000
+    tokens is cut. Whatever a text looks like, only its first line begins where heads do: the others stand behind a tab.
+    A message without a time shows none.
     """
     return _formatted(messages, zone_of(timezone), Parts(count, Attachments()))
 
@@ -85,7 +81,7 @@ class _Transcript:
         shown = time and (time != self._time or line.label.startswith("Tool"))
         self._time = time or self._time
         label = f"{line.label} ({time})" if shown else line.label
-        self.lines.append(f"{label}: {_LIKE_OURS.sub('> ', line.text)}")
+        self.lines.append(f"{label}: {folded(line.text)}")
 
     def _time_of(self, at: datetime) -> str:
         date = f"{_MONTHS[at.month - 1]} {at.day} {at.year}:"

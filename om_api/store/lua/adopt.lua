@@ -1,13 +1,13 @@
--- adopt(messages, tokens, record, seen, seen_before, rejected, threads, [covering]...; window, window_ms, thread, card, count, weight, epoch, seq, [member, id, fingerprint, tokens, score, malformed, surplus]...)
+-- adopt(messages, tokens, record, seen, seen_before, rejected, threads, [covering]...; window, window_ms, thread, card, count, weight, epoch, seq, fresh_key, [member, id, fingerprint, tokens, score, malformed, surplus]...)
 -- Counts what plain ZADDs left in messages. Every raw member is named with what the caller made of it: `score` when it must be
 -- repaired, `malformed` when it cannot be accepted (the entry for `rejected`), `surplus` the entry should it be one too many.
 -- A byte-identical copy of a member that a covering set (sealed or source) holds is dropped: it is covered already.
 -- A member whose fingerprint is in `seen` is counted. Of the others, an id that is in `seen` was accepted with other bytes, and of
 -- several with one id the first stays: the rest is surplus, if all of them are known to be uncounted. Afterwards the fingerprints
--- of all that is raw are in `seen`, so that the next adoption can tell.
+-- of all that is raw are in `seen`, so that the next adoption can tell. What is kept brings the key that contexts are signed with.
 -- Returns {now, 'clock'}, 'superseded' when anything is no longer as it was read, else {kept, dropped, rejected, tokens}.
 local messages, tokens, record, seen, seen_before, rejected, threads = unpack(KEYS, 1, 7)
-local window, window_ms, thread, card, count, weight, epoch, seq = unpack(ARGV, 1, 8)
+local window, window_ms, thread, card, count, weight, epoch, seq, fresh = unpack(ARGV, 1, 9)
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -17,10 +17,10 @@ end
 local counts = redis.call('HMGET', tokens, '#' .. thread, thread, '*')
 local version = redis.call('HMGET', record, 'epoch', 'seq')
 if redis.call('ZCARD', messages) ~= tonumber(card) or (counts[1] or '0') ~= count or (counts[2] or '0') ~= weight
-    or (version[1] or '') ~= epoch or (version[2] or '0') ~= seq or (#ARGV - 8) / 7 ~= tonumber(card) then
+    or (version[1] or '') ~= epoch or (version[2] or '0') ~= seq or (#ARGV - 9) / 7 ~= tonumber(card) then
   return 'superseded'
 end
-for slot = 9, #ARGV, 7 do
+for slot = 10, #ARGV, 7 do
   if not redis.call('ZSCORE', messages, ARGV[slot]) then
     return 'superseded'
   end
@@ -43,7 +43,7 @@ end
 
 -- What cannot be told apart is kept: only when every member that might be uncounted is uncounted, one of them may be surplus.
 local uncounted, doubtful = tonumber(card) - tonumber(count), 0
-for slot = 9, #ARGV, 7 do
+for slot = 10, #ARGV, 7 do
   local member, _, fingerprint, _, _, malformed = unpack(ARGV, slot, slot + 5)
   if malformed ~= '' or covered(member) then
     uncounted = uncounted - 1
@@ -54,7 +54,7 @@ end
 local certain = uncounted >= doubtful
 
 local drop, reject, repair, ids, taken, kept, sum, last = {}, {}, {}, {}, {}, 0, 0, 0
-for slot = 9, #ARGV, 7 do
+for slot = 10, #ARGV, 7 do
   local member, id, fingerprint, size, score, malformed, surplus = unpack(ARGV, slot, slot + 6)
   if malformed ~= '' then
     reject[#reject + 1] = {member, malformed}
@@ -94,6 +94,7 @@ if #ids > 0 then
 end
 if kept > 0 then
   redis.call('HSET', tokens, thread, string.format('%d', sum), '#' .. thread, kept)
+  redis.call('HSETNX', tokens, '*key', fresh)
   redis.call('ZADD', threads, 'GT', string.format('%d', math.min(last, now)), thread)
 else
   redis.call('HDEL', tokens, thread, '#' .. thread)

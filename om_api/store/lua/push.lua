@@ -1,10 +1,11 @@
--- push(tokens, due, [messages, seen, seen_before]...; window, window_ms, mark, scope, resource, [thread, due_name, n, [score, member, id, fingerprint, tokens]...]...)
+-- push(tokens, due, [messages, seen, seen_before]...; window, window_ms, mark, scope, resource, fresh_key, [thread, due_name, n, [score, member, id, fingerprint, tokens]...]...)
 -- The hot path: adds the messages of one resource and counts exactly those that were not there. An id found in this window or
 -- the one before was accepted within the last ten minutes: its message is a duplicate whatever it says, the first one wins.
 -- Due = nothing was unsealed before, or no worker has said from where on it is due, or that point is reached; a push that
--- adds nothing still says so, because the reply of the first try may have been lost.
+-- adds nothing still says so, because the reply of the first try may have been lost. The first message that is kept brings the
+-- key that contexts are signed with.
 -- Returns {now, 'clock'} when the caller's window is not the server's, else {now, due, position of each duplicate ...}.
-local tokens, due, window, window_ms, mark, scope, resource = KEYS[1], KEYS[2], tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
+local tokens, due, window, window_ms, mark, scope, resource, fresh = KEYS[1], KEYS[2], tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -29,7 +30,7 @@ local function sliced(command, key, list)
   return replies
 end
 
-local groups, asked, slot, position, duplicates = {}, {'*', '*wake'}, 6, 0, {}
+local groups, asked, slot, position, duplicates = {}, {'*', '*wake', '*key'}, 7, 0, {}
 for k = 3, #KEYS, 3 do
   local group = {thread = ARGV[slot], name = ARGV[slot + 1], messages = KEYS[k], seen = KEYS[k + 1], zadd = {}, sadd = {}, added = 0, weight = 0}
   local n = tonumber(ARGV[slot + 2])
@@ -66,7 +67,7 @@ local total, wake = tonumber(known[1]) or 0, tonumber(known[2])
 
 local fields, names, grown, by_resource = {}, {}, total, false
 for g, group in ipairs(groups) do
-  local before, count, own_wake = tonumber(known[g * 3]) or 0, tonumber(known[g * 3 + 1]) or 0, tonumber(known[g * 3 + 2])
+  local before, count, own_wake = tonumber(known[g * 3 + 1]) or 0, tonumber(known[g * 3 + 2]) or 0, tonumber(known[g * 3 + 3])
   local after = before + group.weight
   if group.added > 0 then
     sliced('ZADD', group.messages, group.zadd)
@@ -89,6 +90,10 @@ end
 if #fields > 0 then
   fields[#fields + 1] = '*'
   fields[#fields + 1] = string.format('%d', grown)
+  if not known[3] then
+    fields[#fields + 1] = '*key'
+    fields[#fields + 1] = fresh
+  end
   sliced('HSET', tokens, fields)
 end
 if by_resource and (total == 0 or not wake or grown >= wake) then

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from om_api.folding import one_line as as_name
 from om_workers.llm.extractive import cues, tools
 from om_workers.llm.extractive.words import STOP, one_line, tokens, word_set, words
 
@@ -31,6 +32,7 @@ _YES_NO = word_set(
     "yes yep yeah yup no nope sure agreed do go correct exactly ok okay fine please it that ahead thanks"
 )
 _NAMED = re.compile(r"\s*([^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}):\s+(?=\S)")
+_ROLES = re.compile(r"\W*(?:user|human|assistant|agent|ai|model|system|developer|tool)(?: asked)?\W*", re.IGNORECASE)
 _BRIEF = 5
 _PEOPLE = 20
 
@@ -88,16 +90,22 @@ def sentences(text: str) -> list[str]:
 def _address(messages: Sequence[Message]) -> re.Pattern[str] | None:
     """How people address each other, if several share the user's role: most of its messages begin with a name then."""
     own = [message.text() for message in messages if message.role == "user"]
-    names = [found[1] for text in own if (found := _NAMED.match(text))]
+    names = [found[1] for text in own if (found := _named(text))]
     if len(own) <= 1 or 2 * len(names) <= len(own):
         return None
     known = "|".join(map(re.escape, sorted(set(names))[:_PEOPLE]))
     return re.compile(rf",\s+(?:{known})(?=\s*[.!?])|(?:^|(?<=[.!?]\s))(?:{known}),\s+")
 
 
+def _named(text: str) -> re.Match[str] | None:
+    """The name that a text begins with; nobody is called what our lines call their speakers."""
+    found = _NAMED.match(text)
+    return None if found is None or _ROLES.fullmatch(found[1]) else found
+
+
 def _said(order: int, message: Message, question: str, address: re.Pattern[str] | None) -> Iterator[Unit]:
     text, speaker = message.text(), ""
-    if address and message.role == "user" and (found := _NAMED.match(text)):
+    if address and message.role == "user" and (found := _named(text)):
         text, speaker = address.sub("", text[found.end() :]), found[1]
     most = _LECTURE if message.role == "assistant" else PASTED
     pasted = len(text) > most and tokens(text) > most
@@ -121,9 +129,14 @@ def _results(order: int, message: Message, part: dict[str, Any], args: str) -> I
     pasted = sum(map(len, lines)) > PASTED * 4
     for line in _telling(lines):
         unit = _unit(order, message, line, pasted=pasted)
-        unit.role, unit.label = "tool", one_line(str(part.get("name") or "tool"))[:60]
+        unit.role, unit.label = "tool", _tool(part)
         unit.failed = bool(part.get("is_error")) or (unit.cues.error and not line.startswith("("))
         yield unit
+
+
+def _tool(part: dict[str, Any]) -> str:
+    name = as_name(part.get("name") or "")[:60] or "tool"
+    return f"tool {name}" if _ROLES.fullmatch(name) and name != "tool" else name
 
 
 def _unit(order: int, message: Message, text: str, *, pasted: bool) -> Unit:

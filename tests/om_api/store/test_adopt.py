@@ -29,7 +29,8 @@ from om_api.values import Outcome
 
 
 def counts(store):
-    return {name.decode(): int(n) for name, n in store.client.hgetall(store.keys.of("harold").tokens).items()}
+    found = store.client.hgetall(store.keys.of("harold").tokens)
+    return {name.decode(): int(n) for name, n in found.items() if name != b"*key"}
 
 
 def raw(store, thread="t1"):

@@ -128,7 +128,7 @@ def test_messages_that_nobody_counted_yet_are_adopted_afterwards(store):
     import_(store, file)
 
     of = store.keys.of("harold")
-    assert store.client.hgetall(of.tokens) == {b"t1": b"10", b"#t1": b"1", b"*": b"10"}
+    assert store.client.hgetall(of.tokens).items() >= {b"t1": b"10", b"#t1": b"1", b"*": b"10"}.items()
     assert store.client.zcard(of.messages("t1")) == 3
     assert store.client.zrange(store.keys.adopt, 0, -1) == [of.messages("t1").encode()]
 
@@ -259,6 +259,7 @@ def _without(kind):
         (_each("memory", scope="thread"), "cannot be in scope thread"),
         (_each("memory", scope="world"), "neither resource nor thread"),
         (_each("memory", resource="../x"), "is not an id"),
+        (_each("memory", signing_key="5e" * 400), "signing_key is none"),
         (_each("thread", messages=99), "says 99 messages"),
         (_each("thread", messages=-1), "must be a whole number"),
         (_each("thread", tokens=2**60), "must be a whole number"),

@@ -12,7 +12,8 @@ T1 = Scope("harold", "t1")
 
 
 def counts(store):
-    return {name.decode(): int(n) for name, n in store.client.hgetall(store.keys.of("harold").tokens).items()}
+    found = store.client.hgetall(store.keys.of("harold").tokens)
+    return {name.decode(): int(n) for name, n in found.items() if name != b"*key"}
 
 
 def is_due(store, scope="harold"):

@@ -1,0 +1,19 @@
+"""What others said, inside a text of ours: none of its lines begins a turn there, and none of its names ends a line."""
+
+from __future__ import annotations
+
+LONGEST_NAME = 120
+
+
+def folded(text: str) -> str:
+    """Return the text as one turn shows it: every line but the first stands behind a tab, so that none can pass for a head.
+
+    Whatever ends a line ends one here: carriage returns, form feeds, separators and U+2028 too. Empty lines stay empty.
+    """
+    lines = text.splitlines()
+    return "\n".join([lines[0], *(line and f"\t{line}" for line in lines[1:])]) if lines else ""
+
+
+def one_line(name: object) -> str:
+    """Return a name as it may stand in a line of ours: its visible characters, blanks as one space, at most 120."""
+    return "".join(filter(str.isprintable, " ".join(str(name).split())))[:LONGEST_NAME].strip()
