@@ -27,6 +27,7 @@ from om_api.http import (
     resources,
     threads,
 )
+from om_api.http.connections import Connections
 from om_api.http.house import House
 from om_api.http.log import Logged
 from om_api.http.replies import KINDS, schemas
@@ -84,7 +85,8 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.streams, app.state.stopping = Streams(), Stopping()
+    app.state.connections = Connections(settings.memory.api)
+    app.state.streams, app.state.stopping = Streams(settings.memory.api.streams), Stopping()
     app.add_middleware(Logged)
     for room in _ROOMS:
         app.include_router(room.router)

@@ -1,4 +1,4 @@
-"""How much one request may hold, and one reply."""
+"""How much one request may hold, and one reply; what an operator may choose is in om_api/settings/api.py."""
 
 MAX_BODY = 8 * 1024 * 1024  # bytes of a request
 MAX_IMPORT = 1024 * 1024 * 1024  # bytes of a memory that is imported: it is read as it comes, and never held
@@ -7,7 +7,8 @@ MAX_MESSAGE = 1024 * 1024  # bytes of one message's JSON
 MAX_PAGE = 500  # entries of a reply
 PAGE = 100
 MAX_WAIT_S = 60.0
-MAX_STREAMS = 100  # of events, open in one process
+MAX_PIPELINED = 16  # requests of a connection that wait for the answers before theirs
+RETRY_S = 1  # what whoever is refused for a moment is told to wait
 BEAT_S = 15.0  # between two signs of life on a stream; its key is looked at as often
 STALLED_S = 15.0  # how long a reader of a stream may take nothing
 LOOK_S = 1.0  # how long a stream waits for events before it looks around

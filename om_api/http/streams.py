@@ -12,7 +12,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from om_api.errors import StoreError
 from om_api.events import Event, Told
-from om_api.http.limits import BEAT_S, LOOK_S, MAX_STREAMS, STALLED_S
+from om_api.http.limits import BEAT_S, LOOK_S, STALLED_S
 
 _RETRY_MS = 2_000
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -21,7 +21,7 @@ _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 class Streams:
     """The open streams of one process: a bounded number, all of which end when it is told to stop."""
 
-    def __init__(self, most: int = MAX_STREAMS) -> None:
+    def __init__(self, most: int) -> None:
         self.open = 0
         self.ending = False
         self._most = most

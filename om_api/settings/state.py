@@ -23,6 +23,7 @@ _SYSTEM_WIDE = (
     "total_budget",
     "events",
     "metrics",
+    "api",
 )
 
 
