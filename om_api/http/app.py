@@ -28,9 +28,10 @@ from om_api.http import (
     threads,
 )
 from om_api.http.connections import Connections
-from om_api.http.house import House
+from om_api.http.house import House, SharedMemory
 from om_api.http.log import Logged
 from om_api.http.replies import KINDS, schemas
+from om_api.http.shares import Shares
 from om_api.http.stopping import Stopping
 from om_api.http.streams import Streams
 from om_api.metrics.scraper import Scraper
@@ -64,9 +65,9 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
 
     @asynccontextmanager
     async def living(app: FastAPI) -> AsyncIterator[None]:
-        memory = AsyncObservationalMemory(settings, timeout=timeout)
+        memory, shares = SharedMemory(settings, timeout=timeout), Shares(settings.memory.api)
         keys, scraper = AsyncKeyRing(settings, timeout=timeout), Scraper(settings, timeout=timeout)
-        app.state.house = House(settings, memory, keys, scraper, locked)
+        app.state.house = House(settings, memory, keys, scraper, shares, locked)
         tasks = [asyncio.create_task(_keep_fresh(settings)), asyncio.create_task(_keep_telling(memory))]
         yield
         for task in tasks:
@@ -86,7 +87,7 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.connections = Connections(settings.memory.api)
-    app.state.streams, app.state.stopping = Streams(settings.memory.api.streams), Stopping()
+    app.state.streams, app.state.stopping = Streams(settings.memory.api), Stopping()
     app.add_middleware(Logged)
     for room in _ROOMS:
         app.include_router(room.router)

@@ -4,6 +4,7 @@ import asyncio
 import ipaddress
 import signal
 import socket
+import sys
 from types import FrameType
 from typing import Any
 
@@ -18,6 +19,7 @@ from om_api.settings import Settings
 
 _TICKS_A_SECOND = 10  # of uvicorn's
 _TOLD_EVERY_S = 10
+_SWITCH_S = 0.0005  # how long a thread with heavy work may let the event loop wait; Python's own are five milliseconds
 _IDLE_S = 75  # proxies keep theirs for a minute: whoever closes first cuts off what the other one is just sending
 
 
@@ -83,6 +85,7 @@ def configured(app: FastAPI, **options: Any) -> uvicorn.Config:
 
 def serve(settings: Settings, host: str, port: int, *, locked: bool) -> int:
     """Answer requests until told to stop, then finish those in flight; the exit code: 1 when it could not begin."""
+    sys.setswitchinterval(_SWITCH_S)
     server = Server(configured(make_app(settings, locked=locked), host=host, port=port))
     # uvicorn puts these back and raises again what it was told by: a process that did as it was told would die of it
     for number in (signal.SIGINT, signal.SIGTERM):

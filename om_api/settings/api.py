@@ -30,6 +30,9 @@ class ApiSettings(Group):
         "bytes a second",
     )
     requests_per_key: int = count(128, "requests of one key in flight", 1, 1_000_000, "requests")
+    turns_per_key: int = count(
+        8, "of them worked on at a time; the others wait for their turn", 1, 1_000_000, "requests"
+    )
     bytes_per_key: int = count(
         67_108_864,
         "bodies and answers of one key in memory; a further request is refused then",
