@@ -6,7 +6,8 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import FastAPI
+import msgspec
+from fastapi import FastAPI, Request, Response
 from fastapi.openapi.utils import get_openapi
 
 from om_api.async_key_ring import AsyncKeyRing
@@ -80,7 +81,7 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
         version=version("observational-memory"),
         description=DESCRIPTION,
         lifespan=living,
-        openapi_url="/v1/openapi.json",
+        openapi_url=None,  # it would be written anew for everybody who asks
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
@@ -110,7 +111,16 @@ async def _keep_telling(memory: AsyncObservationalMemory) -> None:
 
 
 class Described(FastAPI):
-    """An app whose document knows our own values, and what a key is."""
+    """An app whose document knows our own values, and what a key is; it is written once."""
+
+    def setup(self) -> None:
+        """Serve the document."""
+        self.add_route("/v1/openapi.json", self._document, include_in_schema=False)
+
+    async def _document(self, _: Request) -> Response:
+        if not hasattr(self.state, "document"):
+            self.state.document = msgspec.json.encode(self.openapi())
+        return Response(self.state.document, media_type="application/json")
 
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document."""

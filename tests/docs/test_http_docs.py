@@ -34,6 +34,7 @@ def test_the_reference_is_what_the_server_says_of_itself():
 def test_the_limits_of_the_guide_are_those_in_force():
     most = [
         limits.MAX_BODY,
+        limits.SMALL_BODY,
         limits.MAX_IMPORT,
         limits.MAX_BATCH,
         limits.MAX_MESSAGE,
