@@ -63,6 +63,7 @@ class Guarded(APIRoute):
             if self.body_field:
                 await request.body()
             async with nullcontext() if self._waits else share.lane.turns:
+                await share.read() if request.method == "GET" else None
                 await self.prepare(request, share)
                 return await handle(request)
         except ClientDisconnect:

@@ -21,10 +21,14 @@ T = TypeVar("T")
 
 
 class Lane:
-    """What one key has in flight: requests, those worked on, bytes, streams; `heavy` is held by the one that computes."""
+    """What one key has in flight: requests, those worked on, bytes, streams; `heavy` is held by the one that computes.
+
+    `reads_much` once the store's reply to one was large: the next ones ask the store one after the other.
+    """
 
     def __init__(self, limits: ApiSettings) -> None:
         self.requests = self.bytes = self.streams = 0
+        self.reads_much = False
         self.turns = asyncio.Semaphore(limits.turns_per_key)
         self.heavy = asyncio.Lock()
 
@@ -73,9 +77,20 @@ class Share:
         if self._handled:
             return size > LARGE
         if size > LARGE:
+            self.lane.reads_much = True
             self.hold(size)
             self.large = True
         return self.large
+
+    async def read(self) -> None:
+        """Wait until the store may be asked."""
+        if self.lane.reads_much:
+            await self._compute()
+
+    async def _compute(self) -> None:
+        if not self._computes:
+            await self.lane.heavy.acquire()
+            self._computes = True
 
     def hold(self, size: int) -> None:
         """Count bytes until the end of the request; raises HTTPException 429 where they and others' are too many."""
@@ -87,9 +102,7 @@ class Share:
 
     async def work(self, job: Callable[[], T]) -> T:
         """Do a job in a thread; of one key one request at a time, which goes first until it is handled."""
-        if not self._computes:
-            await self.lane.heavy.acquire()
-            self._computes = True
+        await self._compute()
         try:
             return await asyncio.get_running_loop().run_in_executor(self._shares.threads, job)
         finally:

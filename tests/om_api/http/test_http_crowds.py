@@ -163,7 +163,7 @@ def test_whoever_has_too_much_in_flight_is_told_to_come_back_and_others_are_answ
 
 
 def test_one_key_has_a_part_of_the_streams(narrow):
-    http, key = narrow
+    http, _ = narrow
     streams, lane = http.app.state.streams, shares.Lane(http.app.state.house.shares.limits)
     streams.take(lane)
     with pytest.raises(shares.HTTPException) as refused:

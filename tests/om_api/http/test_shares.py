@@ -121,6 +121,25 @@ def test_of_each_key_one_request_computes_at_a_time_and_another_key_waits_for_no
     assert play(scene) == ["a begins", "b", "b", "a ends", *["a again"] * 5]
 
 
+def test_a_key_that_reads_much_asks_the_store_one_request_after_the_other():
+    async def scene(shares):
+        one, other, third = (shares.enter("a") for _ in range(3))
+        await one.read()
+        await other.read()
+        assert one.large_by(LARGE + 1)
+        await one.read()
+        waiting = asyncio.create_task(third.read())
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        one.handled()
+        await waiting
+        for share in (one, other, third):
+            share.close()
+        await shares.enter("a").read()
+
+    play(scene)
+
+
 def test_a_job_that_fails_lets_the_next_one_go_on():
     async def scene(shares):
         share = shares.enter("a")
