@@ -181,6 +181,13 @@ class Protocol(HttpToolsProtocol):
             self._refuse(408, "the body took too long: send it faster", "slow bodies or readers")
         self._since, self._mark = now, mark
 
+    def shutdown(self) -> None:
+        """End in order; nobody waits for whoever was refused."""
+        if self._refused:
+            self.transport.abort()
+        else:
+            super().shutdown()
+
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no request."""
         self._refuse(400, msg, "what is no HTTP")

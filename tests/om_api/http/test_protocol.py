@@ -379,6 +379,21 @@ def test_an_upgrade_that_is_not_offered_is_answered_as_if_it_had_not_been_asked(
     play(scene)
 
 
+def test_a_server_that_stops_waits_for_nobody_who_was_refused():
+    async def scene(house, protocol, transport):
+        house.waits = True
+        protocol.data_received(POST + b"Content-Length: 100000\r\n\r\n")
+        await turn()
+        protocol.shutdown()
+        assert not transport.closing
+        protocol.look(later(11))
+        problem(transport, 408)
+        protocol.shutdown()
+        assert transport.aborted
+
+    play(scene)
+
+
 def test_connections_are_bounded_for_each_address_and_in_all():
     async def scene(house, protocol, transport):
         mine, more, other, last = (house.connect(each)[1] for each in ("10.0.0.1", "10.0.0.1", "10.0.0.2", "10.0.0.3"))
