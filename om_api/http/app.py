@@ -6,7 +6,8 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import FastAPI
+import msgspec
+from fastapi import FastAPI, Request, Response
 from fastapi.openapi.utils import get_openapi
 
 from om_api.async_key_ring import AsyncKeyRing
@@ -27,9 +28,11 @@ from om_api.http import (
     resources,
     threads,
 )
-from om_api.http.house import House
+from om_api.http.connections import Connections
+from om_api.http.house import House, SharedMemory
 from om_api.http.log import Logged
 from om_api.http.replies import KINDS, schemas
+from om_api.http.shares import Shares
 from om_api.http.stopping import Stopping
 from om_api.http.streams import Streams
 from om_api.metrics.scraper import Scraper
@@ -63,9 +66,9 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
 
     @asynccontextmanager
     async def living(app: FastAPI) -> AsyncIterator[None]:
-        memory = AsyncObservationalMemory(settings, timeout=timeout)
+        memory, shares = SharedMemory(settings, timeout=timeout), Shares(settings.memory.api)
         keys, scraper = AsyncKeyRing(settings, timeout=timeout), Scraper(settings, timeout=timeout)
-        app.state.house = House(settings, memory, keys, scraper, locked)
+        app.state.house = House(settings, memory, keys, scraper, shares, locked)
         tasks = [asyncio.create_task(_keep_fresh(settings)), asyncio.create_task(_keep_telling(memory))]
         yield
         for task in tasks:
@@ -78,13 +81,14 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
         version=version("observational-memory"),
         description=DESCRIPTION,
         lifespan=living,
-        openapi_url="/v1/openapi.json",
+        openapi_url=None,  # it would be written anew for everybody who asks
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.streams, app.state.stopping = Streams(), Stopping()
+    app.state.connections = Connections(settings.memory.api)
+    app.state.streams, app.state.stopping = Streams(settings.memory.api), Stopping()
     app.add_middleware(Logged)
     for room in _ROOMS:
         app.include_router(room.router)
@@ -107,7 +111,16 @@ async def _keep_telling(memory: AsyncObservationalMemory) -> None:
 
 
 class Described(FastAPI):
-    """An app whose document knows our own values, and what a key is."""
+    """An app whose document knows our own values, and what a key is; it is written once."""
+
+    def setup(self) -> None:
+        """Serve the document."""
+        self.add_route("/v1/openapi.json", self._document, include_in_schema=False)
+
+    async def _document(self, _: Request) -> Response:
+        if not hasattr(self.state, "document"):
+            self.state.document = msgspec.json.encode(self.openapi())
+        return Response(self.state.document, media_type="application/json")
 
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document."""

@@ -30,13 +30,13 @@ class Asked(BaseModel):
 Given = Annotated[Asked, Body(openapi_examples={"wait": {"value": {"thread_id": "thread-1", "wait": 30}}})]
 
 
-@router.post("/observe", openapi_extra=needs(Role.WRITER), responses=answers(Done, Done(Outcome.ACTIVATED)))
+@router.post("/observe", openapi_extra=needs(Role.WRITER, waits=True), responses=answers(Done, Done(Outcome.ACTIVATED)))
 async def observe(request: Request, resource: ResourceId, asked: Given) -> Response:
     """Have what is raw observed now: `activated`, `rest` when there is nothing, `busy` when it is not done yet."""
     return await _answered(request, asked.wait, partial(memory(request).force_observe, asked.thread_id, resource))
 
 
-@router.post("/reflect", openapi_extra=needs(Role.WRITER), responses=answers(Done, Done(Outcome.REFLECTED)))
+@router.post("/reflect", openapi_extra=needs(Role.WRITER, waits=True), responses=answers(Done, Done(Outcome.REFLECTED)))
 async def reflect(request: Request, resource: ResourceId, asked: Given) -> Response:
     """Have the observations condensed now: `reflected`, `rest` when there are none, `busy` when it is not done yet."""
     return await _answered(request, asked.wait, partial(memory(request).force_reflect, resource, asked.thread_id))

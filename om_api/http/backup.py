@@ -42,7 +42,7 @@ async def _led_by(first: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterator[b
 
 @router.post(
     "/import",
-    openapi_extra={**needs(Role.OPERATOR, most=MAX_IMPORT), **takes_lines(examples.EXPORTED)},
+    openapi_extra={**needs(Role.OPERATOR, most=MAX_IMPORT, waits=True), **takes_lines(examples.EXPORTED)},
     responses=answers(Imported, examples.IMPORTED),
 )
 async def import_memory(request: Request, resource: ResourceId) -> Response:

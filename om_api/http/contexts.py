@@ -11,7 +11,7 @@ from om_api.context import Block, Context
 from om_api.http.guard import Guarded, needs
 from om_api.http.house import memory
 from om_api.http.ids import ResourceId, ThreadId
-from om_api.http.replies import answers, reply
+from om_api.http.replies import answers, rendered
 
 router = APIRouter(prefix="/v1/resources/{resource}/threads/{thread}", tags=["context"], route_class=Guarded)
 Format = Literal["text", "openai", "anthropic", "gemini", "blocks"]
@@ -58,4 +58,6 @@ async def get_context(
     `system_instruction` and `contents`. No model is waited for.
     """
     found = await memory(request).get_context(thread, resource, max_tokens)
-    return reply(Shown(format=form, context=_SHOW[form](found), tokens=found.tokens, omitted=found.omitted))
+    return await rendered(
+        lambda: Shown(format=form, context=_SHOW[form](found), tokens=found.tokens, omitted=found.omitted)
+    )

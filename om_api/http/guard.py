@@ -1,29 +1,33 @@
 """Who may ask for what: each route names a role, and the key is looked at before anything else of a request is read."""
 
 from collections.abc import Callable, Coroutine
+from contextlib import nullcontext
 from typing import Any
 
 from fastapi import HTTPException, Request, Response
 from fastapi.routing import APIRoute
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope, Send
 
 from om_api.api_keys import EVERY, ApiKey, Role
-from om_api.http.bodies import bounded
+from om_api.http.bodies import Bounded, bounded
 from om_api.http.house import house
-from om_api.http.limits import MAX_BODY
+from om_api.http.limits import SMALL_BODY
+from om_api.http.shares import SHARE, Share
 
-ROLE, RESOURCES, MOST = "x-role", "x-resources", "x-max-body"
+ROLE, RESOURCES, MOST, WAITS = "x-role", "x-resources", "x-max-body", "x-waits"
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 _LOCAL = {"127.0.0.1", "localhost", "::1"}
 _LOOPBACK = ApiKey(id="", role=Role.OPERATOR, resources=(EVERY,), hash="", created_at=0)
 
 
-def needs(role: Role, *, of_all: bool = False, most: int = MAX_BODY) -> dict[str, Any]:
+def needs(role: Role, *, of_all: bool = False, most: int = SMALL_BODY, waits: bool = False) -> dict[str, Any]:
     """What a route says of who may ask: the role a key must have for the resource in the path, or for every one.
 
-    `most` bytes of a body are read.
+    `most` bytes of a body are read. Whoever `waits`, for workers or for a body, takes none of its key's turns.
     """
-    bound = {RESOURCES: EVERY} if of_all else {}
-    larger = {MOST: most} if most != MAX_BODY else {}
-    return {ROLE: role.value, **bound, **larger, "security": [{"key": []}]}
+    said = {RESOURCES: EVERY if of_all else None, MOST: most if most != SMALL_BODY else None, WAITS: waits or None}
+    return {ROLE: role.value, **{name: value for name, value in said.items() if value}, "security": [{"key": []}]}
 
 
 class Guarded(APIRoute):
@@ -32,18 +36,57 @@ class Guarded(APIRoute):
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         told = options.get("openapi_extra") or {}
         self.role, self.of_all = Role(told[ROLE]), told.get(RESOURCES) == EVERY
-        self._most = told.get(MOST, MAX_BODY)
+        self._most, self._waits = told.get(MOST, SMALL_BODY), told.get(WAITS, False)
         super().__init__(path, endpoint, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Ask who is there, then read and handle."""
         handle = super().get_route_handler()
 
-        async def guarded(request: Request) -> Response:
+        async def guarded(request: Request) -> Any:
             await admit(request, self.role, of_all=self.of_all)
-            return await handle(bounded(request, self._most))
+            share = house(request).shares.enter(asking(request).id)
+            request.state.share = share
+            SHARE.set(share)
+            try:
+                return Shared(await self._handled(handle, request, share), share)
+            except BaseException:
+                share.close()
+                raise
 
         return guarded
+
+    async def _handled(self, handle: Handler, asked: Request, share: Share) -> Response:
+        """Read the body, wait for a turn, and answer."""
+        request = bounded(asked, self._most, share.hold if self.body_field else lambda _: None)
+        try:
+            if self.body_field:
+                await request.body()
+            async with nullcontext() if self._waits else share.lane.turns:
+                await share.read() if request.method == "GET" else None
+                await self.prepare(request, share)
+                return await handle(request)
+        except ClientDisconnect:
+            raise HTTPException(400, "the body ended too soon: send it again") from None
+        finally:
+            share.handled()
+
+    async def prepare(self, request: Bounded, share: Share) -> None:
+        """What a route does with a body that was read, before it is checked: nothing, unless it says so."""
+
+
+class Shared:
+    """An answer that gives back its request's share when it is sent, or cannot be."""
+
+    def __init__(self, response: Response, share: Share) -> None:
+        self._response, self._share = response, share
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        try:
+            await self._response(scope, receive, send)
+        finally:
+            self._share.close()
 
 
 async def admit(request: Request, role: Role, *, of_all: bool = False) -> None:
@@ -86,3 +129,9 @@ def asking(request: Request) -> ApiKey:
     """The key of the request that is being handled."""
     key: ApiKey = request.state.key
     return key
+
+
+def sharing(request: Request) -> Share:
+    """The share of the request that is being handled."""
+    share: Share = request.state.share
+    return share

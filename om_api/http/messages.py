@@ -1,48 +1,39 @@
 """Adding messages to a thread."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated
 
 import msgspec
 from fastapi import APIRouter, Body, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
 
 from om_api.api_keys import Role
 from om_api.errors import InvalidInputError
+from om_api.http.bodies import Bounded
+from om_api.http.given import GivenMessages
 from om_api.http.guard import Guarded, needs
 from om_api.http.house import memory
 from om_api.http.ids import ResourceId, ThreadId
-from om_api.http.limits import MAX_BATCH, MAX_MESSAGE
+from om_api.http.limits import MAX_BODY, MAX_MESSAGE, SMALL_BODY
 from om_api.http.replies import answers, reply
-from om_api.values import ID_PATTERN, MAX_TOKENS, Message, encode_message
-
-router = APIRouter(prefix="/v1/resources/{resource}/threads/{thread}", tags=["messages"], route_class=Guarded)
-
-
-class GivenMessage(BaseModel):
-    """One turn. Give it an id: a repeated request then adds nothing that is there already."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    id: str | None = Field(None, pattern=f"^{ID_PATTERN.pattern}$", description="yours; else one is made")
-    role: Literal["user", "assistant", "system", "tool"]
-    content: str | list[dict[str, Any]] = Field(
-        description="text, or parts with a type: text, tool-call, tool-result, image or file"
-    )
-    timestamp: str | int | float | None = Field(None, description="ISO 8601 or Unix time; else now")
-    tokens: int | None = Field(None, ge=0, le=MAX_TOKENS, description="how long it is; else it is counted")
-    metadata: dict[str, Any] | None = None
-    tool_calls: list[dict[str, Any]] | None = Field(None, description="as chat completions APIs write them")
-    tool_call_id: str | None = None
-    name: str | None = None
+from om_api.http.shares import Share
+from om_api.http.taking import take
+from om_api.values import Message, encode_message
 
 
-class GivenMessages(BaseModel):
-    """Messages of one thread, oldest first; all are added, or none."""
+class Pushing(Guarded):
+    """A route that takes up a large body in a thread, before FastAPI would do so on the event loop."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    async def prepare(self, request: Bounded, share: Share) -> None:
+        """Take up a large body."""
+        body = await request.body()
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if len(body) > SMALL_BODY and kind == "application/json":
+            share.large = True
+            request.taken = await share.work(partial(take, body))
 
-    messages: list[GivenMessage] = Field(min_length=1, max_length=MAX_BATCH)
+
+router = APIRouter(prefix="/v1/resources/{resource}/threads/{thread}", tags=["messages"], route_class=Pushing)
 
 
 class Added(msgspec.Struct, frozen=True):
@@ -63,7 +54,7 @@ _EXAMPLE = {
 
 @router.post(
     "/messages",
-    openapi_extra=needs(Role.WRITER),
+    openapi_extra=needs(Role.WRITER, most=MAX_BODY),
     responses=answers(Added, Added(["m-1", "m-2"], 2, [])),
 )
 async def add_messages(
@@ -83,7 +74,7 @@ async def add_messages(
 
 def _messages(given: GivenMessages, resource: str, thread: str) -> Iterator[Message]:
     for each in given.messages:
-        message = Message(**{**each.model_dump(), "id": each.id or "", "thread_id": thread, "resource_id": resource})
+        message = Message(**{**dict(each), "id": each.id or "", "thread_id": thread, "resource_id": resource})
         if (size := len(encode_message(message))) > MAX_MESSAGE:
             raise InvalidInputError(
                 f"message {message.id} takes {size:,} bytes; permitted are {MAX_MESSAGE:,}: split it"

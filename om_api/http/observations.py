@@ -11,7 +11,7 @@ from om_api.http.guard import Guarded, needs
 from om_api.http.house import memory
 from om_api.http.ids import ObservationId, OfThread, ResourceId
 from om_api.http.pages import DEFAULT, Cursor, Limit, Page, page
-from om_api.http.replies import Done, answers, reply
+from om_api.http.replies import Done, answers, rendered, reply
 from om_api.values import Message, Observation, Outcome
 
 
@@ -54,7 +54,7 @@ async def list_observations(
 ) -> Response:
     """Observations in force, by id, which is by the time when their messages were sealed."""
     found = await memory(request).observations(resource, thread_id)
-    return reply(page(found, lambda observation: observation.id, cursor, limit))
+    return await rendered(lambda: page(found, lambda observation: observation.id, cursor, limit))
 
 
 @router.get(
@@ -68,8 +68,10 @@ async def list_sources(
     limit: Limit = DEFAULT,
 ) -> Response:
     """The messages behind an observation, oldest first; none once they have expired."""
-    found = [_kept(message) for message in await memory(request).sources(observation, resource)]
-    return reply(page(found, lambda message: f"{message.at:015}|{message.id}", cursor, limit))
+    found = await memory(request).sources(observation, resource)
+    return await rendered(
+        lambda: page(map(_kept, found), lambda message: f"{message.at:015}|{message.id}", cursor, limit)
+    )
 
 
 @router.delete("/{observation}", openapi_extra=needs(Role.OPERATOR), responses=answers(Done, Done(Outcome.CLEARED)))

@@ -10,9 +10,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from om_api.errors import InvalidInputError, OMError, StoreError
+from om_api.http.limits import RETRY_S
 
 MEDIA_TYPE = "application/problem+json"
-_RETRY_AFTER_S = "1"
+RETRY = {"Retry-After": str(RETRY_S)}
 _MOST = 20  # faults named of one request
 
 
@@ -55,9 +56,19 @@ def _reply(request: Request, status: int, detail: str, headers: Any = None, **fi
     return Response(msgspec.json.encode(problem), status, headers, MEDIA_TYPE)
 
 
+def on_the_wire(status: int, detail: str) -> bytes:
+    """A problem as a whole answer, for whom no app can be asked; the connection ends with it."""
+    title = HTTPStatus(status).phrase
+    body = msgspec.json.encode(Problem(title=title, status=status, detail=detail))
+    later = RETRY if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
+    headers = {"Content-Type": MEDIA_TYPE, "Content-Length": len(body), "Connection": "close", **later}
+    lines = (f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"HTTP/1.1 {status} {title}\r\n{''.join(lines)}\r\n".encode() + body
+
+
 async def _store_error(request: Request, error: Exception) -> Response:
     stored = error.stored if isinstance(error, StoreError) else None
-    return _reply(request, 503, str(error), {"Retry-After": _RETRY_AFTER_S}, stored=stored)
+    return _reply(request, 503, str(error), RETRY, stored=stored)
 
 
 async def _invalid_input(request: Request, error: Exception) -> Response:

@@ -11,7 +11,7 @@ from om_api.http.guard import Guarded, needs
 from om_api.http.house import memory
 from om_api.http.ids import OfThread, ResourceId
 from om_api.http.pages import DEFAULT, Cursor, Limit, Page, page
-from om_api.http.replies import Done, answers, reply
+from om_api.http.replies import Done, answers, rendered, reply
 from om_api.values import Generation, Observation, Outcome
 
 router = APIRouter(prefix="/v1/resources/{resource}/reflections", tags=["reflections"], route_class=Guarded)
@@ -36,7 +36,7 @@ async def list_reflections(
 ) -> Response:
     """Generations, oldest first; the one with the highest `n` (of a thread, in thread scope) is in force."""
     found = await memory(request).generations(resource, thread_id)
-    return reply(page(found, _place, cursor, limit))
+    return await rendered(lambda: page(found, _place, cursor, limit))
 
 
 @router.get(
@@ -54,7 +54,7 @@ async def list_replaced(
 ) -> Response:
     """The observations that a generation replaced, by id; none once they have expired."""
     found = await memory(request).replaced(n, resource, thread_id)
-    return reply(page(found, lambda observation: observation.id, cursor, limit))
+    return await rendered(lambda: page(found, lambda observation: observation.id, cursor, limit))
 
 
 @router.post("/{n}/restore", openapi_extra=needs(Role.OPERATOR), responses=answers(Done, Done(Outcome.RESTORED)))

@@ -9,7 +9,7 @@ from om_api.http.guard import Guarded, asking, needs
 from om_api.http.house import memory
 from om_api.http.ids import EntryId, ResourceId
 from om_api.http.pages import DEFAULT, Cursor, Limit, Page, page
-from om_api.http.replies import Done, answers, reply
+from om_api.http.replies import Done, answers, rendered, reply
 from om_api.store.quarantine import Rejected
 from om_api.values import Outcome
 
@@ -40,7 +40,7 @@ async def list_rejected(
 ) -> Response:
     """A resource's entries, oldest first, each with the message as it was written and the reason."""
     found = await memory(request).rejected(resource)
-    return reply(page(found, lambda entry: f"{entry.at:015}|{entry.id}", cursor, limit))
+    return await rendered(lambda: page(found, lambda entry: f"{entry.at:015}|{entry.id}", cursor, limit))
 
 
 @router.post(

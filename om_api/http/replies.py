@@ -1,12 +1,14 @@
 """What requests are answered with: our own values as the wire format has them, and how OpenAPI is told of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 from starlette.responses import Response
 
+from om_api.http.pieces import Pieces, pieces
 from om_api.http.problems import MEDIA_TYPE, Problem
+from om_api.http.shares import SHARE
 from om_api.values import Outcome
 
 
@@ -19,6 +21,16 @@ class Done(msgspec.Struct, frozen=True):
 def reply(value: Any) -> Response:
     """A value as JSON."""
     return Response(msgspec.json.encode(value), media_type="application/json")
+
+
+async def rendered(make: Callable[[], Any]) -> Response:
+    """What is to be made of a store's reply, as JSON: in a thread, and in pieces, where that was large."""
+    share = SHARE.get()
+    if share is None or not share.large:
+        return reply(make())
+    found = await share.work(lambda: pieces(make()))
+    share.hold(sum(map(len, found)))
+    return Pieces(found)
 
 
 def reference(kind: Any) -> dict[str, str]:
@@ -73,5 +85,6 @@ _REFUSALS = {
     403: "the key's role or resources do not permit this",
     413: "the body is larger than is permitted here",
     422: "something in it cannot be accepted; nothing was kept",
+    429: "the key has too much in flight: repeat after `Retry-After` seconds",
     503: "the store is away or refuses; `stored` says what became of a write",
 }

@@ -1,17 +1,25 @@
 """Running the app in a process of its own."""
 
+import asyncio
 import ipaddress
 import signal
 import socket
+import sys
 from types import FrameType
+from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 
 from om_api.errors import SettingsError
 from om_api.http.app import make_app
 from om_api.http.limits import MAX_WAIT_S
+from om_api.http.protocol import Protocol
 from om_api.settings import Settings
 
+_TICKS_A_SECOND = 10  # of uvicorn's
+_TOLD_EVERY_S = 10
+_SWITCH_S = 0.0005  # how long a thread with heavy work may let the event loop wait; Python's own are five milliseconds
 _IDLE_S = 75  # proxies keep theirs for a minute: whoever closes first cuts off what the other one is just sending
 
 
@@ -36,7 +44,18 @@ def check_free(host: str, port: int) -> None:
 
 
 class Server(uvicorn.Server):
-    """One that has its streams of events end when it is told to stop: it waits for every response."""
+    """One that looks after its connections, and has its streams of events end when it is told to stop."""
+
+    async def on_tick(self, counter: int) -> bool:
+        """Look at every connection once a second, and tell now and then what was turned away; uvicorn calls it often."""
+        if counter % _TICKS_A_SECOND == 0:
+            now = asyncio.get_running_loop().time()
+            for connection in list(self.server_state.connections):
+                if isinstance(connection, Protocol):
+                    connection.look(now)
+        if counter % (_TOLD_EVERY_S * _TICKS_A_SECOND) == 0:
+            self.config.app.state.connections.tell()  # type: ignore[union-attr]
+        return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop, on a signal."""
@@ -49,20 +68,25 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def serve(settings: Settings, host: str, port: int, *, locked: bool) -> int:
-    """Answer requests until told to stop, then finish those in flight; the exit code: 1 when it could not begin."""
-    config = uvicorn.Config(
-        make_app(settings, locked=locked),
-        host=host,
-        port=port,
+def configured(app: FastAPI, **options: Any) -> uvicorn.Config:
+    """How uvicorn serves an app: over connections that are bounded."""
+    return uvicorn.Config(
+        app,
+        http=Protocol,
         log_config=None,  # the process has its own; requests are told by log.py
         access_log=False,
         ws="none",  # nothing here speaks it, and whoever tried would be logged with the question asked
         server_header=False,
         timeout_keep_alive=_IDLE_S,
         timeout_graceful_shutdown=round(MAX_WAIT_S),
+        **options,
     )
-    server = Server(config)
+
+
+def serve(settings: Settings, host: str, port: int, *, locked: bool) -> int:
+    """Answer requests until told to stop, then finish those in flight; the exit code: 1 when it could not begin."""
+    sys.setswitchinterval(_SWITCH_S)
+    server = Server(configured(make_app(settings, locked=locked), host=host, port=port))
     # uvicorn puts these back and raises again what it was told by: a process that did as it was told would die of it
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, server.handle_exit)

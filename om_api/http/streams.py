@@ -12,7 +12,9 @@ from starlette.types import Message, Receive, Scope, Send
 
 from om_api.errors import StoreError
 from om_api.events import Event, Told
-from om_api.http.limits import BEAT_S, LOOK_S, MAX_STREAMS, STALLED_S
+from om_api.http.limits import BEAT_S, LOOK_S, STALLED_S
+from om_api.http.shares import Lane, refusal
+from om_api.settings.api import ApiSettings
 
 _RETRY_MS = 2_000
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -21,31 +23,39 @@ _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 class Streams:
     """The open streams of one process: a bounded number, all of which end when it is told to stop."""
 
-    def __init__(self, most: int = MAX_STREAMS) -> None:
+    def __init__(self, limits: ApiSettings) -> None:
         self.open = 0
         self.ending = False
-        self._most = most
+        self._most, self._most_of_a_key = limits.streams, limits.streams_per_key
 
     def end(self) -> None:
         """Have every stream end within a second or two, and no new one begin."""
         self.ending = True
 
-    def take(self) -> None:
-        """Count one more; raises HTTPException 503 where that is too many."""
+    def take(self, lane: Lane) -> None:
+        """Count one more, of a key; raises HTTPException 503 where that is too many, 429 where they are of one key."""
+        if lane.streams >= self._most_of_a_key:
+            raise refusal(f"{lane.streams} streams of this key are open here already")
         if self.ending or self.open >= self._most:
             why = "this process is about to end" if self.ending else f"{self._most} streams are open here already"
             raise HTTPException(
                 503, f"{why}: ask for pages (Accept: application/json), or repeat", {"Retry-After": "5"}
             )
         self.open += 1
+        lane.streams += 1
+
+    def give_back(self, lane: Lane) -> None:
+        """Count one less."""
+        self.open -= 1
+        lane.streams -= 1
 
 
 class Stream(StreamingResponse):
     """One stream that was taken; given back when it ends, whoever ends it."""
 
-    def __init__(self, streams: Streams, lines: AsyncIterator[bytes]) -> None:
+    def __init__(self, streams: Streams, lane: Lane, lines: AsyncIterator[bytes]) -> None:
         super().__init__(lines, headers=_HEADERS, media_type="text/event-stream")
-        self._streams = streams
+        self._streams, self._lane = streams, lane
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send until either side ends, or the other one takes nothing for 15 s: it would keep its place for good."""
@@ -58,7 +68,7 @@ class Stream(StreamingResponse):
             with suppress(TimeoutError):
                 await super().__call__(scope, receive, sending)
         finally:
-            self._streams.open -= 1
+            self._streams.give_back(self._lane)
 
 
 class Source:

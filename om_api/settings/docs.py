@@ -56,6 +56,7 @@ _SECTIONS = {
     ("total_budget",): "`total_budget`: of all agents together, in the base file only",
     ("events",): "`events`: of all agents, in the base file only",
     ("metrics",): "`metrics`: of all agents, in the base file only",
+    ("api",): "`api`: of each process of `om api`, in the base file only",
     ("storage",): "`storage`",
     ("storage", "redis"): "`storage.redis`",
 }

@@ -27,6 +27,7 @@ _SYSTEM_WIDE = (
     "total_budget",
     "events",
     "metrics",
+    "api",
 )
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import model_validator
 
 from om_api.policy import Limits
+from om_api.settings.api import ApiSettings
 from om_api.settings.fields import (
     MOST_NAMES,
     FractionOrTokens,
@@ -214,6 +215,7 @@ class MemorySettings(Group):
     storage: StorageSettings = StorageSettings()
     events: EventSettings = EventSettings()
     metrics: MetricsSettings = MetricsSettings()
+    api: ApiSettings = ApiSettings()
     observer_interval: Seconds = duration(
         10, "time between two looks for scopes to observe", "0.1s to 1h", least=0.1, most=3_600
     )

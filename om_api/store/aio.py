@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import redis.asyncio
 from redis.asyncio.retry import Retry
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 S = TypeVar("S")
+Aside: TypeAlias = "Callable[[Any, Callable[[], Any]], Awaitable[Any] | None]"  # where to take up a reply; None: here
 
 
 def open_async_client(url: str, timeout: float = 5.0) -> redis.asyncio.Redis:
@@ -39,9 +41,9 @@ class AsyncConnection:
         self._retries_itself = self.cluster or retries_itself(client)
         self._transact = pipelined if self._retries_itself else _transact
 
-    async def run(self, steps: Steps[T]) -> T:
-        """Drive steps to their end and return what they return; raises StoreError."""
-        return await _drive(patient(steps, retries_itself=self._retries_itself), self._perform)
+    async def run(self, steps: Steps[T], aside: Aside | None = None) -> T:
+        """Drive steps to their end and return what they return; raises StoreError. `aside` may have some done elsewhere."""
+        return await _drive(patient(steps, retries_itself=self._retries_itself), self._perform, aside)
 
     async def _perform(self, step: Step) -> Any:
         if isinstance(step, Wait):
@@ -78,16 +80,26 @@ async def _reply(connection: Any) -> Any:
         return error
 
 
-async def _drive(questions: Generator[S, Any, T], answer: Callable[[S], Awaitable[Any]]) -> T:
+async def _drive(
+    questions: Generator[S, Any, T], answer: Callable[[S], Awaitable[Any]], aside: Aside | None = None
+) -> T:
     """Answer everything a generator asks, and return what it returns; Redis' errors are answers too."""
+    go_on, reply = questions.send, None
+    while True:
+        step = partial(_next, go_on, reply)
+        elsewhere = aside(reply, step) if aside else None
+        asked, found = step() if elsewhere is None else await elsewhere
+        if not asked:
+            return found  # type: ignore[no-any-return]
+        try:
+            go_on, reply = questions.send, await answer(found)
+        except RedisError as error:
+            go_on, reply = questions.throw, error
+
+
+def _next(go_on: Callable[[Any], Any], reply: Any) -> tuple[bool, Any]:
+    """What a generator asks next, or False and what it returns: StopIteration crosses no thread."""
     try:
-        question = next(questions)
-        while True:
-            try:
-                reply = await answer(question)
-            except RedisError as error:
-                question = questions.throw(error)
-            else:
-                question = questions.send(reply)
+        return True, go_on(reply)
     except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]
+        return False, end.value

@@ -73,5 +73,5 @@ def test_the_numbers_of_the_page_are_in_force():
     assert f"({settings.events.keep:,} unless you say otherwise)" in TEXT
     assert f"{', '.join(f'{bound:g}' for bound in BOUNDS)} s, and `inf`" in TEXT
     assert f"Every {limits.BEAT_S:g} s of silence" in TEXT
-    assert f"keeps {limits.MAX_STREAMS} of them open" in TEXT
+    assert f"keeps {settings.api.streams} of them open" in TEXT
     assert f"expire {events.KEPT_S // 86_400} days after" in TEXT

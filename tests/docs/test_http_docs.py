@@ -13,6 +13,7 @@ from om_api.api_keys import Role
 from om_api.http import limits, make_app
 from om_api.http.docs import render_docs
 from om_api.http.replies import KINDS
+from om_api.settings.api import ApiSettings
 
 DOCS = Path(__file__).parents[2] / "docs"
 GUIDE = (DOCS / "http.md").read_text()
@@ -33,16 +34,22 @@ def test_the_reference_is_what_the_server_says_of_itself():
 def test_the_limits_of_the_guide_are_those_in_force():
     most = [
         limits.MAX_BODY,
+        limits.SMALL_BODY,
         limits.MAX_IMPORT,
         limits.MAX_BATCH,
         limits.MAX_MESSAGE,
         limits.MAX_PAGE,
         round(limits.MAX_WAIT_S),
-        limits.MAX_STREAMS,
     ]
 
     assert list(_table("Limits").values()) == [f"{n:,}" for n in most]
     assert f"({limits.PAGE} unless you say otherwise)" in GUIDE
+
+
+def test_what_a_process_takes_is_what_its_settings_say():
+    told = {name: value.replace(",", "").removesuffix(" s") for name, value in _table("Strangers and crowds").items()}
+
+    assert told == {f"api.{name}": str(field.default) for name, field in ApiSettings.model_fields.items()}
 
 
 def test_the_roles_of_the_guide_are_those_there_are():

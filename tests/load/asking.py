@@ -44,7 +44,7 @@ class Asker:
             return self._cut(f"{kind} {method} {path}", error, began)
         ended = time.monotonic()
         if answer.status_code == want:
-            self._tally.took[kind].append(ended - began)
+            self._tally.good(kind, began, ended)
             return Answer(good=True, body=answer.content, began=began)
         if answer.status_code == _AWAY and self._store.during(began, ended) and _is_sound(answer):
             self._tally.away[kind] += 1

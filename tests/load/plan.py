@@ -17,11 +17,15 @@ _UNDISTURBED = 0.1  # of the run, at its end
 
 
 class Least(NamedTuple):
-    """What a run must have seen, or it fails by itself: answers a second while the API was up, restarts of each process."""
+    """What a run must have seen, or it fails by itself: answers a second while the API was up, restarts of each process.
+
+    `beside`: answers to others while the hostile tenant was here.
+    """
 
     rate: float = 200
     resources: int = 50
     restarts: int = 3
+    beside: int = 1_000
 
 
 class Run(NamedTuple):
@@ -37,6 +41,8 @@ class Run(NamedTuple):
     message_threshold: int = 6_000
     observation_threshold: int = 3_000
     quiet_limit: float = 60
+    hostile_turn: float = 15  # s that the hostile tenant is away, and then here
+    hostile_limit: float = 3  # times the others' calm p99, at most, beside him
 
 
 class Restart(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from load.hostile import DOES
 from load.seen import percentile
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Seen(NamedTuple):
     acknowledged: int
     verdict: Verdict
     rest: Rest
+    hostile: Counter[str]
 
     @property
     def rate(self) -> float:
@@ -43,6 +45,11 @@ class Seen(NamedTuple):
         """Resources with a memory at the end."""
         return len({record.partition("|")[0] for records in self.rest.held.scopes.values() for record in records})
 
+    @property
+    def p99s(self) -> tuple[float, float]:
+        """The others' p99 (s) without the hostile tenant and beside him."""
+        return percentile(self.tally.calm, 0.99), percentile(self.tally.beside, 0.99)
+
     def restarted(self, name: str) -> int:
         """How often a process was ended and started again."""
         return sum(times for (who, _), times in self.restarts.items() if who == name)
@@ -52,8 +59,14 @@ def missed(seen: Seen) -> list[str]:
     """What the run had to see and did not: it fails by itself then, whatever it found."""
     least = seen.run.least
     asked = [("answers a second", round(seen.rate, 1), least.rate), ("resources", seen.resources, least.resources)]
+    asked += [("answers beside the hostile tenant", len(seen.tally.beside), least.beside)]
+    asked += [(f"answers to his {what}", _answers(seen, what), 1) for what in DOES]
     asked += [(f"restarts of {name}", seen.restarted(name), least.restarts) for name in seen.names]
     return [f"saw {had} {what}, not the {wanted} it takes" for what, had, wanted in asked if had < wanted]
+
+
+def _answers(seen: Seen, what: str) -> int:
+    return sum(times for did, times in seen.hostile.items() if did.startswith(what))
 
 
 def broken(seen: Seen) -> list[str]:
@@ -64,6 +77,12 @@ def broken(seen: Seen) -> list[str]:
         found.append(f"not all scopes were observed within {seen.run.quiet_limit:.0f} s of quiet ({late})")
     if seen.verdict.wrong:
         found.append(f"{len(seen.verdict.wrong)} messages are wrong")
+    calm, beside = seen.p99s
+    if beside > seen.run.hostile_limit * calm:
+        found.append(
+            f"the others' p99 was {beside * 1_000:.0f} ms beside the hostile tenant, more than {seen.run.hostile_limit:g}"
+            f" times the {calm * 1_000:.0f} ms without him"
+        )
     if seen.tally.wrong:
         found += [f"{seen.tally.wrong} answers should not have been:", *seen.tally.examples]
     return found
@@ -97,8 +116,15 @@ def _rows(seen: Seen) -> list[tuple[object, ...]]:
         ("generations", seen.rest.held.generations),
         ("restarts, of them by SIGKILL", _restarts(seen)),
         ("seconds that the API / the store was away", f"{seen.lasted_s - seen.up_s:.0f} / {seen.away_s:.0f}"),
+        ("p99 of all, ms: without / beside the hostile tenant, times", _compared(seen)),
+        ("what the hostile tenant was answered", _counted(seen.hostile)),
         ("seconds to quiet", f"{seen.rest.quiet_s:.1f}"),
     ]
+
+
+def _compared(seen: Seen) -> str:
+    calm, beside = seen.p99s
+    return f"{calm * 1_000:.1f} / {beside * 1_000:.1f}, {beside / calm if calm else 0:.2f}"
 
 
 def _wrong(tally: Tally) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from chaos import aftermath, judging
@@ -12,6 +13,7 @@ from chaos.crew import celery
 from chaos.house import House
 
 from load import report
+from load.enduring import Enduring
 from load.plan import API, cast
 from load.restarting import Restarting
 from load.seen import Away, Tally
@@ -56,26 +58,37 @@ def _judged(folder: Path, run: Run, journal: Journal) -> Result:
     commands = {**celery(workers=2, beats=2), API: [sys.executable, "-c", _OM, "api", "--port", str(port)]}
     with House(folder, run, commands) as house:
         restarting = Restarting(house, run, journal, storm.store, storm.api)
-        failures = _rage(house, f"http://127.0.0.1:{port}", run, journal, storm, restarting)
+        enduring = Enduring(house, port, run.hostile_turn, storm.tally.hostile)
+        failures = _rage(house, f"http://127.0.0.1:{port}", run, journal, storm, restarting, enduring)
         house.moods.well = True
         rest = aftermath.settle(house, [member.name for member in cast()])
     failures += [*restarting.disorderly, *(f"{who}, without a kill of ours" for who in house.crew.deserted)]
     if _TRACEBACK in (folder / f"{API}.log").read_bytes():
         failures.append("the API's log holds a traceback")
-    seen = _seen(run, journal, storm, restarting, rest)
+    seen = _seen(run, journal, storm, restarting, rest)._replace(hostile=enduring.seen)
     told = chaos_report.told([*journal.wrong, *seen.verdict.wrong], journal, rest.held)
     return Result(seen, [*report.missed(seen), *report.broken(seen), *failures, *told])
 
 
-def _rage(house: House, base: str, run: Run, journal: Journal, storm: _Storm, restarting: Restarting) -> list[str]:
+def _rage(
+    house: House,
+    base: str,
+    run: Run,
+    journal: Journal,
+    storm: _Storm,
+    restarting: Restarting,
+    enduring: Enduring,
+) -> list[str]:
     """Let everybody ask and every process come and go for the time planned; what went wrong with the asking."""
     traffic = Traffic(base, run, journal, badges(house), storm.tally, storm.store, storm.api, house.outside(timeout=5))
     aftermath.tell(f"{run.seconds:.0f} s of {run.rate:.0f} requests a second")
     began = time.monotonic()
     traffic.start()
+    enduring.start()
     try:
         restarting.restart_all()
     finally:
+        enduring.halt()
         traffic.halt()
         storm.lasted_s = time.monotonic() - began
     if traffic.is_alive():
@@ -96,4 +109,5 @@ def _seen(run: Run, journal: Journal, storm: _Storm, restarting: Restarting, res
         acknowledged=sum(said.acknowledged_at is not None for said in journal.said.values()),
         verdict=judging.judge(rest.held, journal, at_rest=True),
         rest=rest,
+        hostile=Counter(),
     )

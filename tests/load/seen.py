@@ -6,6 +6,7 @@ import time
 from collections import Counter, defaultdict
 
 _KEPT = 50
+WAITING = "waiting"  # what kinds of requests are called that wait for workers
 
 
 class Away:
@@ -36,6 +37,9 @@ class Tally:
 
     def __init__(self) -> None:
         self.took: dict[str, list[float]] = defaultdict(list)
+        self.hostile = Away()  # a hostile tenant, who is away most of all
+        self.calm: list[float] = []  # seconds of answers that wait for nobody, without him and beside him
+        self.beside: list[float] = []
         self.away: Counter[str] = Counter()  # 503 by kind, while the store was away
         self.cut: Counter[str] = Counter()  # no answer, by kind of error, while the API was being restarted
         self.retried = 0
@@ -46,6 +50,12 @@ class Tally:
     def answered(self) -> int:
         """How many requests were answered as they should be."""
         return sum(map(len, self.took.values()))
+
+    def good(self, kind: str, began: float, ended: float) -> None:
+        """An answer as it should be."""
+        self.took[kind].append(ended - began)
+        if WAITING not in kind:
+            (self.beside if self.hostile.during(began, ended) else self.calm).append(ended - began)
 
     def fault(self, what: str) -> None:
         """An answer that should not have been."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from types import SimpleNamespace
 
 import httpx2
 import pytest
 
 from load import report
 from load.asking import Asker
+from load.hostile import DOES
 from load.plan import Run
 from load.seen import Away, Tally, percentile
 
@@ -111,10 +113,44 @@ def test_a_run_that_saw_too_little_fails_by_itself(tally):
     nothing = dict.fromkeys(report.Seen._fields)
     held = type("Held", (), {"scopes": {"resource": [f"pool-{n}|" for n in range(49)], "thread": []}})
     rest = type("Rest", (), {"held": held})
-    known = {"run": Run(), "tally": tally, "up_s": 10.0, "restarts": restarts, "names": ["server", "api"], "rest": rest}
+    tally.calm, tally.beside = [0.1] * 900, [0.1] * 100
+    hostile = Counter(dict.fromkeys(DOES[1:], 1))
+    known = {
+        "hostile": hostile,
+        "run": Run(),
+        "tally": tally,
+        "up_s": 10.0,
+        "restarts": restarts,
+        "names": ["server", "api"],
+        "rest": rest,
+    }
 
     assert report.missed(report.Seen(**{**nothing, **known})) == [
         "saw 100.0 answers a second, not the 200 it takes",
         "saw 49 resources, not the 50 it takes",
+        "saw 100 answers beside the hostile tenant, not the 1000 it takes",
+        "saw 0 answers to his header flood, not the 1 it takes",
         "saw 2 restarts of server, not the 3 it takes",
     ]
+
+
+@pytest.mark.parametrize(("beside", "failures"), [(0.29, 0), (0.31, 1)])
+def test_others_must_be_answered_beside_a_hostile_tenant_nearly_as_they_are_without_him(tally, beside, failures):
+    tally.calm, tally.beside = [0.1] * 1_000, [beside] * 1_000
+    rest = SimpleNamespace(breaches=[], quiet_s=1, unfinished="", held=None)
+    known = {"run": Run(), "tally": tally, "rest": rest, "verdict": SimpleNamespace(wrong=[])}
+    found = report.broken(report.Seen(**{**dict.fromkeys(report.Seen._fields), **known}))
+
+    assert len(found) == failures
+
+
+def test_answers_are_told_apart_by_whether_the_hostile_tenant_was_here(ask, tally):
+    ask(httpx2.Response(200))
+    tally.hostile.begins()
+    ask(httpx2.Response(200))
+    ask(httpx2.Response(200))
+    tally.hostile.ends()
+    ask(httpx2.Response(200))
+    tally.good("observe, waiting", 0, 60)
+
+    assert (len(tally.calm), len(tally.beside), tally.answered) == (2, 2, 5)

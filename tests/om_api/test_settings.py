@@ -1049,6 +1049,7 @@ def test_groups_are_the_mappings_of_the_file():
         "total_budget",
         "events",
         "metrics",
+        "api",
         "storage",
         "storage.redis",
     }

@@ -11,14 +11,15 @@ from typing import NamedTuple
 
 import httpx2
 import pytest
-import uvicorn
 from world import wait_until
 
 from om_api.events import Event
 from om_api.http import events as asked
 from om_api.http import limits, make_app, streams
-from om_api.http.serving import Server
+from om_api.http.serving import Server, configured
+from om_api.settings.api import ApiSettings
 from om_api.store import events
+from om_api.store.opening import POOL
 
 EVENTS = "/v1/events"
 
@@ -37,7 +38,7 @@ def served(settings, client):
     app = make_app(settings)
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
-        server = Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=20))
+        server = Server(configured(app))
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
         wait_until(lambda: server.started, "the server")
@@ -228,7 +229,7 @@ def test_a_stream_outlives_an_outage_of_the_store(served, ring, publish, world):
 
 def test_the_numbers_of_a_stream_fit_together():
     assert limits.LOOK_S < limits.BEAT_S
-    assert limits.MAX_STREAMS < 512
+    assert ApiSettings().streams < POOL
 
 
 def test_a_reader_that_takes_nothing_keeps_no_stream_open(served, ring, publish, monkeypatch):

@@ -1,0 +1,133 @@
+"""A tenant with a key who asks for as much as he can, and sends what no client should; a process of its own.
+
+`python -m load.hostile PORT TOKEN` goes on until it is terminated, and prints what it was answered, by what it did.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections import Counter
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+NAME, ADDRESS = "hostile", "127.0.0.2"  # not the others' address: connections are counted by it
+_THREADS = f"/v1/resources/{NAME}/threads"
+DOES = (
+    "header flood",
+    "endless header",
+    "pipelined",
+    "half open",
+    "slow body",
+    "large push",
+    "large context",
+    "stream",
+)
+_BLOCK = 65_536
+_PAUSE_S = 0.2
+_PARTS, _MESSAGES, _CONTEXT = 35_000, 8, 40
+_LATE_S = 30.0
+
+
+class Hostile:
+    """What it does, each as often as it is answered; `seen` counts the answers."""
+
+    def __init__(self, port: int, token: str) -> None:
+        self._port, self._key = port, f"Authorization: Bearer {token}\r\nHost: x\r\n"
+        self.seen: Counter[str] = Counter()
+
+    async def live(self) -> None:
+        """Do everything at the same time."""
+        await self._prepare()
+        flood = self._head(b"".join(b"a%d: b\r\n" % n for n in range(6_000)))
+        endless = self._head(b"a" * _BLOCK)
+        crowd = {
+            "header flood": [flood] * 2,
+            "endless header": [endless],
+            "pipelined": [self._send(self._asks("/v1/openapi.json") * 500, 20)],
+            "half open": [self._send(b"GET /healthz HTTP/1.1\r\nHost:")] * 300,
+            "slow body": [self._send(self._asks(f"{_THREADS}/p/messages", "POST", 1_000_000) + b"x")] * 8,
+            "large push": [self._send(self._push("p", _MESSAGES))] * 4,
+            "large context": [self._send(self._asks(f"{_THREADS}/c/context?format=openai"))] * 8,
+            "stream": [self._send(self._asks("/v1/events", more="Accept: text/event-stream\r\n"))] * 110,
+        }
+        await asyncio.gather(*(self._again(what, way) for what, ways in crowd.items() for way in ways))
+
+    async def _prepare(self) -> None:
+        """Say what a large context is made of; ids that are there already add nothing."""
+        for n in range(_CONTEXT):
+            said = {"id": f"c-{n}", "role": "user", "content": "a long story " * 75_000, "tokens": 1}
+            await self._once("preparing", self._send(self._adds("c", [said])))
+
+    def _push(self, thread: str, count: int) -> bytes:
+        parts = [{"type": "text", "text": "x"}] * _PARTS
+        return self._adds(
+            thread, [{"id": f"p-{n}", "role": "user", "content": parts, "tokens": 1} for n in range(count)]
+        )
+
+    def _adds(self, thread: str, messages: list[dict[str, object]]) -> bytes:
+        body = json.dumps({"messages": messages}, separators=(",", ":")).encode()
+        return self._asks(f"{_THREADS}/{thread}/messages", "POST", len(body)) + body
+
+    def _asks(self, path: str, method: str = "GET", length: int = 0, more: str = "") -> bytes:
+        told = f"Content-Type: application/json\r\nContent-Length: {length}\r\n{more}\r\n"
+        return f"{method} {path} HTTP/1.1\r\n{self._key}{told}".encode()
+
+    def _head(self, block: bytes) -> Callable[[], Iterator[bytes]]:
+        def pieces() -> Iterator[bytes]:
+            yield b"GET /healthz HTTP/1.1\r\nHost: x\r\na: "
+            while True:
+                yield block
+
+        return pieces
+
+    @staticmethod
+    def _send(data: bytes, times: int = 1) -> Callable[[], Iterator[bytes]]:
+        return lambda: (data for _ in range(times))
+
+    async def _again(self, what: str, way: Callable[[], Iterator[bytes]]) -> None:
+        while True:
+            await self._once(what, way)
+            await asyncio.sleep(_PAUSE_S)
+
+    async def _once(self, what: str, way: Callable[[], Iterator[bytes]]) -> None:
+        answer = "cut"
+        with suppress(OSError, TimeoutError):
+            reader, writer = await asyncio.open_connection("127.0.0.1", self._port, local_addr=(ADDRESS, 0))
+            try:
+                async with asyncio.timeout(_LATE_S):
+                    sending = asyncio.ensure_future(_all(writer, way()))
+                    answer = (await reader.read(12))[9:].decode() or answer
+                    while await reader.read(_BLOCK):
+                        pass
+            except TimeoutError:
+                answer = "held"
+            finally:
+                sending.cancel()
+                writer.close()
+        self.seen[f"{what}: {answer}"] += 1
+
+
+async def _all(writer: asyncio.StreamWriter, pieces: Iterator[bytes]) -> None:
+    with suppress(OSError):
+        for piece in pieces:
+            writer.write(piece)
+            await writer.drain()
+
+
+async def _main() -> None:
+    hostile = Hostile(int(sys.argv[1]), sys.argv[2])
+    living = asyncio.ensure_future(hostile.live())
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, living.cancel)
+    with suppress(asyncio.CancelledError):
+        await living
+    print(json.dumps(hostile.seen))  # noqa: T201
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())

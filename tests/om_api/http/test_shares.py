@@ -1,0 +1,154 @@
+"""What one key has in flight is bounded, and its heavy work stands nobody else in the way."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+from fastapi import HTTPException
+
+from om_api.http.limits import LARGE
+from om_api.http.shares import SHARE, Shares, aside
+from om_api.settings.api import ApiSettings
+
+SMALL = [b"x", [[b"member", 1.0]], None]
+
+
+def play(scene, **limits):
+    async def on_stage():
+        shares = Shares(ApiSettings(**limits))
+        try:
+            return await scene(shares)
+        finally:
+            shares.close()
+
+    return asyncio.run(on_stage())
+
+
+def refused(ask):
+    with pytest.raises(HTTPException) as found:
+        ask()
+    assert (found.value.status_code, found.value.headers) == (429, {"Retry-After": "1"})
+    return found.value.detail
+
+
+def test_requests_in_flight_are_bounded_for_each_key():
+    async def scene(shares):
+        taken = [shares.enter("a") for _ in range(2)]
+        assert refused(lambda: shares.enter("a")).startswith("2 requests of this key are in flight")
+        shares.enter("b").close()
+        taken[0].close()
+        taken[0] = shares.enter("a")
+        for share in taken:
+            share.close()
+        assert not shares.lanes
+
+    play(scene, requests_per_key=2)
+
+
+def test_bytes_in_flight_are_bounded_for_each_key_and_one_request_may_have_them_all():
+    async def scene(shares):
+        one, other = shares.enter("a"), shares.enter("a")
+        one.hold(3_000_000)
+        one.hold(3_000_000)
+        assert "2,000,000 bytes" in refused(lambda: other.hold(1))
+        assert "2,000,000 bytes" in refused(lambda: shares.enter("a"))
+        shares.enter("b").hold(1_000_000)
+        one.close()
+        other.hold(2_000_000)
+        other.close()
+        assert list(shares.lanes) == ["b"]
+
+    play(scene, bytes_per_key=2_000_000)
+
+
+def test_small_replies_are_taken_up_where_they_are_and_large_ones_in_a_thread():
+    async def scene(shares):
+        assert aside([b"x" * LARGE * 2], threading.get_ident) is None  # no request
+        SHARE.set(share := shares.enter("a"))
+        assert aside(SMALL, threading.get_ident) is None
+        assert await aside([[b"x" * LARGE, 1.0], b"x"], threading.get_ident) != threading.get_ident()
+        assert await aside(SMALL, threading.get_ident) != threading.get_ident()  # what is made of the large one
+        assert share.lane.bytes == LARGE + 1
+        share.close()
+
+    play(scene)
+
+
+def test_what_is_sent_as_it_is_found_is_not_kept_and_holds_nobody_up():
+    async def scene(shares):
+        SHARE.set(share := shares.enter("a"))
+        share.handled()
+        for _ in range(3):
+            assert await aside([b"x" * LARGE * 2], threading.get_ident) != threading.get_ident()
+            assert aside(SMALL, threading.get_ident) is None
+            assert not share.lane.heavy.locked()
+        assert share.lane.bytes == 0
+        share.close()
+
+    play(scene)
+
+
+def test_of_each_key_one_request_computes_at_a_time_and_another_key_waits_for_none_of_them():
+    async def scene(shares):
+        begun, may_end, log = threading.Event(), threading.Event(), []
+
+        def long():
+            log.append("a begins")
+            begun.set()
+            may_end.wait(30)
+            log.append("a ends")
+
+        async def request(key, *jobs):
+            share = shares.enter(key)
+            try:
+                for job in jobs:
+                    await share.work(job)
+                share.handled()
+            finally:
+                share.close()
+
+        first = asyncio.create_task(request("a", long))
+        await asyncio.to_thread(begun.wait, 30)
+        others = [asyncio.create_task(request("a", lambda: log.append("a again"))) for _ in range(5)]
+        await asyncio.sleep(0)
+        await request("b", lambda: log.append("b"), lambda: log.append("b"))
+        may_end.set()
+        await asyncio.gather(first, *others)
+        return log
+
+    assert play(scene) == ["a begins", "b", "b", "a ends", *["a again"] * 5]
+
+
+def test_a_key_that_reads_much_asks_the_store_one_request_after_the_other():
+    async def scene(shares):
+        one, other, third = (shares.enter("a") for _ in range(3))
+        await one.read()
+        await other.read()
+        assert one.large_by(LARGE + 1)
+        await one.read()
+        waiting = asyncio.create_task(third.read())
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        one.handled()
+        await waiting
+        for share in (one, other, third):
+            share.close()
+        await shares.enter("a").read()
+
+    play(scene)
+
+
+def test_a_job_that_fails_lets_the_next_one_go_on():
+    async def scene(shares):
+        share = shares.enter("a")
+        with pytest.raises(ZeroDivisionError):
+            await share.work(lambda: 1 // 0)
+        share.close()
+        again = shares.enter("a")
+        assert await again.work(lambda: "done") == "done"
+        again.close()
+        assert not shares.lanes
+
+    play(scene)
