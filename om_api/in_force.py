@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from om_api.context import View
+from om_api.learned import learned
 from om_api.policy import Limits
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _DAY_S = 86_400
 
 
+@learned
 class InForce(msgspec.Struct, frozen=True, kw_only=True):
     """Limits to decide by, the view to render by, and how long (s) sources are kept."""
 
