@@ -52,6 +52,11 @@ class Run(NamedTuple):
         return math.ceil(self.least.messages * _MARGIN)
 
     @property
+    def queue_limit(self) -> int:
+        """Tasks that may wait in the broker's queues at any time: two for each place."""
+        return 2 * WORKERS * THREADS
+
+    @property
     def rest_limit(self) -> float:
         """Seconds from the last fault until all is quiet: what fell due is thought about in all places at once before."""
         return self.quiet_limit + self.late * THINKS_S / (WORKERS * THREADS)

@@ -100,6 +100,8 @@ def broken(seen: Seen, verdict: Verdict, breaches: Iterable[object], unfinished:
     if seen.quiet_s > seen.run.rest_limit or unfinished:
         late = f"{seen.quiet_s:.0f} s; {unfinished or 'then they were'}"
         found.append(f"not all scopes were observed within {seen.run.rest_limit:.0f} s of the last fault ({late})")
+    if seen.longest_queue > seen.run.queue_limit:
+        found.append(f"{seen.longest_queue} tasks waited in the queues, not {seen.run.queue_limit} at most")
     if seen.doubled:
         found.append(f"{seen.doubled} messages are held twice")
     if seen.lost and not seen.run.loses_tail:
