@@ -74,13 +74,16 @@ class Admission:
         StoreError when the store is away; StoppedError when this process is asked to stop while the call waits.
         """
         passage, call = Passage(), Call(model, new_id(), timeout + _GRACE_S)
+        self._wait_for(call, rate, tokens)
         try:
-            self._wait_for(call, rate, tokens)
             yield passage
         finally:
-            # What was paid for is not lost because nobody could be told; a place's lease ends by itself.
-            with suppress(StoreError):
-                self._run(breaker.report(self._keys, call, passage.outcome, passage.wait))
+            self._report(call, passage)
+
+    def _report(self, call: Call, passage: Passage) -> None:
+        """Give the place back. What was paid for is not lost because nobody could be told: a place's lease ends by itself."""
+        with suppress(StoreError):
+            self._run(breaker.report(self._keys, call, passage.outcome, passage.wait))
 
     def _wait_for(self, call: Call, rate: Rate, tokens: int) -> None:
         """Wait until the call may be made, as long as there is hope; ModelError with the time to come back if not."""
@@ -103,9 +106,12 @@ class Admission:
         _refuse(call.model, state)
         if state.word == "full":
             return poll
-        wait = self._rates.take(call.model, rate, tokens)
-        if wait:
-            self._run(breaker.report(self._keys, call, "none"))
+        wait = poll
+        try:
+            wait = self._rates.take(call.model, rate, tokens)
+        finally:
+            if wait:
+                self._report(call, Passage())
         return wait
 
 
