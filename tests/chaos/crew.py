@@ -21,7 +21,7 @@ _WORKER = ("worker", "-P", "threads", "-c", str(THREADS), "--without-gossip", "-
 _BEAT = ("beat", "-l", "INFO")
 _BEAT_STARTS_S = 2.0
 _GROWN_S = 1.5  # of work, before a kill is worth its while
-_READY_S = 60
+_READY_S = 120
 _STOP_S = 15
 _ENDS_S = 60  # being asked to: what it works on is finished first
 _SAYS = {"worker": b"ready.", "api": b"Uvicorn running on"}  # once it works; a beat says nothing
@@ -124,9 +124,10 @@ class Crew:
             process.wait(_ENDS_S)
 
     def bring_back(self) -> None:
-        """Start again who is lost."""
+        """Start again who is lost, and wait until all work."""
         for name in self._commands.keys() - self._running.keys():
             self._start(name)
+        self._wait()
 
     @property
     def names(self) -> list[str]:
