@@ -12,6 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from om_api.errors import InvalidInputError
+from om_api.learned import learned
 from om_api.values import check_id
 
 EVERY = "*"
@@ -31,6 +32,7 @@ class Role(StrEnum):
         return ranks.index(self) >= ranks.index(needed)
 
 
+@learned
 class ApiKey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A key as it is kept: whom it is bound to, and hashes (SHA-256, hex) of its secret, and of the one before it.
 

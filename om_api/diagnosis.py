@@ -224,7 +224,7 @@ def of_budgets(found: Iterable[UsedUp], unpriced: Sequence[str]) -> Iterator[Fin
 
 
 def of_breakers(states: Mapping[str, State]) -> Iterator[Finding]:
-    """Models that are not asked at the moment: an open breaker is trouble, a pause that a provider asked for is not."""
+    """Models that are not asked, or less than they might be: an open breaker is trouble, what a provider asks for is not."""
     for name, state in states.items():
         if state.word == "open":
             how = f"for {_span(1000 * state.wait)} more" if state.wait else "until one call shows that it answers again"
@@ -232,11 +232,13 @@ def of_breakers(states: Mapping[str, State]) -> Iterator[Finding]:
             yield Finding(WARNING, "models", says, _BREAKER)
         elif state.word == "busy":
             says = f"{name} is passed over for {_span(1000 * state.wait)} more: its provider asked for a pause (429)"
-            yield Finding(
-                NOTE, "models", says, "if that does not end, give it limits below the provider's, or raise those"
-            )
+            yield Finding(NOTE, "models", says, _LIMITS)
+        elif state.word == "held":
+            says = f"{name} is asked at most {state.room:,} times at once: its provider refused calls lately (429)"
+            yield Finding(NOTE, "models", says, _LIMITS)
 
 
+_LIMITS = "if that does not end, give it limits below the provider's, or raise those"
 _BREAKER = (
     "read why in the workers' log (outcome failed); mend key, address or network: it is asked again by itself; another model "
     "in its list answers meanwhile"

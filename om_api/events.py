@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from om_api.errors import InvalidInputError
+from om_api.learned import learned
 from om_api.values import Observation, check_id
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ BOUNDS = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
 _MICRO = 1_000_000
 
 
+@learned
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One thing that happened. What a kind does not carry, or nobody knows, is left out: see docs/events.md.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from om_api.context import View
+from om_api.learned import learned
 from om_api.policy import Limits
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ LONGEST = 8_192  # characters: several times what `write` gives
 _DAY_S = 86_400
 
 
+@learned
 class InForce(msgspec.Struct, frozen=True, kw_only=True):
     """Limits to decide by, the view to render by, and how long (s) sources are kept."""
 

@@ -18,6 +18,7 @@ import msgspec
 
 from om_api.chat import to_wire
 from om_api.errors import InvalidInputError
+from om_api.learned import learned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -323,6 +324,7 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True):
     observation: bytes | None = None
 
 
+@learned
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """One Observer result for one thread: dated lines, covering named messages."""
 
@@ -353,6 +355,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
 
 
+@learned
 class Generation(msgspec.Struct, frozen=True, kw_only=True):
     """A numbered version of the reflected memory; the highest number is in force.
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from om_api.errors import ModelError, StoreError
 from om_api.store import breaker, rates
+from om_api.store.breaker import Call
 from om_api.values import new_id
 from om_workers.stopping import Stopping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from om_api.store.breaker import Outcome
     from om_api.store.connection import Connection
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
     from om_api.store.rates import Rate
 
 PATIENCE_S = 25.0  # for a limit: after that the scope is put off, and the thread does something else
-_POLL_S = 0.5
+TURN_S = 5.0  # at least, for whoever has waited in vain: others have their turn first
+_FIRST_POLL_S, _POLL_S = (
+    0.05,
+    0.5,
+)  # a place is free again after a call's time, which nobody knows: asked less and less often
 _JITTER_S = 0.2
 _GRACE_S = 15.0  # a call that has not ended so long after its timeout has nobody left who would say so
 
@@ -43,7 +48,8 @@ class Passage:
 
     def failed(self, error: ModelError) -> None:
         """The call ended with an error: `busy` when the provider named a time, no failure when the request is to blame."""
-        self.outcome = "busy" if error.retry_after else "failed" if error.retryable else "answered"
+        failed: Outcome = "late" if error.why == "timeout" else "failed"
+        self.outcome = "busy" if error.retry_after else failed if error.retryable else "answered"
         self.wait = error.retry_after or 0.0
 
 
@@ -63,52 +69,50 @@ class Admission:
     def admit(self, model: str, rate: Rate, tokens: int, timeout: float) -> Iterator[Passage]:
         """Let a call of `tokens` and at most `timeout` s through while the block runs.
 
-        Raises PassedOverError while the breaker is open, and ModelError with a `retry_after` while the provider asked for a
-        pause, or when the model's own limits would keep the call waiting for too long; StoreError when the store is away;
-        StoppedError when this process is asked to stop while the call waits.
+        Raises PassedOverError while the breaker is open, and ModelError with a `retry_after` while the provider refuses all
+        calls, or when limits would keep the call waiting for too long: the model's own, or what its provider lets through.
+        StoreError when the store is away; StoppedError when this process is asked to stop while the call waits.
         """
-        lease = self._patience + timeout + _GRACE_S
-        with self._passage(model, lease) as passage, self._place(model, rate, tokens, lease):
-            yield passage
-
-    @contextmanager
-    def _passage(self, model: str, lease: float) -> Iterator[Passage]:
-        passage, token = Passage(), new_id()
-        _refuse(model, self._run(breaker.enter(self._keys, model, token, lease)))
+        passage, call = Passage(), Call(model, new_id(), timeout + _GRACE_S)
+        self._wait_for(call, rate, tokens)
         try:
             yield passage
         finally:
-            # What was paid for is not lost because nobody could be told; a probe's lease ends by itself.
-            with suppress(StoreError):
-                self._run(breaker.report(self._keys, model, token, passage.outcome, passage.wait))
+            self._report(call, passage)
 
-    def _hold(self, model: str, most: int, token: str, lease: float) -> float:
-        return 0.0 if self._run(rates.hold(self._keys, model, token, most, lease)) else _POLL_S
+    def _report(self, call: Call, passage: Passage) -> None:
+        """Give the place back. What was paid for is not lost because nobody could be told: a place's lease ends by itself."""
+        with suppress(StoreError):
+            self._run(breaker.report(self._keys, call, passage.outcome, passage.wait))
 
-    @contextmanager
-    def _place(self, model: str, rate: Rate, tokens: int, lease: float) -> Iterator[None]:
-        until, token = time.monotonic() + self._patience, new_id()
-        if rate.concurrency:
-            self._wait_for(model, until, lambda: self._hold(model, rate.concurrency or 1, token, lease))
-        try:
-            self._wait_for(model, until, lambda: self._rates.take(model, rate, tokens))
-            yield
-        finally:
-            if rate.concurrency:
-                with suppress(StoreError):
-                    self._run(rates.free(self._keys, model, token))
-
-    def _wait_for(self, model: str, until: float, take: Callable[[], float]) -> None:
-        """Wait until it is taken, as long as there is hope before `until`; ModelError with the time to come back if not."""
-        while wait := take():
+    def _wait_for(self, call: Call, rate: Rate, tokens: int) -> None:
+        """Wait until the call may be made, as long as there is hope; ModelError with the time to come back if not."""
+        until, poll = time.monotonic() + self._patience, _FIRST_POLL_S
+        while wait := self._try(call, rate, tokens, poll):
             if time.monotonic() + wait > until:
                 raise ModelError(
-                    f"{model} is at its limits (requests_per_minute, tokens_per_minute or concurrency); it is asked again"
-                    f" by itself in {wait:.0f} s; if that does not end, raise them or run fewer tasks at a time",
-                    retry_after=wait,
+                    f"{call.model} is at its limits (requests_per_minute, tokens_per_minute or concurrency, or what its"
+                    f" provider lets through); it is asked again by itself in {max(wait, TURN_S):.0f} s; if that does not end,"
+                    f" raise them or run fewer tasks at a time",
+                    retry_after=max(wait, TURN_S),
                     why="busy",
                 )
-            self._stopping.pause(wait + random.uniform(0, _JITTER_S))
+            self._stopping.pause(wait + random.uniform(0, min(wait, _JITTER_S)))
+            poll = min(2 * poll, _POLL_S)
+
+    def _try(self, call: Call, rate: Rate, tokens: int, poll: float) -> float:
+        """0.0 when the call may be made now, else the seconds after which to try again: it holds no place meanwhile."""
+        state = self._run(breaker.enter(self._keys, call, rate.concurrency))
+        _refuse(call.model, state)
+        if state.word == "full":
+            return poll
+        wait = poll
+        try:
+            wait = self._rates.take(call.model, rate, tokens)
+        finally:
+            if wait:
+                self._report(call, Passage())
+        return wait
 
 
 def _refuse(model: str, state: breaker.State) -> None:

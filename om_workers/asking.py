@@ -31,6 +31,7 @@ T = TypeVar("T")
 TRIES = 3
 UNKNOWN_S = 10.0  # to wait where nobody said how long
 _PAUSE_S = 1.0  # at most before the second try, and twice that before the third
+_SHORT_S = 3.0  # a wait that a provider asks for is waited here up to this; the scope is put off for a longer one
 _LEAST_TIMEOUT_S = 0.1
 _LONGEST_REASON = 200
 _SPREAD = 0.1  # of a wait: whoever waits for the same provider does not come back in the same moment
@@ -101,8 +102,8 @@ class Asking:
             except PassedOverError as error:
                 raise cause or error from None  # its breaker opened meanwhile: what opened it says more
             except ModelError as error:
-                cause, pause = error, next(pauses, math.inf)
-                if error.retry_after or not error.retryable or time.monotonic() + pause >= end:
+                cause, pause = error, _until_next(error, next(pauses, math.inf))
+                if time.monotonic() + pause >= end:
                     raise
             self._stopping.pause(pause)
             question = _within(question, end - time.monotonic())
@@ -144,6 +145,12 @@ class Asking:
         return self._stopping.wait_for(partial(model.complete, request))
 
 
+def _until_next(error: ModelError, usual: float) -> float:
+    """How long before the same model is asked again; infinity where it is not."""
+    asked = error.retry_after or 0.0
+    return max(_spread(asked), usual) if error.retryable and asked <= _SHORT_S else math.inf
+
+
 def _within(question: Question, seconds: float) -> Question:
     return question._replace(request=msgspec.structs.replace(question.request, timeout=max(seconds, _LEAST_TIMEOUT_S)))
 
@@ -176,4 +183,8 @@ def _nobody(names: Sequence[str], refused: Mapping[str, ModelError]) -> ModelErr
 def patience_ms(error: ModelError) -> int:
     """How long work waits after a failure that may pass: as long as it was told, else about ten seconds; not all at once."""
     wait = error.retry_after or random.uniform(0.5, 1.5) * UNKNOWN_S
-    return round(1000 * (wait + random.uniform(0, _SPREAD * wait)))
+    return round(1000 * _spread(wait))
+
+
+def _spread(wait: float) -> float:
+    return wait + random.uniform(0, _SPREAD * wait)

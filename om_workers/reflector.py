@@ -10,6 +10,7 @@ import msgspec
 
 from om_api import policy
 from om_api.errors import ModelError
+from om_api.learned import learned
 from om_api.policy import Move
 from om_api.settings import ModelSettings
 from om_api.store import commits, due, looking, reading
@@ -196,6 +197,7 @@ class Reading(NamedTuple):
     generation: Generation | None
 
 
+@learned
 class Draft(msgspec.Struct, frozen=True):
     """A reflection that was thought of: the generation it makes, and the seqs of the observations it replaces."""
 

@@ -106,8 +106,9 @@ SERIES = (
         "gauge",
         ("model", "state"),
         "cortex_om_breaker_state",
-        "1 for the state that a model's breaker is in: closed, open (it failed) or busy (it asked for a pause); else 0.",
-        "`P:lock:breaker:<name>`",
+        "1 for the state that a model's breaker is in: closed, open (it failed), held (it refused calls, fewer are made at once)"
+        " or busy (it refused all of them, and asked for a pause); else 0.",
+        "`P:lock:breaker:{<name>}`",
     ),
     _gauge("cortex_om_resources", "Resources that the workers know.", "`P:resources`"),
     _gauge("cortex_om_measured_resources", "Resources that have a label of their own.", "`P:measured`"),
@@ -121,7 +122,7 @@ SERIES = (
 BY_NAME = {each.name: each for each in SERIES}
 OTHER = "(other)"  # as resource_id: those without a label of their own together; no resource can be called so
 EVERYBODY = "(all)"  # as resource_id: the budget of all together
-STATES = ("closed", "open", "busy")
+STATES = ("closed", "held", "open", "busy")
 
 
 def scraped(series: Series) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The breaker of each model, shared by all workers: a provider that is down is left alone, then asked by one."""
+"""The breaker of each model, shared by all workers: a provider that is down is left alone, one that refuses is asked less."""
 
 from __future__ import annotations
 
@@ -12,36 +12,52 @@ if TYPE_CHECKING:
 
     from om_api.store.keys import Keys
 
-Word = Literal["closed", "probe", "open", "busy"]
-Outcome = Literal["answered", "failed", "busy", "none"]
+Word = Literal["closed", "probe", "full", "open", "busy", "held"]
+Outcome = Literal["answered", "failed", "late", "busy", "none"]
 _LONGEST_MS = 600_000  # no pause lasts longer, see the scripts
-_FIELDS = ("busy", "until", "times", "failures")
+_FIELDS = ("busy", "until", "times", "failures", "room", "cut")
 
 
 class State(NamedTuple):
-    """How a model's breaker stands: `open` it failed too often, `busy` its provider asked for a pause; `wait` seconds from now.
+    """How a model's breaker stands: `open` it failed too often, `busy` its provider refuses everything; `wait` seconds from now.
 
-    `times` it opened without an answer since; `failures` since it answered last. An open one without a wait lets a probe in.
+    `held`: its provider refused some calls lately, so that no more than `room` are in flight. `times` it opened without an answer
+    since; `failures` since it answered last. An open one without a wait lets a probe in.
     """
 
     word: Word
     wait: float = 0.0
     times: int = 0
     failures: int = 0
+    room: int = 0
 
 
-def enter(keys: Keys, model: str, token: str, lease_s: float) -> Steps[State]:
-    """Ask whether a model may be called now: `closed` yes, `probe` yes and alone, `open` and `busy` not before `wait`.
+class Call(NamedTuple):
+    """One call of a model: whoever makes it says so by the same `token`, and is taken for dead after `lease_s`."""
 
-    Who may, says with the same `token` how it ended; who does not within `lease_s` is taken for dead.
+    model: str
+    token: str
+    lease_s: float
+
+
+def enter(keys: Keys, call: Call, most: int | None = None) -> Steps[State]:
+    """Ask whether a call may be made now, and take one of `most` places for it; None is any number.
+
+    `closed` yes, `probe` yes and alone, `full` when another call has ended, `open` and `busy` not before `wait`. Whoever may
+    says with `report` how it ended.
     """
-    word, wait = yield Verb("breaker_enter", [keys.breaker(safe_name(model))], [token, round(lease_s * 1000)])
+    arguments = [call.token, round(call.lease_s * 1000), "" if most is None else most]
+    word, wait = yield Verb("breaker_enter", _keys(keys, call.model), arguments)
     return State(word.decode(), wait / 1000)
 
 
-def report(keys: Keys, model: str, token: str, outcome: Outcome, wait: float = 0.0) -> Steps[None]:
-    """Say how a call ended; `none`: it was not made after all. `busy`: nobody is to ask for `wait` seconds."""
-    yield Verb("breaker_report", [keys.breaker(safe_name(model))], [token, outcome, round(wait * 1000)])
+def report(keys: Keys, call: Call, outcome: Outcome, wait: float = 0.0) -> Steps[None]:
+    """Give the call's place back and say how it ended; `none`: it was not made after all.
+
+    `busy`: its provider refused it and asked for `wait` seconds. `late`: it failed by not answering in time.
+    """
+    arguments = [call.token, round(call.lease_s * 1000), outcome, round(wait * 1000)]
+    yield Verb("breaker_report", _keys(keys, call.model), arguments)
 
 
 def states(keys: Keys, names: Sequence[str]) -> Steps[dict[str, State]]:
@@ -54,8 +70,14 @@ def states(keys: Keys, names: Sequence[str]) -> Steps[dict[str, State]]:
     }
 
 
-def _state(now: int, busy: float, until: float, times: float, failures: float) -> State:
-    word: Word = "busy" if now < busy <= now + _LONGEST_MS else "open" if until else "closed"
+def _keys(keys: Keys, model: str) -> list[str]:
+    name = safe_name(model)
+    return [keys.breaker(name), keys.holders(name)]
+
+
+def _state(now: int, busy: float, until: float, times: float, failures: float, room: float, cut: float) -> State:
+    held = cut <= now < cut + _LONGEST_MS
+    word: Word = "busy" if now < busy <= now + _LONGEST_MS else "open" if until else "held" if held else "closed"
     end = busy if word == "busy" else until
     wait = end - now if now < end <= now + _LONGEST_MS else 0.0
-    return State(word, wait / 1000, int(times), int(failures))
+    return State(word, wait / 1000, int(times), int(failures), int(room) if held else 0)

@@ -50,12 +50,12 @@ class Keys:
         return f"{self.prefix}:lock:worker:{name}"
 
     def breaker(self, name: str) -> str:
-        """What is known of a model's failures; `name` as `safe_name` writes it."""
-        return f"{self.prefix}:lock:breaker:{name}"
+        """What is known of a model's failures and refusals; `name` as `safe_name` writes it."""
+        return f"{self.prefix}:lock:breaker:{{{name}}}"
 
     def holders(self, name: str) -> str:
-        """Who calls a model at the moment, where that is limited; `name` as `safe_name` writes it."""
-        return f"{self.prefix}:lock:holders:{name}"
+        """Which calls of a model are in flight; `name` as `safe_name` writes it. In one slot with its breaker."""
+        return f"{self.prefix}:lock:holders:{{{name}}}"
 
     def spent(self, day: str) -> str:
         """What models used on a UTC day (2026-11-21), all resources together."""

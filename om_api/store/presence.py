@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from om_api.learned import learned
 from om_api.store import due
 from om_api.store.steps import Batch, Steps
 
@@ -17,6 +18,7 @@ LIVES_MS = due.LEASE_MS
 _TICKED_S = 86_400
 
 
+@learned
 class Worker(msgspec.Struct, frozen=True, kw_only=True):
     """One worker process: where it runs, which version, the queues it serves, and its clock minus the server's in ms.
 
@@ -32,6 +34,7 @@ class Worker(msgspec.Struct, frozen=True, kw_only=True):
     concurrency: int = 0
 
 
+@learned
 class Ticked(msgspec.Struct, frozen=True, kw_only=True):
     """When a tick ran last (server ms), and the interval (s) at which it should."""
 

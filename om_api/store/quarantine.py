@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from om_api.errors import InvalidInputError, StoreError
+from om_api.learned import learned
 from om_api.store import due, reading
 from om_api.store.decoding import as_observation, as_stored
 from om_api.store.steps import Batch, Steps, Verb
@@ -29,6 +30,7 @@ PLACEHOLDER = "placeholder"  # the model of an observation that stands for a mes
 UNKNOWN = "unknown"  # the resource of members that name none
 
 
+@learned
 class Rejected(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of a resource's quarantine; `at` and `score` in Unix ms, `member` as it was written.
 

@@ -1,4 +1,4 @@
-"""How often a model may be called, for all workers together: calls and tokens a minute, and calls at the same time."""
+"""How often a model may be called, for all workers together: calls and tokens a minute."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 from om_api.store import due
 from om_api.store.exchange import explain
 from om_api.store.keys import safe_name
-from om_api.store.steps import Batch, Steps, Verb
+from om_api.store.steps import Batch
 
 if TYPE_CHECKING:
     from om_api.store.connection import Connection
@@ -25,7 +25,7 @@ _LEAST_WAIT_S = 0.05
 
 
 class Rate(NamedTuple):
-    """What a model's settings limit; None is no limit."""
+    """What a model's settings limit; None is no limit. `concurrency`, calls at the same time, is the breaker's to hold to."""
 
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
@@ -67,17 +67,6 @@ class Rates:
         before, left, now, _ = self._storage.get_sliding_window(budget.key_for(model), _MINUTE_S)
         lacking = before * left / _MINUTE_S + now + cost - budget.amount
         return max(_LEAST_WAIT_S, _MINUTE_S * lacking / budget.amount)
-
-
-def hold(keys: Keys, model: str, token: str, most: int, lease_s: float) -> Steps[bool]:
-    """Take one of a model's `most` places for calls at the same time; False when none is free. It ends after `lease_s`."""
-    reply = yield Verb("hold", [keys.holders(safe_name(model))], [token, most, round(lease_s * 1000)])
-    return bool(reply)
-
-
-def free(keys: Keys, model: str, token: str) -> Steps[None]:
-    """Give the place back."""
-    yield Batch([("ZREM", keys.holders(safe_name(model)), token)], writes=True)
 
 
 def _windows(per_minute: int | None) -> list[RateLimitItemPerSecond]:

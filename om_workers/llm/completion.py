@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from om_api.errors import ModelError
+from om_api.learned import learned
 from om_workers.llm.answers import NO_ROOM, WITHHELD, usable
 from om_workers.llm.base import Usage
 
@@ -29,6 +30,7 @@ class _Choice(msgspec.Struct, frozen=True):
     finish_reason: str | None = None
 
 
+@learned
 class Completion(msgspec.Struct, frozen=True):
     """One answer; whatever else stands in it is passed over. `error` is how gateways fail with a status of success."""
 
@@ -50,6 +52,7 @@ class _Details(msgspec.Struct, frozen=True):
     cached_tokens: int | None = None
 
 
+@learned
 class _Used(msgspec.Struct, frozen=True):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from om_api.errors import ModelError
+from om_api.learned import learned
 from om_workers.llm.answers import NO_ROOM, WITHHELD, usable
 from om_workers.llm.base import Usage
 from om_workers.llm.faults import bounded
@@ -44,6 +45,7 @@ class _Feedback(msgspec.Struct, frozen=True, rename="camel"):
     block_reason: str | None = None
 
 
+@learned
 class Answer(msgspec.Struct, frozen=True, rename="camel"):
     """One answer; whatever else stands in it is passed over. `error` is how gateways fail with a status of success."""
 
@@ -85,6 +87,7 @@ def _named(reason: str) -> str:
     return reason if _REASON.fullmatch(reason) else "for a reason that is none of Gemini's"
 
 
+@learned
 class _Used(msgspec.Struct, frozen=True, rename="camel"):
     prompt_token_count: int | None = None
     cached_content_token_count: int | None = None
@@ -105,6 +108,7 @@ def usage_of(answer: Answer) -> Usage:
     )
 
 
+@learned
 class _Detail(msgspec.Struct, frozen=True, rename={"kind": "@type", "delay": "retryDelay"}):
     kind: str = ""
     delay: str = ""
@@ -114,6 +118,7 @@ class _Failure(msgspec.Struct, frozen=True):
     details: list[Any] = []
 
 
+@learned
 class _Failed(msgspec.Struct, frozen=True):
     error: _Failure = _Failure()
 

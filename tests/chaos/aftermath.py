@@ -5,9 +5,12 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from model_server import Behaviour
 
 from chaos import judging, quiet
 from chaos.house import PREFIX
@@ -15,6 +18,8 @@ from chaos.journal import Journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from model_server import Call
 
     from chaos.house import House
     from chaos.judging import Held
@@ -26,25 +31,45 @@ _FORCE_S = 90
 
 
 class Rest(NamedTuple):
-    """Seconds to quiet, what never came to an end, and what plain looks and `om verify` found."""
+    """Seconds to quiet, what never came to an end, and what plain looks and `om verify` found.
+
+    `in_flight`: calls that the model worked on until then, on average.
+    """
 
     quiet_s: float
     unfinished: str
     held: Held
     breaches: list[Breach]
+    in_flight: float = 0.0
 
 
 def settle(house: House, names: Iterable[str]) -> Rest:
-    """Wait until all scopes are observed, have what is left observed by force, end the processes, and look."""
+    """Wait until all scopes are observed, have what is left observed by force, end the processes, and look.
+
+    The model goes on as it did until all are observed; what is forced is to show what is there, and nothing fails then.
+    """
     with house.server.client() as client:
         om, tend = house.client(10), house.crew.tend
         tell("quiet: until all scopes are observed")
         quiet_s, unfinished = quiet.wait_for_quiet(client, PREFIX, tend, _LONGEST_QUIET_S)
-        tell(f"observed after {quiet_s:.0f} s; what is left by force")
+        in_flight = _in_flight(house, quiet_s)
+        tell(f"observed after {quiet_s:.0f} s, {in_flight:.1f} calls in flight; what is left by force")
+        house.moods.well = True
         quiet.observe_all(om, client, PREFIX, names, tend, _FORCE_S)
         _, stuck = quiet.wait_for_quiet(client, PREFIX, tend, _FORCE_S)
         house.crew.stop()
-        return Rest(quiet_s, unfinished or stuck, judging.look(client, PREFIX), om.verify())
+        return Rest(quiet_s, unfinished or stuck, judging.look(client, PREFIX), om.verify(), in_flight)
+
+
+def _in_flight(house: House, seconds: float) -> float:
+    """How many calls the model worked on in the last seconds, on average; a stall is none."""
+    now = time.monotonic()
+    spans = [(max(call.started, now - seconds), call.ended or now) for call in house.models.calls if not _stalls(call)]
+    return sum(max(0.0, ended - started) for started, ended in spans) / max(seconds, 1e-3)
+
+
+def _stalls(call: Call) -> bool:
+    return call.behaviour is Behaviour.stall
 
 
 @contextmanager

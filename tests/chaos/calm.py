@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import redis
+    from model_server import Call
 
     from chaos.journal import Journal
     from chaos.plan import Run
@@ -50,16 +51,23 @@ def rehearse(folder: Path, run: Run, journal: Journal) -> Spent:
 
 
 def spent(client: redis.Redis, house: House) -> Spent:
-    """What a house at rest has cost so far, and what there is of it."""
+    """What a house at rest has cost so far, and what there is of it; what came late is told apart."""
     held = judging.look(client, PREFIX)
-    calls = Counter(f"{call.purpose} {call.behaviour.name}" for call in house.models.calls)
-    return Spent(calls, held.observations + held.generations)
+    late = [call for call in house.models.calls if _is_late(call)]
+    calls = Counter(f"{call.purpose} {call.behaviour.name}" for call in house.models.calls if not _is_late(call))
+    return Spent(calls, held.observations + held.generations - held.late, len(late) / max(1, held.late))
+
+
+def _is_late(call: Call) -> bool:
+    return bool(call.marks) and call.marks[0].startswith(f"[[{plan.LATE}-")
 
 
 def _steps(journal: Journal) -> list:
-    """What happened, in order: pushes joined to batches of a few, clears and moves on their own."""
+    """What happened to the cast, in order: pushes joined to batches of a few, clears and moves on their own."""
     steps: list = []
-    for what, entries in groupby(journal.order, key=lambda entry: entry[0]):
+    cast = {member.name for member in plan.cast()}
+    spoken = [entry for entry in journal.order if entry[0] != "push" or entry[1][0].resource in cast]
+    for what, entries in groupby(spoken, key=lambda entry: entry[0]):
         if what != "push":
             steps += [(what, resource) for _, resource in entries if resource != "*"]
             continue

@@ -7,6 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Self
 
+from chaos.plan import THREADS, WORKERS
 from om_api.cli.embedded import end, launch
 
 if TYPE_CHECKING:
@@ -16,17 +17,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _CELERY = (sys.executable, "-m", "celery", "--quiet", "-A", "om_workers.app")
-_WORKER = ("worker", "-P", "threads", "-c", "8", "--without-gossip", "--without-mingle", "-l", "INFO")
+_WORKER = ("worker", "-P", "threads", "-c", str(THREADS), "--without-gossip", "--without-mingle", "-l", "INFO")
 _BEAT = ("beat", "-l", "INFO")
 _BEAT_STARTS_S = 2.0
 _GROWN_S = 1.5  # of work, before a kill is worth its while
-_READY_S = 60
+_READY_S = 120
 _STOP_S = 15
 _ENDS_S = 60  # being asked to: what it works on is finished first
 _SAYS = {"worker": b"ready.", "api": b"Uvicorn running on"}  # once it works; a beat says nothing
 
 
-def celery(workers: int = 3, beats: int = 2) -> dict[str, list[str]]:
+def celery(workers: int = WORKERS, beats: int = 2) -> dict[str, list[str]]:
     """The commands of workers and beats by the names of their processes."""
     working = {f"worker-{n}": [*_CELERY, *_WORKER, "-n", f"worker-{n}@chaos"] for n in range(workers)}
     return working | {f"beat-{n}": [*_CELERY, *_BEAT] for n in range(beats)}
@@ -114,6 +115,19 @@ class Crew:
         code = process.wait(_ENDS_S)
         self._start(name)
         return code
+
+    def lose(self, kind: str) -> None:
+        """SIGKILL all workers, or beats; none of them is there until `bring_back`."""
+        for name in [name for name in self._running if name.startswith(kind)]:
+            process = self._running.pop(name).process
+            process.kill()
+            process.wait(_ENDS_S)
+
+    def bring_back(self) -> None:
+        """Start again who is lost, and wait until all work."""
+        for name in self._commands.keys() - self._running.keys():
+            self._start(name)
+        self._wait()
 
     @property
     def names(self) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from model_server import Behaviour, ModelServer, seeded_plan
 
 from chaos.crew import Crew, celery
+from chaos.plan import THINKS_S
 from chaos.server import AofServer
 from om_api import ObservationalMemory, load_settings
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from om_api.settings import Settings
 
 PREFIX = "chaos:om"
-_THINKS_S = 0.15
 _WEIGHTS = {
     Behaviour.answer: 93,
     Behaviour.stall: 1,
@@ -63,7 +63,7 @@ class House:
     def __enter__(self) -> Self:
         with ExitStack() as held:
             self.moods = Moods(self._run.seed)
-            self.models = held.enter_context(ModelServer(self.moods, delay=_THINKS_S))
+            self.models = held.enter_context(ModelServer(self.moods, delay=THINKS_S))
             self.server = held.enter_context(AofServer(self.folder / "server", self._run.fsync))
             self._configure()
             self.crew = held.enter_context(Crew(self.folder, self._environ(), self._commands))
@@ -96,9 +96,9 @@ class House:
         """What a client of the house is told."""
         return load_settings(environ=self._ours())
 
-    def outside(self, timeout: float) -> redis.Redis:
+    def outside(self, timeout: float, db: int = 0) -> redis.Redis:
         """A plain client, closed with the house."""
-        client = self.server.client(timeout=timeout)
+        client = self.server.client(db, timeout)
         self._held.callback(client.close)
         return client
 
@@ -110,7 +110,7 @@ class House:
 
 
 class Moods:
-    """How the model behaves at each call: by the seed, and well once `well` is set.
+    """How the model behaves at each call: by the seed, also when faults are over; well once `well` is set.
 
     It never refuses to reflect: what it says then would be taken for the memory, which no script can tell.
     """

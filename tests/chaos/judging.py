@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from chaos import plan
 from chaos.reader import MARK
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class Held(NamedTuple):
 
     `places`: message id -> the keys it is in; `raw`: ids not yet behind an observation; `scopes`: kind -> records with a
     memory; how many generations and observations were ever made of what is there; `quarantined`: ids that a placeholder
-    stands for; `untraced`: id -> in which text its mark should stand and does not.
+    stands for; `untraced`: id -> in which text its mark should stand and does not; `late`: observations of what came late.
     """
 
     places: dict[str, list[str]]
@@ -31,26 +32,28 @@ class Held(NamedTuple):
     observations: int
     quarantined: set[str]
     untraced: dict[str, str]
+    late: int = 0
 
 
 def look(client: redis.Redis, prefix: str) -> Held:
     """Read everything; only what is at rest is read consistently."""
     held = Held(defaultdict(list), set(), {"resource": [], "thread": []}, 0, 0, set(), {})
-    generations, observations, texts = 0, 0, {}
+    generations, observations, late, texts = 0, 0, 0, {}
     for key in sorted(client.scan_iter(f"{prefix}:{{*", count=1000)):
         resource, _, rest = key.decode().removeprefix(prefix + ":{").partition("}:")
         kind, _, tail = rest.partition(":")
         if kind in {"messages", "sealed"}:
             _raw(held, key.decode(), client.zrange(key, 0, -1))
         elif kind in {"observations", "reflected"}:
-            observations += _observed(held, key.decode(), client.zrange(key, 0, -1))
-        elif kind == "record" and client.hexists(key, "epoch"):
+            made = _observed(held, key.decode(), client.zrange(key, 0, -1))
+            observations, late = observations + made, late + made * resource.startswith(plan.LATE)
+        elif kind == "record" and client.hexists(key, "epoch") and not resource.startswith(plan.LATE):
             held.scopes["thread" if tail else "resource"].append(f"{resource}|{tail}")
             generations += int(client.hget(key, "generation") or 0)
         elif kind == "reflections":
             texts[resource, tail] = json.loads(client.zrange(key, -1, -1)[0])["text"]
     _trace_generations(client, prefix, held, texts)
-    return held._replace(generations=generations, observations=observations)
+    return held._replace(generations=generations, observations=observations, late=late)
 
 
 def _raw(held: Held, key: str, members: list[bytes]) -> None:

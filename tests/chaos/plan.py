@@ -7,13 +7,17 @@ import random
 from typing import NamedTuple
 
 FULL_SECONDS = 180
+WORKERS, THREADS = 3, 8
+THINKS_S = 0.15  # the model, before it answers
+LATE = "w9"  # who speaks while there is no worker; its memories are called after it
 _DOWN_S = (0.2, 1.5)
 _PAUSE_S = (1.0, 3.0)
 _MARGIN = 1.25  # more is planned than must be seen: what comes late is not seen
+_SOME_MORE = 1.05
 
 
 class Least(NamedTuple):
-    """What a run must have seen, or it fails by itself; `kills` are of workers."""
+    """What a run must have seen, or it fails by itself; `kills` are of workers, `due` scopes while there is no worker."""
 
     kills: int = 50
     restarts: int = 3
@@ -23,6 +27,7 @@ class Least(NamedTuple):
     generations: int = 30
     clears: int = 1
     migrations: int = 1
+    due: int = 3_000
 
 
 class Run(NamedTuple):
@@ -45,6 +50,21 @@ class Run(NamedTuple):
     def quota(self) -> int:
         """Messages to be sent by all writers together."""
         return math.ceil(self.least.messages * _MARGIN)
+
+    @property
+    def queue_limit(self) -> int:
+        """Tasks that may wait in the broker's queues at any time: two for each place."""
+        return 2 * WORKERS * THREADS
+
+    @property
+    def rest_limit(self) -> float:
+        """Seconds from the last fault until all is quiet: what fell due is thought about in all places at once before."""
+        return self.quiet_limit + self.late * THINKS_S / (WORKERS * THREADS)
+
+    @property
+    def late(self) -> int:
+        """Memories that are spoken to while there is no worker."""
+        return math.ceil(self.least.due * _SOME_MORE)
 
     @property
     def loses_tail(self) -> bool:

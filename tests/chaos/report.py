@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from chaos.plan import THREADS, WORKERS
+
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterable, Sequence
@@ -14,10 +16,14 @@ if TYPE_CHECKING:
 
 
 class Spent(NamedTuple):
-    """Model calls by purpose and behaviour, and how many observations and generations were made of them."""
+    """Model calls by purpose and behaviour, and how many observations and generations were made of them.
+
+    `late`: calls for each observation of what was said while there was no worker, which the others leave out.
+    """
 
     calls: Counter[str]
     made: int
+    late: float = 0.0
 
     @property
     def total(self) -> int:
@@ -47,7 +53,10 @@ class Seen(NamedTuple):
     generations: int
     clears: int
     migrations: int
+    due: int
+    longest_queue: int
     quiet_s: float
+    in_flight: float
     spent: Spent
     calm: Spent | None = None
 
@@ -79,6 +88,7 @@ def missed(seen: Seen) -> list[str]:
         ("generations", seen.generations, least.generations),
         ("clears in flight", seen.clears, least.clears),
         ("scope migrations in flight", seen.migrations, least.migrations),
+        ("scopes due while there was no worker", seen.due, least.due),
         *((f"scopes of kind {kind}", n, least.scopes_of_a_kind) for kind, n in seen.scopes.items()),
     ]
     return [f"saw {had} {what}, not the {wanted} it takes" for what, had, wanted in asked if had < wanted]
@@ -87,9 +97,11 @@ def missed(seen: Seen) -> list[str]:
 def broken(seen: Seen, verdict: Verdict, breaches: Iterable[object], unfinished: str) -> list[str]:
     """What of the promises about the whole run was broken."""
     found = [f"om verify: {breach}" for breach in breaches]
-    if seen.quiet_s > seen.run.quiet_limit or unfinished:
+    if seen.quiet_s > seen.run.rest_limit or unfinished:
         late = f"{seen.quiet_s:.0f} s; {unfinished or 'then they were'}"
-        found.append(f"not all scopes were observed within {seen.run.quiet_limit:.0f} s of quiet ({late})")
+        found.append(f"not all scopes were observed within {seen.run.rest_limit:.0f} s of the last fault ({late})")
+    if seen.longest_queue > seen.run.queue_limit:
+        found.append(f"{seen.longest_queue} tasks waited in the queues, not {seen.run.queue_limit} at most")
     if seen.doubled:
         found.append(f"{seen.doubled} messages are held twice")
     if seen.lost and not seen.run.loses_tail:
@@ -98,6 +110,8 @@ def broken(seen: Seen, verdict: Verdict, breaches: Iterable[object], unfinished:
         found.append(
             f"model calls are {seen.spend:.2f} times those of the undisturbed run, not {seen.run.spend_limit} at most"
         )
+    if seen.spent.late > seen.run.spend_limit:
+        found.append(f"what was due took {seen.spent.late:.2f} model calls each, not {seen.run.spend_limit} at most")
     return found + ([f"{len(verdict.wrong)} messages are wrong"] if verdict.wrong else [])
 
 
@@ -116,7 +130,13 @@ def table(seen: Seen) -> str:
         ("scopes by resource / by thread", f"{seen.scopes['resource']} / {seen.scopes['thread']}"),
         ("looks of the reader", seen.looks),
         ("generations", seen.generations),
-        ("seconds to quiet", f"{seen.quiet_s:.1f}"),
+        ("scopes due while there was no worker / model calls for each", f"{seen.due} / {seen.spent.late:.2f}"),
+        ("tasks in the broker's queues, at most", seen.longest_queue),
+        (
+            "seconds from the last fault to quiet, the model failing on",
+            f"{seen.quiet_s:.1f} of {seen.run.rest_limit:.0f}",
+        ),
+        ("model calls in flight meanwhile, on average", f"{seen.in_flight:.1f} of {WORKERS * THREADS}"),
         ("model calls", _calls(seen.spent)),
         ("model calls of the undisturbed run", _calls(seen.calm)),
         ("spend ratio", f"{seen.spend:.2f}" if seen.calm else "not compared"),

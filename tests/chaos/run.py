@@ -37,6 +37,7 @@ def _storm(folder: Path, run: Run, journal: Journal) -> tuple[Storm, Rest, Spent
         aftermath.tell(f"{run.seconds:.0f} s of faults")
         storm.rage()
         rest = aftermath.settle(house, [member.name for member in plan.cast()])
+        storm.rest()
         return storm, rest, calm.spent(client, house)
 
 
@@ -71,6 +72,9 @@ def _seen(run: Run, journal: Journal, storm: Storm, left: Rest, verdict: Verdict
         generations=held.generations,
         clears=flown.count("clear"),
         migrations=flown.count("migration"),
+        due=storm.due,
+        longest_queue=storm.queues.longest,
         quiet_s=left.quiet_s,
+        in_flight=left.in_flight,
         spent=spent,
     )

@@ -8,8 +8,9 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from chaos import judging, plan
+from chaos import judging, outage, plan
 from chaos.house import PREFIX
+from chaos.outage import LateWriter, Queues
 from chaos.owner import Owner
 from chaos.reader import Reader
 from chaos.writers import LibraryWriter, PlainWriter
@@ -26,14 +27,17 @@ _LAST_WORDS_S = 30
 
 
 class Storm:
-    """One run's writers, reader, owners and faults. `happened` counts what was done, `lost_bytes` what kills took."""
+    """One run's writers, reader, owners and faults. `happened` counts what was done, `lost_bytes` what kills took.
+
+    `due` scopes waited for workers when there was none.
+    """
 
     def __init__(self, house: House, run: Run, journal: Journal) -> None:
         self._house, self._run, self._journal = house, run, journal
         self._dice = random.Random(run.seed + 1)
         self._cast = plan.cast()
         self.happened: Counter[str] = Counter()
-        self.dropped = self.lost_bytes = 0
+        self.dropped = self.lost_bytes = self.due = 0
         self._outage = -1
         self._owed: list[str] = []
         outside = house.outside(timeout=2)
@@ -46,6 +50,7 @@ class Storm:
         )
         self.writers = [self._writer(n) for n in range(1, 5)]
         self.owners = self._owners()
+        self.queues = Queues(house.outside(timeout=2, db=1))
 
     def _owners(self) -> list[Owner]:
         """The moves come first: a memory whose workers die all the time has no unready chunk only now and then."""
@@ -70,19 +75,38 @@ class Storm:
         return self._house.crew.deserted
 
     def rage(self) -> None:
-        """Let everybody talk and everything break for the time planned; returns when all is quiet but the workers."""
+        """Let everybody talk and everything break for the time planned; returns when all is quiet but the workers.
+
+        The last fault is that there is none of them while many memories are spoken to. The queues are watched until `rest`.
+        """
         actors = [self.reader, *self.writers, *self.owners]
+        self.queues.start()
         for actor in actors:
             actor.start()
         try:
             self._break_things()
             self._hear_out()
-            self._house.moods.well = True
         finally:
             for actor in actors:
                 actor.halt.set()
             for actor in actors:
                 actor.join(_LAST_WORDS_S)
+        self._lose_all_workers()
+
+    def rest(self) -> None:
+        """Watch no longer."""
+        self.queues.halt.set()
+        self.queues.join(_LAST_WORDS_S)
+
+    def _lose_all_workers(self) -> None:
+        crew, late = self._house.crew, random.Random(self._run.seed + 3)
+        self._journal.note("fault", fault="lose workers")
+        crew.lose("worker")
+        outage.fill(LateWriter(self._house.client(_OWNER_TIMEOUT_S), self._journal, self._run.late, late), crew.tend)
+        with self._house.server.client() as client:
+            self.due = outage.due(client, PREFIX)
+        self._journal.note("fault", fault="bring back workers")
+        crew.bring_back()
 
     def _break_things(self) -> None:
         began = time.monotonic()

@@ -145,7 +145,7 @@ def _seen(**changed):
 def test_a_run_that_saw_too_little_fails_by_itself():
     happened = Counter({"kill worker": 49, "start server": 2})
     scopes = {"resource": 15, "thread": 4}
-    seen = _seen(happened=happened, scopes=scopes, acknowledged=4_999, generations=29)
+    seen = _seen(happened=happened, scopes=scopes, acknowledged=4_999, generations=29, due=2_999)
 
     assert [line.split(", ")[0] for line in report.missed(seen)] == [
         "saw 49 kills of workers",
@@ -155,6 +155,7 @@ def test_a_run_that_saw_too_little_fails_by_itself():
         "saw 29 generations",
         "saw 0 clears in flight",
         "saw 0 scope migrations in flight",
+        "saw 2999 scopes due while there was no worker",
         "saw 4 scopes of kind thread",
     ]
 
@@ -168,7 +169,9 @@ def test_spend_is_the_worse_of_calls_in_all_and_calls_for_each_thing_made():
 @pytest.mark.parametrize(
     ("changed", "fsync", "named"),
     [
-        ({"quiet_s": 61.0}, "always", "within 60 s of quiet"),
+        ({"quiet_s": 80.0}, "always", "within 80 s of the last fault"),
+        ({"longest_queue": 49}, "always", "49 tasks waited in the queues, not 48"),
+        ({"spent": report.Spent(Counter(), 0, 1.6)}, "always", "what was due took 1.60 model calls each"),
         ({"doubled": 1}, "everysec", "held twice"),
         ({"lost": 1}, "always", "lost"),
         ({"spent": report.Spent(Counter(a=16), 10), "calm": report.Spent(Counter(a=10), 10)}, "always", "1.60 times"),

@@ -135,16 +135,18 @@ def test_resources_are_named_for_quarantine_scope_and_pause():
     assert found["scope"].trouble
 
 
-def test_an_open_breaker_is_trouble_with_a_remedy_and_a_pause_that_was_asked_for_is_a_note():
+def test_an_open_breaker_is_trouble_with_a_remedy_and_what_a_provider_asks_for_is_a_note():
     states = {
         "well": State("closed", failures=4),
         "down": State("open", 95.0, times=3, failures=5),
         "probed": State("open", 0.0, times=1, failures=5),
         "busy": State("busy", 40.0),
+        "held": State("held", room=3),
     }
     found = list(diagnosis.of_breakers(states))
 
-    assert [finding.level for finding in found] == [WARNING, WARNING, NOTE]
-    assert [finding.says.partition(" is ")[0] for finding in found] == ["down", "probed", "busy"]
+    assert [finding.level for finding in found] == [WARNING, WARNING, NOTE, NOTE]
+    assert [finding.says.partition(" is ")[0] for finding in found] == ["down", "probed", "busy", "held"]
     assert "failed 5 times in a row" in found[0].says
+    assert "at most 3 times at once" in found[3].says
     assert all(finding.do for finding in found)

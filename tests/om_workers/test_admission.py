@@ -13,6 +13,7 @@ from om_api.store.connection import Connection
 from om_api.store.keys import safe_name
 from om_api.store.rates import Rate
 from om_workers.admission import Admission, PassedOverError
+from om_workers.stopping import Stopping
 
 MODEL = "slow-and-dear"
 NONE = Rate()
@@ -57,8 +58,11 @@ def test_what_the_request_is_to_blame_for_says_nothing_against_the_model(store, 
     assert state(store) == breaker.State("closed")
 
 
-def test_a_429_stops_every_worker_for_as_long_as_it_says_and_is_no_failure(store, admission):
-    call(admission, ModelError("429", retry_after=40))
+def test_429s_without_an_answer_in_between_stop_every_worker_for_as_long_as_they_say_and_are_no_failures(
+    store, admission
+):
+    for _ in range(2):
+        call(admission, ModelError("429", retry_after=40))
 
     with (
         pytest.raises(ModelError, match="asked all workers for a pause") as refusal,
@@ -68,6 +72,25 @@ def test_a_429_stops_every_worker_for_as_long_as_it_says_and_is_no_failure(store
     assert not isinstance(refusal.value, PassedOverError)
     assert 39 <= refusal.value.retry_after <= 40
     assert state(store).failures == 0
+
+
+def test_a_429_among_answers_stops_nobody(store, admission):
+    for outcome in (None, ModelError("429", retry_after=40), None, None):
+        call(admission, outcome)
+
+    assert state(store).word == "held"
+    with admission.admit(MODEL, Rate(), 1, 60):
+        pass
+
+
+def test_what_a_provider_lets_through_is_waited_for_like_a_limit_of_our_own(store, admission):
+    """Catches a thread that comes back at once, for as long as others have their turn."""
+    with admission.admit(MODEL, Rate(), 1, 60):
+        call(admission, ModelError("429", retry_after=40))
+        with pytest.raises(ModelError, match="lets through") as refusal, admission.admit(MODEL, NONE, 1, 60):
+            pass
+
+    assert refusal.value.retry_after >= 5
 
 
 def test_a_call_that_was_not_made_gives_the_probes_place_back(store, admission):
@@ -95,14 +118,28 @@ def test_our_own_limit_closes_no_breaker(store, admission):
     assert state(store) == breaker.State("closed")
 
 
-def test_a_limit_that_ends_soon_is_waited_for(store):
-    admission, rate = Admission(Connection(store.client), store.keys), Rate(requests_per_minute=60)
-    made = []
+class Watched(Stopping):
+    """Notes how many calls are in flight while somebody waits."""
+
+    def __init__(self, store):
+        super().__init__()
+        self.in_flight, self._store = [], store
+
+    def pause(self, seconds):
+        self.in_flight.append(self._store.client.zcard(self._store.keys.holders(safe_name(MODEL))))
+        super().pause(seconds)
+
+
+def test_a_limit_that_ends_soon_is_waited_for_without_a_place_among_the_calls_in_flight(store):
+    """Catches places held by who only waits: what a refusal says would be divided by calls that nobody makes."""
+    waiting = Watched(store)
+    admission, made = Admission(Connection(store.client), store.keys, stopping=waiting), []
     for _ in range(2):  # one a second
-        with admission.admit(MODEL, rate, 1, 60):
+        with admission.admit(MODEL, Rate(requests_per_minute=60), 1, 60):
             made.append(store.client.time())
 
     assert len(made) == 2
+    assert set(waiting.in_flight) == {0}
 
 
 def test_a_place_is_given_back_however_the_call_ends(store, admission):

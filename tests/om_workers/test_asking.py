@@ -197,6 +197,22 @@ def test_what_another_try_cannot_mend_is_not_tried_again(ask, pauses, failure):
     assert (len(first.requests), pauses) == (1, [])
 
 
+def test_a_short_wait_that_the_provider_asks_for_is_waited_by_that_call_alone(ask, pauses):
+    """What it was before: the scope was put off until a tick came, and every other call of the model with it."""
+    model = says("a", ModelError("429", retry_after=2), "fine")
+
+    assert ask(model, tries=3) == "a"
+    (pause,) = pauses
+    assert 2 <= pause <= 2.2
+
+
+def test_a_provider_that_goes_on_refusing_is_left_after_the_last_try(ask, pauses):
+    first = says("a", *[ModelError("429", retry_after=2)] * 3, "too late")
+
+    assert ask(first, says("b", "fine"), tries=3) == "b"
+    assert len(first.requests) == 3
+
+
 def test_all_tries_together_take_no_longer_than_one_request_may(ask, pauses):
     def slow(request):
         pauses.clock += 40

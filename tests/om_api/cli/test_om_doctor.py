@@ -204,7 +204,7 @@ def test_scope_quarantine_pause_overrides_and_models_are_named(well, doctor, cli
 
 def test_a_model_that_is_passed_over_is_named_with_what_to_do(well, doctor):
     for _ in range(5):
-        well.shop.run(breaker.report(well.shop.keys, "deepseek", "t", "failed"))
+        well.shop.run(breaker.report(well.shop.keys, breaker.Call("deepseek", "t", 60), "failed"))
     code, found = doctor()
 
     assert code == 1

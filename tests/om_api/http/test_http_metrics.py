@@ -19,7 +19,7 @@ from om_api.http import make_app
 from om_api.metrics import scraper
 from om_api.metrics.series import OTHER, labels_of
 from om_api.store import due, presence
-from om_api.store.breaker import enter, report
+from om_api.store.breaker import Call, report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,21 +144,22 @@ def test_ticks_workers_and_breakers_are_shown_as_the_store_has_them(world, scrap
     run, keys = world.shop.run, world.shop.keys
     run(presence.ticked(keys, "observer", run(due.server_ms()) - 40_000, 10.0))
     run(presence.here(keys, presence.Worker(name="w-1", host="h", pid=1, version="1")))
-    for n in range(5):
-        run(enter(keys, "deepseek", f"token-{n}", 10))
-        run(report(keys, "deepseek", f"token-{n}", "failed"))
+    for _ in range(5):
+        run(report(keys, Call("deepseek", "token", 10), "failed"))
+    run(report(keys, Call("gemini-2.5-flash", "token", 10), "busy", 30))
     found = scrape()
 
     assert found["tick_age_seconds", "observer"] == pytest.approx(40, abs=30)
     assert found["tick_interval_seconds", "observer"] == 10
     assert ("tick_age_seconds", "sweep") not in found
     assert found["workers",] == 1
-    assert {state: found["breaker_state", "deepseek", state] for state in ("closed", "open", "busy")} == {
+    assert {state: found["breaker_state", "deepseek", state] for state in ("closed", "held", "open", "busy")} == {
         "closed": 0,
+        "held": 0,
         "open": 1,
         "busy": 0,
     }
-    assert found["breaker_state", "gemini-2.5-flash", "closed"] == 1
+    assert found["breaker_state", "gemini-2.5-flash", "held"] == 1
 
 
 def test_budgets_are_shown_beside_their_limits(lived, settings):

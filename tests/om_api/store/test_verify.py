@@ -93,8 +93,8 @@ def test_a_cleared_store_has_no_breach(store):
 
 
 def test_what_workers_share_of_a_model_is_no_breach(store):
-    store.run(breaker.report(store.keys, "a model", "t", "failed"))
-    store.run(rates.hold(store.keys, "a model", "t", 2, 60))
+    store.run(breaker.report(store.keys, breaker.Call("a model", "t", 60), "failed"))
+    store.run(breaker.enter(store.keys, breaker.Call("a model", "t", 60), 2))
     shared = rates.Rates(Connection(store.client), store.keys)
     assert shared.take("a model", rates.Rate(requests_per_minute=9, tokens_per_minute=9), 1) == 0
 
