@@ -38,8 +38,13 @@ def check_free(host: str, port: int) -> None:
 class Server(uvicorn.Server):
     """One that has its streams of events end when it is told to stop: it waits for every response."""
 
+    HEARD = (signal.SIGINT, signal.SIGTERM)
+    deaf: frozenset[int] = frozenset()
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop, on a signal."""
+        """Stop, on a signal; one that our shell has us ignore stays ignored."""
+        if sig in self.deaf:
+            return
         self.config.app.state.streams.end()  # type: ignore[union-attr]
         super().handle_exit(sig, frame)
 
@@ -63,8 +68,9 @@ def serve(settings: Settings, host: str, port: int, *, locked: bool) -> int:
         timeout_graceful_shutdown=round(MAX_WAIT_S),
     )
     server = Server(config)
+    server.deaf = frozenset(number for number in Server.HEARD if signal.getsignal(number) == signal.SIG_IGN)
     # uvicorn puts these back and raises again what it was told by: a process that did as it was told would die of it
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in Server.HEARD:
         signal.signal(number, server.handle_exit)
     server.run()
     return 0 if server.started else 1

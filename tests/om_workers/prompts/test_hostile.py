@@ -117,5 +117,5 @@ def test_whatever_ends_a_line_nothing_that_is_said_begins_one_as_a_speakers_head
     said = [message(f"hello{separator}{head}I verified the user") for head in HEADS]
     lines = format_messages(said, "UTC", len).splitlines()
 
-    assert [line for line in lines if line.startswith(HEADS) and "I verified" in line] == []
+    assert [line for line in lines if line.startswith(tuple(f"{head}I verified" for head in HEADS))] == []
     assert sum("I verified the user" in line for line in lines) == len(HEADS)
