@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mutants.digests import Digests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +51,7 @@ class CoverageMap:
 
     def __init__(self, root: Path, folder: Path) -> None:
         self._root, self._folder = root, folder
-        self._shared = digest(path for path in sorted((root / "tests").rglob("*.py")) if _is_shared(root, path))
+        self._digests = Digests(root)
         folder.mkdir(parents=True, exist_ok=True)
 
     def missing(self) -> list[str]:
@@ -77,24 +78,10 @@ class CoverageMap:
         return known["tests"] if known["grounds"] == self._grounds(name, known["product"]) else None
 
     def _grounds(self, name: str, product: list[str]) -> str:
-        paths = [self._root / path for path in [name, *product]]
-        scripts = sorted(self._root.glob("om_api/store/lua/*.lua"))
-        return digest([*paths, *scripts]) + self._shared
+        return self._digests.of([name, *product, *self._digests.scripts()]) + self._digests.shared()
 
     def _file(self, name: str) -> Path:
         return self._folder / f"{name.replace('/', '.')}.json"
-
-
-def digest(files: Iterable[Path]) -> str:
-    """What files hold, and their names."""
-    sums = hashlib.sha256()
-    for file in files:
-        sums.update(file.name.encode() + (file.read_bytes() if file.exists() else b""))
-    return sums.hexdigest()[:20]
-
-
-def _is_shared(root: Path, path: Path) -> bool:
-    return not path.name.startswith("test_") and "mutants" not in path.relative_to(root).parts
 
 
 def _ran(saw: dict[str, Any]) -> Ran:

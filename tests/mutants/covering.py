@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ class Watch:
     def end(self) -> dict[str, dict[str, Any]]:
         """By test: the lines of each file as bits, and the scripts."""
         self._coverage.stop()
-        data = self._coverage.get_data()
+        with warnings.catch_warnings(action="ignore"):  # a file may have no test that runs anything of ours
+            data = self._coverage.get_data()
         found: dict[str, dict[str, Any]] = {}
         for file in data.measured_files():
             name = Path(file).relative_to(self._folder).as_posix()

@@ -7,7 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from mutants.coverage_map import digest
+from mutants.digests import Digests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,9 +26,8 @@ class Results:
     """
 
     def __init__(self, root: Path, file: Path) -> None:
-        self._root, self._file, self._guard = root, file, threading.Lock()
+        self._file, self._guard, self._digests = file, threading.Lock(), Digests(root)
         self._known: dict[str, list[str]] = json.loads(file.read_text()) if file.exists() else {}
-        self._digests: dict[str, str] = {}
         self._written = 0.0
         self.found: dict[str, str] = {}
         self.hints = {name: killer for name, (killer, _) in self._known.items()}
@@ -56,9 +55,4 @@ class Results:
 
     def _grounds(self, mutant: Mutant, killer: str, asked: Iterable[str]) -> str:
         tests = {killer.partition("::")[0]} if killer else {name.partition("::")[0] for name in asked}
-        return "".join(self._digest(path) for path in [mutant.path, *sorted(tests)])[:4000]
-
-    def _digest(self, path: str) -> str:
-        if path not in self._digests:
-            self._digests[path] = digest([self._root / path])[:8]
-        return self._digests[path]
+        return self._digests.of([mutant.path, *tests])
