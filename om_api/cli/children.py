@@ -118,8 +118,9 @@ class Asked:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Count SIGINT and SIGTERM instead of obeying them at once."""
-        before = {number: signal.signal(number, self._count) for number in (signal.SIGINT, signal.SIGTERM)}
+        """Count SIGINT and SIGTERM instead of obeying them at once; what our shell has us ignore stays ignored."""
+        heard = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
+        before = {number: signal.signal(number, self._count) for number in heard}
         try:
             yield
         finally:

@@ -57,8 +57,13 @@ class Server(uvicorn.Server):
             self.config.app.state.connections.tell()  # type: ignore[union-attr]
         return await super().on_tick(counter)
 
+    HEARD = (signal.SIGINT, signal.SIGTERM)
+    deaf: frozenset[int] = frozenset()
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop, on a signal."""
+        """Stop, on a signal; one that our shell has us ignore stays ignored."""
+        if sig in self.deaf:
+            return
         self.config.app.state.streams.end()  # type: ignore[union-attr]
         super().handle_exit(sig, frame)
 
@@ -87,8 +92,9 @@ def serve(settings: Settings, host: str, port: int, *, locked: bool) -> int:
     """Answer requests until told to stop, then finish those in flight; the exit code: 1 when it could not begin."""
     sys.setswitchinterval(_SWITCH_S)
     server = Server(configured(make_app(settings, locked=locked), host=host, port=port))
+    server.deaf = frozenset(number for number in Server.HEARD if signal.getsignal(number) == signal.SIG_IGN)
     # uvicorn puts these back and raises again what it was told by: a process that did as it was told would die of it
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in Server.HEARD:
         signal.signal(number, server.handle_exit)
     server.run()
     return 0 if server.started else 1

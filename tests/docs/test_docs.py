@@ -30,7 +30,7 @@ OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _ABSOLUTE = re.compile(r"(?<![\w.:/<*)}])/(?!v1/)[a-z]\w*/[\w./-]*")
-every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+TEXTS = {page: page.read_text() for page in PAGES}
 
 
 def blocks(text: str, *languages: str) -> list[str]:
@@ -77,11 +77,11 @@ def assigned(file: str, name: str) -> Any:
 # -- every page --------------------------------------------------------------------------------------------------------
 
 
-@every_page
-def test_every_relative_link_leads_to_a_file_and_every_anchor_to_a_heading(page):
-    links = [link for link in _LINK.findall(_FENCE.sub("", page.read_text())) if not link.startswith("http")]
+def test_every_relative_link_leads_to_a_file_and_every_anchor_to_a_heading():
+    links = [(page, link) for page, text in TEXTS.items() for link in _LINK.findall(_FENCE.sub("", text))]
+    ours = [(page, link) for page, link in links if not link.startswith("http")]
 
-    assert [link for link in links if not _leads_somewhere(page, *link.partition("#")[::2])] == []
+    assert [(page, link) for page, link in ours if not _leads_somewhere(page, *link.partition("#")[::2])] == []
 
 
 def _leads_somewhere(page: Path, name: str, anchor: str) -> bool:
@@ -94,9 +94,8 @@ def _anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@every_page
-def test_every_om_command_exists_and_has_the_options_shown(page):
-    for words in commands(page.read_text()):
+def test_every_om_command_exists_and_has_the_options_shown():
+    for words in (words for text in TEXTS.values() for words in commands(text)):
         command, context = main, click.Context(main)
         for word in words:
             found = command.get_command(context, word) if isinstance(command, click.Group) else None
@@ -107,18 +106,16 @@ def test_every_om_command_exists_and_has_the_options_shown(page):
         assert {word for word in words if word.startswith("--")} <= options, f"om {' '.join(words)}"
 
 
-@every_page
-def test_every_variable_is_known_to_the_settings(page):
-    for name in sorted(set(re.findall(r"\bOM_[A-Z0-9][A-Z0-9_<>]*", page.read_text()))):
+def test_every_variable_is_known_to_the_settings():
+    for name in sorted(set(re.findall(r"\bOM_[A-Z0-9][A-Z0-9_<>]*", "\n".join(TEXTS.values())))):
         try:
             environment_layer({name.replace("<NAME>", "ANY"): "x"}, DEFAULT_MODELS)
         except SettingsError as error:
             pytest.fail(str(error))
 
 
-@every_page
-def test_no_page_names_a_path_of_somebodys_machine(page):
-    assert _ABSOLUTE.findall(page.read_text()) == []
+def test_no_page_names_a_path_of_somebodys_machine():
+    assert {page: found for page, text in TEXTS.items() if (found := _ABSOLUTE.findall(text))} == {}
 
 
 # -- operations --------------------------------------------------------------------------------------------------------

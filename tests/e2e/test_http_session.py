@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
 import sys
 from pathlib import Path
 
 import httpx2
 import pytest
+from processes import started
 from world import wait_until
 
 from om_api.key_ring import KeyRing
@@ -27,11 +27,9 @@ def house(run, tmp_path):
     clean = {name: text for name, text in os.environ.items() if not name.startswith("OM_")}
     with (tmp_path / "api.log").open("wb") as log:
         command = [str(Path(sys.executable).with_name("om")), "api", "--port", port]
-        server = subprocess.Popen(command, env={**clean, **running.environment}, cwd=tmp_path, stdout=log, stderr=log)
-        try:
+        with started(command, env={**clean, **running.environment}, cwd=tmp_path, stdout=log, stderr=log) as server:
             wait_until(lambda: _answers(port), "the server", 60)
             yield running, f"http://127.0.0.1:{port}/v1"
-        finally:
             server.terminate()
             server.wait(15)
 

@@ -1,1 +1,1 @@
-"""`make mutants`: takes out every guard of the scripts and of the lease and due code once, and sees that the suite notices."""
+"""`make mutants`: makes small mistakes in the code, one at a time, and sees that the tests notice each."""

@@ -12,47 +12,53 @@ from typing import TYPE_CHECKING
 
 from reports import write_block
 
-from mutants.generating import generate
+from mutants.generating import SHARE, broad, complete, drawn
 from mutants.judging import Verdict, equivalents, judge, report
 from mutants.results import Results
-from mutants.running import BaselineError, run_all
+from mutants.running import BaselineError, Run
 
 if TYPE_CHECKING:
     from mutants.mutant import Mutant
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+KNOWN = ROOT / ".pytest_cache" / "mutants"
 
 
 def main() -> int:
-    """Take out guards, see who notices; 0 when every mutant was noticed or is listed as equivalent."""
+    """Make mistakes, see who notices; 0 when every mutant was noticed or is listed as equivalent."""
     asked = _arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped: repeat it, and it goes on from here"))
-    every = generate(ROOT)
-    mutants = [mutant for mutant in every if asked.only in mutant.id]
+    always, many = complete(ROOT), broad(ROOT)
+    chosen = [*always, *(many if asked.all or asked.only else drawn(many, SHARE))]
+    mutants = [mutant for mutant in chosen if asked.only in mutant.id]
     if not mutants:
         print(f"no mutant's id contains {asked.only!r}: --list shows them all", file=sys.stderr)
         return 2
     if asked.list:
         print(*(f"{mutant.path}:{mutant.line} {mutant.id}" for mutant in mutants), sep="\n")
         return 0
-    results = Results(ROOT, ROOT / ".pytest_cache" / "mutants.json")
+    results, listed = Results(ROOT, KNOWN / "results.json"), equivalents()
     try:
-        run_all(ROOT, mutants, results, asked.jobs, _say)
+        with Run(ROOT, KNOWN / "ran", results, asked.jobs, _say) as run:
+            run.watch()
+            run.test(mutants, listed)
     except BaselineError as error:
         print(error, file=sys.stderr)
         return 2
-    listed = equivalents()
-    verdict = judge(mutants, results.found, listed, {mutant.id for mutant in every})
+    verdict = judge(mutants, results.found, listed, {mutant.id for mutant in [*always, *many]})
     _show(verdict)
-    if asked.write and len(mutants) == len(every):
-        write_block("mutants", report(verdict, listed))
+    if asked.write and not asked.only:
+        write_block("mutants", report(verdict, listed, len(many) - len(mutants) + len(always)))
     return 1 if verdict.unlisted or verdict.wrong else 0
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="mutants", description="Take out every guard once; the tests must notice.")
+    parser = argparse.ArgumentParser(
+        prog="mutants", description="Make every small mistake once; the tests must notice."
+    )
     parser.add_argument("--jobs", type=int, default=2, help="how many mutants are tested at a time")
     parser.add_argument("--only", default="", help="a part of the ids of those to test: a file's name, or a whole id")
+    parser.add_argument("--all", action="store_true", help="all mutants of the rooms that are drawn from otherwise")
     parser.add_argument("--write", action="store_true", help="write the report into docs/reliability.md")
     parser.add_argument("--list", action="store_true", help="print the ids and test nothing")
     return parser.parse_args()

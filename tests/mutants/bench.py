@@ -3,110 +3,134 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
-import re
 import shutil
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from servers import Server
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
     from mutants.mutant import Mutant
 
-_NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", ".om", "dist", "build", "__pycache__", ".*_cache", ".hypothesis")
-_FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
+_NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", ".om", "dist", "build", ".*_cache", ".hypothesis")
 _SEEDS = "50"
-# a fake server is not asked: what it would notice, the real one notices too. Nor are tests that take out a guard themselves.
-_ASKED = "not fakeredis and not taken_out"
-_GREEN, _RED, _INTERRUPTED, _USAGE = 0, 1, 2, 4  # pytest's exit codes
-LONGEST_S = 900.0
+LONGEST_S = 600.0
 
 
 class Bench:
-    """One copy; whoever has it tests one mutant after the other."""
+    """One copy, a server of its own, and the processes that have the tests ready."""
 
-    def __init__(self, root: Path, folder: Path) -> None:
-        self.folder = folder
-        self._running: subprocess.Popen[str] | None = None
-        shutil.copytree(root, folder, ignore=_NOT_COPIED, dirs_exist_ok=True)
+    def __init__(self, root: Path, folder: Path, files: Sequence[str] = ()) -> None:
+        self.folder = folder / "tree"
+        shutil.copytree(root, self.folder, ignore=_NOT_COPIED)
+        (data := folder / "data").mkdir()
+        self._server = Server(data, "--appendonly", "no")
+        self._server.start()
+        self._files = files
+        self._stands: dict[str, subprocess.Popen[str]] = {}
 
-    def killer(self, mutant: Mutant | None, tests: Sequence[str], seconds: float = LONGEST_S) -> str:
-        """The first test that fails with a mutant in place ('' = none does); a hang is noticed as well."""
+    def killer(self, mutant: Mutant | None, tests: Mapping[str, float], *, warm: bool) -> str:
+        """The first of some tests that fails with a mutant in place ('' = none does); a hang is noticed as well.
+
+        `tests` by how long each may take, in seconds.
+        """
         if mutant is None:
-            return self._first_failure(tests, seconds)
-        self._write(mutant.path, mutant.mutated())
+            return str(self._ask(None, tests, warm=warm)["killer"])
+        target = self.folder / mutant.path
+        times = target.stat().st_mtime_ns
+        _write(target, mutant.mutated(), times + 10**12)  # compiled files are known by time and size
         try:
-            return self._first_failure(tests, seconds)
+            return str(self._ask(mutant, tests, warm=warm)["killer"])
         finally:
-            self._write(mutant.path, mutant.source)
+            _write(target, mutant.source, times)
 
-    def stop(self) -> None:
-        """End what is being tested, so that nothing of it outlives the command."""
-        if self._running:
-            _end(self._running)
+    def watch(self, files: Sequence[str]) -> dict[str, Any]:
+        """Run some files' tests as the tree is: the first that fails, how long each took, and what it ran."""
+        return self._ask(None, {}, warm=True, files=files)
+
+    def close(self) -> None:
+        """End everything that was started."""
+        for stand in self._stands.values():
+            _end(stand)
+        self._server.kill()
 
     def environment(self) -> dict[str, str]:
-        """What the tests run with: this copy's packages before those that are installed, and servers of their own."""
+        """What the tests run with: this copy's packages before those that are installed, and this bench's server."""
         named = {name: value for name, value in os.environ.items() if not name.startswith("OM_")}
-        return {**named, "PYTHONPATH": str(self.folder), "FUZZ_SEEDS": _SEEDS}
+        paths = [self.folder, self.folder / "tests", Path(__file__).parent.parent]
+        ours = {
+            "PYTHONPATH": os.pathsep.join(map(str, paths)),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "COVERAGE_CORE": "ctrace",
+        }
+        return {**named, **ours, "FUZZ_SEEDS": _SEEDS, "OM_TEST_REDIS_URL": self._server.url}
 
-    def _write(self, path: str, text: str) -> None:
-        target = self.folder / path
-        target.write_text(text, "utf-8")
-        # Python knows stale byte code by size and whole seconds, which a mutant may share
-        for cached in (target.parent / "__pycache__").glob(f"{target.stem}.*.pyc"):
-            cached.unlink()
+    def _ask(
+        self, mutant: Mutant | None, tests: Mapping[str, float], *, warm: bool, files: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        self._refresh()
+        asked = {
+            "path": mutant.path if mutant else "",
+            "source": mutant.source if mutant else "",
+            "mutated": mutant.mutated() if mutant else "",
+            "tests": list(tests),
+            "seconds": tests,
+            "files": files,
+            "watch": bool(files),
+            "limit": min(LONGEST_S, sum(tests.values())) if tests else LONGEST_S,
+        }
+        stand = self._stand("warm" if warm else "cold")
+        print(json.dumps(asked), file=stand.stdin, flush=True)
+        return self._said(stand)
 
-    def _first_failure(self, tests: Sequence[str], seconds: float) -> str:
-        code, said = self._pytest(tests, seconds)
-        if code == _GREEN:
-            return ""
-        if code is None:
-            return f"no end after {seconds:.0f} s"
-        failed = _FAILED.search(said)
-        if code in {_RED, _INTERRUPTED} and failed:
-            return failed[1]
-        raise RuntimeError(f"pytest ended with {code} and named no test:\n{said[-2000:]}")
+    def _stand(self, mode: str) -> subprocess.Popen[str]:
+        if mode not in self._stands:
+            files = self._files if mode == "warm" else ()
+            self._stands[mode] = subprocess.Popen(
+                [sys.executable, "-m", "mutants.stand", str(self.folder), mode, *files],
+                cwd=self.folder,
+                env=self.environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            )
+            self._said(self._stands[mode])  # it is ready
+        return self._stands[mode]
 
-    def _pytest(self, tests: Sequence[str], seconds: float) -> tuple[int | None, str]:
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-x",
-            "-q",
-            "--tb=no",
-            "-rfE",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "no:schemathesis",
-        ]
-        with subprocess.Popen(
-            [*command, "-k", _ASKED, *tests],
-            cwd=self.folder,
-            env=self.environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        ) as process:
-            self._running = process
-            try:
-                said, _ = process.communicate(timeout=seconds)
-            except subprocess.TimeoutExpired:
-                return None, ""
-            else:
-                return process.returncode, said
-            finally:
-                _end(process)
+    def _said(self, stand: subprocess.Popen[str]) -> dict[str, Any]:
+        line = stand.stdout.readline() if stand.stdout else ""
+        if not line:
+            raise RuntimeError(f"the tests cannot be collected: run `pytest --collect-only` ({stand.wait(10)})")
+        said = dict(json.loads(line))
+        if "broken" in said:
+            raise RuntimeError(said["broken"])
+        return said
+
+    def _refresh(self) -> None:
+        """An empty server; a mutant of a script may have made the last one hang."""
+        with self._server.client() as client, contextlib.suppress(Exception):
+            client.connection_pool.connection_kwargs["socket_timeout"] = 2
+            client.flushall()
+            client.config_resetstat()
+            return
+        self._server.kill()
+        self._server.start()
+
+
+def _write(target: Path, text: str, time_ns: int) -> None:
+    target.write_text(text, "utf-8")
+    os.utime(target, ns=(time_ns, time_ns))
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """End the tests and every server they started: all of them are in the session that began with them."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()

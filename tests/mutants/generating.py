@@ -1,27 +1,65 @@
-"""Where the guards are: every script, and the modules that hold or use locks, leases and the due indexes."""
+"""Where mistakes are made: every script, what decides, cuts, sweeps, holds leases, renders, asks, is set, and serves."""
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING
 
 from mutants.lua_mutants import lua_mutants
-from mutants.python_mutants import python_mutants
+from mutants.python_mutants import lifetimes_of, python_mutants
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from mutants.mutant import Mutant
 
 SCRIPTS = "om_api/store/lua"
-LEASES = ("om_api/store/due.py", "om_api/store/locks.py", "om_workers/heartbeat.py")
-USERS = tuple(f"om_workers/{name}.py" for name in ("mover", "observer", "reflector", "rounds", "sweep"))
+WHOLE = (
+    *("om_api/policy.py", "om_api/cutting.py", "om_workers/sweep.py"),
+    *("om_api/store/due.py", "om_api/store/locks.py", "om_workers/heartbeat.py"),
+)
+USERS = tuple(f"om_workers/{name}.py" for name in ("mover", "observer", "reflector", "rounds"))
+BROAD = ("om_api/context", "om_api/settings", "om_api/http", "om_workers/prompts")
+LASTING = ("om_api/store", "om_workers")
+_TEXTS = {"docs.py", "examples.py"}  # they write documents, which a test compares whole
+SEED = 11
+SHARE = 1 / 3  # of the mutants of the broad rooms; all of them take an hour more
 
 
 def generate(root: Path) -> list[Mutant]:
-    """Every mutant of a tree, file by file; of the users of leases only their functions about them."""
+    """Every mutant of a tree, file by file."""
+    return [*complete(root), *broad(root)]
+
+
+def complete(root: Path) -> list[Mutant]:
+    """All of the scripts, of what decides and holds leases, and of lifetimes wherever they are."""
     mutants = []
     for script in sorted((root / SCRIPTS).glob("*.lua")):
         mutants += lua_mutants(f"{SCRIPTS}/{script.name}", script.read_text("utf-8"))
-    for path in (*LEASES, *USERS):
-        mutants += python_mutants(path, (root / path).read_text("utf-8"), whole=path in LEASES)
+    for path, source in _there(root, [*WHOLE, *USERS]):
+        mutants += python_mutants(path, source, whole=path in WHOLE)
+    elsewhere = [
+        file.relative_to(root).as_posix() for folder in LASTING for file in sorted((root / folder).glob("*.py"))
+    ]
+    for path, source in _there(root, [path for path in elsewhere if path not in {*WHOLE, *USERS}]):
+        mutants += lifetimes_of(path, source)
     return mutants
+
+
+def broad(root: Path) -> list[Mutant]:
+    """All of the rooms that are many."""
+    files = [file for folder in BROAD for file in sorted((root / folder).glob("*.py")) if file.name not in _TEXTS]
+    paths = [file.relative_to(root).as_posix() for file in files]
+    return [mutant for path, source in _there(root, paths) for mutant in python_mutants(path, source)]
+
+
+def drawn(mutants: Sequence[Mutant], share: float) -> list[Mutant]:
+    """A share of mutants, drawn by their names: one that is drawn stays so, whatever is edited elsewhere."""
+    return [mutant for mutant in mutants if random.Random(f"{SEED} {mutant.id}").random() < share]
+
+
+def _there(root: Path, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for path in paths:
+        if (root / path).exists():
+            yield path, (root / path).read_text("utf-8")

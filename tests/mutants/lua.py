@@ -111,18 +111,19 @@ def _side(words: list[Token], at: int) -> tuple[Side, int]:
 
 def _operand(words: list[Token], at: int) -> int:
     """Past a name, constant or bracket and the calls, fields and indexes that hang on it."""
-    at = _past(words, at)
+    at = past(words, at)
     while at < len(words):
         if words[at].text in {".", ":"}:
             at += 2
         elif words[at].text in _CLOSING or words[at].kind == "string":
-            at = _past(words, at)
+            at = past(words, at)
         else:
             break
     return at
 
 
-def _past(words: list[Token], at: int) -> int:
+def past(words: list[Token], at: int) -> int:
+    """Past a word, or past a bracket and all that is in it."""
     closing = _CLOSING.get(words[at].text)
     if not closing or words[at].kind == "string":
         return at + 1

@@ -1,4 +1,4 @@
-"""Mutants of a Lua script: each condition decided beforehand, each side of an `and` or `or` dropped, each flag left out."""
+"""Mutants of a Lua script: conditions decided beforehand, sides of an `and` or `or` dropped, flags left out, other values."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from mutants.lua import Expression, Side, Token, expressions, tokens
+from mutants.lua_values import value_changes
 from mutants.mutant import Change, Mutant, abridged, name_all, without
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _FLAGS = {"'NX'", "'XX'", "'GT'", "'LT'", "'REV'"}  # conditions that the server
 def lua_mutants(path: str, source: str) -> list[Mutant]:
     """Every mutant of a script."""
     words = tokens(source)
-    changes = list(_flags(words))
+    changes = [*_flags(words), *value_changes(source, words)]
     for found in expressions(words):
         changes += _decided(source, found)
         changes += _dropped(source, found)

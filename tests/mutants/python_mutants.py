@@ -1,12 +1,14 @@
-"""Mutants of the lease and due code in Python: the same changes as in Lua, and locks that everyone is granted."""
+"""Mutants of a module: the same changes as in Lua, and locks that everyone is granted."""
 
 from __future__ import annotations
 
 import ast
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from mutants.mutant import Change, Mutant, abridged, name_all, without
+from mutants.places import Places
+from mutants.python_values import lifetime_changes, value_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,12 +24,37 @@ _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp
 
 
 def python_mutants(path: str, source: str, *, whole: bool = True) -> list[Mutant]:
-    """Every mutant of a module's functions; of those alone that speak of locks, leases or the due index unless `whole`."""
-    places, tree = _Places(source), ast.parse(source)
+    """Every mutant of a module; unless `whole` of the functions alone that speak of locks, leases or the due index."""
+    places, tree = Places(source), ast.parse(source)
     bodies = [tree.body, *(node.body for node in tree.body if isinstance(node, ast.ClassDef))]
     functions = [node for body in bodies for node in body if isinstance(node, ast.FunctionDef)]
-    nodes = [node for function in functions if whole or _words(function) & _LEASES for node in ast.walk(function)]
-    return name_all(path, source, (change for node in nodes for change in _changes(places, node)))
+    roots = [tree] if whole else [node for node in functions if _words(node) & _LEASES]
+    return name_all(path, source, (change for root in roots for node in _walk(root) for change in _all(places, node)))
+
+
+def lifetimes_of(path: str, source: str) -> list[Mutant]:
+    """The mutants of how long a module says that things are kept."""
+    return name_all(path, source, lifetime_changes(Places(source), ast.parse(source)))
+
+
+def _walk(root: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that run: no types of arguments, nothing for type checkers, no texts."""
+    for name, value in ast.iter_fields(root):
+        if name in {"annotation", "returns"} and not isinstance(root, ast.AnnAssign):
+            continue
+        for node in value if isinstance(value, list) else [value]:
+            if isinstance(node, ast.AST) and not _is_for_types(node):
+                yield node
+                yield from _walk(node)
+
+
+def _is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def _all(places: Places, node: ast.AST) -> Iterator[Change]:
+    yield from _changes(places, node)
+    yield from value_changes(places, node)
 
 
 def _words(function: ast.FunctionDef) -> set[str]:
@@ -41,30 +68,7 @@ def _words(function: ast.FunctionDef) -> set[str]:
     return words
 
 
-class _Places:
-    """Where a node stands in the source, in characters."""
-
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self._lines = source.splitlines(keepends=True)
-        self._starts = [0, *accumulate(len(line) for line in self._lines)]
-
-    def span(self, node: ast.expr) -> tuple[int, int]:
-        return self._at(node.lineno, node.col_offset), self._at(node.end_lineno or 0, node.end_col_offset or 0)
-
-    def text(self, node: ast.expr) -> str:
-        start, stop = self.span(node)
-        return self.source[start:stop]
-
-    def replace(self, node: ast.expr, text: str, says: str) -> Change:
-        return Change(*self.span(node), text, says)
-
-    def _at(self, line: int, column: int) -> int:
-        # ast counts bytes
-        return self._starts[line - 1] + len(self._lines[line - 1].encode()[:column].decode())
-
-
-def _changes(places: _Places, node: ast.AST) -> Iterator[Change]:
+def _changes(places: Places, node: ast.AST) -> Iterator[Change]:
     if isinstance(node, ast.While):
         # a loop that never ends would only show that tests have a time limit
         yield from _decided(places, node.test, "while ", "False")
@@ -83,26 +87,26 @@ def _changes(places: _Places, node: ast.AST) -> Iterator[Change]:
         yield from _flags(places, node)
 
 
-def _decided(places: _Places, test: ast.expr, word: str, *values: str) -> Iterator[Change]:
+def _decided(places: Places, test: ast.expr, word: str, *values: str) -> Iterator[Change]:
     for value in values:
         yield places.replace(test, value, f"{word}{abridged(places.text(test))} -> {value}")
 
 
-def _dropped(places: _Places, node: ast.BoolOp) -> Iterator[Change]:
+def _dropped(places: Places, node: ast.BoolOp) -> Iterator[Change]:
     joint = " and " if isinstance(node.op, ast.And) else " or "
     for operand in node.values:
         rest = joint.join(f"({places.text(other)})" for other in node.values if other is not operand)
         yield places.replace(node, f"({rest})", without(places.text(operand), places.text(node)))
 
 
-def _granted(places: _Places, call: ast.Call) -> Iterator[Change]:
+def _granted(places: Places, call: ast.Call) -> Iterator[Change]:
     kind = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if kind in _GRANTED:
         says = "always granted" if kind == "lock" else "nothing is on lease"
         yield places.replace(call, _GRANTED[kind], f"with {abridged(places.text(call))} -> {says}")
 
 
-def _flags(places: _Places, node: ast.Tuple) -> Iterator[Change]:
+def _flags(places: Places, node: ast.Tuple) -> Iterator[Change]:
     for before, flag in pairwise(node.elts):
         if isinstance(flag, ast.Constant) and flag.value in _FLAGS:
             yield Change(places.span(before)[1], places.span(flag)[1], "", f"without {flag.value}")

@@ -4,78 +4,96 @@ from __future__ import annotations
 
 import queue
 import tempfile
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
-from mutants.bench import LONGEST_S, Bench
-from mutants.ordering import files_for
+from mutants.bench import Bench
+from mutants.coverage_map import CoverageMap, test_files
+from mutants.ordering import Order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from mutants.mutant import Mutant
     from mutants.results import Results
 
-BASELINE = "no mutant"
-_PATIENCE = 4  # times as long as the tests take undisturbed; then it hangs
-_LEAST_S = 120.0
+BUDGET_S = 15.0  # of tests for each mutant at first
+_EVERYTHING_S = 400.0  # and for one that they do not notice and nobody has explained
 
 
 class BaselineError(Exception):
     """The tests fail without any mutant: nothing can be judged."""
 
 
-def run_all(
-    root: Path, mutants: Sequence[Mutant], results: Results, jobs: int, say: Callable[[Mutant, str], None]
-) -> None:
-    """Test every mutant that `results` does not know yet; raises BaselineError when the tests fail without one."""
-    with tempfile.TemporaryDirectory(prefix="om-mutants-") as folder:
-        every = [Bench(root, Path(folder) / str(n)) for n in range(jobs)]
-        benches: queue.Queue[Bench] = queue.Queue()
+class Run:
+    """Tests mutants on benches that are there as long as the block runs."""
+
+    def __init__(self, root: Path, known: Path, results: Results, jobs: int, say: Callable[..., None]) -> None:
+        self._root, self._jobs, self._results, self._say = root, jobs, results, say
+        self._map = CoverageMap(root, known)
+        self._benches: queue.Queue[Bench] = queue.Queue()
+
+    def __enter__(self) -> Self:
+        self._folder = tempfile.TemporaryDirectory(prefix="om-mutants-")
+        every = [Bench(self._root, Path(self._folder.name) / str(n), test_files(self._root)) for n in range(self._jobs)]
+        self._every = every
         for bench in every:
-            benches.put(bench)
-        seconds = _baseline(root, benches, results)
+            self._benches.put(bench)
+        return self
 
-        def work(mutant: Mutant) -> None:
-            mine = benches.get()
-            try:
-                killer = _killer(root, mine, mutant, results.hints.get(mutant.id, ""), seconds)
-            finally:
-                benches.put(mine)
-            results.keep(mutant.id, killer)
-            say(mutant, killer)
+    def __exit__(self, *_: object) -> None:
+        for bench in self._every:
+            bench.close()
+        self._results.write()
+        self._folder.cleanup()
 
-        with ThreadPoolExecutor(jobs) as pool:
+    def watch(self) -> None:
+        """See what every test runs, where that is not known; raises BaselineError when one fails without a mutant."""
+        failed = [name for name in self._all(self._watched, self._map.missing()) if name]
+        if failed:
+            raise BaselineError(f"{', '.join(failed)} fails without any mutant: mend it first, then repeat.")
+        self._order = Order(self._root, self._map.ran())
+
+    def test(self, mutants: Sequence[Mutant], explained: Iterable[str]) -> None:
+        """Test what `results` does not know yet; what nobody notices and nobody explained is tried with everything there is."""
+        self._all(self._tested, mutants)
+        left = [m for m in mutants if not self._results.found[m.id] and m.id not in set(explained)]
+        self._all(self._tried, left)
+
+    def _watched(self, bench: Bench, name: str) -> str:
+        watched = bench.watch([name])
+        if not watched["killer"]:
+            self._map.keep(name, watched)
+        return str(watched["killer"])
+
+    def _tested(self, bench: Bench, mutant: Mutant) -> None:
+        self._judged(bench, mutant, BUDGET_S)
+
+    def _tried(self, bench: Bench, mutant: Mutant) -> None:
+        self._judged(bench, mutant, _EVERYTHING_S, warm=False)
+
+    def _judged(self, bench: Bench, mutant: Mutant, budget: float, *, warm: bool = True) -> None:
+        asked = self._order.of(mutant, budget, self._results.hints.get(mutant.id, ""))
+        if self._results.recall(mutant, asked.tests):
+            return
+        killer = bench.killer(mutant, asked.tests, warm=asked.warm and warm) if asked.tests else ""
+        self._results.keep(mutant, killer, asked.tests)
+        self._say(mutant, killer)
+
+    def _all(self, work: Callable[[Bench, Any], Any], things: Sequence[Any]) -> list[Any]:
+        with ThreadPoolExecutor(self._jobs) as pool:
             try:
-                list(pool.map(work, [mutant for mutant in mutants if mutant.id not in results.found]))
+                return list(pool.map(lambda thing: self._on_a_bench(work, thing), things))
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
-                for bench in every:
-                    bench.stop()
+                for bench in self._every:
+                    bench.close()
                 raise
 
-
-def _baseline(root: Path, benches: queue.Queue[Bench], results: Results) -> float:
-    """Run everything once as it is; the seconds after which a mutant counts as hanging."""
-    if results.found.get(BASELINE):
-        return float(results.found[BASELINE])
-    bench, begun = benches.get(), time.monotonic()
-    if failed := bench.killer(None, files_for(root, "")):
-        raise BaselineError(f"{failed} fails without any mutant: mend it first, then repeat.")
-    benches.put(bench)
-    seconds = min(LONGEST_S, max(_LEAST_S, _PATIENCE * (time.monotonic() - begun)))
-    results.keep(BASELINE, str(round(seconds)))
-    return seconds
-
-
-def _killer(root: Path, bench: Bench, mutant: Mutant, hint: str, seconds: float) -> str:
-    """Who notices a mutant; asked first is who noticed it before the tree was edited."""
-    if "::" in hint and (root / hint.partition("::")[0]).exists():
+    def _on_a_bench(self, work: Callable[[Bench, Any], Any], thing: Any) -> Any:
+        bench = self._benches.get()
         try:
-            if killer := bench.killer(mutant, [hint], seconds):
-                return killer
-        except RuntimeError:  # a test of that name is no more
-            pass
-    return bench.killer(mutant, files_for(root, mutant.path), seconds)
+            return work(bench, thing)
+        finally:
+            self._benches.put(bench)

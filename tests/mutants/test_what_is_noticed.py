@@ -1,23 +1,39 @@
-"""Who fails the command, what is remembered, and that a copy's own code is what is tested."""
+"""Who fails the command, what is remembered, which tests are asked, and that a copy's own code is what is tested."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from mutants.bench import Bench
+from mutants.coverage_map import CoverageMap, Ran, bits
 from mutants.generating import generate
 from mutants.judging import equivalents, judge, report
 from mutants.lua_mutants import lua_mutants
-from mutants.ordering import files_for
+from mutants.ordering import Order
+from mutants.python_mutants import python_mutants
 from mutants.results import Results
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FALSE, TRUE = lua_mutants("om_api/store/lua/x.lua", "if a then b() end")
 EVERY = {FALSE.id, TRUE.id}
+MODULE = """
+MOST = 7
+def of_most(n):
+    return n < MOST
+def of_none(n):
+    while n > 3:
+        n -= 1
+    return [each for each in range(n)]
+"""
+TESTS = """
+from om_api.x import of_most, of_none
+def test_most(): assert of_most(6) and not of_most(7)
+def test_none(): assert of_none(8) == [0, 1, 2]
+def test_slow(): assert of_none(8) == [0, 1, 2] and of_most(1)
+"""
+FILE = "tests/om_api/test_x.py"
 
 
 def test_every_equivalent_exists_and_says_why():
@@ -44,98 +60,104 @@ def test_a_list_that_is_wrong_is_told():
     ]
 
 
-def test_the_report_counts_by_file_and_gives_the_reasons():
-    text = report(
-        judge([FALSE, TRUE], {FALSE.id: "", TRUE.id: "test_x"}, {FALSE.id: "so it is"}, EVERY), {FALSE.id: "so it is"}
-    )
+def test_the_report_counts_by_file_gives_the_reasons_and_says_how_many_were_not_drawn():
+    verdict = judge([FALSE, TRUE], {FALSE.id: "", TRUE.id: "test_x"}, {FALSE.id: "so it is"}, EVERY)
+    text = report(verdict, {FALSE.id: "so it is"}, left=9)
 
     assert "| x.lua | 2 | 1 | 1 | 0 |\n| all | 2 | 1 | 1 | 0 |" in text
     assert "- `x.lua: if a -> false`: so it is" in text
-
-
-def _tree(folder):
-    (folder / "om_api").mkdir(parents=True)
-    (folder / "om_api" / "__init__.py").write_text("WHERE = __file__\n")
-    (folder / "om_api" / "x.lua").write_text("if a then b() end")
-    (folder / "tests").mkdir()
-    return folder
-
-
-_KILLER = "tests/test_x.py::test_a"
+    assert "(9 were not drawn)" in text
 
 
 @pytest.fixture
-def known(tmp_path):
-    """A tree with results: `a` was noticed by a test, `b` by nobody."""
-    root, file = _tree(tmp_path / "tree"), tmp_path / "results.json"
-    (root / "tests" / "test_x.py").write_text("def test_a(): ...")
-    results = Results(root, file)
-    results.keep("a", _KILLER)
-    results.keep("b", "")
-    return root, file
+def tree(tmp_path):
+    """A product of one module, and its tests."""
+    root = tmp_path / "root"
+    store = {"om_api/store/__init__.py": "", "om_api/store/scripts.py": "class Script: check = None"}
+    for name, text in {"om_api/__init__.py": "", "om_api/x.py": MODULE, FILE: TESTS, **store}.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
 
 
-def test_a_stopped_run_goes_on(known):
-    assert Results(*known).found == {"a": _KILLER, "b": ""}
-
-
-@pytest.mark.parametrize("edited", ["om_api/x.lua", "tests/test_x.py", "tests/conftest.py"])
-def test_what_a_test_noticed_holds_until_the_product_that_test_or_what_tests_share_is_edited(known, edited):
-    (known[0] / edited).write_text("edited")
-
-    results = Results(*known)
-    assert results.found == {}
-    assert results.hints == {"a": _KILLER, "b": ""}
-
-
-def test_that_nobody_noticed_is_asked_again_when_there_is_a_new_test(known):
-    (known[0] / "tests" / "test_new.py").write_text("def test_b(): ...")
-
-    assert Results(*known).found == {"a": _KILLER}
-
-
-def test_a_copys_packages_win_over_the_installed_ones(tmp_path):
-    """Without that every mutant survives, because the tests run the installed code."""
-    bench = Bench(_tree(tmp_path / "tree"), tmp_path / "copy")
-    said = subprocess.run(
-        [sys.executable, "-c", "import om_api; print(om_api.WHERE)"],
-        cwd=bench.folder,
-        env=bench.environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-    assert Path(said.stdout.strip()) == bench.folder / "om_api" / "__init__.py"
+def _mutant(says):
+    [found] = [mutant for mutant in python_mutants("om_api/x.py", MODULE) if says in mutant.id]
+    return found
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
-    [
-        ("'if false' in lua", ""),
-        ("'if a' in lua", "test_x.py::test_it"),
-        ("__import__('time').sleep(60)", "no end after 5 s"),
-    ],
+    ("edited", "holds"),
+    [(None, (True, True)), ("om_api/x.py", (False, False)), (FILE, (False, False)), ("tests/test_y.py", (True, False))],
 )
-def test_a_mutant_is_noticed_by_a_failure_or_a_hang_and_put_back(tmp_path, asked, expected):
-    bench = Bench(_tree(tmp_path / "tree"), tmp_path / "copy")
-    lua, test = bench.folder / "om_api" / "x.lua", bench.folder / "test_x.py"
-    test.write_text(f"def test_it():\n    lua = open({str(lua)!r}).read()\n    assert {asked}\n")
+def test_a_result_holds_until_its_file_or_a_test_that_said_so_is_edited(tree, tmp_path, edited, holds):
+    noticed, unnoticed = _mutant("<"), _mutant("3 -> 4")
+    asked = [f"{FILE}::test_none", "tests/test_y.py::test_y"]
+    results = Results(tree, tmp_path / "results.json")
+    results.keep(noticed, f"{FILE}::test_most", asked)
+    results.keep(unnoticed, "", asked)
+    results.write()
+    if edited:
+        (tree / edited).write_text("# edited")
+    again = Results(tree, tmp_path / "results.json")
 
-    assert bench.killer(FALSE._replace(path="om_api/x.lua"), ["test_x.py"], 5) == expected
-    assert lua.read_text() == FALSE.source
+    assert (again.recall(noticed, asked), again.recall(unnoticed, asked)) == holds
+    assert again.hints[noticed.id] == f"{FILE}::test_most"
 
 
-def test_tests_that_break_down_are_no_verdict(tmp_path):
-    bench = Bench(_tree(tmp_path / "tree"), tmp_path / "copy")
+def test_what_a_test_ran_holds_until_it_or_what_it_ran_is_edited(tree, tmp_path):
+    known = CoverageMap(tree, tmp_path / "ran")
+    known.keep(
+        FILE, {"took": {f"{FILE}::a": 0.5}, "saw": {f"{FILE}::a": {"lines": {"om_api/x.py": "0x10"}, "scripts": []}}}
+    )
 
-    with pytest.raises(RuntimeError, match="named no test"):
-        bench.killer(None, ["no_such_test.py"], 20)
+    assert known.missing() == []
+    assert known.ran() == {f"{FILE}::a": Ran(0.5, {"om_api/x.py": 16}, frozenset())}
+    (tree / "om_api" / "x.py").write_text("# edited")
+    assert CoverageMap(tree, tmp_path / "ran").missing() == [FILE]
 
 
-def test_who_mentions_a_script_is_asked_first_and_seeded_runs_last():
-    files = files_for(ROOT, "om_api/store/lua/seal.lua")
+def test_asked_are_the_tests_that_run_what_was_changed_the_shortest_first(tree):
+    most, none = bits([4]), bits([6, 7, 8])
+    ran = {
+        f"{FILE}::test_slow": Ran(3, {"om_api/x.py": most | none}, frozenset({"seal"})),
+        f"{FILE}::test_most": Ran(0.1, {"om_api/x.py": most}, frozenset()),
+        f"{FILE}::test_none": Ran(0.2, {"om_api/x.py": none}, frozenset()),
+    }
+    order = Order(tree, ran)
 
-    assert files[0] == "tests/om_api/store/test_seal.py"
-    assert "interleavings" in files[-1] or "fuzz" in files[-1]
-    assert {file.rpartition("/")[0] for file in files} >= {"tests/promises", "tests/faults", "tests/om_workers"}
+    def asked(mutant, **more):
+        return [name.partition("::")[2] for name in order.of(mutant, 60, **more).tests]
+
+    assert asked(_mutant("<")) == ["test_most", "test_slow"]
+    assert asked(_mutant("3 -> 4")) == ["test_none", "test_slow"]
+    assert asked(_mutant("MOST = 7: 7 -> 8")) == ["test_most", "test_slow"]
+    assert asked(FALSE._replace(path="om_api/store/lua/seal.lua")) == ["test_slow"]
+    assert asked(_mutant("<"), hint=f"{FILE}::test_slow") == ["test_slow", "test_most"]
+    assert [*order.of(_mutant("<"), 0.01).tests] == [f"{FILE}::test_most"]
+    assert order.of(_mutant("<"), 60).warm
+    assert not order.of(_mutant("MOST = 7: 7 -> 8"), 60).warm
+
+
+def test_a_mutant_is_noticed_by_a_failure_or_a_hang_and_put_back(tree, tmp_path):
+    """Warm, cold, and when the mutant is one that never ends; what ran is what the map says."""
+    bench = Bench(tree, tmp_path / "bench", [FILE])
+    try:
+        watched = bench.watch([FILE])
+        tests = dict.fromkeys(watched["took"], 3.0)
+        found = {
+            says: bench.killer(_mutant(says), tests, warm=warm).rpartition("::")[2]
+            for says, warm in {"<": True, "MOST = 7: 7 -> 8": False, "3 -> 4": True, "n -= 1: 1 -> 0": True}.items()
+        }
+        assert bench.killer(None, tests, warm=True) == ""
+        assert (bench.folder / "om_api" / "x.py").read_text() == MODULE
+    finally:
+        bench.close()
+
+    assert found == {
+        "<": "test_most",
+        "MOST = 7: 7 -> 8": "test_most",
+        "3 -> 4": "test_none",
+        "n -= 1: 1 -> 0": "test_none",
+    }
+    assert (watched["killer"], len(watched["saw"])) == ("", 3)
+    assert int(watched["saw"][f"{FILE}::test_most"]["lines"]["om_api/x.py"], 16) == bits([4])

@@ -186,6 +186,34 @@ def test_an_idle_scope_is_activated_below_the_threshold_because_its_prompt_cache
     assert deadline(idle, DEFAULT) == NOW
 
 
+def test_a_scope_is_asleep_when_its_last_thread_is():
+    """Breaks when one quiet thread counts: the context of all would be rewritten while the others' prompt cache is warm."""
+    chunks = [chunk("c1", 6000), chunk("c2", 6000, thread="quiet")]
+    busy = pressure(500, chunks, last_at={"t": NOW - 1, "quiet": NOW - 9 * 3_600_000})
+
+    assert decide(busy, DEFAULT, NOW) == Move("rest")
+    assert deadline(busy, DEFAULT) == NOW - 1 + 3_600_000
+
+
+_ready = st.lists(
+    st.tuples(st.sampled_from("tuv"), st.integers(1, 6_000), st.integers(1, 5), st.booleans()), max_size=4
+)
+_raw = st.dictionaries(st.sampled_from("tuv"), st.tuples(st.integers(0, 6_000), st.integers(1, 5)))
+_ages = st.lists(st.integers(0, 4 * 3_600_000), min_size=3, max_size=3)
+
+
+@given(_ready, _raw, _ages)
+def test_a_scope_at_rest_is_looked_at_again_only_later(ready, raw, ages):
+    """Breaks when a deadline lies in the past: the scope would be claimed, looked at and put back without end."""
+    chunks = [chunk(f"c{n + 1}", tokens, thread=t, messages=m, ready=r) for n, (t, tokens, m, r) in enumerate(ready)]
+    last_at = {thread: NOW - age for thread, age in zip("tuv", ages, strict=True)}
+    here = Pressure(unsealed=raw, chunks=chunks, last_at=last_at)
+    again = deadline(here, DEFAULT)
+
+    assert decide(here, DEFAULT, NOW).kind != "rest" or again is None or again > NOW
+    assert again is None or decide(here, DEFAULT, again).kind != "rest"
+
+
 def test_an_idle_scope_without_chunks_has_nothing_to_activate():
     idle = pressure(500, messages=2, last_at={"t": 0})
 

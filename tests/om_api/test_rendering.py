@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from om_api.context import Rendering, View, build
+from om_api.context.cut import first_shown
 from om_api.context.turns import Turns, turns
 from om_api.values import Generation, Message, Observation, Record, Scope, Snapshot, Stored, ThreadState
 
@@ -110,3 +111,25 @@ def test_what_a_caller_does_to_one_context_shows_in_no_later_one():
 
     assert "forged" not in f"{after.messages} {after.as_openai()} {after.text}"
     assert after.messages[0].metadata == {"a": [1]}
+
+
+def test_a_result_is_left_out_with_its_call_however_long_the_chain():
+    """The third message answers the first one's call and makes another: both go, and so does the answer to that one."""
+    call = {name: {"type": "tool-call", "tool_call_id": name, "name": "look", "args": {}} for name in "ab"}
+    result = {name: {"type": "tool-result", "tool_call_id": name, "result": "found"} for name in "ab"}
+    talk = said(
+        [("assistant", [call["a"]]), ("tool", [result["a"], call["b"]]), ("tool", [result["b"]]), ("user", "x")]
+    )
+
+    assert [first_shown(talk, [10] * 4, room) for room in (40, 39, 20, 10)] == [0, 3, 3, 3]
+
+
+def test_a_blank_message_between_two_calls_of_one_turn_cuts_it_nowhere():
+    calls = [{"type": "tool-call", "tool_call_id": name, "name": "look", "args": {}} for name in "ab"]
+    results = [{"type": "tool-result", "tool_call_id": name, "result": "found"} for name in "ab"]
+    talk = [("assistant", calls[:1]), ("user", " "), ("assistant", calls[1:]), ("tool", results), ("user", "thanks")]
+    messages, arranged = said(talk), Turns()
+    arranged(messages[:3])
+
+    assert arranged(messages) == turns(messages)
+    assert [len(turn.calls) for turn in turns(messages)] == [2, 0, 0]

@@ -74,10 +74,11 @@ def test_code_that_looks_like_a_tag_of_ours_is_escaped(code):
     assert escape(code) == code.replace("<", "&lt;")
 
 
-@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("form", ["<{}>", "</{}>", "<{} id='1'>", "<{}/>", "<{}"])
-def test_every_name_is_covered_in_every_form(name, form):
-    assert escape(form.format(name)) == form.format(name).replace("<", "&lt;")
+def test_every_name_is_covered_in_every_form(form):
+    tagged = [form.format(name) for name in NAMES]
+
+    assert [escape(text) for text in tagged] == [text.replace("<", "&lt;") for text in tagged]
 
 
 @pytest.mark.parametrize("text", HARMLESS)

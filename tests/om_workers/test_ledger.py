@@ -249,3 +249,10 @@ def test_a_call_of_which_the_provider_tells_nothing_is_billed_as_it_was_reserved
         assert book.close(book.open("harold", "observe", "priced", 1_000), Usage()) == 0.005
     with pytest.raises(BudgetReachedError):
         book.open("harold", "observe", "priced", 1_000)
+
+
+@pytest.mark.parametrize(("usage", "billed"), [(Usage(input=700), 700), (Usage(output=300), 300)])
+def test_a_usage_of_one_side_only_is_billed_as_told_not_as_expected(store, usage, billed):
+    make(ledger(store), usage=usage)
+
+    assert today(store)["all|tokens"] == billed

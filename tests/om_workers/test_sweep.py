@@ -114,6 +114,20 @@ def test_a_memory_idle_for_ttl_days_is_cleared_and_one_that_stirred_is_not(clien
     assert len(world.context(resource="awake").messages) == 2
 
 
+def test_one_idle_thread_does_not_have_the_others_of_its_resource_cleared(client, prefix):
+    world = World(client, prefix, ttl_days="1", scope="thread")
+    for thread in ("quiet", "busy"):
+        world.say("hello", thread=thread)
+    world.settle()
+    _looked_long_ago(world)
+    assert world.sweep().cleared == 0
+    client.hset(f"{prefix}:{{harold}}:record:quiet", "stirred_at", int(time.time() * 1000) - 2 * _DAY_MS)
+    _looked_long_ago(world)
+
+    assert world.sweep().cleared == 0
+    assert len(world.covering()) == 2
+
+
 def test_a_message_that_tells_of_long_ago_is_not_idle(client, prefix):
     """Catches idleness by messages' own times: what was accepted a moment ago would be cleared for being old."""
     world = World(client, prefix, ttl_days="1")

@@ -151,9 +151,16 @@ def _deep(levels):
     return value
 
 
-@pytest.mark.parametrize("many_resources", [False, True])
-@pytest.mark.parametrize(("at", "n"), [(0, 1), (2, 3), (499, 501), (500, 1001), (700, 1001), (1000, 1001)])
-@pytest.mark.parametrize("what", BAD)
+@pytest.mark.parametrize(
+    ("what", "at", "n", "many_resources"),
+    [
+        *((what, 700, 1001, True) for what in BAD),
+        *(
+            ("a part that nests deeply", at, n, False)
+            for at, n in [(0, 1), (2, 3), (499, 501), (500, 1001), (1000, 1001)]
+        ),
+    ],
+)
 def test_a_batch_with_one_bad_message_says_which_and_adds_none(world, monkeypatch, what, at, n, many_resources):
     """Breaks when messages are checked as they are sent: those of the 500 before the bad one would be kept."""
     monkeypatch.setitem(BAD["a part that nests deeply"]["content"][0], "args", _deep(5_000))

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import fakeredis
 import pytest
+from processes import started
 
 from om_api import Message, ObservationalMemory, load_settings
 from om_api.cli.demo import LOWERED, demo_environ, recording
@@ -126,7 +127,7 @@ def test_nothing_is_left(shown):
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_demo_that_is_interrupted_leaves_nothing_either(tmp_path, number, code, wait_until):
     place = Place(tmp_path)
-    with subprocess.Popen(DEMO, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **place.options) as process:
+    with started(DEMO, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **place.options) as process:
         process.stdout.readline()
         process.stdout.readline()
         process.send_signal(number)

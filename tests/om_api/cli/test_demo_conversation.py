@@ -8,8 +8,6 @@ from datetime import datetime
 from itertools import accumulate, pairwise
 from pathlib import Path
 
-import pytest
-
 import om_api
 from om_api.cli.replay import read_messages
 from om_api.tokens import counter
@@ -38,13 +36,13 @@ def parts(kind):
     ]
 
 
-@pytest.mark.parametrize("line", LINES, ids=range(1, len(LINES) + 1))
-def test_every_line_is_a_message_of_the_wire_format(line):
-    fields = json.loads(line)
-    message = parse_member(line.encode(), fields["thread_id"], fields["resource_id"], to_ms(fields["timestamp"]))
+def test_every_line_is_a_message_of_the_wire_format():
+    for line in LINES:
+        fields = json.loads(line)
+        message = parse_member(line.encode(), fields["thread_id"], fields["resource_id"], to_ms(fields["timestamp"]))
 
-    assert (message.id, message.role, message.timestamp) == (fields["id"], fields["role"], fields["timestamp"])
-    assert message.content
+        assert (message.id, message.role, message.timestamp) == (fields["id"], fields["role"], fields["timestamp"])
+        assert message.content
 
 
 def test_replaying_it_needs_no_arguments():

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import redis
+from processes import started
 
 from om_api.cli.embedded import HOST, LOG, Embedded, free_port, hold, is_free
 from om_api.errors import StoreError
@@ -150,7 +151,7 @@ def test_the_port_asked_for_is_taken():
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_it_ends_with_its_parent_however_that_ends(tmp_path, how, wait_until):
     command = [sys.executable, "-c", PARENT, str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as parent:
+    with started(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as parent:
         pid = int(parent.stdout.readline())
         parent.send_signal(how)
 

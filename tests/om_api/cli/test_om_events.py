@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from processes import started
 from world import wait_until
 
 from om_api.events import Event
@@ -67,7 +68,7 @@ def test_what_cannot_be_asked_for_is_refused(om, words):
 def test_following_goes_on_until_it_is_interrupted(om, publish, server_url):
     publish("sealed")
     words = [Path(sys.executable).with_name("om"), "--url", server_url, "events", "--follow", "--json"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as process:
+    with started(words, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as process:
         first = json.loads(process.stdout.readline())
         publish("activated")
         second = json.loads(process.stdout.readline())

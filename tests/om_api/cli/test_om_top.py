@@ -6,13 +6,13 @@ import contextlib
 import os
 import pty
 import signal
-import subprocess
 import sys
 import threading
 import time
 
 import pytest
 import redis
+from processes import started
 
 from om_api.cli.group import INTERRUPTED
 from om_api.core import Core
@@ -96,16 +96,17 @@ def test_a_terminal_is_shown_a_table_that_changes_until_ctrl_c(three, server_url
         "--interval",
         "0.5",
     ]
-    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environ)
     shown = bytearray()
     threading.Thread(target=_read, args=(ours, shown), daemon=True).start()
-    wait_until(lambda: b"3 of 3 agents" in shown, "the table", 60)
-    three.say("hello", resource="dora")
-    three.client.zadd(f"{prefix}:resources", {"dora": 1})
-    wait_until(lambda: b"4 of 4 agents" in shown, "the next look", 60)
-    process.send_signal(signal.SIGINT)
+    with started(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environ) as process:
+        wait_until(lambda: b"3 of 3 agents" in shown, "the table", 60)
+        three.say("hello", resource="dora")
+        three.client.zadd(f"{prefix}:resources", {"dora": 1})
+        wait_until(lambda: b"4 of 4 agents" in shown, "the next look", 60)
+        process.send_signal(signal.SIGINT)
+        process.wait(20)
 
-    assert process.wait(20) == INTERRUPTED
+    assert process.returncode == INTERRUPTED
     assert b"Traceback" not in shown
 
 

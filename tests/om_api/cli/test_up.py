@@ -16,15 +16,17 @@ from pathlib import Path
 
 import pytest
 import redis
+import uvicorn
 from click.testing import CliRunner
 
 from om_api import Message, ObservationalMemory, Outcome, load_settings
 from om_api.cli import main
-from om_api.cli.children import Keeper
+from om_api.cli.children import Asked, Keeper
 from om_api.cli.embedded import Embedded, free_port
 from om_api.cli.group import PLACES
 from om_api.cli.up import NEXT, Flower, _models, child_environ, store_port, wants_store
 from om_api.errors import SettingsError, StoreError
+from om_api.http.serving import Server, serve
 
 OM = [sys.executable, "-c", "from om_api.cli import main; main()"]
 SLOW = {"OM_MODEL": "slow", "OM_MODELS__SLOW__PROVIDER": "scripted", "OM_MODELS__SLOW__OPTIONS": "{delay: 60}"}
@@ -73,9 +75,11 @@ class Running:
 
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)
-        code = self.process.wait(40)
-        self.process.stdout.close()
-        return code
+        try:
+            return self.process.wait(40)
+        finally:
+            self.process.kill()
+            self.process.stdout.close()
 
 
 @pytest.fixture(scope="module")
@@ -408,3 +412,21 @@ def test_a_port_for_a_store_that_is_not_ours_is_refused(monkeypatch, tmp_path):
 )
 def test_who_is_asked_is_shown_and_whose_key_is_missing(environ, shown):
     assert _models(load_settings(environ=environ)) == shown
+
+
+def test_what_a_shell_has_its_background_jobs_ignore_stays_ignored(monkeypatch):
+    """A script that runs `om up &`: Ctrl-C is for who stands in front."""
+    asked, told = Asked(), []
+    monkeypatch.setattr(Server, "run", lambda self: told.append(self.handle_exit(signal.SIGINT, None)))
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN), signal.getsignal(signal.SIGTERM)
+    try:
+        with asked.listening():
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGTERM)
+        monkeypatch.setattr(uvicorn.Server, "handle_exit", lambda *_: told.append("stopped"))
+        serve(load_settings(environ={}), "127.0.0.1", 0, locked=False)
+    finally:
+        signal.signal(signal.SIGINT, before[0])
+        signal.signal(signal.SIGTERM, before[1])
+
+    assert (asked.times, told) == (1, [None])

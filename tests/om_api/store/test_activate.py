@@ -261,3 +261,13 @@ def test_a_memory_of_one_thread_is_activated_by_itself(store):
     assert activate(store, "c1", scope=scope) is Outcome.ACTIVATED
     assert [s.observation.id for s in stored(store, scope)] == ["c1"]
     assert stored(store) == []
+
+
+def test_the_index_of_sources_keeps_what_is_younger_than_the_sources_live_and_no_more(store):
+    observed(store, "c1", 1)
+    observed(store, "c2", 2)
+    index, now = store.keys.of("harold").sources("t1"), int(store.client.time()[0]) * 1000
+    store.client.zadd(index, {"young": now - (TTL - 5) * 1000, "gone": now - (TTL + 5) * 1000})
+    observed(store, "c3", 3)
+
+    assert {name.decode() for name in store.client.zrange(index, 0, -1)} == {"c1", "c2", "c3", "young"}

@@ -31,6 +31,7 @@ from om_api.store.verify import verify
 from om_api.values import Scope
 
 THREAD = Scope("harold", "t1")
+on_a_server = pytest.mark.parametrize("client", ["server"], indirect=True)  # many cases of what scripts have no part in
 ANEW = ("epoch", "stirred", "stirred_at", "force")  # what a record gets anew, or not at all
 
 
@@ -236,6 +237,7 @@ def _cut(file):
         (lambda file: b"x" * (LONGEST + 1), f"{LONGEST:,} bytes"),
     ],
 )
+@on_a_server
 def test_a_file_that_is_not_whole_imports_nothing_and_says_why(store, spoil, said):
     filled(store)
     file = spoil(exported(store))
@@ -293,6 +295,7 @@ def _without(kind):
         (lambda found: [*found, found[0]], "has no place here"),
     ],
 )
+@on_a_server
 def test_a_line_that_cannot_be_is_named_and_imports_nothing(store, change, said):
     filled(store)
     file = rewritten(exported(store), change)
@@ -316,6 +319,7 @@ def test_a_line_that_cannot_be_is_named_and_imports_nothing(store, change, said)
     ids=["a message", "a chunk", "an observation", "a plain message", "the quarantine", "a title"],
 )
 @pytest.mark.parametrize("when", ["before", "meanwhile"])
+@on_a_server
 def test_whoever_lives_in_the_resource_stays_and_nothing_is_imported(store, life, when):
     filled(store)
     store.client.hset(store.keys.of("harold").thread("t1"), "title", "Walls")
@@ -542,6 +546,7 @@ def test_wherever_an_import_dies_there_is_a_whole_memory_or_none_and_the_next_im
     ],
     ids=["push", "seal", "activate", "reflect", "clear"],
 )
+@on_a_server
 def test_whatever_happens_while_a_memory_is_exported_the_file_holds_a_whole_one(store, life, n):
     filled(store)
     outgoing, pieces = Outgoing(store.keys, "harold"), []

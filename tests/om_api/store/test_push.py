@@ -26,6 +26,12 @@ def rest(store):
     store.client.delete(store.keys.due_observe)
 
 
+def adopted(store, *numbers):
+    """As a writer who knows no script leaves them, counted by the sweep."""
+    write_plainly(store, *(member(n) for n in numbers))
+    return store.run(adopt(store))
+
+
 def test_a_push_counts_what_it_added(store):
     pushed = push(store, 1, 2)
 
@@ -204,3 +210,11 @@ def test_two_pushes_of_one_id_at_once_add_one(store):
 
     assert pushed.duplicates == (0,)
     assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
+
+
+@pytest.mark.parametrize("accept", [push, adopted])
+def test_an_accepted_id_is_remembered_to_the_end_of_the_window_after_its_own(store, accept):
+    accept(store, 1)
+    ((_, left),) = [(key, store.client.ttl(key)) for key in store.client.scan_iter(f"{store.keys.prefix}*:seen:*")]
+
+    assert 2 * 600 - 5 < left <= 2 * 600

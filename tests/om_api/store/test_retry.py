@@ -95,8 +95,10 @@ def well(store):
 # -- what was never accepted --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("score", [AT, 1.5, 0, -3.25, AT * 1_000_000])
-@pytest.mark.parametrize("bad", [b"no JSON", b'{"role":"robot","content":"\\u00e9"}', '{"role":"é"}'.encode()])
+@pytest.mark.parametrize(
+    ("bad", "score"),
+    [(b"no JSON", AT), (b'{"role":"robot","content":"\\u00e9"}', 1.5), ('{"role":"é"}'.encode(), -3.25)],
+)
 def test_a_malformed_member_goes_back_as_it_was_and_is_judged_again(store, bad, score):
     write_plainly(store, bad, score=score)
     store.run(adopt(store))

@@ -46,23 +46,14 @@ def test_the_body_names_the_slots_as_the_header_does(name, array):
     assert all(slot.startswith(local.rstrip("_")) for slot, local in zip(expected, actual, strict=True)), actual
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_call_with_too_few_keys_is_refused(name):
-    script = load_all()[name]
-
-    script.check(script.fixed)
-    with pytest.raises(TypeError, match=rf"{name}\.lua takes {script.fixed}"):
-        script.check(script.fixed - 1)
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in NAMES if load_all()[name].groups != (1,) and len(load_all()[name].groups) < 2]
-)
-def test_a_call_with_a_key_too_many_is_refused(name):
-    script = load_all()[name]
-
-    with pytest.raises(TypeError, match="keys, not"):
-        script.check(script.fixed + 1)
+def test_a_call_with_a_key_too_few_or_too_many_is_refused():
+    for name, script in load_all().items():
+        script.check(script.fixed)
+        with pytest.raises(TypeError, match=rf"{name}\.lua takes {script.fixed}"):
+            script.check(script.fixed - 1)
+        if script.groups != (1,) and len(script.groups) < 2:
+            with pytest.raises(TypeError, match="keys, not"):
+                script.check(script.fixed + 1)
 
 
 def test_keys_that_repeat_come_in_whole_groups():
@@ -79,19 +70,17 @@ def test_a_script_without_its_signature_is_refused(first_line):
         parse("seal", first_line + "\nreturn 1")
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_script_loads_on_a_server(client, name):
-    script = load_all()[name]
-    reply = client.script_load(script.source)
+def test_every_script_loads_on_a_server(client):
+    for name, script in load_all().items():
+        reply = client.script_load(script.source)
 
-    assert (reply.decode() if isinstance(reply, bytes) else reply) == script.sha
+        assert (reply.decode() if isinstance(reply, bytes) else reply) == script.sha, name
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_script_compiles_as_lua_51(name):
+def test_every_script_compiles_as_lua_51():
     lua = pytest.importorskip("lupa.lua51").LuaRuntime()
 
-    assert lua.compile(load_all()[name].source)
+    assert [name for name, script in load_all().items() if not lua.compile(script.source)] == []
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -7,6 +7,7 @@ from scene import (
     AT,
     HAROLD,
     activate,
+    adopt,
     buffer,
     call,
     interrupted,
@@ -206,3 +207,16 @@ def test_a_chunk_sealed_late_is_activated_behind_the_first(store):
 
     assert activate(store, "c1", "c2") is Outcome.ACTIVATED
     assert [s.observation.id for s in store.run(reading.observations(store.keys, HAROLD))] == ["c1", "c2"]
+
+
+def test_a_thread_whose_messages_are_dated_ahead_was_heard_of_just_now(store):
+    """Breaks when a message's own time is believed: the thread would stand first in every list for years."""
+    ahead = int(store.client.time()[0]) * 1000 + 10**10
+    write_plainly(store, member(1), member(2), score=ahead)
+    store.run(adopt(store))
+    threads = store.keys.of("harold").threads
+    adopted = store.client.zscore(threads, "t1")
+    store.client.delete(threads)
+    store.run(sealing(store, "c1", 1, 2))
+
+    assert max(adopted, store.client.zscore(threads, "t1")) <= int(store.client.time()[0]) * 1000 + 1_000

@@ -1,0 +1,171 @@
+"""`python -m mutants.stand warm|cold …`: a process that has everything imported, and forks for every mutant it is asked about.
+
+Warm, it has collected the tests, and a mutant is put into its functions: that takes milliseconds. Cold, only what others wrote
+is imported, and the child imports the product as the mutant has it: what a module works out when it is imported differs too.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import select
+import signal
+import sys
+import time
+import traceback
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TextIO
+
+import hypothesis
+import pytest
+
+from mutants.coverage_map import is_asked
+from mutants.covering import Watch
+from mutants.swapping import Functions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_OTHERS = (
+    "celery openai google.genai fastapi starlette.testclient uvicorn redis fakeredis rich limits pydantic.v1 tiktoken"
+)
+_OPTIONS = (
+    "-q",
+    "--tb=no",
+    "--assert=plain",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:schemathesis",
+    "-p",
+    "no:xdist",
+    "--hypothesis-seed=0",
+)
+_SLACK_S = 20.0
+
+
+class Tests:
+    """A plugin of pytest: what is collected is run when somebody says so, until one test fails."""
+
+    def __init__(self, run: Callable[[Tests], None]) -> None:
+        self._run = run
+        self.items: dict[str, pytest.Item] = {}
+        self.failed = ""
+        self.took: dict[str, float] = {}
+
+    def pytest_sessionstart(self) -> None:
+        """Let hypothesis find a failure and not make it smaller; nothing of one mutant is tried with the next."""
+        phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
+        hypothesis.settings.register_profile("mutants", hypothesis.settings(), phases=phases, database=None)
+        hypothesis.settings.load_profile("mutants")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """In the place of running everything in its order."""
+        self.items = {item.nodeid: item for item in session.items}
+        self._run(self)
+        return True
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Notice the first failure, and how long each test took."""
+        self.took[report.nodeid] = self.took.get(report.nodeid, 0.0) + report.duration
+        if report.failed:
+            self.failed = self.failed or report.nodeid
+
+    def ask(self, names: list[str], seconds: dict[str, float], watch: Watch | None = None) -> str:
+        """Run tests in this order; the first that fails, or ''."""
+        items = [self.items[name] for name in names if name in self.items]
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            if item.nodeid in seconds:
+                item.add_marker(pytest.mark.timeout(seconds[item.nodeid]), append=False)
+            if watch:
+                watch.turn_to(item.nodeid)
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self.failed and not watch:
+                return self.failed
+        return self.failed
+
+
+def main() -> None:
+    """Answer requests, a line of JSON each, until there are no more."""
+    asks, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")  # pytest takes these two for itself
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    folder, mode, *files = sys.argv[1:]
+    os.chdir(folder)
+    sys.dont_write_bytecode = True
+    if mode == "cold":
+        for name in _OTHERS.split():
+            importlib.import_module(name)
+        _serve(asks, answers, lambda asked: _cold(asked, folder))
+    else:
+        pytest.main([*_OPTIONS, *files], plugins=[Tests(lambda tests: _warm(tests, folder, asks, answers))])
+
+
+def _warm(tests: Tests, folder: str, asks: TextIO, answers: TextIO) -> None:
+    functions = Functions(f"{folder}/om_")
+    _serve(asks, answers, lambda asked: _answered(tests, asked, folder, functions))
+
+
+def _cold(asked: dict[str, Any], folder: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    files = list(dict.fromkeys(name.partition("::")[0] for name in asked["tests"]))
+    code = pytest.main(
+        [*_OPTIONS, *files], plugins=[Tests(lambda tests: found.update(_answered(tests, asked, folder)))]
+    )
+    return found or {"killer": f"the tests cannot be collected ({int(code)})"}
+
+
+def _answered(tests: Tests, asked: dict[str, Any], folder: str, functions: Functions | None = None) -> dict[str, Any]:
+    if functions and asked["path"].endswith(".py"):
+        functions.swap(f"{folder}/{asked['path']}", asked["source"], asked["mutated"])
+    if asked["path"].endswith(".lua"):
+        importlib.import_module("om_api.store.scripts").load_all.cache_clear()
+    watch = Watch(folder) if asked["watch"] else None
+    files = set(asked["files"])
+    names = asked["tests"] or [name for name in tests.items if name.partition("::")[0] in files and is_asked(name)]
+    killer = tests.ask(names, asked["seconds"], watch)
+    return {"killer": killer, "took": tests.took, "saw": watch.end() if watch else {}}
+
+
+def _serve(asks: TextIO, answers: TextIO, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    print("{}", file=answers, flush=True)
+    for line in asks:
+        asked = json.loads(line)
+        print(_in_a_child(asked, answer), file=answers, flush=True)
+
+
+def _in_a_child(asked: dict[str, Any], answer: Callable[[dict[str, Any]], dict[str, Any]]) -> str:
+    """What a child of ours answers; whatever it started ends with it, and one that never ends has noticed the mutant."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if not child:
+        _be_a_child(asked, answer, theirs)
+    os.close(theirs)
+    said, end = b"", time.monotonic() + asked["limit"] + _SLACK_S
+    with os.fdopen(ours, "rb", buffering=0) as answered:
+        while (left := end - time.monotonic()) > 0 and select.select([answered], [], [], left)[0]:
+            if not (part := answered.read(1 << 20)):
+                break
+            said += part
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return (
+        said.decode() if said.endswith(b"}") else json.dumps({"killer": "no end" if left <= 0 else "the process died"})
+    )
+
+
+def _be_a_child(asked: dict[str, Any], answer: Callable[[dict[str, Any]], dict[str, Any]], pipe: int) -> None:
+    os.setsid()
+    try:
+        said = answer(asked)
+    except BaseException:  # noqa: BLE001 - told to who asked
+        said = {"broken": traceback.format_exc()}
+    with os.fdopen(pipe, "w") as out:
+        out.write(json.dumps(said))
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""Processes of a test's own: none of them outlives it, and Ctrl-C reaches them wherever the tests are run from."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+@contextlib.contextmanager
+def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[Any]]:
+    """A process while the block runs; one that has not ended by then is killed, so that a failed test leaves nothing."""
+    with subprocess.Popen(command, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def hear_ctrl_c() -> None:
+    """Have what tests start hear SIGINT, though these tests were started by a shell that has its jobs ignore it.
+
+    A signal that is ignored stays so in every child; one with a handler has its default there.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, lambda *_: None)
