@@ -6,18 +6,31 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from load.hostile import NAME
 from om_api.key_ring import KeyRing
+from om_api.values import Message
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from chaos.house import House
 
     from load.seen import Away
 
-_ENDS_S = 20
+_ENDS_S, _UNDER_WAY_S = 20, 15
+_PATIENCE_S = 30
+_STORY, _LONG = "a long story ", 75_000
+_MESSAGES = 40
+
+
+def _long_story() -> Iterator[Message]:
+    """40 MB that nobody is told to observe: what reading them costs is what the run is about."""
+    for n in range(_MESSAGES):
+        yield Message(resource_id=NAME, thread_id="c", id=f"c-{n}", role="user", content=_STORY * _LONG, tokens=1)
 
 
 class Enduring(threading.Thread):
@@ -27,6 +40,8 @@ class Enduring(threading.Thread):
         super().__init__(name="enduring", daemon=True)
         with KeyRing(house.settings()) as ring:
             token = str(ring.create([NAME], "operator")[1])
+        self._om = house.client(_PATIENCE_S)
+        self._om.add_messages(_long_story())
         self._command = [sys.executable, "-m", "load.hostile", str(port), token]
         self._turn_s, self._here, self._halted = turn_s, here, threading.Event()
         self.seen: Counter[str] = Counter()
@@ -45,3 +60,8 @@ class Enduring(threading.Thread):
         """Have him gone for good."""
         self._halted.set()
         self.join(2 * _ENDS_S)
+
+    def forget(self) -> None:
+        """Remove what he said, for nobody wrote it down, until nothing of what was under way comes any more."""
+        while self._om.clear(NAME).messages:
+            time.sleep(_UNDER_WAY_S)

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-NAME, ADDRESS = "hostile", "127.0.0.2"  # not the others' address: connections are counted by it
+NAME = "hostile"
+_ADDRESS, _STRANGERS = "127.0.0.2", "127.0.0.3"  # neither is the others': connections are counted by them
+_WITH_A_KEY = ("slow body", "large push", "large context", "stream")
 _THREADS = f"/v1/resources/{NAME}/threads"
 DOES = (
     "header flood",
@@ -29,8 +31,8 @@ DOES = (
     "stream",
 )
 _BLOCK = 65_536
-_PAUSE_S = 0.2
-_PARTS, _MESSAGES, _CONTEXT = 35_000, 8, 40
+_PAUSE_S = 0.5
+_PARTS, _MESSAGES = 35_000, 8
 _LATE_S = 30.0
 
 
@@ -43,13 +45,12 @@ class Hostile:
 
     async def live(self) -> None:
         """Do everything at the same time."""
-        await self._prepare()
         flood = self._head(b"".join(b"a%d: b\r\n" % n for n in range(6_000)))
         endless = self._head(b"a" * _BLOCK)
         crowd = {
             "header flood": [flood] * 2,
             "endless header": [endless],
-            "pipelined": [self._send(self._asks("/v1/openapi.json") * 500, 20)],
+            "pipelined": [self._send(b"GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 500, 20)],
             "half open": [self._send(b"GET /healthz HTTP/1.1\r\nHost:")] * 300,
             "slow body": [self._send(self._asks(f"{_THREADS}/p/messages", "POST", 1_000_000) + b"x")] * 8,
             "large push": [self._send(self._push("p", _MESSAGES))] * 4,
@@ -57,12 +58,6 @@ class Hostile:
             "stream": [self._send(self._asks("/v1/events", more="Accept: text/event-stream\r\n"))] * 110,
         }
         await asyncio.gather(*(self._again(what, way) for what, ways in crowd.items() for way in ways))
-
-    async def _prepare(self) -> None:
-        """Say what a large context is made of; ids that are there already add nothing."""
-        for n in range(_CONTEXT):
-            said = {"id": f"c-{n}", "role": "user", "content": "a long story " * 75_000, "tokens": 1}
-            await self._once("preparing", self._send(self._adds("c", [said])))
 
     def _push(self, thread: str, count: int) -> bytes:
         parts = [{"type": "text", "text": "x"}] * _PARTS
@@ -75,7 +70,7 @@ class Hostile:
         return self._asks(f"{_THREADS}/{thread}/messages", "POST", len(body)) + body
 
     def _asks(self, path: str, method: str = "GET", length: int = 0, more: str = "") -> bytes:
-        told = f"Content-Type: application/json\r\nContent-Length: {length}\r\n{more}\r\n"
+        told = f"Content-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n{more}\r\n"
         return f"{method} {path} HTTP/1.1\r\n{self._key}{told}".encode()
 
     def _head(self, block: bytes) -> Callable[[], Iterator[bytes]]:
@@ -96,21 +91,26 @@ class Hostile:
             await asyncio.sleep(_PAUSE_S)
 
     async def _once(self, what: str, way: Callable[[], Iterator[bytes]]) -> None:
-        answer = "cut"
-        with suppress(OSError, TimeoutError):
-            reader, writer = await asyncio.open_connection("127.0.0.1", self._port, local_addr=(ADDRESS, 0))
-            try:
-                async with asyncio.timeout(_LATE_S):
-                    sending = asyncio.ensure_future(_all(writer, way()))
-                    answer = (await reader.read(12))[9:].decode() or answer
+        answer = "none"
+        try:
+            async with asyncio.timeout(_LATE_S):
+                reader, writer = await self._connect(what)
+                sending = asyncio.ensure_future(_all(writer, way()))
+                try:
+                    answer = (await reader.read(12))[9:].decode() or "cut"
                     while await reader.read(_BLOCK):
                         pass
-            except TimeoutError:
-                answer = "held"
-            finally:
-                sending.cancel()
-                writer.close()
-        self.seen[f"{what}: {answer}"] += 1
+                finally:
+                    sending.cancel()
+                    writer.close()
+        except (OSError, TimeoutError):
+            pass
+        finally:
+            self.seen[f"{what}: {answer}"] += 1
+
+    async def _connect(self, what: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        address = _ADDRESS if what in _WITH_A_KEY else _STRANGERS
+        return await asyncio.open_connection("127.0.0.1", self._port, local_addr=(address, 0))
 
 
 async def _all(writer: asyncio.StreamWriter, pieces: Iterator[bytes]) -> None:

@@ -61,6 +61,7 @@ def _judged(folder: Path, run: Run, journal: Journal) -> Result:
         enduring = Enduring(house, port, run.hostile_turn, storm.tally.hostile)
         failures = _rage(house, f"http://127.0.0.1:{port}", run, journal, storm, restarting, enduring)
         house.moods.well = True
+        enduring.forget()
         rest = aftermath.settle(house, [member.name for member in cast()])
     failures += [*restarting.disorderly, *(f"{who}, without a kill of ours" for who in house.crew.deserted)]
     if _TRACEBACK in (folder / f"{API}.log").read_bytes():
