@@ -233,8 +233,8 @@ def select(sizes: Sequence[int], floor: int, window: int, *, force: bool = False
     """How many of the ready chunks to activate (sizes in tokens), so that about `floor` of the window stays raw.
 
     The smallest prefix that reaches window - floor if it overshoots by at most 0.95 floor and leaves min(1000, floor);
-    else the largest prefix below it that leaves as much; else the smallest that reaches it; else one. `force` forgives
-    the overshoot. Worked examples: tests/om_api/test_policy.py.
+    else the largest prefix below it, which leaves more than the floor; else one. `force` forgives the overshoot.
+    Worked examples: tests/om_api/test_policy.py.
     """
     if not sizes:
         return 0
@@ -244,9 +244,7 @@ def select(sizes: Sequence[int], floor: int, window: int, *, force: bool = False
     under = next((n for n, total in reversed(list(enumerate(sums, 1))) if total < target), 0)
     if over and window - sums[over - 1] >= least and (force or sums[over - 1] - target <= _OVERSHOOT * floor):
         return over
-    if under and window - sums[under - 1] >= least:
-        return under
-    return over or 1
+    return under or 1
 
 
 # -- reflection ---------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _FOLDERS = ("tests/om_api", "tests/om_workers", "tests/promises", "tests/faults")
 # what starts processes, which are not watched, or measures: none of it notices in a second what others do not
 _NEVER = ("/bench/", "outages", "test_demo", "test_up.", "test_embedded", "test_om_api", "command_line", "taken_out")
-_NOT_ASKED = ("[fakeredis", "without_their_guard")  # what a fake server would notice, the real one notices too
+_NOT_ASKED = ("fakeredis", "without_their_guard")  # what a fake server would notice, the real one notices too
 
 
 class Ran(NamedTuple):
