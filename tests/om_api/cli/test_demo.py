@@ -93,7 +93,7 @@ def test_it_shows_what_an_agent_reads(shown):
     output = shown[1].stdout
 
     assert re.search(r"What \w+ reads before its next turn in [\w-]+ \([\d,]+ tokens\)", output)
-    assert "| <reflection>" in output or "| <observations>" in output
+    assert "| <reflection id=" in output or "| <observations id=" in output
     assert "| Today is " in output
 
 
