@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastapi import HTTPException
@@ -136,10 +137,15 @@ def aside(reply: Any, job: Callable[[], T]) -> Awaitable[T] | None:
 
 
 def weight(reply: Any) -> int:
-    """The bytes of a reply."""
-    if isinstance(reply, list):
+    """The bytes of a reply. Thousands of members with their scores are one list for it: calls would cost more than they do."""
+    if not isinstance(reply, list):
+        return len(reply) if isinstance(reply, bytes) else 0
+    kinds = {*map(type, reply)}
+    if kinds == {list}:
+        return weight([*chain.from_iterable(reply)])
+    if list in kinds:
         return sum(map(weight, reply))
-    return len(reply) if isinstance(reply, bytes) else 0
+    return sum([len(item) for item in reply if type(item) is bytes])
 
 
 def refusal(why: str) -> HTTPException:

@@ -9,7 +9,7 @@ import pytest
 from fastapi import HTTPException
 
 from om_api.http.limits import LARGE
-from om_api.http.shares import SHARE, Shares, aside
+from om_api.http.shares import SHARE, Shares, aside, weight
 from om_api.settings.api import ApiSettings
 
 SMALL = [b"x", [[b"member", 1.0]], None]
@@ -74,6 +74,22 @@ def test_small_replies_are_taken_up_where_they_are_and_large_ones_in_a_thread():
         share.close()
 
     play(scene)
+
+
+@pytest.mark.parametrize(
+    ("reply", "size"),
+    [
+        (None, 0),
+        (b"abc", 3),
+        (7, 0),
+        ([], 0),
+        ([[b"abc", 1.0], [b"d", b"2"]], 5),
+        ([b"ab", None, 3, [[[b"c"]], b"d"], []], 4),
+        ([[[b"ab", 1.5]], [[b"c", 2.5]]], 3),
+    ],
+)
+def test_a_reply_weighs_what_its_texts_weigh(reply, size):
+    assert weight(reply) == size
 
 
 def test_what_is_sent_as_it_is_found_is_not_kept_and_holds_nobody_up():
