@@ -134,3 +134,6 @@ def _end(process: subprocess.Popen[str]) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    for pipe in filter(None, (process.stdin, process.stdout)):
+        with contextlib.suppress(OSError):  # what was not sent any more
+            pipe.close()
