@@ -13,8 +13,17 @@ if TYPE_CHECKING:
 
 _FOLDERS = ("tests/om_api", "tests/om_workers", "tests/promises", "tests/faults")
 # what starts processes, which are not watched, or measures: none of it notices in a second what others do not
-_NEVER = ("/bench/", "outages", "test_demo", "test_up.", "test_embedded", "test_om_api", "command_line", "taken_out")
-_NOT_ASKED = ("fakeredis", "without_their_guard")  # what a fake server would notice, the real one notices too
+_NEVER = (
+    "/bench/",
+    "outages",
+    "test_demo",
+    "test_up.",
+    "test_embedded",
+    "test_om_api",
+    "command_line",
+    "without_their_guard",
+)
+_NOT_ASKED = ("fakeredis",)  # what a fake server would notice, the real one notices too
 
 
 class Ran(NamedTuple):

@@ -63,7 +63,7 @@ def report(verdict: Verdict, listed: Mapping[str, str], left: int) -> str:
     rows.append(("all", *(count.total() for count in counts)))
     lines = [
         _INTRODUCTION.format(
-            drawn="a third, drawn by name," if left else "all", left=f" ({left} were not drawn)" if left else ""
+            drawn="a tenth, drawn by name," if left else "all", left=f" ({left} were not drawn)" if left else ""
         ),
         "",
         "| file | mutants | noticed by a test | equivalent | unnoticed |",

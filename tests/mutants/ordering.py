@@ -62,16 +62,16 @@ class Order:
         return {path: lines for path, lines in there.items() if lines and (public or path == mutant.path)}
 
     def _ranked(self, path: str, names: Iterable[str]) -> list[str]:
-        """The shortest first, those of files that mention the module before others, and each test once before any again."""
+        """The shortest first; what mentions the module counts as shorter, and a test's next case as longer each time."""
         word = re.compile(rf"(?<![a-z]){path.rpartition('/')[2].partition('.')[0]}")
         close = {file: _CLOSE if word.search(text) else 1.0 for file, text in self._texts.items()}
-        by_time = sorted(names, key=lambda name: self._ran[name].seconds * close[name.partition("::")[0]])
+        scores = {name: self._ran[name].seconds * close[name.partition("::")[0]] for name in names}
         met: Counter[str] = Counter()
-        turns = {}
-        for name in by_time:
+        for name in sorted(scores, key=scores.__getitem__):
             test = name.partition("[")[0]
-            turns[name] = met[test] = met[test] + 1
-        return sorted(by_time, key=lambda name: turns[name])
+            met[test] += 1
+            scores[name] *= met[test]
+        return sorted(scores, key=scores.__getitem__)
 
     def _within(self, names: Iterable[str], budget: float) -> Iterator[str]:
         left = budget

@@ -19,11 +19,20 @@ if TYPE_CHECKING:
     from mutants.results import Results
 
 BUDGET_S = 15.0  # of tests for each mutant at first
+_PATIENCE_S = 120.0
+_FEW = 8
 _EVERYTHING_S = 400.0  # and for one that they do not notice and nobody has explained
 
 
 class BaselineError(Exception):
     """The tests fail without any mutant: nothing can be judged."""
+
+
+def _killer(bench: Bench, mutant: Mutant, tests: dict[str, float], *, warm: bool) -> str:
+    """Who notices; in a child that has to read the tests' files first, a few are asked by themselves."""
+    first = {} if warm else dict(list(tests.items())[:_FEW])
+    rest = {name: seconds for name, seconds in tests.items() if name not in first}
+    return next((killer for some in (first, rest) if some and (killer := bench.killer(mutant, some, warm=warm))), "")
 
 
 class Run:
@@ -63,9 +72,13 @@ class Run:
 
     def _watched(self, bench: Bench, name: str) -> str:
         watched = bench.watch([name])
-        if not watched["killer"]:
-            self._map.keep(name, watched)
-        return str(watched["killer"])
+        if "took" not in watched:
+            return name
+        failed = dict.fromkeys(watched["failed"], _PATIENCE_S)
+        for test in failed:  # one that is only too slow while it is watched is asked nothing
+            watched["took"].pop(test)
+        self._map.keep(name, watched)
+        return bench.killer(None, failed, warm=True) if failed else ""
 
     def _tested(self, bench: Bench, mutant: Mutant) -> None:
         self._judged(bench, mutant, BUDGET_S)
@@ -77,7 +90,7 @@ class Run:
         asked = self._order.of(mutant, budget, self._results.hints.get(mutant.id, ""))
         if self._results.recall(mutant, asked.tests):
             return
-        killer = bench.killer(mutant, asked.tests, warm=asked.warm and warm) if asked.tests else ""
+        killer = _killer(bench, mutant, asked.tests, warm=asked.warm and warm)
         self._results.keep(mutant, killer, asked.tests)
         self._say(mutant, killer)
 

@@ -6,6 +6,7 @@ is imported, and the child imports the product as the mutant has it: what a modu
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import json
 import os
@@ -43,6 +44,7 @@ _OPTIONS = (
     "--hypothesis-seed=0",
 )
 _SLACK_S = 20.0
+_PR_SET_PDEATHSIG = 1
 
 
 class Tests:
@@ -51,7 +53,7 @@ class Tests:
     def __init__(self, run: Callable[[Tests], None]) -> None:
         self._run = run
         self.items: dict[str, pytest.Item] = {}
-        self.failed = ""
+        self.failed: list[str] = []
         self.took: dict[str, float] = {}
 
     def pytest_sessionstart(self) -> None:
@@ -71,7 +73,7 @@ class Tests:
         """Notice the first failure, and how long each test took."""
         self.took[report.nodeid] = self.took.get(report.nodeid, 0.0) + report.duration
         if report.failed:
-            self.failed = self.failed or report.nodeid
+            self.failed.append(report.nodeid)
 
     def ask(self, names: list[str], seconds: dict[str, float], watch: Watch | None = None) -> str:
         """Run tests in this order; the first that fails, or ''."""
@@ -83,8 +85,8 @@ class Tests:
                 watch.turn_to(item.nodeid)
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if self.failed and not watch:
-                return self.failed
-        return self.failed
+                break
+        return self.failed[0] if self.failed else ""
 
 
 def main() -> None:
@@ -125,7 +127,7 @@ def _answered(tests: Tests, asked: dict[str, Any], folder: str, functions: Funct
     files = set(asked["files"])
     names = asked["tests"] or [name for name in tests.items if name.partition("::")[0] in files and is_asked(name)]
     killer = tests.ask(names, asked["seconds"], watch)
-    return {"killer": killer, "took": tests.took, "saw": watch.end() if watch else {}}
+    return {"killer": killer, "failed": tests.failed, "took": tests.took, "saw": watch.end() if watch else {}}
 
 
 def _serve(asks: TextIO, answers: TextIO, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
@@ -158,6 +160,8 @@ def _in_a_child(asked: dict[str, Any], answer: Callable[[dict[str, Any]], dict[s
 
 def _be_a_child(asked: dict[str, Any], answer: Callable[[dict[str, Any]], dict[str, Any]], pipe: int) -> None:
     os.setsid()
+    with suppress(OSError, AttributeError):  # Linux ends it with its parent
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     try:
         said = answer(asked)
     except BaseException:  # noqa: BLE001 - told to who asked

@@ -34,8 +34,11 @@ def ids(chunks):
 
 
 def test_what_nobody_states_is_nothing():
-    assert Pressure() == Pressure(observation_tokens=0, observation_count=0, drain=0, paused=False)
-    assert Move("rest") == ("rest", (), 0, (), 0, False)
+    shared = Limits(share_token_budget=True)
+
+    assert decide(Pressure(), Limits(), NOW) == ("rest", (), 0, (), 0, False)
+    assert reflection(Pressure(), Limits(), drafted=False, forced=True) == "rest"
+    assert [is_urgent(Pressure(unsealed={"t": (u, 3)}), shared) for u in (69_999, 70_000)] == [False, True]
 
 
 @pytest.mark.parametrize(
