@@ -240,14 +240,14 @@ _KEPT = {
     *("ledger._warned", "ledger._told", "registry._made", "scripted.requests", "scripted._replies", "heartbeat._locks"),
     *("heartbeat._claims", "stopping._waited_for", "deadline._loop", "library.variants", "library.prompt"),
     *("wiring._dispatch", "wiring._dispatcher", "wiring._reported", "wiring.settings", "wiring._workshop"),
-    *("dispatcher._capacity", "state._made"),
+    *("dispatcher._capacity", "state._made", "connections.refused", "connections._open", "shares.lanes"),
 }
 # of one reader, which is reckoned by what it holds
 _READERS = {"past._messages", "rendering._last", "turns._settled"}
 # what ends with a call, a request, a command or a transfer
 _PASSING = {
     *("replay", "demo", "verdict", "exporting", "importing", "staging", "condensing", "choosing", "batch", "evidence"),
-    *("loss", "parts", "transcript", "extractive/dates", "documents"),
+    *("loss", "parts", "transcript", "extractive/dates", "documents", "pieces"),
 }
 
 

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from om_api.http.given import GivenMessage, GivenMessages
 from om_api.http.limits import MAX_BATCH, MAX_MESSAGE
+from om_api.learned import learned
 from om_api.values import MAX_DEPTH
 
 _LONGEST = 3 * MAX_MESSAGE  # of one message as it was sent: escapes take up to three times what is kept
@@ -15,6 +16,7 @@ _PART = 16 * 1024  # bytes that are read at once
 _KINDS: dict[bytes, Any] = {b"[": list[msgspec.Raw], b"{": dict[str, msgspec.Raw]}
 
 
+@learned
 class _Body(msgspec.Struct, forbid_unknown_fields=True):
     messages: list[msgspec.Raw]
 

@@ -61,7 +61,9 @@ def test_a_clear_takes_the_notes_of_what_was_observed_of_halves(house, thread):
 
 def test_a_note_that_comes_after_the_clear_is_not_made(house):
     """Time 0: a half is observed. Time 1: its owner clears the memory. Time 2: the worker notes that it was observed."""
-    observe(house, rounds=1)
+    house.om.force_observe(None, "harold")
+    house.claim()
+    house.perform("observe", *house.dispatch.queue.popleft()[1])
     (chunk, *_) = (key.rpartition(":")[2] for key in left(house) if ":sealed:" in key)
     house.om.clear("harold")
     house.shop.run(doubt.observed(house.shop.keys, "harold", chunk))

@@ -36,13 +36,20 @@ def test_chunks_of_different_threads_are_observed_side_by_side_and_those_of_one_
     assert world.om.stats("harold").chunks > 3
 
 
-def test_no_more_chunks_are_passed_on_than_may_be_observed_at_once(client, prefix):
+def test_no_more_chunks_are_handed_out_than_may_be_observed_at_once(client, prefix):
     world = World(client, prefix, observer__max_parallel_chunks="2", observer__max_tokens_per_batch="0")
     for thread in ("a", "b", "c"):
         world.say(*[f"message {n}" for n in range(4)], thread=thread)
-    _look(world)
+    taken = []
+    for _ in range(3):
+        _look(world)
+        for _, chunk in _queued(world):
+            world.client.set(f"{world.prefix}:{{harold}}:lock:chunk:{chunk}", "whoever observes it", px=30_000)
+            taken.append(chunk)
+        world.dispatch.queue.clear()
+        world.client.zadd(f"{world.prefix}:due:observe", {"harold": 1})
 
-    assert len(_queued(world)) == 2
+    assert len(set(taken)) == len(taken) == 2
 
 
 def test_a_chunk_that_is_being_observed_is_not_passed_on_again(world):

@@ -141,7 +141,7 @@ def test_queues_indexes_ticks_and_workers_are_shown_together(om, om_json, world,
     world.client.zadd(f"{world.prefix}:due:observe", {"harold": now - 9_000, "albert": now + 60_000})
     run(presence.ticked(world.shop.keys, "observer", now - 4_000, 10))
     worker = Presence(world.shop.connection, world.shop.keys)
-    worker.serve(["reflect", "observe"])
+    worker.serve(["reflect", "observe"], 32)
     worker.renew(30)
     found = om_json("queues")
 
