@@ -24,6 +24,7 @@ from kombu.exceptions import OperationalError
 from om_api.errors import StoreError
 from om_api.logs import log_to_stderr
 from om_workers import handover, rounds, ticks, wiring  # noqa: F401 -- importing ticks registers the tasks
+from om_workers.queue_length import queue_length
 from om_workers.task_events import Events
 
 if TYPE_CHECKING:
@@ -52,8 +53,6 @@ class CeleryDispatch:
 
     def __init__(self, app: Celery) -> None:
         self._app = app
-        connection = app.connection_for_write()
-        self._errors = (*connection.connection_errors, *connection.channel_errors)
 
     def _send(self, task: str, *ids: str) -> None:
         try:
@@ -78,11 +77,7 @@ class CeleryDispatch:
 
     def waiting(self, queue: str) -> int:
         """See workshop.Dispatch."""
-        try:
-            with self._app.producer_pool.acquire(block=True) as producer:
-                return int(self._app.amqp.queues[queue].bind(producer.channel).queue_declare().message_count)
-        except (OperationalError, *self._errors):
-            return 0  # whoever sends something says what is wrong
+        return queue_length(self._app, queue)
 
     def held(self, queue: str) -> list[str]:
         """See workshop.Dispatch."""

@@ -9,6 +9,7 @@ import redis
 
 from om_api import Message
 from om_api.cli.embedded import Embedded
+from om_api.store.health import QUEUES
 from om_workers.bench.pipeline import pipeline
 from om_workers.dispatcher import Dispatcher
 from om_workers.rounds import Rounds
@@ -80,6 +81,7 @@ def town(count: int) -> Iterator[Town]:
         settle(running)
         names = copies(bare, keys, count)
         shop = running.shop._replace(dispatch=Nobody())
+        shop.presence.serve(QUEUES, count)
         yield Town(names, Rounds(shop, Dispatcher(shop), lambda: False), keys, bare)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from om_api.store.keys import queued
 from om_workers.bench.figures import beside, timed
 from om_workers.bench.speed.agents import town
 
@@ -49,7 +50,7 @@ def _observe(due: int) -> Callable[[Town], float]:
     def tick(town: Town) -> float:
         if due:
             town.bare.zadd(town.keys.due_observe, dict.fromkeys(town.names[:: len(town.names) // due], 0))
-        town.bare.delete(town.keys.tick("observer"))
+        town.bare.delete(town.keys.tick("observer"), queued(town.keys.due_observe))
         return timed(town.rounds.observe)
 
     return tick
