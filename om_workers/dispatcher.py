@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _AT_ONCE = 100
 _REFILL_S = 0.5
 _COUNTED_S = 5.0  # the fleet changes when a process starts or ends
+_HEARD_MS = due.LEASE_MS // 2  # a heartbeat and a half: who was not heard of for longer may be dead
 _USUAL = 32  # tasks at a time of a worker of an earlier version, which does not say
 _LOST_MS = 10 * due.LEASE_MS  # a task may wait for long behind others, but not for ever
 _log = structlog.get_logger("om_workers")
@@ -36,13 +38,15 @@ class Handed(NamedTuple):
 class Dispatcher:
     """One process' share in handing out work; its threads may use it at the same time, as other processes use theirs.
 
-    Never more tasks wait than the workers that live run at a time. Whoever begins one hands out the next.
+    Never more tasks of looks wait than the workers that live run at a time, and half as many of reflections. Whoever begins one
+    hands out the next.
     """
 
     def __init__(self, workshop: Workshop) -> None:
         self._shop = workshop
         self._run = workshop.run
         keys, dispatch = workshop.keys, workshop.dispatch
+        self._most = {"observe": 1.0, "reflect": 0.5}  # of what the fleet runs at a time
         self._kinds = {"observe": (keys.due_observe, dispatch.observe), "reflect": (keys.due_reflect, dispatch.reflect)}
         self._capacity: dict[str, int] = {}
         self._counted_at = float("-inf")
@@ -56,9 +60,14 @@ class Dispatcher:
         return self._fill(queue, seconds, least=1, grace_ms=_LOST_MS if self._shop.dispatch.waiting(queue) else 0)
 
     def refill(self, queue: str) -> None:
-        """Hand out what comes next, since a task was begun. What goes wrong here, the next tick makes good."""
+        """Hand out what comes next, since a task was begun. What goes wrong here, the next tick makes good.
+
+        Who stops hands out nothing: what it gave back is due, and whoever goes on takes it.
+        """
+        if self._shop.stopping.asked:
+            return
         try:
-            self._fill(queue, _REFILL_S, least=self.capacity(queue) // 4, grace_ms=_LOST_MS)
+            self._fill(queue, _REFILL_S, least=self._room(queue) // 4, grace_ms=_LOST_MS)
         except OMError as error:
             _log.warning("refill_failed", queue=queue, error=str(error)[:300])
 
@@ -76,7 +85,7 @@ class Dispatcher:
         with self._guard:
             if time.monotonic() - self._counted_at > _COUNTED_S:
                 own = self._shop.presence.worker
-                workers = {each.name: each for each in (*self._run(health.workers(self._shop.keys)), own)}
+                workers = {each.name: each for each in (*self._run(health.workers(self._shop.keys, _HEARD_MS)), own)}
                 self._capacity = {
                     name: sum(each.concurrency or _USUAL for each in workers.values() if name in each.queues)
                     for name in health.QUEUES
@@ -84,9 +93,12 @@ class Dispatcher:
                 self._counted_at = time.monotonic()
             return self._capacity[queue]
 
+    def _room(self, queue: str) -> int:
+        return ceil(self.capacity(queue) * self._most[queue])
+
     def _fill(self, queue: str, seconds: float, *, least: int, grace_ms: int) -> Handed:
         index, send = self._kinds[queue]
-        most, end, handed, unknown = self.capacity(queue), time.monotonic() + seconds, 0, 0
+        most, end, handed, unknown = self._room(queue), time.monotonic() + seconds, 0, 0
         while most:
             claims = self._run(due.claim(index, _AT_ONCE, most=most, least=least, grace_ms=grace_ms))
             known, others = self._parted(claims)

@@ -20,6 +20,7 @@ _QUEUE = "maintenance"
 _AT_ONCE = 500
 _MOST = 50_000  # that are looked at in one tick
 _KEYS = 50  # that one task adopts
+_PART = 4  # of what the fleet runs at a time: adopting is quick
 
 
 def pass_on(shop: Workshop, dispatcher: Dispatcher, seconds: float) -> int:
@@ -27,7 +28,7 @@ def pass_on(shop: Workshop, dispatcher: Dispatcher, seconds: float) -> int:
 
     Resources take turns: none waits behind thousands of keys of another. A hint of a key that holds nothing new is dropped.
     """
-    tasks = dispatcher.capacity(_QUEUE) - shop.dispatch.waiting(_QUEUE)
+    tasks = -(-dispatcher.capacity(_QUEUE) // _PART) - shop.dispatch.waiting(_QUEUE)
     if tasks <= 0:
         return 0
     found = _in_turns(shop.keys, _taken(shop, seconds))

@@ -80,9 +80,10 @@ def configured(name: str) -> Steps[str | None]:
     return found.decode() if isinstance(found, bytes) else found
 
 
-def workers(keys: Keys) -> Steps[list[Worker]]:
-    """The worker processes that live, by name."""
-    (names,) = yield Batch([("ZRANGE", keys.workers, 0, -1)])
+def workers(keys: Keys, within_ms: int = presence.LIVES_MS) -> Steps[list[Worker]]:
+    """The worker processes that live, by name: those that said so within the last `within_ms`."""
+    since = (yield from due.server_ms()) + presence.LIVES_MS - within_ms
+    (names,) = yield Batch([("ZRANGE", keys.workers, since, "+inf", "BYSCORE")])
     if not names:
         return []
     replies = yield Batch([("GET", keys.worker(name.decode())) for name in names], atomic=False)

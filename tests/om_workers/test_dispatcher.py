@@ -41,16 +41,16 @@ def _waiting(world, queue="observe"):
     return world.client.zcard(queued(f"{world.prefix}:due:{queue}"))
 
 
-@pytest.mark.parametrize("queue", INDEXES)
-def test_no_more_tasks_wait_than_the_fleet_runs_at_a_time(world, dispatcher, queue):
+@pytest.mark.parametrize(("queue", "room"), [("observe", 7), ("reflect", 4)])
+def test_no_more_tasks_wait_than_the_fleet_runs_at_a_time(world, dispatcher, queue, room):
     """Catches a tick that passes on whatever is due: tasks outlive their leases in the queue, and are sent anew."""
     _mark(world, *(f"agent-{n:03}" for n in range(250)), queue=queue)
     run, elsewhere = world.shop.run, Worker(name="w", host="h", pid=1, version="", queues=INDEXES, concurrency=3)
     run(presence.here(world.shop.keys, elsewhere))
 
-    assert dispatcher.fill(queue, 9) == Handed(due=7)
+    assert dispatcher.fill(queue, 9) == Handed(due=room)
     assert dispatcher.fill(queue, 9) == Handed()
-    assert _queue(world, queue) == [f"agent-{n:03}" for n in range(7)]
+    assert _queue(world, queue) == [f"agent-{n:03}" for n in range(room)]
 
 
 def test_a_fleet_that_runs_hundreds_is_given_hundreds(world, dispatcher):
@@ -71,6 +71,15 @@ def test_only_who_serves_the_queue_counts_and_an_earlier_version_as_it_usually_r
     world.shop.run(presence.here(world.shop.keys, elsewhere))
 
     assert dispatcher.capacity("observe") == expected
+
+
+def test_a_worker_that_was_not_heard_of_for_a_beat_and_a_half_counts_no_more(world, dispatcher):
+    """Catches a fleet that was killed and started again: it would be handed out twice what it can begin."""
+    dead, alive = (Worker(name=name, host="h", pid=1, version="", queues=INDEXES, concurrency=3) for name in "da")
+    world.shop.run(presence.here(world.shop.keys, dead, presence.LIVES_MS // 2 - 1_000))
+    world.shop.run(presence.here(world.shop.keys, alive))
+
+    assert dispatcher.capacity("observe") == 7
 
 
 def test_whoever_begins_a_task_hands_out_what_comes_next(world, dispatcher):
@@ -232,6 +241,15 @@ def test_what_goes_wrong_with_handing_out_the_next_is_said_and_stops_no_work(wor
         dispatcher.refill("observe")
 
     assert [(line["event"], line["queue"]) for line in lines] == [("refill_failed", "observe")]
+
+
+def test_who_stops_hands_out_nothing_more(world, dispatcher):
+    """Time 0: a worker that stops gives a scope back. Time 1: it hands it out again, to itself: nobody finds it due."""
+    _mark(world, "harold")
+    world.shop.stopping.ask(9)
+    dispatcher.refill("observe")
+
+    assert _queue(world) == []
 
 
 def test_where_nobody_works_what_is_due_stays_where_it_is(world, dispatcher):

@@ -14,7 +14,7 @@ MESSAGE = '{"role": "user", "content": "hi"}'
 @pytest.fixture
 def world(client, prefix):
     world = World(client, prefix)
-    world.shop.presence.serve(["maintenance"], 2)
+    world.shop.presence.serve(["maintenance"], 8)
     return world
 
 
