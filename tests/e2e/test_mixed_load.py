@@ -12,7 +12,9 @@ SHORT = Run(
     rate=60,
     agents=12,
     restarts=1,
-    least=Least(rate=0, resources=30, restarts=1, beside=0),
+    least=Least(rate=0, resources=30, restarts=1, beside=0, hostile=0),
+    hostile_turn=5,
+    hostile_limit=1_000,  # his part is a figure
     message_threshold=600,
     observation_threshold=400,
     quiet_limit=120,  # leases and locks of the dead, one after the other, beside other tests

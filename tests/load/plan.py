@@ -19,13 +19,14 @@ _UNDISTURBED = 0.1  # of the run, at its end
 class Least(NamedTuple):
     """What a run must have seen, or it fails by itself: answers a second while the API was up, restarts of each process.
 
-    `beside`: answers to others while the hostile tenant was here.
+    `beside`: answers to others while the hostile tenant was here; `hostile`: to each thing that he does.
     """
 
     rate: float = 200
     resources: int = 50
     restarts: int = 3
     beside: int = 1_000
+    hostile: int = 1
 
 
 class Run(NamedTuple):

@@ -60,7 +60,7 @@ def missed(seen: Seen) -> list[str]:
     least = seen.run.least
     asked = [("answers a second", round(seen.rate, 1), least.rate), ("resources", seen.resources, least.resources)]
     asked += [("answers beside the hostile tenant", len(seen.tally.beside), least.beside)]
-    asked += [(f"answers to his {what}", _answers(seen, what), 1) for what in DOES]
+    asked += [(f"answers to his {what}", _answers(seen, what), least.hostile) for what in DOES]
     asked += [(f"restarts of {name}", seen.restarted(name), least.restarts) for name in seen.names]
     return [f"saw {had} {what}, not the {wanted} it takes" for what, had, wanted in asked if had < wanted]
 
