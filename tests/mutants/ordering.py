@@ -36,12 +36,13 @@ class Order:
         paths = sorted([*root.glob("om_api/**/*.py"), *root.glob("om_workers/**/*.py")])
         self._modules = {path.relative_to(root).as_posix(): _Module(path.read_text("utf-8")) for path in paths}
 
-    def of(self, mutant: Mutant, budget: float, hint: str = "") -> Asked:
-        """Tests that run what a mutant changes, up to a budget of seconds; `hint` is who noticed it once."""
+    def of(self, mutant: Mutant, most: int, hint: str = "") -> Asked:
+        """Tests that run what a mutant changes, `most` of them; `hint` is who noticed it once."""
         module = self._modules.get(mutant.path)
         lines = module.lines(mutant) if module else None
         covering = self._covering(mutant, lines)
-        names = self._within([hint, *self._ranked(mutant.path, covering)], budget)
+        ranked = dict.fromkeys([hint, *self._ranked(mutant.path, covering)])
+        names = [name for name in ranked if name in self._ran][:most]
         limits = {name: max(_LEAST_S, _PATIENCE * self._ran[name].seconds) for name in names}
         return Asked(limits, warm=module is None or lines is not None)
 
@@ -72,15 +73,6 @@ class Order:
             met[test] += 1
             scores[name] *= met[test]
         return sorted(scores, key=scores.__getitem__)
-
-    def _within(self, names: Iterable[str], budget: float) -> Iterator[str]:
-        left = budget
-        for name in dict.fromkeys(names):
-            if name in self._ran:
-                yield name
-                left -= self._ran[name].seconds
-                if left < 0:
-                    return
 
 
 class _Module:
