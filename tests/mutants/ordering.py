@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mutants.mutant import Mutant
 
 _CLOSE = 0.2  # a test whose file mentions the module is asked before one that is a fifth as long
+_LAST, _LAST_OF_ALL = ("interleavings", "state_machine"), 1_000  # they notice much, and take seconds each
 _LEAST_S, _PATIENCE = 8.0, 8  # a test that takes so many times as long as it does hangs
 
 
@@ -71,7 +72,7 @@ class Order:
         for name in sorted(scores, key=scores.__getitem__):
             test = name.partition("[")[0]
             met[test] += 1
-            scores[name] *= met[test]
+            scores[name] *= met[test] * (_LAST_OF_ALL if any(part in name for part in _LAST) else 1)
         return sorted(scores, key=scores.__getitem__)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mutants.mutant import Mutant
     from mutants.results import Results
 
-MOST = 150  # tests for each mutant at first
+MOST = 100  # tests for each mutant at first
 _PATIENCE_S = 120.0
 _FEW = 8
 _EVERYTHING = 10_000  # and for one that they do not notice and nobody has explained
