@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def cut(turns: Sequence[Turn], cuts: Sequence[int], take: int, size: int) -> lis
     end = min(cuts, key=lambda position: (abs(sums[position] - take), -position))  # what weighs nothing goes along
     pieces = max(1, round(sums[end] / size))
     ends = sorted({_nearest(cuts, sums, sums[end] * n / pieces) for n in range(1, pieces)} | {end})
-    return [(start, stop) for start, stop in zip([0, *ends], ends, strict=False) if start < stop <= end]
+    return list(pairwise([0, *ends]))
 
 
 def _nearest(cuts: Sequence[int], sums: Sequence[int], tokens: float) -> int:

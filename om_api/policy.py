@@ -241,10 +241,10 @@ def select(sizes: Sequence[int], floor: int, window: int, *, force: bool = False
     target, least = max(0, window - floor), min(_KEEP, floor)
     sums = [sum(sizes[: n + 1]) for n in range(len(sizes))]
     over = next((n for n, total in enumerate(sums, 1) if total >= target), 0)
-    under = next((n for n, total in reversed(list(enumerate(sums, 1))) if total < target), 0)
+    under = next((n for n, total in reversed(list(enumerate(sums, 1))) if total < target), 1)
     if over and window - sums[over - 1] >= least and (force or sums[over - 1] - target <= _OVERSHOOT * floor):
         return over
-    return under or 1
+    return under
 
 
 # -- reflection ---------------------------------------------------------------------------------------------------------

@@ -22,8 +22,8 @@ Every condition is decided beforehand both ways, each side of an `and` or `or` d
 out, each lock granted to everyone, each comparison moved by one, `min` made `max`, each number made one more and nothing, or
 twice as much and half, each lifetime twice as long and half: one at a time, in every script, in `policy.py`, `cutting.py`, the
 sweep and the code about locks, leases and the due indexes, and in {drawn} of context, prompts, settings and http{left}.
-Each is tried with the tests that run its line, the shortest first, on a real server, until one fails; what none of them notices
-within 15 seconds of tests is tried with all of them."""
+Each is tried with tests that run its line, the shortest first, on a real server, until one fails; what 100 of them do not notice
+is tried with all of them."""
 
 
 class Verdict(NamedTuple):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mutants.mutant import Mutant
 
 _CLOSE = 0.2  # a test whose file mentions the module is asked before one that is a fifth as long
+_LAST, _LAST_OF_ALL = ("interleavings", "state_machine"), 1_000  # they notice much, and take seconds each
 _LEAST_S, _PATIENCE = 8.0, 8  # a test that takes so many times as long as it does hangs
 
 
@@ -36,12 +37,13 @@ class Order:
         paths = sorted([*root.glob("om_api/**/*.py"), *root.glob("om_workers/**/*.py")])
         self._modules = {path.relative_to(root).as_posix(): _Module(path.read_text("utf-8")) for path in paths}
 
-    def of(self, mutant: Mutant, budget: float, hint: str = "") -> Asked:
-        """Tests that run what a mutant changes, up to a budget of seconds; `hint` is who noticed it once."""
+    def of(self, mutant: Mutant, most: int, hint: str = "") -> Asked:
+        """Tests that run what a mutant changes, `most` of them; `hint` is who noticed it once."""
         module = self._modules.get(mutant.path)
         lines = module.lines(mutant) if module else None
         covering = self._covering(mutant, lines)
-        names = self._within([hint, *self._ranked(mutant.path, covering)], budget)
+        ranked = dict.fromkeys([hint, *self._ranked(mutant.path, covering)])
+        names = [name for name in ranked if name in self._ran][:most]
         limits = {name: max(_LEAST_S, _PATIENCE * self._ran[name].seconds) for name in names}
         return Asked(limits, warm=module is None or lines is not None)
 
@@ -70,17 +72,8 @@ class Order:
         for name in sorted(scores, key=scores.__getitem__):
             test = name.partition("[")[0]
             met[test] += 1
-            scores[name] *= met[test]
+            scores[name] *= met[test] * (_LAST_OF_ALL if any(part in name for part in _LAST) else 1)
         return sorted(scores, key=scores.__getitem__)
-
-    def _within(self, names: Iterable[str], budget: float) -> Iterator[str]:
-        left = budget
-        for name in dict.fromkeys(names):
-            if name in self._ran:
-                yield name
-                left -= self._ran[name].seconds
-                if left < 0:
-                    return
 
 
 class _Module:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from mutants.mutant import Mutant
     from mutants.results import Results
 
-BUDGET_S = 15.0  # of tests for each mutant at first
+MOST = 100  # tests for each mutant at first
 _PATIENCE_S = 120.0
 _FEW = 8
-_EVERYTHING_S = 400.0  # and for one that they do not notice and nobody has explained
+_EVERYTHING = 10_000  # and for one that they do not notice and nobody has explained
 
 
 class BaselineError(Exception):
@@ -81,13 +81,13 @@ class Run:
         return bench.killer(None, failed, warm=True) if failed else ""
 
     def _tested(self, bench: Bench, mutant: Mutant) -> None:
-        self._judged(bench, mutant, BUDGET_S)
+        self._judged(bench, mutant, MOST)
 
     def _tried(self, bench: Bench, mutant: Mutant) -> None:
-        self._judged(bench, mutant, _EVERYTHING_S, warm=False)
+        self._judged(bench, mutant, _EVERYTHING, warm=False)
 
-    def _judged(self, bench: Bench, mutant: Mutant, budget: float, *, warm: bool = True) -> None:
-        asked = self._order.of(mutant, budget, self._results.hints.get(mutant.id, ""))
+    def _judged(self, bench: Bench, mutant: Mutant, most: int, *, warm: bool = True) -> None:
+        asked = self._order.of(mutant, most, self._results.hints.get(mutant.id, ""))
         if self._results.recall(mutant, asked.tests):
             return
         killer = _killer(bench, mutant, asked.tests, warm=asked.warm and warm)

@@ -126,16 +126,16 @@ def test_asked_are_the_tests_that_run_what_was_changed_the_shortest_first(tree):
     order = Order(tree, ran)
 
     def asked(mutant, **more):
-        return [name.partition("::")[2] for name in order.of(mutant, 60, **more).tests]
+        return [name.partition("::")[2] for name in order.of(mutant, 9, **more).tests]
 
     assert asked(_mutant("<")) == ["test_most", "test_slow"]
     assert asked(_mutant("3 -> 4")) == ["test_none", "test_slow"]
     assert asked(_mutant("MOST = 7: 7 -> 8")) == ["test_most", "test_slow"]
     assert asked(FALSE._replace(path="om_api/store/lua/seal.lua")) == ["test_slow"]
     assert asked(_mutant("<"), hint=f"{FILE}::test_slow") == ["test_slow", "test_most"]
-    assert [*order.of(_mutant("<"), 0.01).tests] == [f"{FILE}::test_most"]
-    assert order.of(_mutant("<"), 60).warm
-    assert not order.of(_mutant("MOST = 7: 7 -> 8"), 60).warm
+    assert [*order.of(_mutant("<"), 1).tests] == [f"{FILE}::test_most"]
+    assert order.of(_mutant("<"), 9).warm
+    assert not order.of(_mutant("MOST = 7: 7 -> 8"), 9).warm
 
 
 def test_a_mutant_is_noticed_by_a_failure_or_a_hang_and_put_back(tree, tmp_path):

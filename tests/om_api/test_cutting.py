@@ -55,6 +55,26 @@ def test_nothing_is_sealed_from_an_open_call_on_until_it_counts_as_answered():
     assert sealable(followed, DEFAULT, NOW) == [1, 2, 3, 4]
 
 
+def test_a_call_counts_as_answered_when_b_newer_tokens_of_its_thread_followed():
+    def followed(tokens):
+        return sealable([Turn(100, NOW, frozenset({"a"})), Turn(tokens, NOW)], DEFAULT, NOW)
+
+    assert (followed(5_999), followed(6_000)) == ([], [1, 2])
+
+
+def test_one_answer_does_not_close_a_turn_that_made_two_calls():
+    called = Turn(100, NOW, frozenset({"a", "b"}))
+
+    assert sealable([called, Turn(100, NOW, answers=frozenset({"a"}))], DEFAULT, NOW) == []
+    assert sealable([called._replace(answers=frozenset({"a", "b"}))], DEFAULT, NOW) == [1]
+
+
+def test_of_threads_that_are_named_no_other_is_cut():
+    threads = {"named": [Turn(100, NOW)] * 4, "other": [Turn(100, NOW)] * 4}
+
+    assert plan(threads, Move("seal", threads=("named",), keep=1), DEFAULT, NOW) == [("named", 0, 3)]
+
+
 def test_a_late_result_is_sealed_without_its_call():
     assert sealable([Turn(100, NOW, answers=frozenset({"gone"}))], DEFAULT, NOW) == [1]
 

@@ -93,8 +93,9 @@ def test_a_reflection_that_nobody_began_is_marked_again(world):
     assert world.client.zscore(f"{world.prefix}:due:reflect", "harold")
 
 
-def _stirred_long_ago(world, resource):
-    world.client.hset(f"{world.prefix}:{{{resource}}}:record", "stirred_at", int(time.time() * 1000) - 2 * _DAY_MS)
+def _stirred_long_ago(world, resource, days=2.0):
+    at = int(time.time() * 1000 - days * _DAY_MS)
+    world.client.hset(f"{world.prefix}:{{{resource}}}:record", "stirred_at", at)
     _looked_long_ago(world, resource)
 
 
@@ -112,6 +113,40 @@ def test_a_memory_idle_for_ttl_days_is_cleared_and_one_that_stirred_is_not(clien
     assert world.sweep().cleared == 1
     assert list(client.scan_iter(f"{prefix}:{{asleep}}*")) == []
     assert len(world.context(resource="awake").messages) == 2
+
+
+@pytest.mark.parametrize(("days", "cleared"), [(0.9, 0), (1.1, 1)])
+def test_a_memory_is_cleared_after_ttl_days_and_no_sooner(client, prefix, days, cleared):
+    world = World(client, prefix, ttl_days="1")
+    world.say("hello")
+    world.settle()
+    _looked_long_ago(world)
+    world.sweep()
+    _stirred_long_ago(world, "harold", days)
+
+    assert world.sweep() == (0, 0, cleared, 0)
+
+
+def test_what_an_agent_may_only_read_is_neither_adopted_nor_cleared(client, prefix):
+    world = World(client, prefix, ttl_days="1")
+    world.say("hello")
+    world.settle()
+    _looked_long_ago(world)
+    world.sweep()
+    _stirred_long_ago(world, "harold")
+    _plain(world, "p-1", thread="t-2")
+    frozen = World(client, prefix, ttl_days="1", read_only="true")
+
+    assert frozen.sweep() == (0, 0, 0, 0)
+    assert len(frozen.covering()) == 2
+    assert client.hget(f"{prefix}:{{harold}}:tokens", "#t-2") is None
+
+
+def test_a_resource_without_threads_is_no_failure(client, prefix):
+    world = World(client, prefix, scope="thread")
+    _looked_long_ago(world)
+
+    assert world.sweep() == (0, 0, 0, 0)
 
 
 def test_one_idle_thread_does_not_have_the_others_of_its_resource_cleared(client, prefix):

@@ -440,3 +440,29 @@ def test_the_example_in_the_prompt_can_be_read(name):
     assert read.text.startswith("Date: ")
     assert read.current_task.startswith("Primary: ")
     assert read.suggested_response
+
+
+def noted(n, length=60):
+    """A line of its own, of so many characters."""
+    return f"* 🟡 {n * 7919 % 10_007} pieces were counted in hall {n * 31} ".ljust(length, chr(97 + n % 26))[:length]
+
+
+HALF = [*range(30), *range(15, 30), *range(15)]  # each once and again, no two alike side by side
+FEW = [n * 2 % 5 for n in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("honest", "loop"),
+    [
+        (
+            [noted(1, 100)] * 100 + [noted(n) for n in range(2, 30)],
+            [noted(1, 100)] * 101 + [noted(n) for n in range(2, 30)],
+        ),
+        (["ran tests", "read it"] * 625, ["ran tests", "read it"] * 626),  # 10,000 characters of short lines
+        ([noted(n) for n in HALF], [noted(n) for n in [*HALF, 7]]),  # half of them are copies, and one more
+        ([noted(n, 180) for n in FEW[:19]], [noted(n, 180) for n in FEW]),  # fewer than 20 lines tell nothing
+    ],
+    ids=["one run", "short lines", "half are copies", "few lines"],
+)
+def test_an_honest_list_is_no_loop_until_it_repeats_more_than_it_may(honest, loop):
+    assert (is_degenerate("\n".join(honest)), is_degenerate("\n".join(loop))) == (False, True)
