@@ -31,7 +31,7 @@ def test_a_message_without_an_id_is_told_the_one_it_got(om_json, world):
 def test_text_is_read_from_stdin(om, text):
     om("push", "harold", "t-1", *text, stdin="grüße\nzwei\n")
 
-    assert "user: grüße\nzwei\n" in om("context", "harold", "t-1").stdout
+    assert "user: grüße\n\tzwei\n" in om("context", "harold", "t-1").stdout
 
 
 @pytest.mark.parametrize("stdin", ["", "\n", b"\xff\xfe"])
