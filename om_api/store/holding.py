@@ -56,6 +56,7 @@ _OF_RESOURCE = (
 )
 _COMMON = (
     _kind("due", "due:(?:observe|reflect)", "zset"),
+    _kind("queued", r"due:(?P<work>observe|reflect):queued:\{.+:due:(?P=work)\}", "zset", expires=True),
     _kind("adopt", "adopt", "zset"),
     _kind("resources", "resources", "zset"),
     _kind("workers", "workers", "zset", expires=True),

@@ -24,6 +24,7 @@ from scene import (
 
 from om_api.store import breaker, clearing, commits, due, looking, migrating, rates, reading
 from om_api.store.connection import Connection
+from om_api.store.keys import queued
 from om_api.store.steps import Wait
 from om_api.store.verify import Breach, verify
 from om_api.values import Observation, Outcome, Scope
@@ -100,6 +101,22 @@ def test_what_workers_share_of_a_model_is_no_breach(store):
 
     assert len(store.client.keys(f"{store.keys.prefix}:lock:*")) >= 5
     assert found(store) == []
+
+
+@pytest.mark.parametrize("work", ["due_observe", "due_reflect"])
+def test_scopes_that_wait_as_tasks_are_no_breach(store, work):
+    index = getattr(store.keys, work)
+    filled(store)
+    store.client.zadd(index, {"harold": 1})
+    (claimed,) = store.run(due.claim(index, 5))
+
+    assert store.client.exists(queued(index))
+    assert found(store) == []
+
+    store.client.rename(queued(index), queued(index + "s"))
+    assert Breach(queued(index + "s"), "is no name of ours") in found(store)
+    store.run(due.done(index, claimed))
+    store.client.delete(queued(index + "s"))
 
 
 def test_members_that_wait_for_adoption_are_no_breach(store):
