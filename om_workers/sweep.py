@@ -126,7 +126,7 @@ class Sweep:
 
     def _is_idle(self, resource: str, standings: list[Standing]) -> bool:
         settings = self._shop.settings.for_agent(resource)
-        if settings.read_only or not settings.ttl_days:
+        if settings.read_only:
             return False
         prints = [(s.scope, f"{s.unsealed}/{s.record.seq:.17g}/{s.record.generation}") for s in standings]
         stirred = [self._run(commits.stir(self._shop.keys, scope, fingerprint)) for scope, fingerprint in prints]

@@ -13,9 +13,7 @@ from om_api.lru import LRU
 from om_api.settings import ModelSettings
 from om_api.settings.providers import provider_of
 from om_workers.llm.extractive import Extractive
-from om_workers.llm.gemini import Gemini
 from om_workers.llm.keys import key_of
-from om_workers.llm.openai_compatible import OpenAICompatible
 from om_workers.llm.scripted import Scripted
 from om_workers.llm.tiers import answering
 
@@ -37,10 +35,14 @@ def _extractive(_name: str, _settings: ModelSettings, _variable: Variable) -> Mo
 
 
 def _gemini(name: str, settings: ModelSettings, variable: Variable) -> Model:
+    from om_workers.llm.gemini import Gemini  # noqa: PLC0415 -- each SDK takes half a second and 30 MB, used or not
+
     return Gemini(name, settings, key_of(name, settings, variable))
 
 
 def _openai(name: str, settings: ModelSettings, variable: Variable) -> Model:
+    from om_workers.llm.openai_compatible import OpenAICompatible  # noqa: PLC0415 -- the same
+
     return OpenAICompatible(name, settings, key_of(name, settings, variable))
 
 

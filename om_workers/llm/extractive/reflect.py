@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 DETAIL = (0.95, 0.8, 0.6, 0.4, 0.2)  # the share of the target that each level of compression fills
 _LONGEST = (notes.LONGEST, 400, 250, 160, 100)  # characters of a line at each level; of an old one, half of it
 _DETAILS = (8, 6, 3, 1, 0)  # nested lines at each level; of an old one, half of them
-_FRAME = counted("<observations>\n\n</observations>\n")
-_HEADER = counted("Date: Jan 00, 2000\n")
+_FRAME = "<observations>\n\n</observations>\n"
+_HEADER = 10  # tokens of `Date: Jan 00, 2000` and its line end
 _LINE_END = 1  # tokens
 _START = 4  # tokens at the beginning of a line that a further sentence of it does without
 _FIRST = 0.85  # of the room goes to high and done lines first; what they leave, and the rest, to all others
@@ -62,7 +62,7 @@ def _room(request: Request, found: Sequence[Note], level: int) -> int:
     size = sum(_cost(note) for note in found) + _HEADER * len({(note.thread, note.day) for note in found})
     if not request.target_tokens:
         return size if not level else int(size * DETAIL[level])
-    return int(request.target_tokens * DETAIL[level]) - _FRAME
+    return int(request.target_tokens * DETAIL[level]) - counted(_FRAME)
 
 
 def _cost(note: Note) -> int:

@@ -266,7 +266,7 @@ def test_the_built_in_deepseek_without_its_key_leaves_the_work_to_the_next(serve
 
 def test_threads_that_ask_for_a_model_at_once_get_the_same_one(server, monkeypatch):
     # without the registry's lock each thread makes a client of its own, and all but one are never closed
-    monkeypatch.setattr("om_workers.llm.registry.OpenAICompatible", _slow_to_make)
+    monkeypatch.setattr("om_workers.llm.openai_compatible.OpenAICompatible", _slow_to_make)
     models, at_once = registry(OM_MODELS__MINE__BASE_URL=server.url), threading.Barrier(8)
 
     def ask(_):

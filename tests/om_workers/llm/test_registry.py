@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from structlog.testing import capture_logs
 
@@ -58,3 +61,10 @@ def test_a_provider_that_does_not_exist_is_answered_with_those_that_do():
         assert registry(OM_MODELS__MINE__PROVIDER="vertex").model_for("mine", 5) is None
 
     assert logs[0]["reason"] == "there is no provider vertex; permitted: extractive, gemini, openai, scripted"
+
+
+def test_a_process_that_asks_no_model_imports_no_sdk_and_reads_no_vocabulary():
+    slow = {"openai", "google.genai", "tiktoken_ext.openai_public"}
+    asked = [sys.executable, "-c", f"import sys, om_workers.app; print({slow} & {{*sys.modules}})"]
+
+    assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout == "set()\n"
