@@ -81,8 +81,9 @@ class CeleryDispatch:
 
     def held(self, queue: str) -> list[str]:
         """See workshop.Dispatch."""
-        requests = set(state.reserved_requests) - set(state.active_requests)
-        return [each.args[0] for each in requests if each.name == f"om.{queue}" and each.args]
+        requests = list(state.requests.values())  # at once: other threads take and end tasks meanwhile
+        begun = state.active_requests
+        return [each.args[0] for each in requests if each.name == f"om.{queue}" and each.args and each not in begun]
 
 
 def make_app(settings: Settings) -> Celery:

@@ -25,6 +25,7 @@ _COUNTED_S = 5.0  # the fleet changes when a process starts or ends
 _HEARD_MS = due.LEASE_MS // 2  # a heartbeat and a half: who was not heard of for longer may be dead
 _USUAL = 32  # tasks at a time of a worker of an earlier version, which does not say
 _LOST_MS = 10 * due.LEASE_MS  # a task may wait for long behind others, but not for ever
+_SHARES = {"observe": 1.0, "reflect": 0.5, "maintenance": 0.25}  # of what the fleet runs at a time: adopting is quick
 _log = structlog.get_logger("om_workers")
 
 
@@ -46,7 +47,6 @@ class Dispatcher:
         self._shop = workshop
         self._run = workshop.run
         keys, dispatch = workshop.keys, workshop.dispatch
-        self._most = {"observe": 1.0, "reflect": 0.5}  # of what the fleet runs at a time
         self._kinds = {"observe": (keys.due_observe, dispatch.observe), "reflect": (keys.due_reflect, dispatch.reflect)}
         self._capacity: dict[str, int] = {}
         self._counted_at = float("-inf")
@@ -67,7 +67,7 @@ class Dispatcher:
         if self._shop.stopping.asked:
             return
         try:
-            self._fill(queue, _REFILL_S, least=self._room(queue) // 4, grace_ms=_LOST_MS)
+            self._fill(queue, _REFILL_S, least=max(1, self.room(queue) // 4), grace_ms=_LOST_MS)
         except OMError as error:
             _log.warning("refill_failed", queue=queue, error=str(error)[:300])
 
@@ -93,17 +93,19 @@ class Dispatcher:
                 self._counted_at = time.monotonic()
             return self._capacity[queue]
 
-    def _room(self, queue: str) -> int:
-        return ceil(self.capacity(queue) * self._most[queue])
+    def room(self, queue: str) -> int:
+        """How many tasks of a queue may wait that nobody has begun."""
+        return ceil(self.capacity(queue) * _SHARES[queue])
 
     def _fill(self, queue: str, seconds: float, *, least: int, grace_ms: int) -> Handed:
         index, send = self._kinds[queue]
-        most, end, handed, unknown = self._room(queue), time.monotonic() + seconds, 0, 0
+        most, end, handed, unknown = self.room(queue), time.monotonic() + seconds, 0, 0
         while most:
             claims = self._run(due.claim(index, _AT_ONCE, most=most, least=least, grace_ms=grace_ms))
             known, others = self._parted(claims)
-            _send(known, send)
-            handed, unknown = handed + len(known), unknown + self._run(due.drop(index, others))
+            unknown += self._run(due.drop(index, others))
+            self._send(index, known, send)
+            handed += len(known)
             if (len(claims) < _AT_ONCE and not others) or time.monotonic() > end:
                 break
         self._shop.telling.unknown(unknown)
@@ -111,13 +113,15 @@ class Dispatcher:
 
     def _parted(self, claims: Sequence[Claim]) -> tuple[list[Claim], list[Claim]]:
         """Claims of scopes that somebody wrote messages under, and the others: whoever may mark scopes may write any name."""
-        named = [claim for claim in claims if Scope.is_one(claim.scope)]
-        scopes = [Scope.parse(claim.scope) for claim in named]
-        written = self._run(survey.written(self._shop.keys, scopes))
-        known = [claim for claim, there in zip(named, written, strict=True) if there]
-        return known, [claim for claim in claims if claim not in known]
+        scopes = {claim: Scope.parse(claim.scope) for claim in claims if Scope.is_one(claim.scope)}
+        written = self._run(survey.written(self._shop.keys, [*scopes.values()]))
+        there = dict(zip(scopes, written, strict=True))
+        return [claim for claim in claims if there.get(claim)], [claim for claim in claims if not there.get(claim)]
 
-
-def _send(claims: Sequence[Claim], send: Callable[[str, str], None]) -> None:
-    for claim in claims:
-        send(claim.scope, claim.lease)
+    def _send(self, index: str, claims: Sequence[Claim], send: Callable[[str, str], None]) -> None:
+        for at, claim in enumerate(claims):
+            try:
+                send(claim.scope, claim.lease)
+            except OMError:  # else what was not sent would keep its place until its lease is over, or ten
+                self._run(due.give_back(index, claims[at:]))
+                raise

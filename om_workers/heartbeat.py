@@ -123,9 +123,6 @@ class Heartbeat:
     def _renew(self) -> None:
         if self._presence and self._present:
             self._presence.renew(self._lease_s)
-        if self._keep:
-            with suppress(StoreError):
-                self._keep()
         with self._guard:
             locks, claims = list(self._locks), list(self._claims)
         for lock in locks:
@@ -133,6 +130,9 @@ class Heartbeat:
                 _log.info("lock_not_renewed", lock=lock.name)
         for held in claims:
             self._renew_claim(held)
+        if self._keep:
+            with suppress(StoreError):
+                self._keep()
 
     def _renew_claim(self, held: Held) -> None:
         claim = held.claim

@@ -7,6 +7,7 @@ from collections import defaultdict
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
+from om_api.errors import OMError
 from om_api.store import survey
 
 if TYPE_CHECKING:
@@ -20,23 +21,27 @@ _QUEUE = "maintenance"
 _AT_ONCE = 500
 _MOST = 50_000  # that are looked at in one tick
 _KEYS = 50  # that one task adopts
-_PART = 4  # of what the fleet runs at a time: adopting is quick
 
 
 def pass_on(shop: Workshop, dispatcher: Dispatcher, seconds: float) -> int:
     """Have adopted what hints name, as much as workers can begin; the rest waits for the next tick. How many keys it was.
 
     Resources take turns: none waits behind thousands of keys of another. A hint of a key that holds nothing new is dropped.
+    What the broker does not take waits too; raises StoreError then, and when the store is away.
     """
-    tasks = -(-dispatcher.capacity(_QUEUE) // _PART) - shop.dispatch.waiting(_QUEUE)
+    tasks = dispatcher.room(_QUEUE) - shop.dispatch.waiting(_QUEUE)
     if tasks <= 0:
         return 0
     found = _in_turns(shop.keys, _taken(shop, seconds))
     size = max(1, min(_KEYS, -(-len(found) // tasks)))
     ours, rest = found[: tasks * size], found[tasks * size :]
-    for start in range(0, len(ours), size):
-        shop.dispatch.adopt(*ours[start : start + size])
     shop.run(survey.hint(shop.keys, rest))
+    for start in range(0, len(ours), size):
+        try:
+            shop.dispatch.adopt(*ours[start : start + size])
+        except OMError:
+            shop.run(survey.hint(shop.keys, ours[start:]))
+            raise
     return len(ours)
 
 

@@ -9,14 +9,14 @@ from celery.beat import Scheduler as CelerysScheduler
 
 from om_workers.queue_length import queue_length
 
-_FEW = 10  # more than ticks of all kinds and of several beats come within one interval
+# more than come within one interval of all kinds and several beats; adoptions wait where the sweep does
+_MOST = {"ticks": 10, "maintenance": 500}
 
 
 class Scheduler(CelerysScheduler):  # type: ignore[misc]  # Celery carries no types
     """Celery's, but for this: nothing is added to a queue in which more than a few tasks wait."""
 
-    def apply_async(self, entry: ScheduleEntry, producer: Any = None, *, advance: bool = True, **words: Any) -> Any:
+    def apply_async(self, entry: ScheduleEntry, **words: Any) -> Any:
         """Send a tick, or pass it over where those before it still wait."""
-        if queue_length(self.app, entry.options["queue"]) > _FEW:
-            return self.reserve(entry) if advance else None
-        return super().apply_async(entry, producer=producer, advance=advance, **words)
+        queue = entry.options["queue"]
+        return None if queue_length(self.app, queue) > _MOST[queue] else super().apply_async(entry, **words)

@@ -32,7 +32,7 @@ class Swept(NamedTuple):
     adopted: int
     marked: int
     cleared: int
-    failed: int = 0
+    failed: int
 
 
 class Sweep:

@@ -39,9 +39,9 @@ def claim(
     There are never more than `most` of them whose task nobody has begun, and none is taken while there is room for fewer than
     `least`. One that nobody has begun `grace_ms` after its lease counts as lost.
     """
-    args = [n, most, max(1, least), lease_ms, _fraction(), grace_ms]
+    args = [n, most, least, lease_ms, _fraction(), grace_ms]
     reply = yield Verb("claim", [due, queued(due)], args)
-    words = [part.decode("utf-8", "surrogateescape") for part in reply[1:]]
+    words = [part.decode("utf-8", "surrogateescape") for part in reply]
     return [Claim(scope, lease) for scope, lease in zip(words[::2], words[1::2], strict=True)]
 
 
@@ -57,7 +57,7 @@ def keep(due: str, scopes: Sequence[str], lease_ms: int = LEASE_MS) -> Steps[Non
         return
     until = (yield from server_ms()) + lease_ms
     pairs = [part for scope in scopes for part in (until, scope)]
-    commands = [("ZADD", queued(due), "XX", "GT", *pairs), ("PEXPIRE", queued(due), 20 * lease_ms)]
+    commands = [("ZADD", queued(due), "XX", *pairs), ("PEXPIRE", queued(due), 20 * lease_ms)]
     yield Batch(commands, writes=True)
 
 
@@ -78,6 +78,14 @@ def done(due: str, held: Claim, later: int | None = None) -> Steps[bool]:
     """Take a scope off the index, or put it at `later` (Unix ms); False when it was marked due meanwhile."""
     reply = yield Verb("done", [due], [held.scope, held.lease, "" if later is None else later])
     return bool(reply == b"rest")
+
+
+def give_back(due: str, claims: Sequence[Claim]) -> Steps[None]:
+    """Have claimed scopes handed out again at once: nobody was given their tasks."""
+    now = yield from server_ms()
+    names = [claim.scope for claim in claims]
+    pairs = [part for name in names for part in (now, name)]
+    yield Batch([("ZADD", due, "XX", "LT", *pairs), ("ZREM", queued(due), *names)], writes=True)
 
 
 def drop(due: str, claims: Sequence[Claim]) -> Steps[int]:

@@ -60,10 +60,10 @@ def written(keys: Keys, scopes: Sequence[Scope]) -> Steps[list[bool]]:
     commands: list[tuple[str, ...]] = []
     for scope in scopes:
         of = keys.of(scope.resource)
-        own = of.tokens if scope.thread is None else of.messages(scope.thread)
-        commands += [("EXISTS", of.tokens), ("EXISTS", of.record(scope)), ("EXISTS", own)]
+        raw = () if scope.thread is None else (of.messages(scope.thread),)
+        commands.append(("EXISTS", of.tokens, of.record(scope), *raw))
     replies = (yield _small(commands)) if commands else []
-    return [any(map(int, replies[at : at + 3])) for at in range(0, len(replies), 3)]
+    return [bool(int(n)) for n in replies]
 
 
 def stray_keys(keys: Keys, slices: int) -> Steps[list[str]]:

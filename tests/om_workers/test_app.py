@@ -69,6 +69,7 @@ def rail():
     """An application whose broker is in this process, and who passes work on through it."""
     made = make_app(load_settings(environ={"OM_BROKER_URL": "memory://"}))
     yield made, CeleryDispatch(made)
+    made.control.purge()  # the broker is in this process, for whoever comes next
     app.set_default()
     made.close()
 
@@ -100,7 +101,7 @@ def test_who_holds_tasks_that_it_has_not_begun_says_of_which_scopes(rail, monkey
     """Catches a place that is given away while its task waits in a worker behind slow ones."""
     told = ("om.observe", "harold"), ("om.observe", "begun"), ("om.reflect", "albert"), ("om.observer_tick",)
     held = [Held(*each) for each in told]
-    monkeypatch.setattr(state, "reserved_requests", set(held))
+    monkeypatch.setattr(state, "requests", dict(enumerate(held)))
     monkeypatch.setattr(state, "active_requests", {held[1]})
     _, dispatch = rail
 
@@ -113,11 +114,22 @@ def test_the_beat_adds_no_tick_to_a_queue_in_which_others_wait(rail):
     made, dispatch = rail
     beat = Scheduler(made, lazy=True)
     beat.setup_schedule()
-    for _ in range(15):
-        assert beat.apply_async(beat.schedule["om.observer_tick"])
+    sent = [beat.apply_async(beat.schedule["om.observer_tick"], advance=False) is not None for _ in range(15)]
 
+    assert sent == [True] * 11 + [False] * 4
     assert dispatch.waiting("ticks") == 11
-    assert beat.schedule["om.observer_tick"].total_run_count == 15
+
+
+def test_the_beat_sends_a_sweep_behind_the_adoptions_of_a_large_fleet(rail):
+    """Catches a sweep that waits for ever where plain writers keep every worker adopting."""
+    made, dispatch = rail
+    beat = Scheduler(made, lazy=True)
+    beat.setup_schedule()
+    for _ in range(50):
+        dispatch.adopt("a-key")
+
+    assert beat.apply_async(beat.schedule["om.sweep"], advance=False)
+    assert dispatch.waiting("maintenance") == 51
 
 
 def test_a_beat_sends_ticks_again_when_its_broker_is_back(rail, monkeypatch):
@@ -129,5 +141,5 @@ def test_a_beat_sends_ticks_again_when_its_broker_is_back(rail, monkeypatch):
         Scheduler, "producer", property(lambda _: pytest.fail("a channel of before the outage was asked"))
     )
 
-    assert beat.apply_async(beat.schedule["om.observer_tick"])
-    assert dispatch.waiting("ticks") >= 1
+    assert beat.apply_async(beat.schedule["om.observer_tick"], advance=False)
+    assert dispatch.waiting("ticks") == 1

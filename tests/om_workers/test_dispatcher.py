@@ -231,6 +231,37 @@ def test_a_first_message_that_comes_while_its_name_is_dropped_stays_due(world, d
     assert _queue(world) == ["harold"]
 
 
+class _Refusing:
+    """A broker that takes a few tasks and then refuses."""
+
+    def __init__(self, world, takes):
+        self._inner, self._left = world.dispatch, takes
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+    def observe(self, scope, lease):
+        self._left -= 1
+        if self._left < 0:
+            raise StoreError("the broker is away")
+        self._inner.observe(scope, lease)
+
+
+def test_what_the_broker_did_not_take_keeps_no_place_and_is_handed_out_when_it_is_back(world, dispatcher):
+    """Catches places of tasks that nobody was given: one hiccup of the broker, and nobody is handed out for a lease."""
+    _mark(world, "a", "b", "c", at=2)
+    world.client.zadd(f"{world.prefix}:due:observe", {"nobody": 1})
+    refusing = Dispatcher(world.shop._replace(dispatch=_Refusing(world, 1)))
+
+    with pytest.raises(StoreError, match="the broker is away"):
+        refusing.fill("observe", 9)
+    assert _waiting(world) == 1
+    assert world.client.zscore(f"{world.prefix}:due:observe", "nobody") is None
+
+    assert dispatcher.fill("observe", 9) == Handed(due=2)
+    assert _queue(world) == ["a", "b", "c"]
+
+
 def test_what_goes_wrong_with_handing_out_the_next_is_said_and_stops_no_work(world, dispatcher, monkeypatch):
     def away(*_):
         raise StoreError("the broker is away", stored=False)

@@ -28,6 +28,13 @@ def test_a_lock_outlives_its_lease_while_its_work_runs(client, prefix):
     beat.stop()
 
 
+def test_a_lock_is_held_for_half_a_minute_unless_it_is_renewed(client, prefix):
+    beat = Heartbeat(Connection(client))
+    with beat.lock(f"{prefix}:lock:x"):
+        assert 29_000 < client.pttl(f"{prefix}:lock:x") <= 30_000
+    beat.stop()
+
+
 def test_a_lock_is_gone_a_lease_after_its_holder_died(client, prefix):
     from om_api.store.locks import Lease
 

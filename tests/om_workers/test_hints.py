@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from world import World
 
+from om_api.errors import StoreError
 from om_workers import hints
 from om_workers.dispatcher import Dispatcher
 
@@ -81,6 +82,25 @@ def test_while_as_many_tasks_wait_as_workers_run_hints_are_left_where_they_are(w
 
     assert _pass_on(world) == 0
     assert world.client.zcard(world.shop.keys.adopt) == 1
+
+
+def test_hints_that_the_broker_does_not_take_are_there_when_it_is_back(world, monkeypatch):
+    """Catches hints that are gone with the first of them that could not be sent: who only hints would wait for the sweep."""
+    keys = _write(world, "harold", *(f"t-{n}" for n in range(300)))
+    took = []
+
+    def adopt(*names):
+        if took:
+            raise StoreError("the broker is away")
+        took.extend(names)
+
+    monkeypatch.setattr(world.dispatch, "adopt", adopt)
+    with pytest.raises(StoreError, match="the broker is away"):
+        _pass_on(world)
+
+    left = {name.decode() for name in world.client.zrange(world.shop.keys.adopt, 0, -1)}
+    assert took
+    assert left == {*keys} - {*took}
 
 
 def test_keys_of_the_older_form_are_adopted_too(world):

@@ -221,6 +221,82 @@ def test_a_memory_at_rest_is_left_alone(client, prefix):
     assert _due(world) == set()
 
 
+def _at_rest(client, prefix, **changed):
+    world = World(client, prefix, min_recent_messages="2", **changed)
+    world.say("one", "two", tokens=10)
+    world.settle()
+    assert _due(world) == set()
+    _looked_long_ago(world)
+    return world
+
+
+def test_a_memory_that_was_looked_at_with_other_settings_is_marked(client, prefix):
+    """Catches a change that nobody was told of: its scopes would keep the settings of before until somebody writes."""
+    world = _at_rest(client, prefix)
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    client.hset(f"{prefix}:{{harold}}:record", "limits", "{}")
+    _looked_long_ago(world)
+
+    assert world.sweep().marked == 1
+
+
+def test_a_memory_of_which_nobody_knows_when_it_stirs_is_marked(client, prefix):
+    world = _at_rest(client, prefix)
+    client.hdel(f"{prefix}:{{harold}}:tokens", "*wake")
+
+    assert world.sweep().marked == 1
+
+
+def test_a_memory_that_holds_nothing_raw_needs_no_wake(client, prefix):
+    """Catches a sweep that marks who has nothing to observe, every minute."""
+    world = _at_rest(client, prefix)
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    client.hdel(f"{prefix}:{{harold}}:tokens", "*wake")
+    _looked_long_ago(world)
+
+    assert world.sweep().marked == 0
+
+
+def test_what_is_full_is_marked_though_it_has_no_deadline_and_no_chunk(client, prefix):
+    world = _at_rest(client, prefix, observe_idle_after="0s")
+    world.say(*["more"] * 20)
+    client.delete(f"{prefix}:due:observe")
+    _looked_long_ago(world)
+
+    assert world.sweep().marked == 1
+
+
+@pytest.mark.parametrize("paused", [True, False])
+def test_a_chunk_that_waits_is_marked_unless_its_scope_is_paused(client, prefix, paused):
+    """Catches a sweep that marks who waits for a move to end: it would be looked at every minute, and nothing done."""
+    world = World(client, prefix)
+    world.say(*[f"message {n}" for n in range(4)])
+    world.claim()
+    world.perform("observe", *world.dispatch.queue.popleft()[1])
+    world.dispatch.queue.clear()
+    client.delete(f"{prefix}:due:observe")
+    _looked_long_ago(world)
+    if paused:
+        client.hset(f"{prefix}:{{harold}}:tokens", "*paused", "elsewhere")
+
+    assert world.sweep().marked == (not paused)
+
+
+@pytest.mark.parametrize("changed", [{"enabled": "false"}, {"read_only": "true"}])
+def test_who_must_not_be_reflected_is_left_to_who_asks_for_it(client, prefix, changed):
+    world = World(client, prefix)
+    world.say(*[f"message {n}" for n in range(9)])
+    world.settle()
+    client.hset(f"{prefix}:{{harold}}:record", "observation_tokens", 5_000)
+    client.delete(f"{prefix}:due:reflect")
+    _looked_long_ago(world)
+    World(client, prefix, **changed).sweep()
+
+    assert client.zcard(f"{prefix}:due:reflect") == 0
+
+
 def test_changed_settings_reach_memories_that_nobody_writes_to(client, prefix, tmp_path):
     folder = tmp_path / "agents" / "harold"
     folder.mkdir(parents=True)
@@ -257,10 +333,28 @@ def test_what_was_adopted_by_somebody_who_died_before_he_marked_it_is_marked(wor
 
 
 def test_a_hint_for_what_is_gone_marks_nobody(world):
-    _hint(world)
+    key = _hint(world)
 
     assert world.sweep().adopted == 0
+    assert Sweep(world.shop).adopt(key) is Outcome.REST
     assert _due(world) == set()
+
+
+def test_what_is_no_key_of_messages_is_not_adopted(world):
+    assert Sweep(world.shop).adopt("nonsense") is Outcome.REJECTED
+
+
+def test_of_a_key_of_many_resources_one_that_is_adopted_counts(client, prefix, tmp_path):
+    """Catches an outcome of the first alone: who may only be read would hide whose messages were adopted."""
+    (tmp_path / "agents" / "albert").mkdir(parents=True)
+    (tmp_path / "agents" / "albert" / "memory.yaml").write_text("observational_memory: {read_only: true}")
+    world = World(client, prefix, config_dir=tmp_path)
+    key = f"{prefix}:messages:t-1"
+    names = ("albert", "zoe")
+    client.zadd(key, {json.dumps({"role": "user", "content": "hi", "resource_id": name}): 1_000 for name in names})
+
+    assert Sweep(world.shop).adopt(key) is Outcome.SEALED
+    assert _due(world) == {"zoe"}
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@
 -- `queued` has the scopes whose tasks nobody has begun, each until its lease ends: never more than `most`, and while there is room
 -- for fewer than `least` none is taken. One that is marked due meanwhile is not taken again: the look that its task begins with
 -- sees why. Who stands there `grace_ms` longer than its lease was lost with its task or its worker.
--- Returns {now, [scope, lease]...}.
+-- Returns {[scope, lease]...}.
 local due, queued, n, most, least = KEYS[1], KEYS[2], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local lease_ms, fraction, grace_ms = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
 
@@ -13,13 +13,13 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local lost = now - grace_ms
 local waiting = redis.call('ZCOUNT', queued, '(' .. lost, '+inf')
 local room = math.min(n, most - waiting)
-local reply = {now}
+local reply = {}
 if most - waiting < least then
   return reply
 end
 local lease = string.format('%.17g', now + lease_ms + fraction)
 for _, name in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, room + waiting)) do
-  if (#reply - 1) / 2 >= room then
+  if #reply / 2 >= room then
     break
   end
   if (tonumber(redis.call('ZSCORE', queued, name) or '') or lost) <= lost then
@@ -29,7 +29,7 @@ for _, name in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, 
     reply[#reply + 1] = lease
   end
 end
-if #reply > 1 then
+if #reply > 0 then
   redis.call('ZREMRANGEBYSCORE', queued, '-inf', lost)
   redis.call('PEXPIRE', queued, 20 * math.abs(lease_ms))
 end

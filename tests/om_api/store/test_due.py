@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from scene import HAROLD, call, nothing_changes, push, record, seal
 
 from om_api.store import commits, due, looking
 from om_api.store.commits import Note
 from om_api.store.due import Claim
+from om_api.store.keys import queued
 from om_api.values import Outcome, Scope
 
 
@@ -175,6 +178,61 @@ def test_only_a_scope_on_lease_is_looked_at_sooner_and_never_later(store, index)
 def test_a_claim_of_a_scope_never_due_is_never_done(store, index):
     with nothing_changes(store):
         assert store.run(due.done(index, Claim("harold", "1.5"))) is False
+
+
+def _from_now(store, index):
+    seconds, micros = store.client.time()
+    return store.client.zscore(index, "harold") - (seconds * 1_000 + micros / 1_000)
+
+
+def test_a_claim_is_on_lease_for_half_a_minute_and_its_place_is_kept_for_twenty_leases(store, index):
+    mark(store, "harold")
+    claim(store)
+
+    assert 29_000 < _from_now(store, index) <= 30_001
+    assert 590_000 < store.client.pttl(queued(index)) <= 600_000
+
+    store.client.pexpire(queued(index), 1_000)
+    store.run(due.keep(index, ["harold"]))
+    assert 29_000 < _from_now(store, queued(index)) <= 30_001
+    assert 590_000 < store.client.pttl(queued(index)) <= 600_000
+
+
+def test_what_nobody_holds_is_neither_kept_nor_taken(store, index):
+    with nothing_changes(store):
+        store.run(due.keep(index, ["harold"]))
+        assert store.run(due.take(index, HAROLD)) is None
+
+
+def test_no_lease_looks_like_a_mark_whatever_its_fraction(store, index, monkeypatch):
+    """Breaks when a lease may end in a whole millisecond: a mark of that time would be lost to who says done."""
+    for pick in (lambda low, _: low, lambda low, high: (low + high) // 2, lambda _, high: high - 1):
+        monkeypatch.setattr(due.random, "randrange", pick)
+        mark(store, "harold")
+        (held,) = claim(store)
+        assert float(held.lease) % 1
+        store.run(due.done(index, held))
+        store.client.delete(queued(index))
+
+
+def test_the_servers_clock_is_read_to_the_millisecond(store):
+    for _ in range(12):
+        times = [store.client.time(), store.run(due.server_ms()), store.client.time()]
+        before, now, after = (at if isinstance(at, int) else at[0] * 1_000 + at[1] // 1_000 for at in times)
+        assert before <= now <= after
+        time.sleep(0.09)
+
+
+def test_a_busy_scope_is_looked_at_when_the_lock_on_it_ends_and_at_once_when_there_is_none(store, index):
+    lock = f"{store.keys.prefix}:lock:x"
+    store.client.set(lock, "another", px=5_000)
+    store.client.zadd(index, {"harold": 9e12})
+    store.run(due.when_free(index, HAROLD, lock))
+    assert 4_000 < _from_now(store, index) <= 5_002
+
+    store.client.delete(lock)
+    store.run(due.when_free(index, HAROLD, lock))
+    assert -2_000 < _from_now(store, index) <= 2
 
 
 # -- note ---------------------------------------------------------------------------------------------------------------
