@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 from world import wait_until
 
 from om_api.cli.embedded import free_port
+from om_api.errors import StoreError
 from om_api.store import due, health, presence
 from om_api.store.connection import Connection, open_client
 from om_api.store.keys import Keys
@@ -61,6 +62,35 @@ def test_a_claim_is_renewed_until_a_push_marks_its_scope_due(store):
         wait_until(lambda: held.claim != claim, "a renewal")
         store.run(due.mark(index, ["harold"]))
         wait_until(lambda: held.claim is None, "the loss")
+    beat.stop()
+
+
+def test_a_claim_is_renewed_for_a_lease_from_then_on(store):
+    index = store.keys.due_reflect
+    store.run(due.mark(index, ["harold"]))
+    (claim,) = store.run(due.claim(index, 1))
+    beat = Heartbeat(Connection(store.client), lease_s=3)
+    with beat.lease(index, claim) as held:
+        wait_until(lambda: held.claim != claim, "a renewal")
+        seconds, micros = store.client.time()
+        assert 2_000 < float(held.claim.lease) - (seconds * 1_000 + micros / 1_000) <= 3_001
+    beat.stop()
+
+
+def test_what_a_process_keeps_besides_is_kept_at_every_beat_and_its_failure_stops_no_renewal(store):
+    beats = []
+
+    def keep():
+        beats.append(1)
+        raise StoreError("the store is away")
+
+    beat = Heartbeat(Connection(store.client), lease_s=0.3)
+    with capture_logs() as lines, beat.lock(f"{store.keys.prefix}:lock:x") as mine:
+        beat.begin(keep)
+        wait_until(lambda: len(beats) > 3, "beats")
+        assert mine
+        assert store.client.exists(f"{store.keys.prefix}:lock:x")
+    assert lines == []
     beat.stop()
 
 
