@@ -1,4 +1,8 @@
-"""Mutants of the values in a Lua script: its numbers, comparisons, `math.min` and `math.max`, and what EXPIRE is given."""
+"""Mutants of the values in a Lua script: its numbers, comparisons, `math.min` and `math.max`, and what EXPIRE is given.
+
+Places are no values: which key or argument is meant, or which part of a reply. And the clock is read in the same words everywhere,
+which a test compares.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +19,15 @@ if TYPE_CHECKING:
     from mutants.lua import Token
 
 
+CLOCK = "tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)"
+
+
 def value_changes(source: str, words: list[Token]) -> Iterator[Change]:
     """Every change of a value in a script."""
     for at, word in enumerate(words):
-        line = abridged(_line(source, word.start))
-        for text in _others(words, at):
-            yield Change(word.start, word.stop, text, f"{line}: {word.text} -> {text}")
+        line = _line(source, word.start)
+        for text in [] if CLOCK in line else _others(words, at):
+            yield Change(word.start, word.stop, text, f"{abridged(line)}: {word.text} -> {text}")
         if word.kind == "string" and word.text.strip("'") in LIFETIMES:
             yield from _lifetimes(source, words, at)
 
@@ -36,8 +43,16 @@ def _others(words: list[Token], at: int) -> list[str]:
 
 
 def _is_slot(words: list[Token], at: int) -> bool:
-    """Whether a number only says which key or argument is meant: a test holds every script's slots to its header."""
-    return words[at - 1].text == "[" and words[at - 2].text in {"KEYS", "ARGV"} and words[at + 1].text == "]"
+    """Whether a number only says which key, argument or part of a table is meant."""
+    if words[at - 1].text == "[" and words[at + 1].text == "]":
+        return True
+    depth = 0
+    while at > 1 and words[at].text not in {";", "then", "do", "="}:
+        depth += {"]": 1, "[": -1}.get(words[at].text, 0)
+        if depth < 0 and words[at - 1].text in {"KEYS", "ARGV"}:
+            return True
+        at -= 1
+    return False
 
 
 def _lifetimes(source: str, words: list[Token], at: int) -> Iterator[Change]:

@@ -69,6 +69,7 @@ def test_every_mutant_compiles_so_that_it_is_judged_by_what_it_does():
             "x = a < 9",
             ["a < 9 -> false", "a < 9 -> true", *(f"x = a < 9: {n}" for n in ("9 -> 10", "9 -> 0", "< -> <="))],
         ),
+        ("x = KEYS[i * 5 + 2] + reply[3]", []),
         ("x = KEYS[2] * 600", ["x = KEYS[2] * 600: 600 -> 1200", "x = KEYS[2] * 600: 600 -> 300"]),
         ("x = math.max(a, b)", ["x = math.max(a, b): max -> min"]),
         (

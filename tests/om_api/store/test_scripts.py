@@ -95,3 +95,14 @@ def test_no_script_assigns_a_global(name):
 
     assert set(re.findall(r"\w+", " ".join(assigned))) <= declared
     assert not re.findall(r"(?<!local )\bfunction \w+", code)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "time[1]" in load_all()[name].source])
+def test_every_script_reads_the_clock_in_the_same_words(name):
+    lines = [
+        line.strip() for line in load_all()[name].source.splitlines() if re.search(r"\btime\b", line.split("--")[0])
+    ]
+    read = "tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)"
+
+    assert lines[0] == "local time = redis.call('TIME')"
+    assert lines[1:] in ([f"local now = {read}"], [f"local now = string.format('%d', {read})"])
