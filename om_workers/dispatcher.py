@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from om_workers.workshop import Workshop
 
 _AT_ONCE = 100
+_SIFTED = 1_000
 _REFILL_S = 0.5
 _COUNTED_S = 5.0  # the fleet changes when a process starts or ends
 _HEARD_MS = due.LEASE_MS // 2  # a heartbeat and a half: who was not heard of for longer may be dead
 _USUAL = 32  # tasks at a time of a worker of an earlier version, which does not say
+_WIDEST = 1_000  # tasks at a time that are believed of one worker
 _LOST_MS = 10 * due.LEASE_MS  # a task may wait for long behind others, but not for ever
 _SHARES = {"observe": 1.0, "reflect": 0.5, "maintenance": 0.25}  # of what the fleet runs at a time: adopting is quick
 _log = structlog.get_logger("om_workers")
@@ -55,9 +57,13 @@ class Dispatcher:
     def fill(self, queue: str, seconds: float) -> Handed:
         """Hand out what is due, as far as there is room, for at most `seconds`; raises StoreError when store or broker is away.
 
-        A task that was lost is found here: its lease is over, and none waits in the queue.
+        A task that was lost is found here: its lease is over, and none waits in the queue. Names that nobody wrote under are
+        dropped first, whether there is room or not.
         """
-        return self._fill(queue, seconds, least=1, grace_ms=_LOST_MS if self._shop.dispatch.waiting(queue) else 0)
+        unknown = self._sift(queue, seconds / 2)
+        grace_ms = _LOST_MS if self._shop.dispatch.waiting(queue) else 0
+        handed = self._fill(queue, seconds / 2, least=1, grace_ms=grace_ms)
+        return handed._replace(unknown=handed.unknown + unknown)
 
     def refill(self, queue: str) -> None:
         """Hand out what comes next, since a task was begun. What goes wrong here, the next tick makes good.
@@ -68,7 +74,7 @@ class Dispatcher:
             return
         try:
             self._fill(queue, _REFILL_S, least=max(1, self.room(queue) // 4), grace_ms=_LOST_MS)
-        except OMError as error:
+        except (OMError, ValueError) as error:
             _log.warning("refill_failed", queue=queue, error=str(error)[:300])
 
     def begin(self, queue: str, scope: str, lease: str) -> bool:
@@ -87,7 +93,11 @@ class Dispatcher:
                 own = self._shop.presence.worker
                 workers = {each.name: each for each in (*self._run(health.workers(self._shop.keys, _HEARD_MS)), own)}
                 self._capacity = {
-                    name: sum(each.concurrency or _USUAL for each in workers.values() if name in each.queues)
+                    name: sum(
+                        min(max(0, each.concurrency) or _USUAL, _WIDEST)
+                        for each in workers.values()
+                        if name in each.queues
+                    )
                     for name in health.QUEUES
                 }
                 self._counted_at = time.monotonic()
@@ -96,6 +106,23 @@ class Dispatcher:
     def room(self, queue: str) -> int:
         """How many tasks of a queue may wait that nobody has begun."""
         return ceil(self.capacity(queue) * _SHARES[queue])
+
+    def _sift(self, queue: str, seconds: float) -> int:
+        """Drop names that nobody wrote under from the front of a due index, until few of a thousand are; how many."""
+        index, dropped, end = self._kinds[queue][0], 0, time.monotonic() + seconds
+        while time.monotonic() < end:
+            first = self._run(due.first(index, _SIFTED))
+            _, others = self._parted([Claim(name, "") for name in first])
+            held = self._run(due.hold(index, [each.scope for each in others]))
+            known, unknown = self._parted(
+                held
+            )  # a message that came before they were held is seen now, one that comes later marks
+            self._run(due.mark(index, [each.scope for each in known]))
+            dropped += self._run(due.drop(index, unknown))
+            if 2 * len(others) <= len(first):
+                break
+        self._shop.telling.unknown(dropped)
+        return dropped
 
     def _fill(self, queue: str, seconds: float, *, least: int, grace_ms: int) -> Handed:
         index, send = self._kinds[queue]

@@ -50,7 +50,11 @@ def _taken(shop: Workshop, seconds: float) -> list[str]:
     while looked < _MOST and time.monotonic() < end:
         names = shop.run(survey.waiting_for_adoption(shop.keys, _AT_ONCE))
         looked += len(names)
-        found += shop.run(survey.adoptable(shop.keys, names))
+        try:
+            found += shop.run(survey.adoptable(shop.keys, names))
+        except OMError:
+            shop.run(survey.hint(shop.keys, [*found, *names]))
+            raise
         if len(names) < _AT_ONCE:
             break
     return found

@@ -61,7 +61,7 @@ def _tick(name: str, shop: Workshop, interval: float, work: Callable[[float], di
         if not shop.run(_first_of_slot(shop.keys, name, interval)):
             return Outcome.BUSY
         did = work(interval)
-    except OMError as error:
+    except (OMError, ValueError) as error:  # the last of what somebody wrote where only we write
         _log.warning(f"{name}_failed", error=str(error)[:500])
         return Outcome.FAILED
     if any(did.values()):

@@ -45,6 +45,22 @@ def claim(
     return [Claim(scope, lease) for scope, lease in zip(words[::2], words[1::2], strict=True)]
 
 
+def first(due: str, n: int) -> Steps[list[str]]:
+    """The first n scopes that are due by now; they stay so."""
+    (found,) = yield Batch([("ZRANGE", due, "-inf", (yield from server_ms()), "BYSCORE", "LIMIT", 0, n)])
+    return [name.decode("utf-8", "surrogateescape") for name in found]
+
+
+def hold(due: str, names: Sequence[str]) -> Steps[list[Claim]]:
+    """Put due scopes on lease that nobody is to be given: a mark from now on can be told."""
+    if not names:
+        return []
+    lease = f"{(yield from server_ms()) + LEASE_MS + _fraction():.17g}"
+    pairs = [part for name in names for part in (lease, name.encode("utf-8", "surrogateescape"))]
+    yield Batch([("ZADD", due, "XX", *pairs)], writes=True)
+    return [Claim(name, lease) for name in names]
+
+
 def start(due: str, held: Claim) -> Steps[bool]:
     """Begin the task of a scope that was handed out; False when another task did, or will, in its place."""
     reply = yield Verb("start", [due, queued(due)], [held.scope, held.lease])

@@ -86,7 +86,7 @@ def workers(keys: Keys, within_ms: int = presence.LIVES_MS) -> Steps[list[Worker
     (names,) = yield Batch([("ZRANGE", keys.workers, since, "+inf", "BYSCORE")])
     if not names:
         return []
-    replies = yield Batch([("GET", keys.worker(name.decode())) for name in names], atomic=False)
+    replies = yield Batch([("GET", keys.worker(name.decode("utf-8", "replace"))) for name in names], atomic=False)
     found = [_read(reply, Worker) for reply in replies if reply]
     return sorted((each for each in found if each), key=lambda worker: worker.name)
 
@@ -100,7 +100,7 @@ def ticks(keys: Keys) -> Steps[dict[str, Ticked | None]]:
 def _read(reply: bytes, kind: type[Any]) -> Any:
     try:
         return msgspec.json.decode(reply, type=kind)
-    except msgspec.DecodeError:  # of a later version
+    except (msgspec.DecodeError, UnicodeDecodeError):  # of a later version, or of nobody's
         return None
 
 

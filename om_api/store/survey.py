@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _SLICE = 1_000  # keys of one SCAN
 _CURSOR_S = 3_600
 _AT_ONCE = 100  # scopes in one batch
+_DIGITS = 15  # of the largest number that every client reads alike
 
 
 def waiting_for_adoption(keys: Keys, n: int) -> Steps[list[str]]:
@@ -40,15 +41,25 @@ def adoptable(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:
     """
     parsed = [(name, key) for name in names if (key := keys.parse_messages(name))]
     asked = [(name, keys.of(key.resource or "").tokens, key) for name, key in parsed]
-    types = (yield _small([("TYPE", each) for name, tokens, _ in asked for each in (name, tokens)])) if asked else []
-    sound = [one for one, own, counters in zip(asked, types[::2], types[1::2], strict=True)
-             if own == b"zset" and counters in {b"hash", b"none"}]  # fmt: skip
+    sound = yield from _of_type([name for name, _, _ in asked], b"zset")
+    hashes = yield from _of_type([tokens for _, tokens, _ in asked], b"hash", b"none")
+    asked = [(name, tokens, key) for name, tokens, key in asked if name in sound and tokens in hashes]
     commands = [
-        command for name, tokens, key in sound for command in (("ZCARD", name), ("HGET", tokens, "#" + key.thread))
+        command for name, tokens, key in asked for command in (("ZCARD", name), ("HGET", tokens, "#" + key.thread))
     ]
     replies = (yield _small(commands)) if commands else []
-    found = zip(sound, replies[::2], replies[1::2], strict=True)
-    return [name for (name, _, key), card, n in found if int(card) != (int(n or 0) if key.resource else 0)]
+    found = zip(asked, replies[::2], replies[1::2], strict=True)
+    return [name for (name, _, key), card, n in found if int(card) != (_counted(n) if key.resource else 0)]
+
+
+def _of_type(names: Sequence[str], *types: bytes) -> Steps[set[str]]:
+    found = (yield _small([("TYPE", name) for name in names])) if names else []
+    return {name for name, type_ in zip(names, found, strict=True) if type_ in types}
+
+
+def _counted(n: bytes | None) -> int:
+    """How many messages of a thread were counted; of what is no number of ours -1, which no key has: it is counted again."""
+    return 0 if not n else int(n) if n.isdigit() and len(n) <= _DIGITS else -1
 
 
 def _small(commands: Sequence[tuple[str, ...]]) -> Batch:
@@ -60,8 +71,8 @@ def written(keys: Keys, scopes: Sequence[Scope]) -> Steps[list[bool]]:
     commands: list[tuple[str, ...]] = []
     for scope in scopes:
         of = keys.of(scope.resource)
-        raw = () if scope.thread is None else (of.messages(scope.thread),)
-        commands.append(("EXISTS", of.tokens, of.record(scope), *raw))
+        whole = (of.tokens,) if scope.thread is None else (of.messages(scope.thread), of.chunks(scope))
+        commands.append(("EXISTS", of.record(scope), of.observations(scope), *whole))
     replies = (yield _small(commands)) if commands else []
     return [bool(int(n)) for n in replies]
 
@@ -89,13 +100,15 @@ def _astray(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:
     parsed = [(name, key) for name in names if (key := keys.parse_messages(name))]
     strays = [name for name, key in parsed if key.resource is None]
     known = [(name, key.resource, key.thread) for name, key in parsed if key.resource is not None]
+    hashes = yield from _of_type([keys.of(resource).tokens for _, resource, _ in known], b"hash", b"none")
+    known = [(name, resource, thread) for name, resource, thread in known if keys.of(resource).tokens in hashes]
     if known:
         commands: list[tuple[str, ...]] = [("ZMSCORE", keys.resources, *(resource for _, resource, _ in known))]
         for name, resource, thread in known:
             commands += [("ZCARD", name), ("HGET", keys.of(resource).tokens, "#" + thread)]
         listed, *replies = yield _small(commands)
         found = zip(known, replies[::2], replies[1::2], listed, strict=True)
-        strays += [name for (name, _, _), card, n, at in found if int(card) != int(n or 0) or at is None]
+        strays += [name for (name, _, _), card, n, at in found if int(card) != _counted(n) or at is None]
     return strays
 
 

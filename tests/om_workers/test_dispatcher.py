@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from structlog.testing import capture_logs
 from world import World
@@ -229,6 +231,69 @@ def test_a_first_message_that_comes_while_its_name_is_dropped_stays_due(world, d
 
     assert dispatcher.fill("observe", 9) == Handed(due=1)
     assert _queue(world) == ["harold"]
+
+
+def test_a_first_message_that_comes_before_its_name_is_held_stays_due(world, dispatcher, monkeypatch):
+    """Time 0: a name is due, nothing was written. Time 1: its first message comes, which marks it no later. Time 2: it is held."""
+    world.client.zadd(f"{world.prefix}:due:observe", {"harold": 0})
+    hold = due.hold
+
+    def overtaken(index, names):
+        if names:
+            world.say("the first")
+        return hold(index, names)
+
+    monkeypatch.setattr(due, "hold", overtaken)
+
+    assert dispatcher.fill("observe", 9) == Handed(due=1)
+    assert _queue(world) == ["harold"]
+
+
+def test_a_flood_of_names_is_dropped_in_one_tick_however_few_tasks_may_wait(world, dispatcher):
+    """Catches junk that is looked at as far as there is room: with four threads 15,000 names took a tick."""
+    _mark(world, "harold", at=5)
+    for start in range(0, 5_000, 1_000):
+        world.client.zadd(f"{world.prefix}:due:observe", {f"junk-{n}": "-inf" for n in range(start, start + 1_000)})
+
+    assert dispatcher.fill("observe", 60) == Handed(due=1, unknown=5_000)
+    assert _queue(world) == ["harold"]
+    assert world.client.zcard(f"{world.prefix}:due:observe") == 1
+
+
+def test_threads_that_nobody_wrote_under_are_no_scopes_though_their_resource_is_one(world, dispatcher):
+    """Catches a thread that is taken for known with its resource: 20,000 made-up threads were 20,000 tasks."""
+    world.say("hello")
+    world.client.zadd(f"{world.prefix}:due:observe", {f"harold|made-up-{n}": 0 for n in range(9)})
+
+    assert dispatcher.fill("observe", 9) == Handed(due=1, unknown=9)
+    assert _queue(world) == ["harold"]
+
+
+@pytest.mark.parametrize(
+    ("said", "room"),
+    [('{"concurrency":-1000}', 4), ('{"concurrency":9000000000000000000}', 1_004), ('{"name":"\xff"}', 4)],
+)
+def test_what_a_worker_says_of_itself_neither_stops_nor_floods_the_others(world, dispatcher, said, room):
+    keys, now = world.shop.keys, world.client.time()[0] * 1_000
+    there = {"name": "w", "host": "h", "pid": 1, "version": "", "queues": ["observe"]}
+    forged = said.encode("latin-1") if "\xff" in said else json.dumps({**there, **json.loads(said)})
+    world.client.zadd(keys.workers, {"w": now + 90_000, b"\xff": now + 90_000})
+    world.client.set(keys.worker("w"), forged)
+
+    assert min(dispatcher.room("observe"), 1_036) in {
+        room,
+        room + 32,
+    }  # of -1000 as of an earlier version, which does not say
+
+
+def test_places_of_before_the_clock_was_set_back_hold_nobody_up(world, dispatcher):
+    """Catches places that end in a week: nothing would be handed out until then."""
+    index = f"{world.prefix}:due:observe"
+    world.client.zadd(queued(index), {f"gone-{n}": 9e15 for n in range(9)} | {"endless": "inf"})
+    _mark(world, "harold")
+
+    assert dispatcher.fill("observe", 9) == Handed(due=1)
+    assert world.client.zrange(queued(index), 0, -1) == [b"harold"]
 
 
 class _Refusing:

@@ -103,6 +103,45 @@ def test_hints_that_the_broker_does_not_take_are_there_when_it_is_back(world, mo
     assert left == {*keys} - {*took}
 
 
+@pytest.mark.parametrize("counted", [b"abc", b"9" * 5_000, b"-1", b"\xb2"])
+def test_a_count_that_is_no_number_hurts_only_whose_it_is(world, counted):
+    """Catches a tick that ends at one memory's counters: hints and sweeps of all others ended with it."""
+    (real,) = _write(world, "zoe", "t-1")
+    (evil,) = _write(world, "evil", "t-1")
+    world.client.hset(f"{world.prefix}:{{evil}}:tokens", "#t-1", counted)
+
+    assert _pass_on(world) == 2
+    assert {ids[0] for _, ids in world.dispatch.queue} == {real, evil}
+    world.work()
+    assert world.sweep().failed == 0
+    assert len(world.covering("zoe")) == 1
+
+
+def test_counters_of_another_type_hurt_only_whose_they_are(world):
+    _write(world, "evil", "t-1")
+    world.client.zadd(f"{world.prefix}:{{evil}}:tokens", {"a": 1})
+    world.client.delete(world.shop.keys.adopt)
+    (real,) = _write(world, "zoe", "t-1")
+    world.client.delete(world.shop.keys.adopt)
+
+    assert world.sweep().adopted == 1
+    assert world.client.hget(f"{world.prefix}:{{zoe}}:tokens", "#t-1") == b"1"
+
+
+def test_hints_that_were_taken_while_the_store_went_away_are_put_back(world, monkeypatch):
+    keys = _write(world, "harold", "t-1", "t-2")
+
+    def away(*_):
+        raise StoreError("the store is away")
+        yield
+
+    monkeypatch.setattr(hints.survey, "adoptable", away)
+    with pytest.raises(StoreError):
+        _pass_on(world)
+
+    assert sorted(name.decode() for name in world.client.zrange(world.shop.keys.adopt, 0, -1)) == keys
+
+
 def test_keys_of_the_older_form_are_adopted_too(world):
     key = f"{world.prefix}:messages:t-1"
     world.client.zadd(key, {'{"role": "user", "content": "hi", "resource_id": "harold"}': 1})

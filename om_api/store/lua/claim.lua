@@ -3,7 +3,8 @@
 -- random fraction of a millisecond, so no two are equal, and only its holder can renew it or say done.
 -- `queued` has the scopes whose tasks nobody has begun, each until its lease ends: never more than `most`, and while there is room
 -- for fewer than `least` none is taken. One that is marked due meanwhile is not taken again: the look that its task begins with
--- sees why. Who stands there `grace_ms` longer than its lease was lost with its task or its worker.
+-- sees why. Who stands there `grace_ms` longer than its lease was lost with its task or its worker; who stands there further ahead
+-- than any lease is of a time before the server's clock was set back.
 -- Returns {[scope, lease]...}.
 local due, queued, n, most, least = KEYS[1], KEYS[2], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local lease_ms, fraction, grace_ms = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
@@ -11,6 +12,7 @@ local lease_ms, fraction, grace_ms = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local lost = now - grace_ms
+redis.call('ZREMRANGEBYSCORE', queued, string.format('(%d', now + 2 * math.abs(lease_ms)), '+inf')
 local waiting = redis.call('ZCOUNT', queued, '(' .. lost, '+inf')
 local room = math.min(n, most - waiting)
 local reply = {}
