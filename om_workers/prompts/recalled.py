@@ -35,7 +35,7 @@ _HINTS = (
     "The beginning of this conversation is not shown.",
 )
 _ANY = "|".join(_NAMES)
-_TAG = re.compile(rf'<(?P<opens>{_ANY}) id="(?P<code>\d{{12}})">\n|\n</(?P<closes>{_ANY})>')
+_TAG = re.compile(rf'<(?P<opens>{_ANY}) id="(?P<code>[0-9]{{12}})">\n|\n</(?P<closes>{_ANY})>')
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)', re.DOTALL)
 _Span = tuple[int, int]
 _Change = Callable[[str], str]
