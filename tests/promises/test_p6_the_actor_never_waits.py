@@ -119,7 +119,7 @@ def _said(text):
 
 
 def test_an_agent_that_fails_open_keeps_a_large_memory_while_the_store_is_away(world, face, monkeypatch):
-    """Catches what was seen: a memory above a quarter of what a process keeps was not kept, and the outage's context was empty."""
+    """Catches what was seen: of a memory above a quarter of what a process keeps the context was empty in an outage."""
     om = face(world.settings, client=world.client, fail_open=True)
     om.add_messages(_said(f"{n} {'x' * MB}") for n in range(9))
     read = om.get_context("t-1", "harold")
