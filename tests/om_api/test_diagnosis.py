@@ -159,8 +159,8 @@ def test_resources_are_named_for_quarantine_scope_and_pause():
 def test_an_open_breaker_is_trouble_with_a_remedy_and_what_a_provider_asks_for_is_a_note():
     states = {
         "well": State("closed", failures=4),
-        "down": State("open", 95.0, times=3, failures=5),
-        "probed": State("open", 0.0, times=1, failures=5),
+        "down": State("open", 95.0, failures=5),
+        "probed": State("open", 0.0, failures=5),
         "busy": State("busy", 40.0),
         "held": State("held", room=3),
     }
