@@ -12,7 +12,7 @@ import msgspec
 from om_api import accounts, context, events, in_force
 from om_api.errors import InvalidInputError, NotPermittedError, StoreError
 from om_api.events import Told, Wanted
-from om_api.lru import LRU
+from om_api.lru import LRU, QUARTER
 from om_api.policy import Pressure, decide, is_urgent, threshold
 from om_api.recent import Recent
 from om_api.served import Served
@@ -132,7 +132,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
 class Core:
     """Asks the store, decides by the pure rooms, and never waits for a model. Every method is steps."""
 
-    def __init__(self, settings: Settings, count: Callable[[str], int]) -> None:
+    def __init__(self, settings: Settings, count: Callable[[str], int], *, fails_open: bool = False) -> None:
         self.settings = settings
         self.keys = Keys(settings.prefix)
         self.clock = writing.Clock()
@@ -140,8 +140,8 @@ class Core:
         self.cluster = False
         self.patience_s = 1.0  # one wait for the store, which keeps a connection busy
         self.served: Served | None = Served()  # None: contexts are not tallied
-        self.fails_open = False  # True: the last snapshots are kept, for when the store is away
-        self._recent = Recent(count)
+        self._fails_open = fails_open  # the last snapshots are kept, for when the store is away
+        self._recent = Recent(count, share=1.0 if fails_open else QUARTER)
         self._urgent: LRU[str, float] = LRU(REMEMBERED)
         self._mute = False  # True once the ACL refused what is told of this client
         self._only_read: LRU[str, bool] = LRU(REMEMBERED)  # resources the ACL refused to have written
@@ -309,7 +309,7 @@ class Core:
         snapshot, reader.names = yield from reading.snapshot(
             self.keys, resource, thread, known, reader.past, configured
         )
-        reader.snapshot = snapshot if self.fails_open else None
+        reader.snapshot = snapshot if self._fails_open else None
         return snapshot
 
     def _in_force(self, resource: str, record: Record) -> InForce:

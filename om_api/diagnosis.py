@@ -19,7 +19,6 @@ SKEW_MS = 2_000
 _OLDEST = 7
 _NEAR = 0.9
 _MISSED, _GRACE_MS = 3, 5_000  # ticks that may be missing before it is said
-_MANY = {"ticks": 20, "maintenance": 20, "observe": 1_000, "reflect": 1_000}
 _NAMED = 5
 _UNKNOWN = "grant this user INFO (and CONFIG GET), or ask whoever runs the server"
 _FSYNC = {
@@ -124,8 +123,8 @@ def of_clocks(mine: int, workers: Sequence[Worker]) -> Iterator[Finding]:
         yield Finding(OK, "clocks", f"server, this machine and {amount(len(workers), 'worker')} agree")
 
 
-def of_workers(workers: Sequence[Worker], version: str) -> Iterator[Finding]:
-    """Whether anybody works."""
+def of_workers(workers: Sequence[Worker], version: str, queues: Iterable[str]) -> Iterator[Finding]:
+    """Whether anybody works, and somebody on each of the `queues`: for one that nobody serves nothing is handed out."""
     if not workers:
         do = "start one (om up, or celery -A om_workers.app worker) with this OM_REDIS_URL and OM_PREFIX"
         yield Finding(ERROR, "workers", "no worker is alive", do)
@@ -134,6 +133,12 @@ def of_workers(workers: Sequence[Worker], version: str) -> Iterator[Finding]:
     others = sorted({worker.version for worker in workers} - {version})
     if others:
         yield Finding(NOTE, "workers", f"of version {', '.join(others)}; this is {version}", "upgrade what is older")
+    if all(worker.queues for worker in workers):  # one of an earlier version does not say which it serves
+        served = {name for worker in workers for name in worker.queues}
+        for name in queues:
+            if name not in served:
+                do = f"start one that does: celery -A om_workers.app worker -Q {name}, or one without -Q"
+                yield Finding(WARNING, "workers", f"none of them serves the queue {name}", do)
 
 
 def of_ticks(ticks: Mapping[str, Ticked | None], now: int, *, alive: bool) -> Iterator[Finding]:
@@ -173,7 +178,8 @@ def of_lag(waiting: Iterable[Waiting], intervals: Mapping[str, float]) -> Iterat
     for each in waiting:
         if each.longest > patience_ms(intervals[each.what]):
             says = f"{_are_due(each)}, {'it' if each.due == 1 else 'the first of them'} for {_span(each.longest)}"
-            yield Finding(WARNING, "lag", says, "add workers, or raise their -c; see their log for failed ticks")
+            do = f"see that a worker serves the queue {each.what} (om queues); else add workers, or raise their -c; "
+            yield Finding(WARNING, "lag", says, f"{do}see their log for failed ticks")
         else:
             yield Finding(OK, "lag", _are_due(each))
 
@@ -183,13 +189,8 @@ def _are_due(waiting: Waiting) -> str:
 
 
 def of_queues(queues: Mapping[str, int]) -> Iterator[Finding]:
-    """How many tasks wait in the broker."""
-    many = {name: tasks for name, tasks in queues.items() if tasks > _MANY[name]}
-    for name, tasks in many.items():
-        do = f"see that a worker serves the queue {name}, or add workers"
-        yield Finding(WARNING, "broker", f"{tasks:,} tasks wait in the queue {name}", do)
-    if not many:
-        yield Finding(OK, "broker", amount(sum(queues.values()), "task waits", "tasks wait"))
+    """How many tasks wait in the broker; never many, so that a backlog is looked for in the due index (`of_lag`)."""
+    yield Finding(OK, "broker", amount(sum(queues.values()), "task waits", "tasks wait"))
 
 
 def of_resources(standings: Sequence[Standing], configured: Mapping[str, str]) -> Iterator[Finding]:

@@ -85,7 +85,7 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     yield from diagnosis.of_server(run(health.info()), run(health.configured("appendfsync")))
     workers = run(health.workers(keys))
     yield from diagnosis.of_clocks(now.skew, workers)
-    yield from diagnosis.of_workers(workers, installed())
+    yield from diagnosis.of_workers(workers, installed(), health.QUEUES)
     yield from diagnosis.of_ticks(run(health.ticks(keys)), now.server, alive=bool(workers))
     intervals = {"observe": settings.memory.observer_interval, "reflect": settings.memory.reflector_interval}
     yield from diagnosis.of_lag(run(health.waiting(keys)), intervals)

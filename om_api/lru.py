@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 V = TypeVar("V")
 D = TypeVar("D")
+QUARTER = 0.25
 
 
 class LRU(Generic[K, V]):
@@ -21,8 +22,8 @@ class LRU(Generic[K, V]):
     share it. Iterating gives the keys, the longest unused first.
     """
 
-    def __init__(self, most: int, heaviest: int = 0, share: float = 0.25) -> None:
-        self._most, self._heaviest, self._largest = most, heaviest, heaviest * share
+    def __init__(self, most: int, most_weight: int = 0, share: float = QUARTER) -> None:
+        self._most, self._most_weight, self._most_of_one = most, most_weight, most_weight * share
         self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
         self._lock = threading.Lock()
         self.weight = 0
@@ -54,11 +55,11 @@ class LRU(Generic[K, V]):
         """Remember what a key stands for now, and what that weighs."""
         with self._lock:
             self._drop(key)
-            if self._heaviest and weight > self._largest:
+            if self._most_weight and weight > self._most_of_one:
                 return
             self._entries[key] = value, weight
             self.weight += weight
-            while len(self._entries) > self._most or self.weight > self._heaviest > 0:
+            while len(self._entries) > self._most or self.weight > self._most_weight > 0:
                 self._drop(next(iter(self._entries)))
 
     def pop(self, key: K) -> V | None:

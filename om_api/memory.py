@@ -36,8 +36,8 @@ class ObservationalMemory:
 
     `settings` default to config/ and the environment. `timeout` (s) bounds each round trip. With `fail_open` the store
     being away raises nothing: messages are kept here (the newest 1,000, of 16 MB at most) and sent when it is back, and contexts
-    are made of what was read last, saying that memory was unavailable. Raises StoreError otherwise, InvalidInputError for input
-    that cannot be accepted, SettingsError for settings that cannot be in force.
+    are made of what was read last (of the threads used last, in 96 MB at most), saying that memory was unavailable. Raises
+    StoreError otherwise, InvalidInputError for input that cannot be accepted, SettingsError for settings that cannot be in force.
 
     What its contexts amounted to is tallied in this process, and sent after a push, at most every 30 s, by `tell` and by `close`:
     see docs/costs.md. A client that is killed loses figures, never messages; `tally=False` keeps none.
@@ -54,7 +54,7 @@ class ObservationalMemory:
     ) -> None:
         self.settings = settings or load_settings()
         self._connection = Connection(client if client is not None else open_client(self.settings.redis_url, timeout))
-        self._core = Core(self.settings, tokens.counter(self.settings.memory.tokenizer))
+        self._core = Core(self.settings, tokens.counter(self.settings.memory.tokenizer), fails_open=fail_open)
         self._core.cluster = self._connection.cluster
         self._core.patience_s = min(self._core.patience_s, timeout / 2)
         if not tally:
@@ -63,7 +63,6 @@ class ObservationalMemory:
         self._away = False
         self._closed = False
         self._unsent = Unsent()
-        self._core.fails_open = fail_open
 
     def __enter__(self) -> Self:
         return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from om_api.context import Rendering
-from om_api.lru import LRU
+from om_api.lru import LRU, QUARTER
 from om_api.store.past import Past
 
 if TYPE_CHECKING:
@@ -38,11 +38,17 @@ class Reader:
 
 
 class Recent:
-    """The readers of a client, at most so many and so many bytes of them; threads share it. What is forgotten costs time only."""
+    """The readers of a client, at most so many and so many bytes of them, and one of no more than a `share` of these bytes.
 
-    def __init__(self, count: Callable[[str], int], readers: int = READERS, most: int = MOST) -> None:
+    Threads share it. What is forgotten costs time only; of those who fail open also what an outage's context is made of, so
+    that for them one large memory may take all.
+    """
+
+    def __init__(
+        self, count: Callable[[str], int], readers: int = READERS, most: int = MOST, share: float = QUARTER
+    ) -> None:
         self._count = count
-        self._readers: LRU[tuple[str, str], Reader] = LRU(readers, most)
+        self._readers: LRU[tuple[str, str], Reader] = LRU(readers, most, share)
 
     def of(self, resource: str, thread: str) -> Reader:
         """The reader of a thread; a new one, not yet remembered, where none is."""

@@ -69,7 +69,7 @@ class Served:
 
     def due(self, resources: Iterable[str]) -> dict[str, Counter[str]]:
         """Take what was not told for so long that it is due, of some resources."""
-        if not len(self._sums):
+        if not self._sums:
             return {}
         now = time.monotonic()
         with self._lock:

@@ -15,7 +15,7 @@ from om_workers import poison, sealed
 from om_workers.asking import patience_ms
 from om_workers.mover import chunk_lock
 from om_workers.prompts.parse import parse_batch, parse_observer
-from om_workers.prompts.recalled import Shown
+from om_workers.prompts.recalled import NOTHING_SHOWN, Shown
 from om_workers.prompts.render import Manner, batch_request, observer_request
 from om_workers.sealed import observation_of
 from om_workers.stopping import StoppedError
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from om_workers.workshop import Workshop
 
 _DEADLY = "whoever tried to observe it ended, or could not store what was noted"
-_NOTHING_SHOWN = Shown()
 # what every model can observe: asked before a message is blamed for what may be the model's fault
 _HARMLESS = Message(id="om-harmless", role="user", content="My name is Ada, and I live in Graz.")
 
@@ -114,7 +113,7 @@ class Observer:
         messages: Sequence[Message],
         before: Sequence[str] = (),
         task: str = "",
-        known: Shown = _NOTHING_SHOWN,
+        known: Shown = NOTHING_SHOWN,
     ) -> tuple[Reply, Observed]:
         agent = self._shop.agent(scope)
         request = observer_request(messages, before, prior_task=task, known=known, **self._manner(agent))

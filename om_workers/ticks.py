@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 _log = structlog.get_logger("om_workers")
 
 
-def unit(event: str) -> Callable[[Callable[..., Outcome]], Callable[..., str]]:
-    """Make a task of a unit of work: one line of log with its seconds and outcome; an error is the outcome `failed`.
+def unit(event: str, task: str) -> Callable[[Callable[..., Outcome]], Callable[..., str]]:
+    """Make what a task does, or a part of it, a unit of work: one line of log with its seconds and outcome.
 
+    An error is the outcome `failed`, and told with the task's name.
     What a worker that stops leaves to others is `rest`: they find the scope due.
     The only place where a broad except is right: whatever goes wrong, the due index brings the scope back.
     """
@@ -45,11 +46,11 @@ def unit(event: str) -> Callable[[Callable[..., Outcome]], Callable[..., str]]:
                 except OMError as error:
                     outcome = str(Outcome.FAILED)
                     _log.warning(event, outcome=outcome, ids=ids[1:], error=str(error)[:500])
-                    _tell(work.__name__, ids, error)
+                    _tell(task, ids, error)
                 except Exception as error:
                     outcome = str(Outcome.FAILED)
                     _log.exception(event, outcome=outcome, ids=ids[1:])
-                    _tell(work.__name__, ids, error)
+                    _tell(task, ids, error)
             return outcome
 
         return run
@@ -57,9 +58,9 @@ def unit(event: str) -> Callable[[Callable[..., Outcome]], Callable[..., str]]:
     return decorate
 
 
-def _tell(work: str, ids: tuple[str, ...], error: Exception) -> None:
+def _tell(task: str, ids: tuple[str, ...], error: Exception) -> None:
     if ids and (telling := wiring.telling()):
-        telling.failed(ids[0], f"om.{work.strip('_')}", error)
+        telling.failed(ids[0], task, error)
 
 
 @shared_task(name="om.observer_tick", send_events=False, ignore_result=True)
@@ -87,7 +88,7 @@ def adopt(*keys: str) -> str:
     return next((outcome for outcome in outcomes if outcome != Outcome.REST), str(Outcome.REST))
 
 
-@unit("key_adopted")
+@unit("key_adopted", "om.adopt")
 def _adopt(key: str) -> Outcome:
     return wiring.sweeper().adopt(key)
 
@@ -108,7 +109,7 @@ def observe(scope: str, lease: str = "") -> str:
 
 
 def _look(mine: list[str]) -> Callable[..., str]:
-    @unit("scope_observed")
+    @unit("scope_observed", "om.observe")
     def observe(scope: str, lease: str) -> Outcome:
         return wiring.mover(mine).observe(scope) if _begun("observe", scope, lease) else Outcome.SUPERSEDED
 
@@ -116,7 +117,7 @@ def _look(mine: list[str]) -> Callable[..., str]:
 
 
 @shared_task(name="om.observe_chunk", ignore_result=True)
-@unit("chunk_observed")
+@unit("chunk_observed", "om.observe_chunk")
 def observe_chunk(scope: str, *chunks: str) -> Outcome:
     """Have a sealed chunk observed, or several small ones in one call."""
     return wiring.observer().observe_chunks(scope, *chunks)
@@ -130,7 +131,7 @@ def reflect(scope: str, lease: str = "") -> str:
     return outcome
 
 
-@unit("scope_reflected")
+@unit("scope_reflected", "om.reflect")
 def _reflect(scope: str, lease: str) -> Outcome:
     return wiring.reflector().reflect(scope) if _begun("reflect", scope, lease) else Outcome.SUPERSEDED
 

@@ -38,9 +38,13 @@ class Signer(NamedTuple):
 
     def made(self, tag: str, code: str, body: str) -> bool:
         """Whether a code is the one of this text."""
-        return bool(self.key) and hmac.compare_digest(self._code(tag, body), code)
+        return bool(self.key) and hmac.compare_digest(_bytes(self._code(tag, body)), _bytes(code))
 
     def _code(self, tag: str, body: str) -> str:
-        said = f"{self.place}\n{tag}\n{body}".encode("utf-8", "surrogatepass")
+        said = _bytes(f"{self.place}\n{tag}\n{body}")
         number = int.from_bytes(hmac.digest(self.key.encode(), said, "sha256")[:8])
         return f"{number % 10**_DIGITS:0{_DIGITS}}"
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

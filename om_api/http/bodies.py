@@ -4,16 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from fastapi import HTTPException, Request
-from starlette.types import Message, Receive, Scope
+from starlette.types import Message
 
 
 class Bounded(Request):
     """A request of whose body at most so many bytes are read; `taken` is what became of it, where that was done already."""
 
     taken: Any = None
-
-    def __init__(self, scope: Scope, receive: Receive) -> None:
-        super().__init__(scope, receive)
 
     async def json(self) -> Any:
         """The body, from JSON."""

@@ -10,11 +10,12 @@ from fastapi import APIRouter, Header, HTTPException, Query, Request, Response
 from om_api.api_keys import EVERY, ApiKey, Role
 from om_api.events import KINDS, Event, Told
 from om_api.http import examples
-from om_api.http.guard import Guarded, admit, asking, bound, needs, sharing
+from om_api.http.guard import Guarded, admit, asking, bound, needs
 from om_api.http.house import memory, streams
 from om_api.http.limits import LOOK_S
 from om_api.http.pages import DEFAULT, Limit
 from om_api.http.replies import answers, reply
+from om_api.http.shares import SHARE
 from om_api.http.streams import Source, Stream, lines, written
 
 router = APIRouter(prefix="/v1", tags=["events"], route_class=Guarded)
@@ -75,7 +76,7 @@ async def get_events(
 
     source = Source(partial(read, wait=LOOK_S), may)
     begun = told if place else Told([], told.after)
-    open_ones, lane = streams(request), sharing(request).lane
+    open_ones, lane = streams(request), SHARE.get().lane
     open_ones.take(lane)
     return Stream(open_ones, lane, lines(open_ones, source, begun))
 

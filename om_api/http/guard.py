@@ -46,7 +46,6 @@ class Guarded(APIRoute):
         async def guarded(request: Request) -> Any:
             await admit(request, self.role, of_all=self.of_all)
             share = house(request).shares.enter(asking(request).id)
-            request.state.share = share
             SHARE.set(share)
             try:
                 return Shared(await self._handled(handle, request, share), share)
@@ -129,9 +128,3 @@ def asking(request: Request) -> ApiKey:
     """The key of the request that is being handled."""
     key: ApiKey = request.state.key
     return key
-
-
-def sharing(request: Request) -> Share:
-    """The share of the request that is being handled."""
-    share: Share = request.state.share
-    return share

@@ -127,12 +127,12 @@ class Share:
         self._shares.leave(self._key_id, self.lane)
 
 
-SHARE: ContextVar[Share | None] = ContextVar("share", default=None)
+SHARE: ContextVar[Share] = ContextVar("share")  # of the request that is being handled; none outside of one
 
 
 def aside(reply: Any, job: Callable[[], T]) -> Awaitable[T] | None:
     """A job that takes up a reply of the store, to be awaited if it is done in a thread; None if it is small."""
-    share = SHARE.get()
+    share = SHARE.get(None)
     return share.work(job) if share is not None and share.large_by(weight(reply)) else None
 
 

@@ -11,7 +11,7 @@ from om_api.http.limits import MAX_BATCH, MAX_MESSAGE
 from om_api.learned import learned
 from om_api.values import MAX_DEPTH
 
-_LONGEST = 3 * MAX_MESSAGE  # of one message as it was sent: escapes take up to three times what is kept
+_LONGEST = 6 * MAX_MESSAGE  # bytes of one message as it was sent: `\u003c` is kept as one
 _PART = 16 * 1024  # bytes that are read at once
 _KINDS: dict[bytes, Any] = {b"[": list[msgspec.Raw], b"{": dict[str, msgspec.Raw]}
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from om_api.settings.catalogue import ALIASES, MODEL_FIELDS, OTHER_VARIABLES, SETTINGS, dotted, variable
+from om_api.settings.documents import LONGEST_NUMBER, MOST_BYTES, MOST_LEVELS, MOST_VALUES
 from om_api.settings.durations import format_duration
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
 PAGE = Path("docs/configuration.md")
-_INTRODUCTION = """\
+_INTRODUCTION = f"""\
 # Configuration
 
 <!-- Made by `python -m om_api.settings.docs --write`. Change the descriptions in om_api/settings/ instead. -->
@@ -35,8 +36,10 @@ files are picked up; of a broken one the last good state stays in force, and the
 each file. An agent whose file was broken from the start goes by the layers below it; every other agent goes on as if that
 file were not there.
 
-A file is one YAML document of at most 65,536 bytes, 2,048 keys and values (an alias counts as all it stands for) and 20
-levels. Keys are text as it is written, and so are dates; numbers have at most 100 characters. Tags, a key that is a list
+A file is one YAML document of at most {MOST_BYTES:,} bytes, {MOST_VALUES:,} keys and values \
+(an alias counts as all it stands for) and {MOST_LEVELS}
+levels. Keys are text as it is written, and so are dates; numbers have at most {LONGEST_NUMBER} characters. Tags, \
+a key that is a list
 or a mapping, and an alias inside its own anchor are errors. Pipes and devices are not read.
 
 A `preset` gives other defaults: it wins over the layers below the one that states it, never over a key stated

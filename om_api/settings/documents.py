@@ -9,7 +9,7 @@ from yaml.composer import Composer, ComposerError
 from yaml.constructor import SafeConstructor
 
 from om_api.errors import SettingsError
-from om_api.settings.plain import plain
+from om_api.settings.plain import halved, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,7 +114,7 @@ class _Loader(_Bounded, _Yaml):
 
     def construct_text(self, node: yaml.ScalarNode) -> str:
         text = str(node.value)
-        if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+        if halved(text):
             raise _BeyondError("half of a character (a lone surrogate); permitted: whole ones", node.start_mark)
         return text
 

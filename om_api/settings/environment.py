@@ -19,7 +19,7 @@ from om_api.settings.catalogue import (
 )
 from om_api.settings.documents import parse
 from om_api.settings.layers import Layer, Stated
-from om_api.settings.plain import plain
+from om_api.settings.plain import halved, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -76,7 +76,7 @@ def _refuse_another(layer: Layer, path: Key, stated: Stated) -> None:
 
 
 def _refuse_no_text(name: str, text: str) -> None:
-    if any("\ud800" <= char <= "\udfff" for char in text):  # what Python makes of bytes that are not UTF-8
+    if halved(text):  # what Python makes of bytes that are not UTF-8
         raise SettingsError(f"environment {name}: not UTF-8; permitted: text")
 
 

@@ -14,3 +14,8 @@ def plain(text: str, longest: int = SHORT) -> str:
 
 def _spelled(char: str) -> str:
     return char if char.isprintable() else char.encode("unicode_escape").decode()
+
+
+def halved(text: str) -> bool:
+    """Whether half of a character (a lone surrogate) stands in a text: no UTF-8 says it."""
+    return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)

@@ -15,19 +15,18 @@ if TYPE_CHECKING:
 Word = Literal["closed", "probe", "full", "open", "busy", "held"]
 Outcome = Literal["answered", "failed", "late", "busy", "none"]
 _LONGEST_MS = 600_000  # no pause lasts longer, see the scripts
-_FIELDS = ("busy", "until", "times", "failures", "room", "cut")
+_FIELDS = ("busy", "until", "failures", "room", "cut")
 
 
 class State(NamedTuple):
     """How a model's breaker stands: `open` it failed too often, `busy` its provider refuses everything; `wait` seconds from now.
 
-    `held`: its provider refused some calls lately, so that no more than `room` are in flight. `times` it opened without an answer
-    since; `failures` since it answered last. An open one without a wait lets a probe in.
+    `held`: its provider refused some calls lately, so that no more than `room` are in flight. `failures` since it
+    answered last. An open one without a wait lets a probe in.
     """
 
     word: Word
     wait: float = 0.0
-    times: int = 0
     failures: int = 0
     room: int = 0
 
@@ -75,9 +74,9 @@ def _keys(keys: Keys, model: str) -> list[str]:
     return [keys.breaker(name), keys.holders(name)]
 
 
-def _state(now: int, busy: float, until: float, times: float, failures: float, room: float, cut: float) -> State:
+def _state(now: int, busy: float, until: float, failures: float, room: float, cut: float) -> State:
     held = cut <= now < cut + _LONGEST_MS
     word: Word = "busy" if now < busy <= now + _LONGEST_MS else "open" if until else "held" if held else "closed"
     end = busy if word == "busy" else until
     wait = end - now if now < end <= now + _LONGEST_MS else 0.0
-    return State(word, wait / 1000, int(times), int(failures), int(room) if held else 0)
+    return State(word, wait / 1000, int(failures), int(room) if held else 0)

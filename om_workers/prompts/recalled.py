@@ -32,10 +32,10 @@ _NAMES = ("system-reminder", "observations", "reflection")
 _HINTS = (
     *(f"{name} id=" for name in _NAMES),
     PREAMBLE.split("\n")[0],
-    "The beginning of this conversation is not shown.",
+    re.sub("<.*?>", "", EARLIER),  # JSON may spell its tags otherwise
 )
 _ANY = "|".join(_NAMES)
-_TAG = re.compile(rf'<(?P<opens>{_ANY}) id="(?P<code>\d{{12}})">\n|\n</(?P<closes>{_ANY})>')
+_TAG = re.compile(rf'<(?P<opens>{_ANY}) id="(?P<code>[0-9]{{12}})">\n|\n</(?P<closes>{_ANY})>')
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)', re.DOTALL)
 _Span = tuple[int, int]
 _Change = Callable[[str], str]
@@ -53,6 +53,9 @@ class Shown(NamedTuple):
         signers = whole, Signer.of_thread(self.key, message.thread_id)
         content = _changed(message.content, lambda text: _without(text, note, signers))
         return message if content == message.content else msgspec.structs.replace(message, content=content, tokens=None)
+
+
+NOTHING_SHOWN = Shown()
 
 
 def each_text(value: Any, change: _Change) -> Any:

@@ -10,7 +10,7 @@ from om_api.tags import escape
 from om_workers.llm.base import Request
 from om_workers.prompts.library import DEFAULT, guidance, prompt
 from om_workers.prompts.previous import trim_previous
-from om_workers.prompts.recalled import NOTE, Shown
+from om_workers.prompts.recalled import NOTE, NOTHING_SHOWN, Shown
 from om_workers.prompts.threads import thread_section, with_threads
 from om_workers.prompts.transcript import format_messages, format_threads, zone_of
 
@@ -27,9 +27,6 @@ _SHORTENED = (
 )
 
 _NOTHING = "(nothing of these messages can be shown: there is nothing to note)"
-
-
-_NOTHING_SHOWN = Shown()
 
 
 class Manner(TypedDict):
@@ -52,7 +49,7 @@ def observer_request(
     previous: Sequence[str],
     *,
     prior_task: str = "",
-    known: Shown = _NOTHING_SHOWN,
+    known: Shown = NOTHING_SHOWN,
     target_tokens: int = 0,
     **manner: Unpack[Manner],
 ) -> Request:
@@ -77,7 +74,7 @@ def batch_request(
     previous: Sequence[str],
     *,
     prior_tasks: Mapping[str, str] | None = None,
-    known: Shown = _NOTHING_SHOWN,
+    known: Shown = NOTHING_SHOWN,
     target_tokens: int = 0,
     **manner: Unpack[Manner],
 ) -> Request:

@@ -23,8 +23,8 @@ WELL = {
 NOW = 1_800_000_000_000
 
 
-def worker(skew_ms=0, version="1"):
-    return Worker(name="h-1-ab", host="h", pid=1, version=version, skew_ms=skew_ms)
+def worker(skew_ms=0, version="1", queues=()):
+    return Worker(name="h-1-ab", host="h", pid=1, version=version, skew_ms=skew_ms, queues=queues)
 
 
 def test_a_server_that_is_well_gives_no_trouble():
@@ -76,8 +76,27 @@ def test_clocks_that_differ_are_named_with_whose_they_are():
 
 
 def test_nobody_at_work_is_an_error_and_a_worker_of_another_version_a_note():
-    assert [finding.level for finding in diagnosis.of_workers([], "1")] == [ERROR]
-    assert [finding.level for finding in diagnosis.of_workers([worker(version="2")], "1")] == [OK, NOTE]
+    assert [finding.level for finding in diagnosis.of_workers([], "1", QUEUES)] == [ERROR]
+    assert [finding.level for finding in diagnosis.of_workers([worker(version="2")], "1", QUEUES)] == [OK, NOTE]
+
+
+@pytest.mark.parametrize(
+    ("served", "lacking"),
+    [
+        ([QUEUES], []),
+        ([("ticks", "observe"), ("reflect", "maintenance")], []),
+        ([("ticks", "reflect", "maintenance")], ["observe"]),
+        ([("observe",), ("observe",)], ["ticks", "reflect", "maintenance"]),
+        ([("observe",), ()], []),  # one of an earlier version, which does not say
+    ],
+)
+def test_a_queue_that_no_living_worker_serves_is_named_though_nothing_waits_in_it(served, lacking):
+    """Without a worker nothing is handed out: the queue stays empty, and its work waits in the due index."""
+    workers = [worker(queues=queues) for queues in served]
+    found = [finding for finding in diagnosis.of_workers(workers, "1", QUEUES) if finding.trouble]
+
+    assert [finding.says for finding in found] == [f"none of them serves the queue {name}" for name in lacking]
+    assert all(f"-Q {name}" in finding.do for finding, name in zip(found, lacking, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -99,22 +118,24 @@ def test_ticks_that_never_ran_are_an_error_and_those_that_did_not_run_yet_a_note
 
 
 def test_what_is_due_for_long_is_a_lag():
-    found = diagnosis.of_lag(
-        [Waiting("observe", 12, 36_000), Waiting("reflect", 1, 36_000)], {"observe": 10, "reflect": 30}
-    )
+    found = [
+        *diagnosis.of_lag(
+            [Waiting("observe", 12, 36_000), Waiting("reflect", 1, 36_000)], {"observe": 10, "reflect": 30}
+        )
+    ]
 
     assert [(finding.level, finding.says) for finding in found] == [
         (WARNING, "12 scopes are due to observe, the first of them for 36.0 s"),
         (OK, "1 scope is due to reflect"),
     ]
+    assert "serves the queue observe" in found[0].do
 
 
-def test_a_queue_that_nobody_serves_is_named():
-    queues = dict.fromkeys(QUEUES, 0)
+def test_tasks_that_wait_are_told_and_judged_by_what_is_due_alone():
+    """No more are handed out than the workers that live can begin: how many wait tells nothing of a backlog."""
+    (found,) = diagnosis.of_queues({**dict.fromkeys(QUEUES, 0), "ticks": 10, "observe": 1_001})
 
-    assert [finding.level for finding in diagnosis.of_queues(queues)] == [OK]
-    (found,) = diagnosis.of_queues({**queues, "ticks": 21, "observe": 1_000})
-    assert (found.level, found.says) == (WARNING, "21 tasks wait in the queue ticks")
+    assert (found.level, found.says) == (OK, "1,011 tasks wait")
 
 
 def test_the_queues_that_are_looked_at_are_those_of_the_workers():
@@ -138,8 +159,8 @@ def test_resources_are_named_for_quarantine_scope_and_pause():
 def test_an_open_breaker_is_trouble_with_a_remedy_and_what_a_provider_asks_for_is_a_note():
     states = {
         "well": State("closed", failures=4),
-        "down": State("open", 95.0, times=3, failures=5),
-        "probed": State("open", 0.0, times=1, failures=5),
+        "down": State("open", 95.0, failures=5),
+        "probed": State("open", 0.0, failures=5),
         "busy": State("busy", 40.0),
         "held": State("held", room=3),
     }

@@ -47,6 +47,16 @@ def test_one_that_is_larger_than_a_quarter_of_the_bound_pushes_no_other_out(rece
     assert not recent.of("harold", "t-2").past.weight
 
 
+def test_one_large_reader_may_take_all_where_it_is_needed_in_an_outage():
+    recent = Recent(len, most=200_000, share=1.0)
+    read(recent, "t-1", 100)
+    read(recent, "t-2", 40_000)
+    read(recent, "t-3", 100_000)
+
+    assert recent.of("harold", "t-2").past.weight
+    assert not recent.of("harold", "t-3").past.weight
+
+
 @pytest.mark.parametrize("other", [None, "t-2"])
 def test_a_thread_of_which_there_is_nothing_is_not_remembered(recent, other):
     """Catches a reader's key that asks for made-up threads: 12,000 of them took 90 MB, and no bound in bytes saw them."""

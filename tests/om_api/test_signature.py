@@ -38,6 +38,11 @@ def test_a_text_with_half_of_a_character_can_be_looked_at():
     assert not SIGNER.made("observations", "0" * 12, "\ud800")
 
 
+@pytest.mark.parametrize("code", ["", "١" * 12, "é", "\ud800" * 12])
+def test_whatever_stands_in_the_place_of_a_code_is_compared(code):
+    assert not SIGNER.made("observations", code, "bees")
+
+
 @pytest.mark.parametrize("scope", [Scope("harold"), Scope("harold", "t-1")])
 def test_a_block_costs_six_tokens_more(scope):
     count = counter("o200k_base")

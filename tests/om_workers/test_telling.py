@@ -231,12 +231,12 @@ def test_a_budget_that_is_used_up_is_told_once_a_day_however_many_processes_noti
 def test_a_task_that_fails_is_told_by_the_kind_of_its_failure_and_never_by_its_text(
     world, monkeypatch, error, expected
 ):
-    def observe_chunk(*_):
+    def work(*_):
         raise error
 
     monkeypatch.setattr(wiring, "telling", lambda: world.shop.telling)
 
-    assert ticks.unit("chunk_observed")(observe_chunk)("harold|t-1", "c-1") == "failed"
+    assert ticks.unit("chunk_observed", "om.observe_chunk")(work)("harold|t-1", "c-1") == "failed"
     (event,) = told(world)
     assert (event.resource, event.thread, event.task, event.why) == ("harold", "t-1", "om.observe_chunk", expected)
     assert b"secret" not in repr(world.client.xrange(world.shop.keys.events)).encode()
@@ -256,7 +256,7 @@ def test_a_task_fails_like_any_other_where_nobody_can_be_told(monkeypatch):
 
     monkeypatch.setattr(wiring, "telling", lambda: None)
 
-    assert ticks.unit("scope_observed")(observe)("harold") == "failed"
+    assert ticks.unit("scope_observed", "om.observe")(observe)("harold") == "failed"
 
 
 def test_what_cannot_be_told_fails_nothing(world):

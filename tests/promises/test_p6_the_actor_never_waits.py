@@ -6,6 +6,9 @@ import pytest
 
 from om_api import Message
 from om_api.errors import StoreError
+from om_api.recent import MOST
+
+MB = 2**20
 
 
 @pytest.fixture
@@ -113,3 +116,17 @@ def _away(batch):
 
 def _said(text):
     return Message(role="user", content=text, thread_id="t-1", resource_id="harold")
+
+
+def test_an_agent_that_fails_open_keeps_a_large_memory_while_the_store_is_away(world, face, monkeypatch):
+    """Catches what was seen: of a memory above a quarter of what a process keeps the context was empty in an outage."""
+    om = face(world.settings, client=world.client, fail_open=True)
+    om.add_messages(_said(f"{n} {'x' * MB}") for n in range(9))
+    read = om.get_context("t-1", "harold")
+    monkeypatch.setattr(om._connection, "run", _away)
+
+    kept = om.get_context("t-1", "harold")
+
+    assert kept.unavailable
+    assert kept.messages == read.messages != []
+    assert MOST / 4 < om._core._recent.of("harold", "t-1").weight <= MOST

@@ -10,7 +10,7 @@ from om_workers.llm.extractive import scoring
 from om_workers.llm.extractive.dates import annotate
 from om_workers.llm.extractive.joining import line_of
 from om_workers.llm.extractive.marks import label, priority, speaker
-from om_workers.llm.extractive.notes import DONE
+from om_workers.llm.extractive.notes import DONE, HEADER
 from om_workers.llm.extractive.words import clip, counted, telegraphic, words
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _LINE = 6  # tokens of `* x ` and `: ` and the line's end, besides the label
 _TIME = 5  # tokens of `(00:00) `
-_HEADER = 10  # tokens of `Date: Jan 00, 2000` and its line end
 _JOINT = 1  # tokens of `; `
 _LONGEST = 220  # characters of one sentence
 _COST = 0.9  # how much a sentence's tokens count against it
@@ -102,7 +101,7 @@ class Chooser:
         start = _JOINT
         if line_of(pick, self.clock, self.style) not in self.lines:
             start = counted(speaker(unit)) + _LINE if self.style.grouped else counted(label(unit)) + _LINE + _TIME
-        return counted(pick.text) + start + _HEADER * (self.clock.day(unit.at) not in self.days)
+        return counted(pick.text) + start + HEADER * (self.clock.day(unit.at) not in self.days)
 
     def _take(self, pick: Pick, place: int) -> Pick:
         for word in self.carried[place]:

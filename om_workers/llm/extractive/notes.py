@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 HIGH, MIDDLE, LOW, DONE = "🔴", "🟡", "🟢", "✅"
 LONGEST = 1_000  # characters read of one line
+FRAME = "<observations>\n\n</observations>\n"
+HEADER = 10  # tokens of `Date: Jan 00, 2000` and its line end
 _THREAD = re.compile(r'\s*<thread\s+id="([^"<>\n]{1,200})"[^<>\n]*>\s*', re.IGNORECASE)
 _DATE = re.compile(r"\s*Date:\s*(\S.{0,60}?)\s*", re.IGNORECASE)
 _BULLET = re.compile(r"(\s*)[*-]\s+(?:(🔴|🟡|🟢|✅)\s*)?(?:\((\d{1,2}:\d{2})\)\s*)?(.+)")

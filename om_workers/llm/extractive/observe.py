@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from om_workers.llm.extractive.styles import Style
 
 LEAST = 80  # tokens an answer may always have, however short the conversation
-_FRAME = "<observations>\n\n</observations>\n"
 _OF_TALK, _OF_ANSWERS, _OF_DATA = 5, 10, 10  # how many tokens become one, where nobody said how many are wanted
 _SEAMS = 2  # texts that are joined may be a token or two more than they are apart
 _ROUNDS = 4
@@ -53,7 +52,7 @@ def _answer(messages: Iterable[Message], wanted: int, clock: Clock) -> tuple[str
     ending = task.ending(messages, found)
     size = wanted or max(LEAST, sum(map(_worth, messages)))
     style = style_for(size / max(_size(messages), 1))
-    room = wanted - counted(ending) - counted(_FRAME) - _SEAMS if wanted else size
+    room = wanted - counted(ending) - counted(notes.FRAME) - _SEAMS if wanted else size
     return _noted(Chooser(found, clock, style), room, style, clock), ending
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from om_workers.llm.extractive import cues, notes, patterns, scoring, sittings
 from om_workers.llm.extractive.dates import SHORT_MONTHS
 from om_workers.llm.extractive.duplicates import without
-from om_workers.llm.extractive.notes import DONE, HIGH, LOW, MIDDLE, Note
+from om_workers.llm.extractive.notes import DONE, FRAME, HEADER, HIGH, LOW, MIDDLE, Note
 from om_workers.llm.extractive.words import clip, counted, one_line, telegraphic, words
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 DETAIL = (0.95, 0.8, 0.6, 0.4, 0.2)  # the share of the target that each level of compression fills
 _LONGEST = (notes.LONGEST, 400, 250, 160, 100)  # characters of a line at each level; of an old one, half of it
 _DETAILS = (8, 6, 3, 1, 0)  # nested lines at each level; of an old one, half of them
-_FRAME = "<observations>\n\n</observations>\n"
-_HEADER = 10  # tokens of `Date: Jan 00, 2000` and its line end
 _LINE_END = 1  # tokens
 _START = 4  # tokens at the beginning of a line that a further sentence of it does without
 _FIRST = 0.85  # of the room goes to high and done lines first; what they leave, and the rest, to all others
@@ -59,10 +57,10 @@ def reflect(request: Request) -> str:
 
 def _room(request: Request, found: Sequence[Note], level: int) -> int:
     """Tokens to fill: the level's share of the target, or of the input when there is no target or it is larger."""
-    size = sum(_cost(note) for note in found) + _HEADER * len({(note.thread, note.day) for note in found})
+    size = sum(_cost(note) for note in found) + HEADER * len({(note.thread, note.day) for note in found})
     if not request.target_tokens:
         return size if not level else int(size * DETAIL[level])
-    return int(request.target_tokens * DETAIL[level]) - counted(_FRAME)
+    return int(request.target_tokens * DETAIL[level]) - counted(FRAME)
 
 
 def _cost(note: Note) -> int:
@@ -102,7 +100,7 @@ def _fill(best: list[Ranked], chosen: dict[int, Note], seen: set[tuple[str, ...]
     for one in best:
         note = _condensed(one, level, _LONGEST[level])
         sitting = (note.thread, note.day, note.priority, sittings.speaker(note))
-        cost = _cost(note) + _HEADER * ((note.thread, note.day) not in seen)
+        cost = _cost(note) + HEADER * ((note.thread, note.day) not in seen)
         if sitting in seen:
             cost -= _START
         if cost <= room:

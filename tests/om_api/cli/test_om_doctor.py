@@ -163,10 +163,13 @@ def test_what_is_due_for_long_is_a_lag_and_what_was_made_urgent_just_now_is_none
     assert "for 10 min" in doctor()[1]["lag"]["says"]
 
 
-def test_tasks_that_nobody_takes_are_counted(well, doctor, client):
-    client.rpush("ticks", *range(30))
+def test_a_queue_that_nobody_serves_is_named_while_it_is_empty(well, doctor, client, prefix):
+    client.delete(*client.keys(f"{prefix}:lock:worker:*"))
+    worker = Worker(name="w-1", host="h", pid=1, version="1", queues=("ticks", "reflect", "maintenance"))
+    well.shop.run(presence.here(well.shop.keys, worker))
+    code, found = doctor()
 
-    assert "the queue ticks" in doctor()[1]["broker"]["do"]
+    assert (code, found["workers"]["says"]) == (1, "none of them serves the queue observe")
 
 
 def test_a_broker_that_is_away_or_another_kind_is_said(well, doctor, nowhere, monkeypatch):

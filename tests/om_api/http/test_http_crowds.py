@@ -77,6 +77,16 @@ def test_a_large_body_is_refused_in_the_words_of_a_small_one(ask, wrong, world):
     assert list(world.client.scan_iter(f"{world.prefix}:{{*")) == []
 
 
+def test_a_message_whose_letters_are_sent_as_escapes_is_measured_as_it_is_kept(ask, world):
+    """Go's encoder writes `<` in six bytes: a message of well below the bound was refused for what it took on the way."""
+    said = "<" * (MAX_MESSAGE * 9 // 10)
+    body = json.dumps({"messages": [{**GOOD, "content": said, "tokens": 5}]}).replace("<", "\\u003c")
+    answer = send(ask, body.encode())
+
+    assert answer.status_code == 200
+    assert world.context().messages[0].content == said
+
+
 @pytest.mark.parametrize(
     ("body", "status"),
     [
