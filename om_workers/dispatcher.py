@@ -17,6 +17,7 @@ from om_api.values import Scope
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from om_api.store.presence import Worker
     from om_workers.workshop import Workshop
 
 _AT_ONCE = 100
@@ -93,11 +94,7 @@ class Dispatcher:
                 own = self._shop.presence.worker
                 workers = {each.name: each for each in (*self._run(health.workers(self._shop.keys, _HEARD_MS)), own)}
                 self._capacity = {
-                    name: sum(
-                        min(max(0, each.concurrency) or _USUAL, _WIDEST)
-                        for each in workers.values()
-                        if name in each.queues
-                    )
+                    name: sum(_width(each) for each in workers.values() if name in each.queues)
                     for name in health.QUEUES
                 }
                 self._counted_at = time.monotonic()
@@ -116,7 +113,7 @@ class Dispatcher:
             held = self._run(due.hold(index, [each.scope for each in others]))
             known, unknown = self._parted(
                 held
-            )  # a message that came before they were held is seen now, one that comes later marks
+            )  # a message that came before is seen now, and one that comes later marks
             self._run(due.mark(index, [each.scope for each in known]))
             dropped += self._run(due.drop(index, unknown))
             if 2 * len(others) <= len(first):
@@ -152,3 +149,7 @@ class Dispatcher:
             except OMError:  # else what was not sent would keep its place until its lease is over, or ten
                 self._run(due.give_back(index, claims[at:]))
                 raise
+
+
+def _width(worker: Worker) -> int:
+    return min(max(0, worker.concurrency) or _USUAL, _WIDEST)

@@ -1,6 +1,6 @@
 """Mutants of the values in a Lua script: its numbers, comparisons, `math.min` and `math.max`, and what EXPIRE is given.
 
-Places are no values: which key or argument is meant, or which part of a reply. And the clock is read in the same words everywhere,
+Places are no values: which key or argument is meant, or which part of a reply. The clock is read in the same words everywhere,
 which a test compares.
 """
 
