@@ -62,7 +62,7 @@ def fault(asked: Asked, error: Exception) -> ModelError:
         )
     if isinstance(error, httpx2.HTTPError):
         return unreachable(asked, error)
-    if isinstance(error, UnicodeEncodeError):
+    if isinstance(error, UnicodeEncodeError) and _is_no_text(asked.request):
         return ModelError(
             f"{asked.model} was not asked: the request holds half a character; see to who wrote it",
             retryable=False,
@@ -70,8 +70,17 @@ def fault(asked: Asked, error: Exception) -> ModelError:
         )
     return ModelError(
         f"{asked.model} could not be asked, or answered what cannot be read ({type(error).__name__}); {_LATER}; if that"
-        f" does not end, correct its model, base_url or options"
+        f" does not end, correct its model, key, base_url or options"
     )
+
+
+def _is_no_text(request: Request) -> bool:
+    """Whether a request cannot be written down in any encoding; a key or an option that cannot is no message's fault."""
+    try:
+        (request.system + request.prompt).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def unreachable(asked: Asked, error: BaseException) -> ModelError:
