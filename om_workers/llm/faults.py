@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from om_api.errors import Why
     from om_workers.llm.base import Request
 
-_LONGEST_WAIT_S = 600.0
+_SHORTEST_WAIT_S, _LONGEST_WAIT_S = 1.0, 600.0
 _CONTENT = {400, 413, 422}
 _BROKEN = 500  # from this status on the provider says that it failed itself
 # Some providers answer 400 for what is wrong with the configuration: no message is to blame for that.
@@ -119,7 +119,7 @@ def stated_status(error: object) -> int:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """How many seconds a reply asks to wait, ten minutes at most; None if it does not say so, or not legibly.
+    """How many seconds a reply asks to wait, one at least and ten minutes at most; None if it does not say so, or not legibly.
 
     A date is compared with the reply's own date: nobody's clock need agree with the provider's.
     """
@@ -133,8 +133,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def bounded(seconds: float) -> float | None:
-    """A wait that a provider asks for, ten minutes at most; None if it is none."""
-    return min(seconds, _LONGEST_WAIT_S) if seconds > 0 and math.isfinite(seconds) else None
+    """A wait that a provider asks for, a second at least and ten minutes at most; None if it is none."""
+    return max(_SHORTEST_WAIT_S, min(seconds, _LONGEST_WAIT_S)) if seconds > 0 and math.isfinite(seconds) else None
 
 
 def _date(text: str) -> datetime | None:

@@ -363,6 +363,12 @@ def test_a_429_says_how_long_to_wait(server, model):
     assert failing(server, model, Behaviour.error_429).retry_after == 1.0
 
 
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_wait_is_a_second_at_least(server, model, status):
+    """Catches a wait of no milliseconds, after which the provider that refuses everything is asked again at once."""
+    assert failing(server, model, refused(status, headers={"Retry-After": "0.0001"})).retry_after == 1.0
+
+
 def test_a_wait_is_ten_minutes_at_most(server, model):
     assert failing(server, model, refused(429, headers={"Retry-After": "86400"})).retry_after == 600.0
 
