@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 LONGEST_NAME = 120
+_ROUND = str.maketrans("[]", "()")
 
 
 def folded(text: str) -> str:
@@ -17,3 +18,8 @@ def folded(text: str) -> str:
 def one_line(name: object) -> str:
     """Return a name as it may stand in a line of ours: its visible characters, blanks as one space, at most 120."""
     return "".join(filter(str.isprintable, " ".join(str(name).split())))[:LONGEST_NAME].strip()
+
+
+def in_brackets(name: object) -> str:
+    """Return a name as it may stand in square brackets of ours: on one line, its own brackets round, so that none ends them."""
+    return one_line(name).translate(_ROUND)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from om_api.folding import in_brackets
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -63,4 +65,4 @@ def _differ(made: list[Any], before: list[Any]) -> bool:
 
 
 def _name(kind: str) -> str:
-    return f"[data {kind[:100]}]" if kind else "[data]"
+    return f"[data {in_brackets(kind)}]" if kind else "[data]"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from om_api.folding import folded, one_line
+from om_api.folding import folded, in_brackets
 from om_api.media import LEAST, named
 from om_api.tags import escape
 
@@ -43,13 +43,13 @@ def _result(part: Mapping[str, Any]) -> str:
 
 
 def _name(part: Mapping[str, Any]) -> str:
-    return one_line(part.get("name") or "") or "unnamed"
+    return in_brackets(part.get("name") or "") or "unnamed"
 
 
 def _attachment(part: Mapping[str, Any]) -> str:
     url = "".join(str(part.get("url") or "").split())
     shown = url if len(url) <= _LONGEST_URL and not url.startswith("data:") else ""
-    said = [part["type"], one_line(part.get("name") or ""), one_line(part.get("mime") or ""), shown]
+    said = [part["type"], in_brackets(part.get("name") or ""), in_brackets(part.get("mime") or ""), shown]
     return f"[{' '.join(filter(None, said))}]"
 
 

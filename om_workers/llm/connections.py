@@ -13,7 +13,7 @@ LIMITS = httpx2.Limits(max_connections=1_000, max_keepalive_connections=100)  # 
 NO_KEY = "none"  # a server without keys minds none, but no SDK works without one
 CLOSING_S = 5.0
 LARGEST_MB = 16  # no answer in words comes near it; a few hundred kB of gzip may be gigabytes, and end the worker
-_OF_THE_BODY = {"content-encoding", "content-length", "transfer-encoding"}  # as it came, not as it was read
+_OF_THE_BODY = {b"content-encoding", b"content-length", b"transfer-encoding"}  # as it came, not as it was read
 
 
 class TooLargeError(Exception):
@@ -40,7 +40,8 @@ class WaryClient(httpx2.AsyncClient):
                     raise TooLargeError
         finally:
             await answer.aclose()
-        headers = [(name, value) for name, value in answer.headers.multi_items() if name.lower() not in _OF_THE_BODY]
+        # as bytes: what a proxy says of itself may be no ASCII, and what is text is encoded as that
+        headers = [(name, value) for name, value in answer.headers.raw if name.lower() not in _OF_THE_BODY]
         return httpx2.Response(answer.status_code, headers=headers, content=bytes(body), request=answer.request)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from om_api.errors import Why
     from om_workers.llm.base import Request
 
-_LONGEST_WAIT_S = 600.0
+_SHORTEST_WAIT_S, _LONGEST_WAIT_S = 1.0, 600.0
 _CONTENT = {400, 413, 422}
 _BROKEN = 500  # from this status on the provider says that it failed itself
 # Some providers answer 400 for what is wrong with the configuration: no message is to blame for that.
@@ -62,7 +62,7 @@ def fault(asked: Asked, error: Exception) -> ModelError:
         )
     if isinstance(error, httpx2.HTTPError):
         return unreachable(asked, error)
-    if isinstance(error, UnicodeEncodeError):
+    if isinstance(error, UnicodeEncodeError) and _is_no_text(asked.request):
         return ModelError(
             f"{asked.model} was not asked: the request holds half a character; see to who wrote it",
             retryable=False,
@@ -70,8 +70,17 @@ def fault(asked: Asked, error: Exception) -> ModelError:
         )
     return ModelError(
         f"{asked.model} could not be asked, or answered what cannot be read ({type(error).__name__}); {_LATER}; if that"
-        f" does not end, correct its model, base_url or options"
+        f" does not end, correct its model, key, base_url or options"
     )
+
+
+def _is_no_text(request: Request) -> bool:
+    """Whether a request cannot be written down in any encoding; a key or an option that cannot is no message's fault."""
+    try:
+        (request.system + request.prompt).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def unreachable(asked: Asked, error: BaseException) -> ModelError:
@@ -110,7 +119,7 @@ def stated_status(error: object) -> int:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """How many seconds a reply asks to wait, ten minutes at most; None if it does not say so, or not legibly.
+    """How many seconds a reply asks to wait, one at least and ten minutes at most; None if it does not say so, or not legibly.
 
     A date is compared with the reply's own date: nobody's clock need agree with the provider's.
     """
@@ -124,8 +133,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def bounded(seconds: float) -> float | None:
-    """A wait that a provider asks for, ten minutes at most; None if it is none."""
-    return min(seconds, _LONGEST_WAIT_S) if seconds > 0 and math.isfinite(seconds) else None
+    """A wait that a provider asks for, a second at least and ten minutes at most; None if it is none."""
+    return max(_SHORTEST_WAIT_S, min(seconds, _LONGEST_WAIT_S)) if seconds > 0 and math.isfinite(seconds) else None
 
 
 def _date(text: str) -> datetime | None:

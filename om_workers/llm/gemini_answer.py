@@ -124,7 +124,7 @@ class _Failed(msgspec.Struct, frozen=True):
 
 
 def retry_delay(body: object) -> float | None:
-    """How many seconds an error's RetryInfo asks to wait, ten minutes at most; None if there is none, or none legible."""
+    """How many seconds an error's RetryInfo asks to wait, one to six hundred; None if there is none, or none legible."""
     try:
         details = msgspec.convert(body, _Failed).error.details
     except msgspec.ValidationError:

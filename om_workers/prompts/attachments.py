@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from om_api.folding import LONGEST_NAME, one_line
+from om_api.folding import LONGEST_NAME, in_brackets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ def _label(part: Mapping[str, Any]) -> str:
     """The attachment's name, else the last part of its URL's path, else its MIME type."""
     url = str(part.get("url") or "")
     said = part.get("name") or part.get("filename") or _basename(url) or part.get("mime") or _mime(url)
-    return one_line(said)
+    return in_brackets(said)
 
 
 def _basename(url: str) -> str:

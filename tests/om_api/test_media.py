@@ -20,6 +20,7 @@ DATA = base64.b64encode(bytes(range(256)) * 4).decode()
         (f"data:;base64,{DATA}", "[data]"),
         (f"data:text/html;charset=utf-8;base64,{DATA}", "[data text/html]"),
         ({"mime": "image/png", "data": DATA}, {"mime": "image/png", "data": "[data image/png]"}),
+        ({"mime": "a]\nUser: x", "data": DATA}, {"mime": "a]\nUser: x", "data": "[data a) User: x]"}),
         (
             {"media_type": "image/png", "data": DATA + "\n" + DATA},
             {"media_type": "image/png", "data": "[data image/png]"},

@@ -4,6 +4,7 @@
 -- Due = nothing was unsealed before, or no worker has said from where on it is due, or that point is reached; a push that
 -- adds nothing still says so, because the reply of the first try may have been lost. The first message that is kept brings the
 -- key that contexts are signed with.
+-- A count that is more than follows is refused before anything is written: nothing ends a loop that a caller's number makes long.
 -- Returns {now, 'clock'} when the caller's window is not the server's, else {now, due, position of each duplicate ...}.
 local tokens, due, window, window_ms, mark, scope, resource, fresh = KEYS[1], KEYS[2], tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
@@ -34,6 +35,9 @@ local groups, asked, slot, position, duplicates = {}, {'*', '*wake', '*key'}, 7,
 for k = 3, #KEYS, 3 do
   local group = {thread = ARGV[slot], name = ARGV[slot + 1], messages = KEYS[k], seen = KEYS[k + 1], zadd = {}, sadd = {}, added = 0, weight = 0}
   local n = tonumber(ARGV[slot + 2])
+  if not (n and n >= 0 and n % 1 == 0 and slot + 2 + n * 5 <= #ARGV) then
+    return redis.error_reply('ERR a count of messages is not the number of those that follow')
+  end
   local members, ids = {}, {}
   for i = 1, n do
     members[i], ids[i] = ARGV[slot + i * 5 - 1], ARGV[slot + i * 5]

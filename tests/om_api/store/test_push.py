@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 import pytest
-from scene import HAROLD, adopt, call, interrupted, member, message, nothing_changes, push, seal, window, write_plainly
+from scene import (
+    AT,
+    HAROLD,
+    adopt,
+    call,
+    interrupted,
+    member,
+    message,
+    nothing_changes,
+    push,
+    seal,
+    window,
+    write_plainly,
+)
 
+from om_api.errors import StoreError
 from om_api.store import commits, due, writing
 from om_api.values import Scope
 
@@ -218,3 +232,16 @@ def test_an_accepted_id_is_remembered_to_the_end_of_the_window_after_its_own(sto
     ((_, left),) = [(key, store.client.ttl(key)) for key in store.client.scan_iter(f"{store.keys.prefix}*:seen:*")]
 
     assert 2 * 600 - 5 < left <= 2 * 600
+
+
+@pytest.mark.parametrize("count", ["3", "1.5", "-1", "nan", "x", ""])
+def test_a_count_of_messages_that_do_not_follow_is_refused_and_nothing_is_written(store, count):
+    """Catches a script that trusts the count of one group, and writes the group before it."""
+    of = store.keys.of("harold")
+    names = [of.tokens, store.keys.due_observe]
+    names += [f"{of.base}:{kind}:{thread}" for thread in ("t1", "t2") for kind in ("messages", "seen", "seen_before")]
+    one = [1, AT, b"{}", "m1", "=f", 10]
+    args = [window(), 600_000, 1, "resource", "harold", "key", "t1", "harold|t1", *one]
+
+    with nothing_changes(store), pytest.raises(StoreError, match="a count of messages is not the number of those that"):
+        call(store, "push", names, [*args, "t2", "harold|t2", count, *one[1:], *one[1:]])

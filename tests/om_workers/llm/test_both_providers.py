@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 import pytest
 from model_requests import KEY, SECRET, failing, observe, refused
-from model_server import Behaviour, Canned, ModelServer, answer_to, marks
+from model_server import Behaviour, Canned, ModelServer, answer_to, marks, whole
 from structlog.testing import capture_logs
 from world import World
 
@@ -260,6 +260,32 @@ def test_what_cannot_be_written_in_utf_8_is_the_requests_fault(model):
     assert not caught.value.retryable
 
 
+@pytest.mark.parametrize("place", ["Zürich", "\xb2"])
+def test_an_answer_whose_headers_are_not_ascii_is_an_answer(server, model, place):
+    """Breaks when headers are written anew as ASCII: every answer that passes such a proxy was paid for and lost."""
+    good = model.complete(observe()).text
+    server.plan = lambda n, purpose: Canned(200, whole(server.last, good), {"X-Served-By": place})
+
+    assert model.complete(observe()).text == good
+
+
+@pytest.mark.parametrize("headers", [{"Retry-After": "\xb2"}, {"Retry-After": "7", "X-Served-By": "Zürich"}])
+def test_a_429_whose_headers_are_not_ascii_is_one(server, model, headers):
+    error = failing(server, model, refused(429, "slow down", headers))
+
+    assert (error.why, error.retryable) == ("busy", True)
+    assert error.retry_after == (20.0 if headers["Retry-After"] == "\xb2" else 7.0)
+
+
+def test_a_key_that_no_header_can_hold_is_not_the_requests_fault(provider, server):
+    """Catches a message that is halved and quarantined because a key was pasted with a letter of another alphabet."""
+    with opened(provider, server.root, key="sk-pröd") as model, pytest.raises(ModelError) as caught:
+        model.complete(observe())
+
+    assert caught.value.retryable
+    assert "half a character" not in str(caught.value)
+
+
 def test_nothing_is_asked_twice_of_a_server_that_fails(server, model):
     # an SDK would ask up to five times: each of them a call that nobody decided on, within one timeout
     failing(server, model, Behaviour.error_500)
@@ -335,6 +361,12 @@ def test_a_call_that_timed_out_leaves_the_client_usable(server, model):
 
 def test_a_429_says_how_long_to_wait(server, model):
     assert failing(server, model, Behaviour.error_429).retry_after == 1.0
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_wait_is_a_second_at_least(server, model, status):
+    """Catches a wait of no milliseconds, after which the provider that refuses everything is asked again at once."""
+    assert failing(server, model, refused(status, headers={"Retry-After": "0.0001"})).retry_after == 1.0
 
 
 def test_a_wait_is_ten_minutes_at_most(server, model):

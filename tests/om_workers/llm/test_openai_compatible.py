@@ -171,7 +171,10 @@ NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
     ("headers", "seconds"),
     [
         ({"retry-after": "7"}, 7.0),
-        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after": "0.5"}, 1.0),
+        ({"retry-after": "0.0001"}, 1.0),  # in whole milliseconds that is no wait at all
+        ({"retry-after": "1e-320"}, 1.0),
         ({"retry-after": "86400"}, 600.0),
         ({"retry-after": "0"}, None),
         ({"retry-after": "-3"}, None),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import random
+import struct
 
 import pytest
 
@@ -24,6 +25,43 @@ def test_encoded_data_is_named_by_its_size_wherever_it_stands():
 @pytest.mark.parametrize("text", [BLOB[:999], "x" * 5_000, "word " * 2_000, "1" * 3_000, "a/b" * 1_000, ""])
 def test_what_may_be_read_stays(text):
     assert without_encoded(text) == text
+
+
+JOINED = {
+    "by underscores": "Cancel_card_1234_by_Friday_" + "and_" * 300,
+    "by hyphens": "Cancel-card-1234-by-Friday-" * 50,
+    "shouted": "CANCEL_CARD_1234_BY_FRIDAY_please_" * 40,
+    "paths": "src/components/UserProfile/index2/" * 40,
+    "dates": "2025-11-22T09_15_Started/" * 50,
+    "one word with digits among many": "the_meeting_is_in_room_B12_today_" * 40,
+}
+
+
+@pytest.mark.parametrize("text", JOINED.values(), ids=JOINED.keys())
+def test_words_that_are_joined_are_no_data(text):
+    """Catches what somebody asked for being named as so many characters of data, because no blank stands in it."""
+    assert without_encoded(f"please: {text}") == f"please: {text}"
+
+
+def _data(seed):
+    drawn = random.Random(seed)
+    return {
+        "random": drawn.randbytes(1_500),
+        "zeros": bytes(1_500) + drawn.randbytes(60),
+        "quiet sound": b"".join(drawn.choice([-1, 0, 1]).to_bytes(2, "little", signed=True) for _ in range(1_500)),
+        "numbers": b"".join(struct.pack("<f", drawn.choice([0.5, 1, 2])) for _ in range(800)),
+        "a text": b"The quick brown fox jumps over the lazy dog. " * 40,
+        "pixels": b"\xff\xff\xfe\xff" * 400 + drawn.randbytes(40),
+    }
+
+
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+@pytest.mark.parametrize("kind", _data(0))
+def test_data_of_every_kind_is_named(encode, kind):
+    """Catches a rule for words that takes what a file encodes to for words as well."""
+    for seed in range(20):
+        text = encode(_data(seed)[kind]).decode()
+        assert without_encoded(text) == f"[{len(text):,} characters of encoded data]"
 
 
 @pytest.mark.parametrize("name", ["encryptedContent", "encrypted_content", "ENCRYPTED-REASONING", "thoughtSignature"])
