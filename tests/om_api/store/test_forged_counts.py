@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+from types import SimpleNamespace
 
 import pytest
 import redis
-from conftest import Store
 from every_script import Overhearing, call_everything, put_back
 from redis.backoff import NoBackoff
 from redis.exceptions import ResponseError
 from redis.retry import Retry
 from servers import Server
 
+from om_api.store.connection import Connection
 from om_api.store.keys import Keys
 from om_api.store.scripts import load_all, provide
 from om_api.store.writing import Clock
@@ -31,7 +32,8 @@ def server(tmp_path_factory):
 def calls(server):
     """A working call of each script, and what the server held before it."""
     with Overhearing(port=server.port) as client:
-        store = Store(Keys("forged:om"), Clock(), client)
+        run = Connection(client).run
+        store = SimpleNamespace(keys=Keys("forged:om"), clock=Clock(), client=client, run=run)
         store.run(provide())
         call_everything(store)
         yield client.calls
@@ -39,16 +41,9 @@ def calls(server):
 
 @pytest.fixture
 def hurried(server):
-    """Makes clients that wait no longer than a script may last; what still runs afterwards is ended."""
-    opened = []
-
-    def client(**login):
-        opened.append(redis.Redis(port=server.port, socket_timeout=LONGEST_S, retry=Retry(NoBackoff(), 0), **login))
-        return opened[-1]
-
-    yield client
-    for each in opened:
-        each.close()
+    """A client that waits no longer than a script may last; what still runs afterwards is ended."""
+    with redis.Redis(port=server.port, socket_timeout=LONGEST_S, retry=Retry(NoBackoff(), 0)) as client:
+        yield client
     _end_scripts(server)
 
 
@@ -86,9 +81,9 @@ def test_every_script_is_tried(calls):
 @pytest.mark.parametrize("name", sorted(load_all()))
 def test_what_is_forged_would_else_be_done(name, calls, hurried):
     """A call that a script turns down at once would show nothing of its loops."""
-    called, client = calls[name], hurried()
-    put_back(client, called.held)
-    reply = client.eval(load_all()[name].source, len(called.keys), *called.keys, *called.args)
+    called = calls[name]
+    put_back(hurried, called.held)
+    reply = hurried.eval(load_all()[name].source, len(called.keys), *called.keys, *called.args)
 
     assert reply not in (b"superseded", [b"superseded"], b"refetch", b"incomplete", b"occupied", b"", [])
 
@@ -96,11 +91,11 @@ def test_what_is_forged_would_else_be_done(name, calls, hurried):
 @pytest.mark.parametrize("name", sorted(load_all()))
 def test_no_number_keeps_the_server_busy(name, calls, hurried):
     """Catches a loop that runs as often as the caller says, not as often as the caller gave it something."""
-    called, client = calls[name], hurried()
+    called = calls[name]
     for args in _forged(called.args):
-        put_back(client, called.held)
+        put_back(hurried, called.held)
         try:
             with contextlib.suppress(ResponseError):
-                client.eval(load_all()[name].source, len(called.keys), *called.keys, *args)
+                hurried.eval(load_all()[name].source, len(called.keys), *called.keys, *args)
         except redis.TimeoutError:
             pytest.fail(f"{name} ran for more than {LONGEST_S} s with {args}")
