@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from om_api import tokens
-from om_api.core import Core, Era, Receipt, Stats
+from om_api.core import Core, Era, Overview, Receipt, Stats
 from om_api.errors import StoreError
 from om_api.events import Wanted
 from om_api.logs import library_log
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from om_api.settings import Settings
     from om_api.store.clearing import Cleared
     from om_api.store.importing import Imported
-    from om_api.store.quarantine import Rejected
+    from om_api.store.quarantine import Quarantines, Rejected
     from om_api.store.steps import Steps
     from om_api.store.verify import Breach, Verified
     from om_api.values import Generation, Message, Observation, Outcome, Record, ThreadState
@@ -189,10 +189,14 @@ class AsyncObservationalMemory:
         return await self._run(self._core.resources())
 
     async def stats(self, resource_id: str | None = None) -> Stats | list[Stats]:
-        """How full a resource's memory is; without one, of every resource the workers have met."""
+        """How full a resource's memory is; without one, of every resource the workers have met and that is not broken."""
         if resource_id is not None:
             return await self._run(self._core.stats(resource_id))
-        return [await self._run(self._core.stats(name)) for name in await self._run(self._core.resources())]
+        return (await self.overview()).stats
+
+    async def overview(self) -> Overview:
+        """How full every memory is, and which are broken: their keys hold what is not ours, and `verify` names them."""
+        return await self._run(self._core.overview())
 
     async def ping(self) -> int:
         """The store's time in Unix ms; raises StoreError when it cannot be asked."""
@@ -275,7 +279,11 @@ class AsyncObservationalMemory:
 
     async def rejected_counts(self) -> dict[str, int]:
         """How many messages of each resource could not be accepted or observed; resources without any are left out."""
-        return await self._run(self._core.rejected_counts())
+        return (await self.quarantines()).entries
+
+    async def quarantines(self) -> Quarantines:
+        """The same, and whose quarantine is broken: its key holds what is not ours, and `verify` names it."""
+        return await self._run(self._core.quarantines())
 
     async def rejected(self, resource_id: str, newest: int | None = None) -> list[Rejected]:
         """What of a resource could not be accepted or observed, and why, oldest first: all, or the `newest` entries."""

@@ -34,6 +34,7 @@ from om_api.store.asking import Names
 from om_api.store.exporting import Outgoing
 from om_api.store.importing import Incoming
 from om_api.store.keys import Keys
+from om_api.store.spoilt import of_each
 from om_api.store.steps import Batch, Steps, Wait
 from om_api.values import (
     Message,
@@ -89,6 +90,13 @@ class Era(NamedTuple):
 
     generation: Generation
     replaced: tuple[Observation, ...]
+
+
+class Overview(NamedTuple):
+    """How full the memories are that workers have met, by name; of `broken` ones keys hold what is not ours."""
+
+    stats: list[Stats]
+    broken: list[str]
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
@@ -508,6 +516,19 @@ class Core:
         today = yield from accounts.today(self.settings, self.keys, resource, looks[0].now)
         return self._stats(resource, looks, side, today)
 
+    def overview(self) -> Steps[Overview]:
+        """The same of every resource the workers have met; one whose keys hold what is not ours hides no other one."""
+        names, found = (yield from self.resources()), dict[str, Stats]()
+        for name in names:
+            found |= yield from of_each(self._stats_of, [name])
+        return Overview([*found.values()], [name for name in names if name not in found])
+
+    def _stats_of(self, names: Sequence[str]) -> Steps[dict[str, Stats]]:
+        found: dict[str, Stats] = {}
+        for name in names:
+            found[name] = yield from self.stats(name)
+        return found
+
     def _stats(self, resource: str, looks: Sequence[Look], side: looking.SideView, today: accounts.Today) -> Stats:
         settings = self.settings.for_agent(resource)
         records = [look.record for look in looks]
@@ -627,7 +648,7 @@ class Core:
 
     # -- the quarantine -----------------------------------------------------------------------------------------------
 
-    def rejected_counts(self) -> Steps[dict[str, int]]:
+    def quarantines(self) -> Steps[quarantine.Quarantines]:
         """How many entries each resource's quarantine has; those without any are left out."""
         return (yield from quarantine.counts(self.keys))
 

@@ -195,6 +195,10 @@ def of_queues(queues: Mapping[str, int]) -> Iterator[Finding]:
 
 def of_resources(standings: Sequence[Standing], configured: Mapping[str, str]) -> Iterator[Finding]:
     """Quarantine, pauses, and memories whose scope is another than the configured one."""
+    broken = [each.resource for each in standings if each.broken]
+    if broken:
+        says = f"{_some(broken)}: keys hold what is not ours, all else was looked at"
+        yield Finding(WARNING, "broken", says, "om verify names the keys: remove them, and find who writes them")
     rejected = [each for each in standings if each.rejected]
     if rejected:
         entries = amount(sum(each.rejected for each in rejected), "entry", "entries")

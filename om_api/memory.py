@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from om_api import tokens
-from om_api.core import Core, Era, Receipt, Stats
+from om_api.core import Core, Era, Overview, Receipt, Stats
 from om_api.errors import StoreError
 from om_api.events import Wanted
 from om_api.logs import library_log
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from om_api.settings import Settings
     from om_api.store.clearing import Cleared
     from om_api.store.importing import Imported
-    from om_api.store.quarantine import Rejected
+    from om_api.store.quarantine import Quarantines, Rejected
     from om_api.store.steps import Steps
     from om_api.store.verify import Breach, Verified
     from om_api.values import Generation, Message, Observation, Outcome, Record, ThreadState
@@ -187,10 +187,14 @@ class ObservationalMemory:
         return self._run(self._core.resources())
 
     def stats(self, resource_id: str | None = None) -> Stats | list[Stats]:
-        """How full a resource's memory is; without one, of every resource the workers have met."""
+        """How full a resource's memory is; without one, of every resource the workers have met and that is not broken."""
         if resource_id is not None:
             return self._run(self._core.stats(resource_id))
-        return [self._run(self._core.stats(name)) for name in self._run(self._core.resources())]
+        return self.overview().stats
+
+    def overview(self) -> Overview:
+        """How full every memory is, and which are broken: their keys hold what is not ours, and `verify` names them."""
+        return self._run(self._core.overview())
 
     def ping(self) -> int:
         """The store's time in Unix ms; raises StoreError when it cannot be asked."""
@@ -271,7 +275,11 @@ class ObservationalMemory:
 
     def rejected_counts(self) -> dict[str, int]:
         """How many messages of each resource could not be accepted or observed; resources without any are left out."""
-        return self._run(self._core.rejected_counts())
+        return self.quarantines().entries
+
+    def quarantines(self) -> Quarantines:
+        """The same, and whose quarantine is broken: its key holds what is not ours, and `verify` names it."""
+        return self._run(self._core.quarantines())
 
     def rejected(self, resource_id: str, newest: int | None = None) -> list[Rejected]:
         """What of a resource could not be accepted or observed, and why, oldest first: all, or the `newest` entries."""

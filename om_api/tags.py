@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 NAMES = (
     "observations",
@@ -42,10 +46,12 @@ _IDENTIFIER = r"(?<=[A-Za-z0-9_]<)(?<!\\[bfnrt]<)(?<!\\u[0-9A-Fa-f]{4}<)"  # in 
 GENERIC = rf"{_IDENTIFIER}(?-i:{_TYPES})(?=[>,\[(?<]|[ ]?[|&])"
 # compared with something that ends behind the name, as in `i < messages)`: no tag goes on with such a character
 _COMPARED = rf"(?:(?<=[A-Za-z0-9_)\]]<)|(?<=[A-Za-z0-9_)\]][ ]<))[ ]?(?:{'|'.join(_WORDS)})(?=[ ]?(?:[);,\]]|&&|\|\|))"
-_NAMES = "|".join(map(_spelled, NAMES))
-_OPENS = re.compile(
-    rf"[{_BRACKETS}](?!{GENERIC}|{_COMPARED})(?=[\s{_SLASH}{_UNSEEN}]*+(?:{_NAMES})(?![\w.:-]))", re.IGNORECASE
-)
+_INITIALS = "".join(sorted({letter for name in NAMES for letter in (name[0], chr(ord(name[0]) + _WIDE))}))
+# the cheapest look comes first, because a text may be all brackets: which letter is next
+_NAMED = rf"(?=[\s{_SLASH}{_UNSEEN}]*+(?=[{_INITIALS}])(?:{'|'.join(map(_spelled, NAMES))})(?![\w.:-]))"
+_OPENS = re.compile(rf"[{_BRACKETS}]{_NAMED}(?!{GENERIC}|{_COMPARED})", re.IGNORECASE)
+_BRACKET = re.compile(f"[{_BRACKETS}]")
+_SLICE = 16_000  # characters in one call of a regex, because no other thread runs meanwhile
 
 
 def escape(text: str) -> str:
@@ -53,7 +59,24 @@ def escape(text: str) -> str:
 
     Upper case, attributes, missing ends, blanks, invisible and full-width characters hide no tag. All else, other XML,
     arrows and code stays byte for byte, `List<Task>` and `i < messages)` with it; lower case as in `vector<task>` does
-    not, because it is what our tag looks like. Escaping twice changes nothing more. Takes time in proportion to the text.
+    not, because it is what our tag looks like. Escaping twice changes nothing more. Takes time in proportion to the text,
+    and lets other threads run.
     """
     # said one by one, because most texts have none of them and every read asks
-    return _OPENS.sub("&lt;", text) if "<" in text or "\uff1c" in text or "\ufe64" in text else text
+    if "<" not in text and "\uff1c" not in text and "\ufe64" not in text:
+        return text
+    return _OPENS.sub("&lt;", text) if len(text) <= _SLICE else "".join(_escaped(text))
+
+
+def _escaped(text: str) -> Iterator[str]:
+    """The pieces of an escaped text. What makes a bracket a tag ends before the next bracket, or with it as in `List<Task<`."""
+    at = start = 0
+    while start < len(text):
+        found = _BRACKET.search(text, start + _SLICE)
+        end = found.start() if found else len(text)
+        for tag in _OPENS.finditer(text, start, end + 1):
+            yield text[at : tag.start()]
+            yield "&lt;"
+            at = tag.end()
+        start = end
+    yield text[at:]

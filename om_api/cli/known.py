@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from om_api.cli.output import note
 from om_api.core import Stats
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from om_api.memory import ObservationalMemory
 
 _SIGNS = (
@@ -41,3 +44,9 @@ def check_known(om: ObservationalMemory, resource: str) -> None:
     signs = isinstance(found, Stats) and any(getattr(found, sign) for sign in _SIGNS)
     if not signs and not om.threads(resource):
         raise NotKnown(resource)
+
+
+def note_broken(resources: Sequence[str]) -> None:
+    """Say whose figures are missing because their keys hold what is not ours."""
+    for resource in resources:
+        note(f"broken: {resource}, its keys hold what is not ours, so it is left out: om verify names them")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from om_api.errors import StoreError
 from om_api.store import due, presence
 from om_api.store.presence import Ticked, Worker
+from om_api.store.spoilt import of_each
 from om_api.store.steps import Batch, Steps
 
 if TYPE_CHECKING:
@@ -31,12 +33,13 @@ class Waiting(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """What operations ask of one resource; `scope` is None as long as nothing was ever sealed."""
+    """What operations ask of one resource; `scope` is None while nothing was ever sealed; a `broken` one cannot be read."""
 
     resource: str
     scope: str | None
     rejected: int
     paused: bool
+    broken: bool = False
 
 
 def clocks() -> Steps[presence.Clocks]:
@@ -153,18 +156,18 @@ def standings(keys: Keys) -> Steps[list[Standing]]:
     """What operations ask of every resource that workers have met, and of the one that stands for nobody's."""
     (listed,) = yield Batch([("ZRANGE", keys.resources, 0, -1)])
     names = sorted({*(name.decode() for name in listed), "unknown"})
-    found: list[Standing] = []
+    found: dict[str, Standing] = {}
     for start in range(0, len(names), _SLICE):
-        found += yield from _some(keys, names[start : start + _SLICE])
-    return found
+        found |= yield from of_each(partial(_some, keys), names[start : start + _SLICE])
+    return [found.get(name) or Standing(name, None, 0, paused=False, broken=True) for name in names]
 
 
-def _some(keys: Keys, names: Sequence[str]) -> Steps[list[Standing]]:
+def _some(keys: Keys, names: Sequence[str]) -> Steps[dict[str, Standing]]:
     ofs = [keys.of(name) for name in names]
     asked = [[("GET", of.scope), ("LLEN", of.rejected), ("HEXISTS", of.tokens, "*paused")] for of in ofs]
     replies = yield Batch([command for each in asked for command in each], atomic=False)
     triples = zip(names, replies[::3], replies[1::3], replies[2::3], strict=True)
-    return [
-        Standing(name, scope.decode() if scope else None, int(count), bool(paused))
+    return {
+        name: Standing(name, scope.decode() if scope else None, int(count), bool(paused))
         for name, scope, count, paused in triples
-    ]
+    }

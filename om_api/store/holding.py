@@ -73,7 +73,7 @@ _COMMON = (
 )
 _RESOURCE = re.compile(r"\{(" + _ID + r")\}:(.*)", re.DOTALL)
 _READ = {"hash": ("HGETALL",), "zset": ("ZRANGE", 0, -1, "WITHSCORES"), "string": ("GET",)}
-_UNREAD = frozenset(("threads", "rejected", "seen", "thread", "draft", "lock", "import"))
+_UNREAD = frozenset(("rejected", "seen", "thread", "draft", "lock", "import"))
 
 
 class Named(NamedTuple):
@@ -125,6 +125,7 @@ class Holding(NamedTuple):
     source: dict[str, Members]
     sources: dict[str, tuple[dict[str, float], int]]
     reflected: dict[tuple[int, str | None], Members]
+    threads: dict[str, int]
     settled: bool = False
 
     @property
@@ -163,7 +164,7 @@ def _command(keys: Keys, key: str) -> tuple[Any, ...]:
 def _held(keys: Keys, resource: str, names: list[str], replies: list[Any], ttls: dict[str, int]) -> Holding:
     of = keys.of(resource)
     now = int(replies[0][0]) * 1000 + int(replies[0][1]) // 1000
-    held = Holding(of, resource, now, None, {}, {}, {}, {}, {}, {}, {}, {})
+    held = Holding(of, resource, now, None, {}, {}, {}, {}, {}, {}, {}, {}, {})
     for key, reply in zip(names, replies[1:], strict=False):
         what = named(keys, key)
         if what and reply:
@@ -183,6 +184,8 @@ def _with(held: Holding, what: Named, reply: Any, ttl: int) -> Holding:
         held.chunks[what.id] = fields(reply)
     elif what.kind.name == "sources":
         held.sources[str(what.thread)] = ({name.decode(): at for name, at in scored(reply)}, ttl)
+    elif what.kind.name == "threads":
+        held.threads.update((name.decode(), int(at)) for name, at in scored(reply))
     elif what.kind.name == "reflected":
         held.reflected[int(what.id), what.thread] = scored(reply)
     elif what.kind.name == "sealed":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -12,10 +13,13 @@ from om_api.errors import InvalidInputError, StoreError
 from om_api.learned import learned
 from om_api.store import due, reading
 from om_api.store.decoding import as_observation, as_stored
+from om_api.store.spoilt import of_each
 from om_api.store.steps import Batch, Steps, Verb
 from om_api.values import Outcome, Scope, check_id, new_id, parse_member
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from om_api.store.keys import Keys
     from om_api.values import Stored
 
@@ -48,6 +52,13 @@ class Rejected(msgspec.Struct, frozen=True, kw_only=True):
     score: float | None = None
     observation: str = ""
     utf8: bool = True
+
+
+class Quarantines(NamedTuple):
+    """How many entries each resource has that has any, and whose quarantine is `broken`: its key holds what is not ours."""
+
+    entries: dict[str, int]
+    broken: list[str]
 
 
 def as_rejected(entry: bytes) -> Rejected:
@@ -85,15 +96,21 @@ def entries(keys: Keys, resource: str, newest: int | None = None) -> Steps[list[
     return [as_rejected(entry) for entry in found]
 
 
-def counts(keys: Keys) -> Steps[dict[str, int]]:
+def counts(keys: Keys) -> Steps[Quarantines]:
     """How many entries each resource has: of those that workers have met, and of `unknown`; those without are left out."""
     (met,) = yield Batch([("ZRANGE", keys.resources, 0, -1)])
     names, found = sorted({UNKNOWN, *(name.decode() for name in met)}), dict[str, int]()
     for start in range(0, len(names), _RESOURCES):
         some = names[start : start + _RESOURCES]
-        sizes = yield Batch([("LLEN", keys.of(name).rejected) for name in some], atomic=False)
-        found |= {name: int(size) for name, size in zip(some, sizes, strict=True) if size}
-    return found
+        found |= yield from of_each(partial(_sizes, keys), some)
+    return Quarantines(
+        {name: size for name, size in found.items() if size}, [name for name in names if name not in found]
+    )
+
+
+def _sizes(keys: Keys, names: Sequence[str]) -> Steps[dict[str, int]]:
+    sizes = yield Batch([("LLEN", keys.of(name).rejected) for name in names], atomic=False)
+    return dict(zip(names, map(int, sizes), strict=True))
 
 
 def _find(keys: Keys, resource: str, name: str) -> Steps[bytes | None]:

@@ -59,7 +59,8 @@ def _scope(held: Holding) -> Iterator[Breach]:
 
 def _counters(held: Holding, count: Callable[[Message], int] | None) -> Iterator[Breach]:
     counts = {field: whole(value) for field, value in held.tokens.items() if not field.startswith("*")}
-    for field, value in counts.items():
+    marks = {field: whole(value) for field, value in held.tokens.items() if field.startswith(("*wake", "*dropped"))}
+    for field, value in (counts | marks).items():
         if value is None or value < 0:
             yield Breach(held.of.tokens, f"{field} is no count: {held.tokens[field]}")
     threads = {field.removeprefix("#") for field in counts}

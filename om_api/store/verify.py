@@ -47,12 +47,16 @@ def examine(keys: Keys, count: Callable[[Message], int] | None = None) -> Steps[
     Writes nothing. The key space is walked by SCAN, each resource is then read in one MULTI. What looks broken is read
     again, three times in all, and named only if it stays. `count` weighs messages that carry no tokens. Members that
     wait for adoption are no breach. The same bytes accepted twice, which is permitted ten minutes apart, look like a
-    message in two sets and are named.
+    message in two sets and are named. A resource that cannot be read at all is a breach, and hides no other one.
     """
     walked = yield from _walk(keys)
     found, messages = list(walked.breaches), 0
     for resource in sorted(walked.resources):
-        some, held = yield from _resource(keys, resource, walked.resources[resource], walked.unreadable, count)
+        try:
+            some, held = yield from _resource(keys, resource, walked.resources[resource], walked.unreadable, count)
+        except (ValueError, OverflowError, RecursionError) as error:
+            found.append(Breach(resource, _unreadable(error)))
+            continue
         found += some
         messages += held.messages
     return Verified(sorted(set(found)), len(walked.resources), messages)
@@ -139,6 +143,14 @@ def _resource(
         if not agreed:
             return [], held
     return [breach for breach in found if agreed and _gist(breach) in agreed], held
+
+
+def _unreadable(error: Exception) -> str:
+    """What to say of a resource in which something stands that no code of ours writes: nothing else of it can be judged."""
+    why = (
+        f"text that is not UTF-8: {error.object[:60]!r}" if isinstance(error, UnicodeDecodeError) else str(error)[:200]
+    )
+    return f"cannot be read, its keys hold what is not ours ({why})"
 
 
 def _gist(breach: Breach) -> tuple[str, str]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import threading
+import time
 
 import pytest
 from hostile import HALVES, HOSTILE, tags
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from om_api import tags as expression
 from om_api.tags import NAMES, escape
 
 UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u202e\x00"
@@ -122,3 +125,59 @@ def test_an_inattentive_reader_finds_no_tag_either(text):
 def test_no_text_makes_it_hang(text):
     """Catches a regex that tries every place again: quadratic in the text, it would outlast the timeout."""
     assert escape(text * 5) == text * 5
+
+
+def test_a_long_text_lets_others_run_while_it_is_escaped():
+    """Catches one call of a regex for the whole text: everybody else at the API waited for it, 1 s and more."""
+    escaping, turns = threading.Thread(target=escape, args=("<" * 2_000_000 + "<o" * 1_000_000,)), 0
+    escaping.start()
+    while escaping.is_alive():
+        time.sleep(0.001)
+        turns += 1
+
+    assert turns > 20
+
+
+# the expression of before, in the order of before, which asked what comes behind an identifier first
+WHOLE = re.compile(
+    rf"[{expression._BRACKETS}](?!{expression.GENERIC}|{expression._COMPARED})"
+    rf"(?=[\s{expression._SLASH}{expression._UNSEEN}]*+(?:{'|'.join(map(expression._spelled, NAMES))})(?![\w.:-]))",
+    re.IGNORECASE,
+)
+CUTS = [
+    "<",
+    "\uff1c",
+    "\ufe64",
+    "a<",
+    "a <",
+    ") <",
+    r"\n<",
+    r"\u0000<",
+    "List<Task>",
+    "List<Task<",
+    "x<Task ",
+    "|",
+    "&&",
+    ")",
+]
+bits = st.sampled_from(
+    [*CUTS, *HOSTILE, *CODE, *HARMLESS, *NAMES, "\uff34ask", "Task", "\u017f", " ", "\u200b", "/", "[", ";"]
+)
+mixed = st.lists(st.one_of(bits, st.text(max_size=2)), max_size=30).map("".join)
+
+
+@given(mixed, st.integers(1, 40))
+@example("List<Task<x", 5)
+@example("List<Task>", 3)
+def test_a_text_that_is_escaped_in_slices_is_the_one_that_is_escaped_whole(text, size):
+    """Catches a slice that ends within what makes a bracket a tag, or begins without what stands before it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(expression, "_SLICE", size)
+
+        assert escape(text) == WHOLE.sub("&lt;", text)
+
+
+@given(mixed)
+def test_a_short_text_is_escaped_as_it_always_was(text):
+    """Catches a first look at a bracket that lets go one that is followed by a name of ours."""
+    assert escape(text) == WHOLE.sub("&lt;", text)

@@ -8,6 +8,7 @@ import click
 
 from om_api.amounts import amount
 from om_api.cli.help import examples
+from om_api.cli.known import note_broken
 from om_api.cli.output import as_time, json_option, note, print_json, print_table, print_text
 from om_api.cli.sure import be_sure, yes_option
 from om_api.cli.target import Target, optional_resource, pass_target, resource_argument
@@ -48,7 +49,7 @@ def list_(target: Target, resource: str | None, newest: int, as_json: bool) -> N
     """List a resource's entries, oldest first; without a RESOURCE, which resources have any."""
     with target.memory() as om:
         if resource is None:
-            _print_counts(om.rejected_counts(), as_json)
+            _print_counts(*om.quarantines(), as_json)
             return
         found = om.rejected(resource, newest)
         stats = om.stats(resource)
@@ -63,13 +64,14 @@ def list_(target: Target, resource: str | None, newest: int, as_json: bool) -> N
         note(f"{amount(dropped, 'entry', 'entries')} went because the quarantine was full: retry or drop what is in it")
 
 
-def _print_counts(counts: dict[str, int], as_json: bool) -> None:
+def _print_counts(counts: dict[str, int], broken: Sequence[str], as_json: bool) -> None:
     if as_json:
         print_json(counts)
     elif counts:
         print_table(("resource", "rejected"), sorted(counts.items()))
-    else:
+    elif not broken:
         note("nothing was rejected")
+    note_broken(broken)
 
 
 @rejected.command(epilog=examples("om rejected show harold 3f1c20a9be77"))

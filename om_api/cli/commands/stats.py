@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from om_api.cli.help import examples
-from om_api.cli.known import check_known
+from om_api.cli.known import check_known, note_broken
 from om_api.cli.output import as_time, json_option, note, print_json, print_table
 from om_api.cli.target import Target, optional_resource, pass_target, resource_argument
 
@@ -46,19 +46,20 @@ def stats(target: Target, resource: str | None, as_json: bool) -> None:
     in dollars; om costs says more.
     """
     with target.memory() as om:
-        found = om.stats(resource)
+        found, broken = om.overview() if resource is None else (om.stats(resource), [])
         if resource:
             check_known(om, resource)
     if as_json:
         print_json(found)
     elif isinstance(found, list):
-        _print_overview(found)
+        _print_overview(found, broken)
     else:
         _print_one(found)
+    note_broken(broken)
 
 
-def _print_overview(found: Sequence[Stats]) -> None:
-    if not found:
+def _print_overview(found: Sequence[Stats], broken: Sequence[str]) -> None:
+    if not found and not broken:
         note("no worker has met a resource yet: name one to look at it")
         return
     fields = [msgspec.structs.asdict(each) for each in found]

@@ -232,3 +232,15 @@ def test_a_beat_that_has_not_ticked_yet_is_not_said_to_have_been_away_for_a_day(
     found = doctor()[1]["ticks"]
     assert "on record" in found["says"]
     assert "if this has just begun" in found["do"]
+
+
+def test_one_that_is_broken_is_named_and_hides_no_other(well, doctor, client, prefix):
+    """Catches a writer whose key of another type had `om doctor` say that the store cannot be reached."""
+    client.zadd(f"{prefix}:resources", {"ada": 1, "harold": 2})
+    client.rpush(f"{prefix}:{{harold}}:rejected", "entry")
+    client.set(f"{prefix}:{{ada}}:rejected", "oops")
+    exit_code, found = doctor()
+
+    assert exit_code == 1
+    assert found["broken"]["says"] == "ada: keys hold what is not ours, all else was looked at"
+    assert found["quarantine"]["says"] == "1 entry of harold"

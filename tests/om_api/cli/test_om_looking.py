@@ -133,3 +133,25 @@ def test_no_control_character_of_a_message_reaches_a_table(om, world):
 
     assert "\\x1b[2Jgone\\x07\\u2028" in output
     assert not {"\x1b", "\u2028"} & set(output)
+
+
+SPOILS = {
+    "of another type": lambda client, own: (client.delete(own + ":rejected"), client.set(own + ":rejected", "oops")),
+    "a name that is no text": lambda client, own: client.zadd(own + ":threads", {b"\xff": 1}),
+    "a count that is none": lambda client, own: client.hset(own + ":tokens", "#t-1", "abc"),
+    "a count beyond all numbers": lambda client, own: client.hset(own + ":tokens", "#t-1", "9" * 5000),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILS)
+def test_the_stats_of_all_name_one_that_is_broken_and_show_every_other(om, world, client, prefix, spoil):
+    """Catches a writer whose key of another type, or with other bytes, ended `om stats` for everybody."""
+    for name in ("ada", "harold", "zoe"):
+        world.say("hello", resource=name)
+        client.zadd(world.shop.keys.resources, {name: 1})
+    SPOILS[spoil](client, f"{prefix}:{{harold}}")
+    result = om("stats")
+
+    assert result.exit_code == 0
+    assert [name for name in ("ada", "harold", "zoe") if name in result.stdout] == ["ada", "zoe"]
+    assert "broken: harold" in result.stderr

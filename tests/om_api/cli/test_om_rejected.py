@@ -161,3 +161,15 @@ def test_either_an_entry_is_named_or_all_are_meant(om, poisoned, command, args):
 
     assert (result.exit_code, result.stdout) == (2, "")
     assert "name an entry, or say --all" in result.stderr
+
+
+def test_the_list_of_all_names_a_broken_quarantine_and_counts_every_other(om, om_json, poisoned):
+    """Catches a writer whose key of another type ended `om rejected list` for everybody."""
+    poisoned.client.zadd(poisoned.shop.keys.resources, {"ada": 1})
+    poisoned.client.set(f"{poisoned.prefix}:{{ada}}:rejected", "oops", ex=60)
+    result = om("rejected", "list")
+
+    assert result.exit_code == 0
+    assert "harold" in result.stdout
+    assert "broken: ada" in result.stderr
+    assert om_json("rejected", "list") == {"harold": 2}

@@ -204,3 +204,14 @@ def test_roles_are_three_and_each_includes_the_one_before():
     assert [str(role) for role in order] == ["reader", "writer", "operator"]
     for (a, one), (b, other) in itertools.product(enumerate(order), repeat=2):
         assert one.includes(other) == (a >= b)
+
+
+def test_a_broken_quarantine_hides_no_other_one(using, world, client, prefix):
+    """Catches a writer whose key of another type had `GET /v1/rejected` answer 503 to everybody."""
+    client.zadd(f"{prefix}:resources", {"ada": 1, "harold": 2})
+    client.rpush(f"{prefix}:{{harold}}:rejected", "entry")
+    client.set(f"{prefix}:{{ada}}:rejected", "oops")
+    found = using("operator", "*")("GET", "/v1/rejected")
+
+    assert found.status_code == 200
+    assert found.json()["items"] == [{"resource": "harold", "rejected": 1}]

@@ -586,4 +586,4 @@ def test_only_resources_with_entries_are_counted(store):
     store.client.zadd(store.keys.resources, {"harold": 1, "albert": 1})
     store.client.rpush(store.keys.of("unknown").rejected, "{}", "{}")
 
-    assert store.run(quarantine.counts(store.keys)) == {"harold": 1, "unknown": 2}
+    assert store.run(quarantine.counts(store.keys)) == ({"harold": 1, "unknown": 2}, [])

@@ -371,3 +371,28 @@ def test_thread_scope_is_walked_like_resource_scope(store):
     assert found(store) == []
     store.client.hincrby(key(store, "record", scope), "seq", -1)
     assert [breach.where for breach in found(store)] == [key(store, "chunks", scope)]
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [
+        ("tokens", lambda client, at: client.hset(at, b"#\xff\xfe", 3)),
+        ("tokens", lambda client, at: client.hset(at, "*wake", "soon")),
+        ("tokens", lambda client, at: client.hset(at, "*dropped", "many")),
+        ("threads", lambda client, at: client.zadd(at, {b"\xff": 1})),
+        ("threads", lambda client, at: client.zadd(at, {"t-1": "inf"})),
+        ("scope", lambda client, at: client.set(at, b"\xff")),
+        ("chunks", lambda client, at: client.zadd(at, {b"\xff": 1})),
+        ("reflections", lambda client, at: client.zadd(at, {b"[]": "inf"})),
+        ("observations", lambda client, at: client.zadd(at, {b'{"id":"\xff"}': 2, b"[" * 100_000: 3})),
+    ],
+)
+def test_a_resource_that_cannot_be_read_is_a_breach_and_hides_no_other(store, client, name, spoil):
+    """Catches bytes of one writer that ended the walk, and with it the daily check of everybody."""
+    filled(store)
+    at = f"{store.keys.prefix}:{{ada}}:{name}"
+    spoil(client, at)
+    client.hset(store.keys.of("harold").tokens, "*", 99)
+    resources = {breach.where.split("}")[0].rpartition("{")[2] for breach in found(store)}
+
+    assert {"ada", "harold"} <= resources
