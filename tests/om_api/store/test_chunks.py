@@ -9,6 +9,7 @@ from scene import (
     activate,
     activating,
     buffer,
+    call,
     contents,
     interrupted,
     member,
@@ -19,7 +20,7 @@ from scene import (
     seal,
 )
 
-from om_api.store import clearing, commits, decoding, looking, reading
+from om_api.store import clearing, commits, decoding, doubt, looking, reading
 from om_api.store.verify import verify
 from om_api.values import Chunk, Outcome
 
@@ -90,6 +91,19 @@ def test_a_placeholder_and_its_reason_are_stored_in_one_step(store):
 
     assert store.run(commits.buffer(store.keys, "harold", placeholder, "w", b'{"reason":"no"}')) is Outcome.BUFFERED
     assert store.client.lrange(store.keys.of("harold").rejected, 0, -1) == [b'{"reason":"no"}']
+
+
+# -- observed -----------------------------------------------------------------------------------------------------------
+
+
+def test_that_a_half_was_observed_is_noted_for_a_day_and_not_of_one_that_is_gone(store):
+    seal(store, "c1", 1)
+    of = store.keys.of("harold")
+    store.run(doubt.observed(store.keys, "harold", "c1"))
+    _, mark = doubt.locks(of, "c1")
+
+    assert store.client.ttl(mark) in {86_400, 86_399}
+    assert [call(store, "observed", [of.chunk(name), mark], [60]) for name in ("c1", "c9")] == [1, 0]
 
 
 # -- split --------------------------------------------------------------------------------------------------------------

@@ -379,6 +379,15 @@ def test_a_cleared_thread_leaves_the_quarantine_and_every_text_with_it(store):
     assert "of one" not in generation.text
 
 
+def test_a_cleared_thread_is_a_change_even_when_nothing_was_counted_of_it(store):
+    """Catches a seq that stays: the sweep knows by it, and by the counters, whether anything happened to a memory."""
+    observed(store, "o1", 1)
+    before = record(store).seq
+    store.run(clear_thread(store, "t7"))
+
+    assert record(store).seq > before
+
+
 def test_a_cleared_thread_takes_its_own_tokens_off_the_total_and_no_more(store):
     push(store, 1)
     push(store, 31, thread="t2")
@@ -427,6 +436,17 @@ def test_a_forgotten_observation_takes_its_messages_along(store):
     assert ids(store) == ["o2"]
     assert store.client.exists(store.keys.of("harold").source("o1")) == 0
     assert (record(store).observation_count, record(store).observation_tokens) == (1, 5)
+
+
+def test_a_forgotten_observation_leaves_the_quarantine_with_every_copy_of_its_entry(store):
+    """Catches a copy that came while the owner's word was on its way: it holds what was to be forgotten."""
+    observed(store, "o1", 1)
+    rejected = store.keys.of("harold").rejected
+    entry, other = (b'{"kind":"unobservable","observation":"%s"}' % name for name in (b"o1", b"o2"))
+    store.client.rpush(rejected, entry, other)
+    store.run(interrupted(forgetting(store, "o1"), "forget", lambda: store.client.rpush(rejected, entry)))
+
+    assert store.client.lrange(rejected, 0, -1) == [other]
 
 
 @pytest.mark.parametrize("why", ["another memory", "forgotten before", "reflected meanwhile"])

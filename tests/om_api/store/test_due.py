@@ -297,3 +297,24 @@ def test_a_forced_request_is_answered_only_while_it_is_the_one_that_was_read(sto
 
     store.run(noting(store, forced=[("force", f"{second}@1", "")]))
     assert store.run(looking.look(store.keys, HAROLD)).forced == {}
+
+
+def test_all_requests_that_a_note_names_are_answered(store):
+    seal(store, "c1", 1)
+    fields = ["force", "force:t1", "force:t2"]
+    asked = [(field, store.run(commits.force(store.keys, HAROLD, field)), "") for field in fields]
+    store.run(noting(store, forced=asked))
+
+    assert store.run(commits.requests(store.keys, HAROLD)) == {}
+
+
+def test_what_is_dropped_is_neither_due_nor_queued_but_for_what_was_marked_since(store, index):
+    """Time 0: three scopes are claimed. Time 1: b's first message marks it. Time 2: all are to be dropped, and b stays due."""
+    mark(store, "a", "b", "c", "d")
+    claims = [held for held in claim(store) if held.scope != "d"]
+    gone = Claim("z", "1")
+    mark(store, "b")
+
+    assert store.run(due.drop(index, [*claims, gone])) == 2
+    assert {name.decode() for name in store.client.zrange(index, 0, -1)} == {"b", "d"}
+    assert store.client.zrange(queued(index), 0, -1) == [b"d"]
