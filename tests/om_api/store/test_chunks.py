@@ -162,6 +162,15 @@ def test_a_chunk_of_more_than_a_slice_is_split_whole(store):
     assert store.run(verify(store.keys)) == []
 
 
+def test_a_half_of_more_members_than_lua_can_hand_to_one_command_is_whole(store):
+    seal(store, "c1", 1)
+    of = store.keys.of("harold")
+    store.client.zadd(of.sealed("c1"), {f"{n}": AT * 2 + n for n in range(5_000)})
+    store.run(splitting(store))
+
+    assert [store.client.zcard(of.sealed(chunk.id)) for chunk in chunks(store)] == [1, 5_000]
+
+
 @pytest.mark.parametrize("n", [0, -1, 3, 4])
 def test_a_split_that_leaves_a_half_empty_changes_nothing(store, n):
     seal(store, "c1", 1, 2, 3)
