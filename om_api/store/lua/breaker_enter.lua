@@ -17,7 +17,7 @@ if busy > now and busy <= now + LONGEST_MS then
   return {'busy', busy - now}
 elseif open > now and open <= now + LONGEST_MS then
   return {'open', open - now}
-elseif open > 0 and probing > now then
+elseif probing > now then
   return {'open', math.min(probing - now, PROBING_MS)}
 elseif redis.call('ZCOUNT', holders, '(' .. now, '+inf') + 1 > places and not redis.call('ZSCORE', holders, token) then
   return {'full', 0}

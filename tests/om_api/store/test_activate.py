@@ -87,6 +87,17 @@ def test_chunks_that_a_look_gives_in_another_order_are_still_appended_by_seq(sto
     assert [s.observation.id for s in stored(store)] == ["c1", "c2", "c3"]
 
 
+def test_chunks_of_one_seq_are_activated_all_the_same(store):
+    """Catches an order that says of two alike that either comes first: Lua gives up sorting them, or not, as they lie."""
+    names = [f"c{n}" for n in range(1, 8)]
+    for n, name in enumerate(names, 1):
+        ready(store, name, n)
+    store.client.zadd(store.keys.of("harold").chunks(HAROLD), dict.fromkeys(names, 3))
+
+    assert activate(store, *names) is Outcome.ACTIVATED
+    assert sorted(s.observation.id for s in stored(store)) == names
+
+
 def test_the_thread_learns_its_task(store):
     ready(store, "c1", 1, task="mend the roof")
     activate(store, "c1")
@@ -222,6 +233,15 @@ def test_a_waiting_chunk_of_another_thread_holds_nothing_up(store):
     ready(store, "c2", 31, thread="t2")
 
     assert activate(store, "c2") is Outcome.ACTIVATED
+
+
+def test_two_waiting_chunks_of_another_thread_hold_nothing_up(store):
+    """Catches a chunk that is refused, though nobody chose it, because another of its thread waits before it."""
+    seal(store, "c1", 1)
+    seal(store, "c2", 2)
+    ready(store, "c3", 31, thread="t2")
+
+    assert activate(store, "c3") is Outcome.ACTIVATED
 
 
 def test_an_earlier_chunk_that_nobody_named_holds_activation_up(store):

@@ -97,6 +97,15 @@ def test_of_two_plain_members_with_one_id_the_first_stays(store):
     assert store.run(adopt(store)) == Adopted(1, 0, 1)
 
 
+def test_what_is_dropped_or_malformed_does_not_keep_a_surplus_message(store):
+    """Catches a member that goes and is taken for two uncounted ones: nobody would be sure any more, and both would stay."""
+    seal(store, "c1", 1)
+    same = [b'{"id":"x","role":"user","content":"%s"}' % word for word in (b"a", b"b")]
+    write_plainly(store, member(1), b"broken", *same)
+
+    assert store.run(adopt(store)) == Adopted(1, 1, 2)
+
+
 def a_window_later(store):
     """As if ten minutes had passed: what was accepted so far stands in the window before."""
     of = store.keys.of("harold")
@@ -200,6 +209,22 @@ def test_a_thousand_members_are_adopted_in_one_go(store):
     assert counts(store) == {"t1": 10_500, "#t1": 2_100, "*": 10_500}
 
 
+def test_every_id_and_fingerprint_of_two_thousand_is_remembered(store):
+    """Catches a part that is left out where they are noted by the thousand: the next adoption would not know it."""
+    write_plainly(store, *(b'{"id":"p%d","role":"user","content":"x"}' % n for n in range(2_100)))
+    store.run(adopt(store))
+
+    assert store.client.scard(store.keys.of("harold").seen("t1", window())) == 2 * 2_100
+
+
+def test_a_memory_of_which_everything_was_removed_by_hand_weighs_nothing(store):
+    push(store, 1)
+    store.client.zrem(store.keys.of("harold").messages("t1"), member(1))
+    store.run(adopt(store))
+
+    assert counts(store) == {"*": 0}
+
+
 def _verb(store, **changed):
     """The verb as a caller would name it who saw one plain member."""
     of, now = store.keys.of("harold"), window()
@@ -221,9 +246,18 @@ def _verb(store, **changed):
         "weight": 0,
         "epoch": "",
         "seq": 0,
+        "fresh_key": "k",
         **changed,
     }
     return names, [*told.values(), member(1), "m1", "=f", 10, "", "", b"surplus"]
+
+
+def test_an_adoption_planned_from_what_is_there_counts_it(store):
+    """Without it the tests below would pass for a call that is refused for any other reason."""
+    write_plainly(store, member(1))
+    names, args = _verb(store)
+
+    assert call(store, "adopt", names, args) == [1, 0, 0, b"10"]
 
 
 @pytest.mark.parametrize("changed", [{"card": 2}, {"count": 1}, {"weight": 9}, {"epoch": "other"}, {"seq": 3}])

@@ -107,6 +107,28 @@ def test_failures_of_another_minute_are_not_counted(store, key):
     assert enter(store).word == "closed"
 
 
+def test_failures_that_are_45_seconds_old_are_counted_with_the_next(store, key):
+    fail(store, 4)
+    store.client.hincrby(key, "since", -45_000)
+    fail(store, 1)
+
+    assert enter(store).word == "open"
+
+
+@pytest.mark.parametrize("last", ["a failure", "an answer", "a probe"])
+def test_a_breaker_is_remembered_for_a_day_after_what_was_said_last(store, key, last):
+    fail(store)
+    let_the_pause_pass(store, key)
+    store.client.persist(key)
+    {
+        "a failure": fail,
+        "an answer": lambda of: report(of, "answered"),
+        "a probe": lambda of: enter(of, "probe"),
+    }[last](store)
+
+    assert store.client.pttl(key) == pytest.approx(86_400_000, abs=60_000)
+
+
 def test_after_the_pause_exactly_one_is_let_through_until_it_has_said_how_it_went(store, key):
     fail(store)
     let_the_pause_pass(store, key)
@@ -115,6 +137,14 @@ def test_after_the_pause_exactly_one_is_let_through_until_it_has_said_how_it_wen
     waits = enter(store, "second")
     assert waits.word == "open"
     assert 0 < waits.wait <= 5
+
+
+def test_who_waits_for_a_probe_asks_again_within_five_seconds_however_long_its_lease_is(store, key):
+    fail(store)
+    let_the_pause_pass(store, key)
+
+    assert enter(store, "probe") == breaker.State("probe")
+    assert enter(store, "second") == breaker.State("open", 5)
 
 
 def test_exactly_one_of_32_threads_is_the_probe(store, key):
@@ -162,6 +192,15 @@ def test_each_failed_probe_doubles_the_pause_up_to_ten_minutes(store, key):
         pauses.append(round(state(store).wait))
 
     assert pauses == [60, 120, 240, 480, 600, 600]
+
+
+def test_a_probe_that_waited_in_vain_doubles_the_pause_as_well(store, key):
+    fail(store)
+    let_the_pause_pass(store, key)
+    enter(store, "probe")
+    report(store, "late", "probe")
+
+    assert (state(store).times, round(state(store).wait)) == (2, 60)
 
 
 def test_a_probe_whose_worker_died_does_not_close_the_door_for_ever(store, key):
@@ -243,6 +282,17 @@ def test_a_server_whose_clock_was_set_back_leaves_no_model_alone_for_ever(store,
     report(store, "none")
     refuse_everything(store, 20)
     assert 19 <= enter(store).wait <= 20
+
+
+@pytest.mark.parametrize("field", ["busy", "until"])
+@pytest.mark.parametrize(("minutes", "obeyed"), [(9, True), (11, False)])
+def test_a_pause_of_ten_minutes_is_obeyed_and_a_longer_one_is_none(store, key, field, minutes, obeyed):
+    """Catches a bound that would end the longest pause early, or begin it anew with a clock that was set back."""
+    now = 1_000 * store.client.time()[0]
+    store.client.hset(key, field, now + minutes * 60_000)
+    store.client.expire(key, 60)
+
+    assert (enter(store).wait > 0) is obeyed
 
 
 # -- what is refused because it is too much
@@ -363,6 +413,16 @@ def test_a_server_whose_clock_was_set_back_forgets_what_was_refused_in_the_futur
     assert state(store).word == "held"
 
 
+def test_an_answer_forgets_what_was_refused_in_the_future(store, key):
+    """Catches a room that stays for ever: nobody halves it again before the clock has come to where it was."""
+    words(store, "abcd")
+    refuse(store, "a")
+    store.client.hincrby(key, "cut", 10**9)
+    answer(store, "b")
+
+    assert store.client.hmget(key, "room", "half", "cut") == [None] * 3
+
+
 # -- what breaks at once
 
 
@@ -391,6 +451,13 @@ def test_calls_that_waited_in_vain_open_it_though_they_began_together(store):
 
 def test_there_are_no_more_places_than_most(store):
     assert words(store, "abc", 2) == ["closed", "closed", "full"]
+    assert enter(store, "d", 2) == breaker.State("full")
+
+
+def test_places_are_remembered_no_longer_than_the_longest_lease(store, holders):
+    enter(store)
+
+    assert store.client.pttl(holders) == pytest.approx(LEASE_S * 1000, abs=5_000)
 
 
 @pytest.mark.parametrize("outcome", ["answered", "failed", "late", "none"])

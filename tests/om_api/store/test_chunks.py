@@ -9,6 +9,7 @@ from scene import (
     activate,
     activating,
     buffer,
+    call,
     contents,
     interrupted,
     member,
@@ -19,7 +20,7 @@ from scene import (
     seal,
 )
 
-from om_api.store import clearing, commits, decoding, looking, reading
+from om_api.store import clearing, commits, decoding, doubt, looking, reading
 from om_api.store.verify import verify
 from om_api.values import Chunk, Outcome
 
@@ -92,6 +93,19 @@ def test_a_placeholder_and_its_reason_are_stored_in_one_step(store):
     assert store.client.lrange(store.keys.of("harold").rejected, 0, -1) == [b'{"reason":"no"}']
 
 
+# -- observed -----------------------------------------------------------------------------------------------------------
+
+
+def test_that_a_half_was_observed_is_noted_for_a_day_and_not_of_one_that_is_gone(store):
+    seal(store, "c1", 1)
+    of = store.keys.of("harold")
+    store.run(doubt.observed(store.keys, "harold", "c1"))
+    _, mark = doubt.locks(of, "c1")
+
+    assert store.client.ttl(mark) in {86_400, 86_399}
+    assert [call(store, "observed", [of.chunk(name), mark], [60]) for name in ("c1", "c9")] == [1, 0]
+
+
 # -- split --------------------------------------------------------------------------------------------------------------
 
 
@@ -146,6 +160,15 @@ def test_a_chunk_of_more_than_a_slice_is_split_whole(store):
 
     assert [chunk.messages for chunk in chunks(store)] == [1_100, 1_300]
     assert store.run(verify(store.keys)) == []
+
+
+def test_a_half_of_more_members_than_lua_can_hand_to_one_command_is_whole(store):
+    seal(store, "c1", 1)
+    of = store.keys.of("harold")
+    store.client.zadd(of.sealed("c1"), {f"{n}": AT * 2 + n for n in range(5_000)})
+    store.run(splitting(store))
+
+    assert [store.client.zcard(of.sealed(chunk.id)) for chunk in chunks(store)] == [1, 5_000]
 
 
 @pytest.mark.parametrize("n", [0, -1, 3, 4])

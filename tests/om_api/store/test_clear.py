@@ -46,6 +46,13 @@ def ids(store, scope=HAROLD):
     return [s.observation.id for s in store.run(reading.observations(store.keys, scope))]
 
 
+def many(store):
+    """Keys that nobody reads, more than one command can name."""
+    names = [f"{store.keys.of('harold').base}:some:{n}" for n in range(2_500)]
+    store.client.mset(dict.fromkeys(names, 1))
+    return names
+
+
 # -- clear --------------------------------------------------------------------------------------------------------------
 
 
@@ -181,6 +188,15 @@ def test_retention_that_is_refused_leaves_the_scope_due(store):
 
     assert done.outcome is Outcome.SUPERSEDED
     assert store.client.zscore(store.keys.due_observe, "harold") is not None
+
+
+def test_thousands_of_keys_are_unlinked_to_the_last(store):
+    """Catches a part that is left out where they are named by the thousand."""
+    of = store.keys.of("harold")
+    names = many(store)
+    call(store, "clear", [of.tokens, of.threads, *names], [0, 0])
+
+    assert contents(store) == {}
 
 
 def test_retention_clears_what_is_idle(store):
@@ -328,6 +344,61 @@ def test_a_reflection_thought_from_a_cleared_thread_is_not_committed(store):
     assert ids(store) == ["o2"]
 
 
+def test_thousands_of_keys_of_a_thread_are_unlinked_to_the_last(store):
+    """Catches a part that is left out where they are named by the thousand."""
+    of = store.keys.of("harold")
+    fixed = [of.tokens, of.record(HAROLD), of.messages("t1"), of.chunks(HAROLD), of.observations(HAROLD)]
+    fixed += [of.reflections(HAROLD), of.threads, of.rejected, of.scope]
+    call(store, "clear_thread", [*fixed, *many(store)], ["resource", "", "new", 0, 0, "t1", 0, 0, 0, 0])
+
+    assert contents(store) == {}
+
+
+def test_a_cleared_thread_takes_the_draft_of_a_reflection_along(store):
+    """Catches a draft that is read as one more history, or stays, with the words of what was cleared."""
+    observed(store, "o1", 1)
+    reflect(store, "o1", text=FOLDED)
+    observed(store, "o2", 2)
+    store.run(commits.draft(store.keys, HAROLD, record(store).epoch, 1, b"* drafted", 60))
+
+    assert store.run(clear_thread(store, "t1")).outcome is Outcome.CLEARED
+    assert not store.client.exists(store.keys.of("harold").draft(HAROLD))
+
+
+def test_a_cleared_thread_leaves_the_quarantine_and_every_text_with_it(store):
+    """Catches an entry that is passed over, or of which a copy stays that came while the clear was planned."""
+    observed(store, "o1", 1)
+    reflect(store, "o1", text=FOLDED)
+    rejected = store.keys.of("harold").rejected
+    entries = [b'{"kind":"malformed","thread_id":"%s","member":"%d"}' % (t, n) for n in (1, 2) for t in (b"t1", b"t2")]
+    store.client.rpush(rejected, *entries)
+    store.run(interrupted(clear_thread(store, "t1"), "clear_thread", lambda: store.client.rpush(rejected, entries[0])))
+    (generation,) = store.run(reading.generations(store.keys, HAROLD))
+
+    assert store.client.lrange(rejected, 0, -1) == entries[1::2]
+    assert "of one" not in generation.text
+
+
+def test_a_cleared_thread_is_a_change_even_when_nothing_was_counted_of_it(store):
+    """Catches a seq that stays: the sweep knows by it, and by the counters, whether anything happened to a memory."""
+    observed(store, "o1", 1)
+    before = record(store).seq
+    store.run(clear_thread(store, "t7"))
+
+    assert record(store).seq > before
+
+
+def test_a_cleared_thread_takes_its_own_tokens_off_the_total_and_no_more(store):
+    push(store, 1)
+    push(store, 31, thread="t2")
+    totals = []
+    for thread in ("t3", "t1", "t2"):
+        store.run(clear_thread(store, thread))
+        totals.append(store.client.hget(store.keys.of("harold").tokens, "*"))
+
+    assert totals == [b"20", b"10", b"0"]
+
+
 def test_in_thread_scope_a_cleared_thread_takes_its_generations_along(store):
     scope, other = Scope("harold", "t1"), Scope("harold", "t2")
     observed(store, "o1", 1, scope=scope)
@@ -365,6 +436,17 @@ def test_a_forgotten_observation_takes_its_messages_along(store):
     assert ids(store) == ["o2"]
     assert store.client.exists(store.keys.of("harold").source("o1")) == 0
     assert (record(store).observation_count, record(store).observation_tokens) == (1, 5)
+
+
+def test_a_forgotten_observation_leaves_the_quarantine_with_every_copy_of_its_entry(store):
+    """Catches a copy that came while the owner's word was on its way: it holds what was to be forgotten."""
+    observed(store, "o1", 1)
+    rejected = store.keys.of("harold").rejected
+    entry, other = (b'{"kind":"unobservable","observation":"%s"}' % name for name in (b"o1", b"o2"))
+    store.client.rpush(rejected, entry, other)
+    store.run(interrupted(forgetting(store, "o1"), "forget", lambda: store.client.rpush(rejected, entry)))
+
+    assert store.client.lrange(rejected, 0, -1) == [other]
 
 
 @pytest.mark.parametrize("why", ["another memory", "forgotten before", "reflected meanwhile"])

@@ -297,3 +297,66 @@ def test_a_forced_request_is_answered_only_while_it_is_the_one_that_was_read(sto
 
     store.run(noting(store, forced=[("force", f"{second}@1", "")]))
     assert store.run(looking.look(store.keys, HAROLD)).forced == {}
+
+
+def test_all_requests_that_a_note_names_are_answered(store):
+    seal(store, "c1", 1)
+    fields = ["force", "force:t1", "force:t2"]
+    asked = [(field, store.run(commits.force(store.keys, HAROLD, field)), "") for field in fields]
+    store.run(noting(store, forced=asked))
+
+    assert store.run(commits.requests(store.keys, HAROLD)) == {}
+
+
+@pytest.mark.parametrize(
+    ("is_queued", "on_lease", "begins"),
+    [(True, True, True), (True, False, True), (False, True, True), (False, False, False)],
+)
+def test_a_task_begins_while_its_scope_is_queued_or_on_its_lease(store, index, is_queued, on_lease, begins):
+    """Catches a task that the scope's next look takes for another's, and one that repeats what another did."""
+    mark(store, "a")
+    (held,) = claim(store)
+    if not is_queued:
+        store.client.zrem(queued(index), "a")
+    if not on_lease:
+        mark(store, "a", urgent=True)
+
+    assert store.run(due.start(index, held)) is begins
+    assert store.client.zscore(queued(index), "a") is None
+
+
+def test_a_memory_is_still_for_as_long_as_it_looks_alike(store):
+    """Catches a time that begins anew at every look, or stays when something changed."""
+    seal(store, "c1", 1)
+    of = store.keys.of("harold")
+    still = [store.run(commits.stir(store.keys, HAROLD, "1/1"))]
+    store.client.hincrby(of.record(HAROLD), "stirred_at", -50_000)
+    still += [store.run(commits.stir(store.keys, HAROLD, looks)) for looks in ("1/1", "2/2")]
+    now = 1_000 * store.client.time()[0]
+
+    assert (still[0], round(still[1], -4), still[2]) == (0, 50_000, 0)
+    assert int(store.client.hget(of.record(HAROLD), "stirred_at")) == pytest.approx(now, abs=5_000)
+
+
+@pytest.mark.parametrize("holds", ["tokens", "record"])
+def test_that_a_memory_of_counters_alone_is_still_is_noted_too(store, holds):
+    push(store, 1)
+    of = store.keys.of("harold")
+    if holds == "record":
+        store.client.hset(of.record(HAROLD), "epoch", "e")
+        store.client.unlink(of.tokens)
+    store.run(commits.stir(store.keys, HAROLD, "1/1"))
+
+    assert store.client.hget(of.record(HAROLD), "stirred") == b"1/1"
+
+
+def test_what_is_dropped_is_neither_due_nor_queued_but_for_what_was_marked_since(store, index):
+    """Time 0: three scopes are claimed. Time 1: b's first message marks it. Time 2: all are to be dropped, and b stays due."""
+    mark(store, "a", "b", "c", "d")
+    claims = [held for held in claim(store) if held.scope != "d"]
+    gone = Claim("z", "1")
+    mark(store, "b")
+
+    assert store.run(due.drop(index, [*claims, gone])) == 2
+    assert {name.decode() for name in store.client.zrange(index, 0, -1)} == {"b", "d"}
+    assert store.client.zrange(queued(index), 0, -1) == [b"d"]

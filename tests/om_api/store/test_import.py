@@ -368,6 +368,17 @@ def test_a_request_for_a_memory_that_is_not_there_does_not_keep_one_from_coming(
     assert memory(store) == before
 
 
+def test_a_request_for_a_memory_that_is_not_there_is_gone_when_one_without_a_record_comes(store):
+    """Catches a record that is left because nothing takes its place: what was asked of nobody would be asked of who comes."""
+    push(store, 1)
+    file = exported(store)
+    clear(store)
+    store.run(commits.force(store.keys, HAROLD, "force"))
+    import_(store, file)
+
+    assert not store.client.exists(store.keys.of("harold").record(HAROLD))
+
+
 # -- what may happen on the way ----------------------------------------------------------------------------------------
 
 
@@ -418,6 +429,13 @@ def test_an_import_whose_reply_was_lost_is_answered_again(store):
 
     assert store.run(_twice(incoming(store, file).commit(), "arrive")).resource == "harold"
     assert store.run(verify(store.keys)) == []
+
+
+def test_an_import_is_known_again_for_an_hour(store):
+    push(store, 1)
+    import_(store, exported(store), "albert")
+
+    assert store.client.pttl(store.keys.of("albert").lock("imported")) == pytest.approx(3_600_000, abs=60_000)
 
 
 def test_every_transaction_of_an_import_can_be_sent_twice(store):

@@ -75,6 +75,24 @@ def test_threads_go_into_one_pool_and_keep_their_words_apart(store):
     assert text(store, HAROLD) == ['<thread id="t1">\n* of one\n</thread>']
 
 
+def test_what_a_text_stands_for_moves_along_and_is_kept_anew(store):
+    pooled(store)
+    store.run(moving(store))
+    history = store.keys.of("harold").reflected(T1, 1)
+
+    assert [s.observation.id for s in store.run(reading.replaced(store.keys, T1, 1))] == ["o1"]
+    assert SETTINGS.retention_s - 5 <= store.client.ttl(history) <= SETTINGS.retention_s
+
+
+def test_a_record_that_a_move_makes_says_of_which_schema_it_is(store):
+    """Catches one that a later version would take for another's: it is the schema that a seal writes."""
+    pooled(store)
+    sealed = store.client.hget(store.keys.of("harold").record(HAROLD), "schema")
+    store.run(moving(store))
+
+    assert store.client.hget(store.keys.of("harold").record(T1), "schema") == sealed == b"1"
+
+
 def test_raw_messages_and_sources_stay_where_they_are(store):
     pooled(store)
     push(store, 5)
@@ -188,14 +206,26 @@ def test_a_chunk_that_is_sealed_before_the_move_reads_stops_it(store):
     assert [chunk.id for chunk in store.run(looking.look(store.keys, HAROLD)).chunks] == ["c9"]
 
 
+@pytest.mark.parametrize("scope", [T1, T2])
 @pytest.mark.parametrize("there", ["record", "chunks", "observations", "reflections"])
-def test_a_memory_is_not_moved_onto_another(store, there):
+def test_a_memory_is_not_moved_onto_another(store, there, scope):
     """Breaks without a look at where it goes: what stands there would be joined to it or overwritten."""
     pooled(store)
-    name = getattr(store.keys.of("harold"), there)(T1)
+    name = getattr(store.keys.of("harold"), there)(scope)
     store.client.hset(name, "epoch", "e") if there == "record" else store.client.zadd(name, {"x": 1})
     with nothing_changes(store):
         assert store.run(moving(store)) is Outcome.SUPERSEDED
+
+
+def test_requests_that_wait_where_a_memory_goes_wait_still(store):
+    """Catches a record that is unlinked with those that the memory leaves: nobody would answer who asked."""
+    pooled(store)
+    asked = [store.run(commits.force(store.keys, scope, "force")) for scope in (T1, T2)]
+    store.run(moving(store))
+
+    assert [store.run(commits.requests(store.keys, scope)) for scope in (T1, T2)] == [
+        {"force": request.encode()} for request in asked
+    ]
 
 
 def test_a_thread_that_is_only_raw_does_not_stop_the_move(store):
@@ -214,11 +244,12 @@ def test_a_memory_that_was_never_reflected_has_no_generation_afterwards(store):
     assert (record(store, T1).generation, record(store, T1).origin) == (0, "initial")
 
 
-def test_counters_stay_and_from_where_on_a_push_is_due_is_forgotten(store):
+@pytest.mark.parametrize("wake", ["*wake", "*wake:t1"])
+def test_counters_stay_and_from_where_on_a_push_is_due_is_forgotten(store, wake):
     """Breaks when the old wake stays: pushes would be compared with a pressure that is no longer looked at."""
     pooled(store)
     push(store, 5)
-    store.run(commits.note(store.keys, HAROLD, record(store).epoch, commits.Note("", "*wake", 100)))
+    store.run(commits.note(store.keys, HAROLD, record(store).epoch, commits.Note("", wake, 100)))
     store.run(moving(store))
 
     counters = store.client.hgetall(store.keys.of("harold").tokens)

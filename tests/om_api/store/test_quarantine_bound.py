@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from scene import member, write_plainly
+from scene import call, member, write_plainly
 
 from om_api.store import looking, quarantine, writing
 from om_api.store.quarantine import as_rejected
@@ -106,3 +106,71 @@ def test_what_names_no_resource_is_bounded_too(store):
     store.run(writing.older_members(store.keys, older, "t1"))
 
     assert store.client.llen(store.keys.of("unknown").rejected) <= 20
+
+
+# -- to the entry and the byte ------------------------------------------------------------------------------------------
+
+
+def trim(store, entries, *, added=None, most=1_000, most_bytes=10_000, known=None):
+    """The script itself over a list that is there: how many went, and what is noted of the bytes."""
+    of = store.keys.of("harold")
+    store.client.rpush(of.rejected, *entries)
+    if known is not None:
+        store.client.hset(of.tokens, "*rejected", known)
+    gone = call(store, "trim", [of.rejected, of.tokens], [len(entries) if added is None else added, most, most_bytes])
+    store.client.hset(of.tokens, "#t1", 0)  # a key that holds nothing else is no memory
+    noted = store.client.hget(of.tokens, "*rejected")
+    return gone, noted and int(noted)
+
+
+def bad(n):
+    return b'{"kind":"malformed","n":%2d}' % n  # 27 bytes
+
+
+@pytest.mark.parametrize(
+    ("n", "most", "most_bytes", "left"),
+    [
+        (10, 10, 270, 10),  # full, and nothing goes
+        (11, 10, 10_000, 9),  # one too many, and a tenth goes
+        (10, 1_000, 269, 8),  # one byte too many: nine would be 243 of 242.1
+        (11, 1_000, 270, 9),  # nine are nine tenths to the byte
+        (18, 10, 10_000, 9),  # as many go as stay
+        (19, 10, 10_000, 9),  # more go than stay
+    ],
+)
+@pytest.mark.parametrize("kind", ["malformed", "foreign"])
+def test_a_full_list_loses_a_tenth_and_what_is_left_is_noted_to_the_byte(store, n, most, most_bytes, left, kind):
+    """Catches a bound that is one off, and a count of bytes that does not begin with nothing."""
+    entries = [bad(at).replace(b"malformed", kind.encode().ljust(9)) for at in range(n)]
+    gone, noted = trim(store, entries, most=most, most_bytes=most_bytes)
+
+    assert gone == n - left
+    assert noted == 27 * left
+    kept = entries[n - left :] if kind == "malformed" else entries[:left]
+    assert store.client.lrange(store.keys.of("harold").rejected, 0, -1) == kept
+    assert dropped(store) == gone
+
+
+@pytest.mark.parametrize(("most_bytes", "noted"), [(269, 27), (270, None), (271, None)])
+def test_how_many_bytes_there_are_is_noted_from_a_tenth_on(store, most_bytes, noted):
+    assert trim(store, [bad(1)], most_bytes=most_bytes) == (0, noted)
+
+
+@pytest.mark.parametrize(("added", "known"), [(1, 243), (2, 216)])
+def test_of_a_long_list_only_what_came_is_read_while_it_fits(store, added, known):
+    """Catches a list that is read whole at every entry: what was noted is believed as long as all of it would fit."""
+    assert trim(store, [bad(1), bad(2)], added=added, most=2, most_bytes=270, known=known) == (0, 270)
+
+
+def test_a_list_that_seems_too_long_is_read_and_counted_anew(store):
+    assert trim(store, [bad(1), bad(2)], added=1, most=2, most_bytes=270, known=244) == (0, 54)
+
+
+@pytest.mark.parametrize("added", [0, 1])
+def test_nothing_is_noted_when_nothing_came_or_nothing_is_there(store, added):
+    of = store.keys.of("harold")
+    if not added:
+        store.client.rpush(of.rejected, *map(bad, range(5)))
+
+    assert call(store, "trim", [of.rejected, of.tokens], [added, 2, 30]) == 0
+    assert not store.client.exists(of.tokens)

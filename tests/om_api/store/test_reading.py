@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from scene import HAROLD, activate, buffer, filled, message, observed, push, ready, seal
+from scene import HAROLD, activate, buffer, filled, member, message, observed, push, ready, reflect, seal
 
 from om_api.store import commits, looking, reading
-from om_api.store.asking import OTHERS, Names
+from om_api.store.asking import EXCERPT_MESSAGES, OTHERS, Names
 from om_api.store.past import Past
 from om_api.store.reading import newest_others
 from om_api.values import Scope
@@ -155,6 +155,31 @@ def test_the_settled_read_names_other_threads_alone_and_the_newest_first(store):
 
     assert names == Names(HAROLD, {"c4": "", "c5": ""}, ("t2",))
     assert found.newest == [b"t2", b"t1"]
+
+
+def test_the_settled_read_gives_the_last_of_several_generations(store):
+    for n in (1, 2, 3):
+        observed(store, f"o{n}", n)
+        reflect(store, f"o{n}", text=f"* all up to {n}")
+    settled, _ = _unsettled(store, warm(store))
+
+    assert settled.generation.text == "* all up to 3"
+
+
+def test_the_settled_read_excerpts_the_newest_messages_of_another_thread(store):
+    push(store, 1)
+    push(store, *range(30, 50), thread="t2")
+    found, _ = store.run(reading._settled(store.keys.of("harold"), "t1", HAROLD))
+
+    assert [one for one, _ in found.others["t2"]] == [member(n, "t2") for n in range(50 - EXCERPT_MESSAGES, 50)]
+
+
+def test_the_settled_read_names_no_more_threads_than_the_usual_one(store):
+    """As many again as it excerpts: some of the newest have nothing raw."""
+    store.client.zadd(store.keys.of("harold").threads, {f"t{n}": n for n in range(5 * OTHERS)})
+    found, _ = store.run(reading._settled(store.keys.of("harold"), "t1", HAROLD))
+
+    assert found.newest == [b"t%d" % n for n in range(5 * OTHERS - 1, 3 * OTHERS - 2, -1)]
 
 
 def test_in_thread_scope_the_settled_read_gives_the_same_snapshot(store):

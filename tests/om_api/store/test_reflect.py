@@ -154,6 +154,13 @@ def test_a_draft_is_kept_until_its_generation_comes(store):
     assert store.run(looking.look(store.keys, HAROLD)).draft is None
 
 
+def test_a_draft_lives_as_long_as_it_was_given(store):
+    observed(store, "o1", 1)
+    store.run(drafting(store))
+
+    assert store.client.ttl(store.keys.of("harold").draft(HAROLD)) in {TTL, TTL - 1}
+
+
 def test_a_draft_covers_nothing(store):
     observed(store, "o1", 1)
     store.run(drafting(store))

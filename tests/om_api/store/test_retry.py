@@ -125,6 +125,28 @@ def test_a_surplus_member_goes_back_and_stays_surplus_while_its_id_is_known(stor
     assert [found for found, _ in raw(store)] == [member(1)]
 
 
+def test_of_two_entries_that_read_alike_one_is_taken_out(store):
+    """Catches a retry that takes an entry along which came since it was read, and whose member nobody puts back."""
+    write_plainly(store, b"no JSON")
+    store.run(adopt(store))
+    (entry,) = store.client.lrange(store.keys.of("harold").rejected, 0, -1)
+    store.run(
+        interrupted(retrying(store), "retry", lambda: store.client.rpush(store.keys.of("harold").rejected, entry))
+    )
+
+    assert store.client.lrange(store.keys.of("harold").rejected, 0, -1) == [entry]
+
+
+def test_of_two_entries_of_a_placeholder_that_read_alike_one_is_taken_out(store):
+    quarantined(store)
+    (entry,) = store.client.lrange(store.keys.of("harold").rejected, 0, -1)
+    store.run(
+        interrupted(retrying(store), "retry", lambda: store.client.rpush(store.keys.of("harold").rejected, entry))
+    )
+
+    assert store.client.lrange(store.keys.of("harold").rejected, 0, -1) == [entry]
+
+
 def test_a_surplus_member_becomes_a_message_once_its_id_is_free(store):
     push(store, 1)
     write_plainly(store, b'{"id":"m1","role":"user","content":"late"}', score=AT + 3_600_000)
