@@ -190,7 +190,7 @@ class ObservationalMemory:
         """How full a resource's memory is; without one, of every resource the workers have met and that is not broken."""
         if resource_id is not None:
             return self._run(self._core.stats(resource_id))
-        return self.overview().stats
+        return (self.overview()).stats
 
     def overview(self) -> Overview:
         """How full every memory is, and which are broken: their keys hold what is not ours, and `verify` names them."""
@@ -275,7 +275,7 @@ class ObservationalMemory:
 
     def rejected_counts(self) -> dict[str, int]:
         """How many messages of each resource could not be accepted or observed; resources without any are left out."""
-        return self.quarantines().entries
+        return (self.quarantines()).entries
 
     def quarantines(self) -> Quarantines:
         """The same, and whose quarantine is broken: its key holds what is not ours, and `verify` names it."""
