@@ -22,13 +22,14 @@ NAMES = (
     "dropped",
     "task",
 )
-# what nobody sees: controls, soft hyphens, joiners, direction marks, fillers, variation selectors, tag letters
+# what nobody sees: controls, all that Unicode calls format (Cf), fillers, variation selectors, the blank of Braille, tag letters
 _UNSEEN = (
-    r"\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff"
+    r"\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
+    r"\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
+    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _WIDE = 0xFEE0  # from a letter to its full-width double
-_HYPHEN = r"[-\u2010-\u2015\u2212\ufe58\ufe63\uff0d]"
+_HYPHEN = r"[-_\u2010-\u2015\u2212\ufe58\ufe63\uff0d]"
 _SLASH = r"/\uff0f\u2044\u2215"
 _BRACKETS = "<\uff1c\ufe64"
 
@@ -40,12 +41,15 @@ def _spelled(name: str) -> str:
 
 
 _WORDS = [name for name in NAMES if "-" not in name]
+_VARIABLES = [name.replace("-", "_") for name in NAMES]
 _TYPES = "|".join(map(str.capitalize, _WORDS))
 _IDENTIFIER = r"(?<=[A-Za-z0-9_]<)(?<!\\[bfnrt]<)(?<!\\u[0-9A-Fa-f]{4}<)"  # in JSON, a line's end ends in a letter too
 # a type in brackets behind an identifier, as in List<Task> or Map<Thread, int>: our tags have no capital, and follow no letter
 GENERIC = rf"{_IDENTIFIER}(?-i:{_TYPES})(?=[>,\[(?<]|[ ]?[|&])"
 # compared with something that ends behind the name, as in `i < messages)`: no tag goes on with such a character
-_COMPARED = rf"(?:(?<=[A-Za-z0-9_)\]]<)|(?<=[A-Za-z0-9_)\]][ ]<))[ ]?(?:{'|'.join(_WORDS)})(?=[ ]?(?:[);,\]]|&&|\|\|))"
+_COMPARED = (
+    rf"(?:(?<=[A-Za-z0-9_)\]]<)|(?<=[A-Za-z0-9_)\]][ ]<))[ ]?(?:{'|'.join(_VARIABLES)})(?=[ ]?(?:[);,\]]|&&|\|\|))"
+)
 _INITIALS = "".join(sorted({letter for name in NAMES for letter in (name[0], chr(ord(name[0]) + _WIDE))}))
 # the cheapest look comes first, because a text may be all brackets: which letter is next
 _NAMED = rf"(?=[\s{_SLASH}{_UNSEEN}]*+(?=[{_INITIALS}])(?:{'|'.join(map(_spelled, NAMES))})(?![\w.:-]))"
@@ -57,10 +61,10 @@ _SLICE = 16_000  # characters in one call of a regex, because no other thread ru
 def escape(text: str) -> str:
     """Return the text with every `<` that would open or close one of our tags written as `&lt;`.
 
-    Upper case, attributes, missing ends, blanks, invisible and full-width characters hide no tag. All else, other XML,
-    arrows and code stays byte for byte, `List<Task>` and `i < messages)` with it; lower case as in `vector<task>` does
-    not, because it is what our tag looks like. Escaping twice changes nothing more. Takes time in proportion to the text,
-    and lets other threads run.
+    Upper case, attributes, missing ends, blanks, invisible and full-width characters, and `_` for a hyphen hide no tag.
+    All else, other XML, arrows and code stays byte for byte, `List<Task>` and `i < messages)` with it; lower case as in
+    `vector<task>` does not, because it is what our tag looks like. Escaping twice changes nothing more. Takes time in
+    proportion to the text, and lets other threads run.
     """
     # said one by one, because most texts have none of them and every read asks
     if "<" not in text and "\uff1c" not in text and "\ufe64" not in text:

@@ -52,6 +52,10 @@ HOSTILE = [
     "<\U000e0041reflection>",
     "<obser\u2060vations>",
     "<mess\ufe0fages>",
+    "<\ufff9task>",
+    "</\U0001d173task>",
+    "<t\u2800ask>",
+    "<mem\u0600ory>",
     # look-alikes
     "<ta\u017fk>",
     "\uff1cobservations\uff1e",
@@ -63,6 +67,8 @@ HOSTILE = [
     "<\u2044task>",
     "<current\u2011task>",
     "<system\u2010reminder>",
+    "<current_task>",
+    "</system_\u200breminder>",
     "</system\uff0dreminder>",
     "\uff1c\u200b\uff0f\uff54\uff41\uff53\uff4b\uff1e",
     # attributes and missing ends
@@ -112,13 +118,15 @@ HALVES = [
     ("<\u200b", "\u200btask>"),
     ("\uff1c", "task\uff1e"),
 ]
-_UNSEEN = re.compile(r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]")
+_UNSEEN = re.compile(r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0]")
 _OURS = re.compile(rf"<[\s/\u2044\u2215]*(?:{'|'.join(NAMES)})(?=[\s/>]|\Z)[^<>\n]*>?")
 
 
 def tags(text: str) -> list[str]:
     """Our tags in a text as an inattentive reader finds them: width, case and what is not seen make no difference."""
-    flat = unicodedata.normalize("NFKC", text).replace("\u2010", "-").replace("\u2011", "-").casefold()
+    flat = (
+        unicodedata.normalize("NFKC", text).replace("\u2010", "-").replace("\u2011", "-").replace("_", "-").casefold()
+    )
     seen = "".join(
         char for char in _UNSEEN.sub("", flat) if char in "\n\t " or unicodedata.category(char) not in {"Cc", "Cf"}
     )

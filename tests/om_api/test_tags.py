@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
+import unicodedata
 
 import pytest
 from hostile import HALVES, HOSTILE, tags
@@ -37,6 +38,7 @@ CODE = [
     "type A = Array<Thread | null>; f<Messages>()",
     "while (i < messages) { i++; }",
     "if (i<memory && j <task || k) return a < thread;",
+    "if (i < current_task) return a<system_reminder;",
     "xs[i] < task, f(x) <memory]",
     "a < b > c, a<b, <div>, <T>, x <y> z",
 ]
@@ -87,6 +89,14 @@ def test_every_name_is_covered_in_every_form(form):
 @pytest.mark.parametrize("text", HARMLESS)
 def test_everything_else_stays_byte_for_byte(text):
     assert escape(text) == text
+
+
+def test_no_character_that_is_only_format_hides_a_tag():
+    """Catches a character of Unicode's category Cf that is missing among what nobody sees."""
+    unseen = [char for char in map(chr, range(0x110000)) if unicodedata.category(char) == "Cf"]
+    hidden = [f"<{char}task>" for char in unseen] + [f"</{char}ta{char}sk>" for char in unseen]
+
+    assert [ascii(text) for text in hidden if not escape(text).startswith("&lt;")] == []
 
 
 def test_a_tag_wrapped_in_a_tag_does_not_survive():
