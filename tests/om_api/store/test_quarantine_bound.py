@@ -151,6 +151,13 @@ def test_a_full_list_loses_a_tenth_and_what_is_left_is_noted_to_the_byte(store, 
     assert dropped(store) == gone
 
 
+def test_what_was_accepted_takes_the_place_of_one_and_no_more(store):
+    entries = [*map(bad, range(8)), *(bad(n, "foreign") for n in range(3))]
+
+    assert trim(store, entries, most=10) == (2, 27 * 9)
+    assert store.client.lrange(store.keys.of("harold").rejected, 0, -1) == entries[2:]
+
+
 @pytest.mark.parametrize(("most_bytes", "noted"), [(269, 27), (270, None), (271, None)])
 def test_how_many_bytes_there_are_is_noted_from_a_tenth_on(store, most_bytes, noted):
     assert trim(store, [bad(1)], most_bytes=most_bytes) == (0, noted)
