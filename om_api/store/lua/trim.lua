@@ -17,7 +17,7 @@ local function size(entries)
 end
 
 local length, known = redis.call('LLEN', rejected), redis.call('HGET', tokens, '*rejected')
-if added == 0 or length == 0 then
+if added == 0 then
   return 0
 end
 if known and added <= most and length <= most then

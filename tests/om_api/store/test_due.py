@@ -325,6 +325,21 @@ def test_a_task_begins_while_its_scope_is_queued_or_on_its_lease(store, index, i
     assert store.client.zscore(queued(index), "a") is None
 
 
+def test_who_is_about_to_look_takes_a_scope_from_whoever_held_it(store, index):
+    mark(store, "a")
+    (held,) = claim(store)
+    taken = store.run(due.take(index, Scope("a"), 5_000))
+    now = 1_000 * store.client.time()[0]
+
+    assert float(taken.lease) == store.client.zscore(index, "a") == pytest.approx(now + 5_000, abs=2_000)
+    assert store.run(due.renew(index, held)) is None
+
+
+def test_a_scope_that_is_not_in_the_index_cannot_be_taken(store, index):
+    with nothing_changes(store):
+        assert store.run(due.take(index, Scope("a"))) is None
+
+
 def test_a_memory_is_still_for_as_long_as_it_looks_alike(store):
     """Catches a time that begins anew at every look, or stays when something changed."""
     seal(store, "c1", 1)

@@ -116,6 +116,18 @@ def test_a_push_of_more_than_a_slice_is_added_whole(store):
     assert counts(store) == {"t1": 25_000, "#t1": 2_500, "*": 25_000}
 
 
+@pytest.mark.parametrize("client", ["server"], indirect=True)  # the fake one needs ten seconds
+def test_every_message_of_more_than_a_slice_is_remembered_and_known_again(store):
+    """Catches a part that is left out where they are asked after, or noted, by the thousand."""
+    push(store, *range(4_100))
+    of = store.keys.of("harold")
+
+    assert store.client.scard(of.seen("t1", window())) == 2 * 4_100
+    store.client.unlink(of.messages("t1"))  # by their ids alone
+    assert push(store, *range(4_100)).duplicates == tuple(range(4_100))
+    assert store.client.exists(of.messages("t1")) == 0
+
+
 def test_positions_of_duplicates_count_over_all_threads(store):
     push(store, 2, thread="t2")
     mixed = [message(1), message(3, "t2"), message(2, "t2")]

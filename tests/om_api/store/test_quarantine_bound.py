@@ -123,8 +123,8 @@ def trim(store, entries, *, added=None, most=1_000, most_bytes=10_000, known=Non
     return gone, noted and int(noted)
 
 
-def bad(n):
-    return b'{"kind":"malformed","n":%2d}' % n  # 27 bytes
+def bad(n, kind="malformed"):
+    return b'{"kind":"%s","n":%2d' % (kind.encode(), n) + b" " * (9 - len(kind)) + b"}"  # 27 bytes
 
 
 @pytest.mark.parametrize(
@@ -138,17 +138,24 @@ def bad(n):
         (19, 10, 10_000, 9),  # more go than stay
     ],
 )
-@pytest.mark.parametrize("kind", ["malformed", "foreign"])
+@pytest.mark.parametrize("kind", ["malformed", "surplus", "ownerless", "foreign"])
 def test_a_full_list_loses_a_tenth_and_what_is_left_is_noted_to_the_byte(store, n, most, most_bytes, left, kind):
     """Catches a bound that is one off, and a count of bytes that does not begin with nothing."""
-    entries = [bad(at).replace(b"malformed", kind.encode().ljust(9)) for at in range(n)]
+    entries = [bad(at, kind) for at in range(n)]
     gone, noted = trim(store, entries, most=most, most_bytes=most_bytes)
 
     assert gone == n - left
     assert noted == 27 * left
-    kept = entries[n - left :] if kind == "malformed" else entries[:left]
+    kept = entries[:left] if kind == "foreign" else entries[n - left :]
     assert store.client.lrange(store.keys.of("harold").rejected, 0, -1) == kept
     assert dropped(store) == gone
+
+
+def test_what_was_accepted_takes_the_place_of_one_and_no_more(store):
+    entries = [*map(bad, range(8)), *(bad(n, "foreign") for n in range(3))]
+
+    assert trim(store, entries, most=10) == (2, 27 * 9)
+    assert store.client.lrange(store.keys.of("harold").rejected, 0, -1) == entries[2:]
 
 
 @pytest.mark.parametrize(("most_bytes", "noted"), [(269, 27), (270, None), (271, None)])
@@ -164,6 +171,11 @@ def test_of_a_long_list_only_what_came_is_read_while_it_fits(store, added, known
 
 def test_a_list_that_seems_too_long_is_read_and_counted_anew(store):
     assert trim(store, [bad(1), bad(2)], added=1, most=2, most_bytes=270, known=244) == (0, 54)
+
+
+def test_when_more_came_than_a_list_may_hold_what_is_left_is_counted_anew(store):
+    """Time 0: a flood comes. Time 1: an operator takes most of it out. Time 2: what is left was counted before."""
+    assert trim(store, [bad(1), bad(2)], added=3, most=2, most_bytes=270, known=54) == (0, 54)
 
 
 @pytest.mark.parametrize("added", [0, 1])
