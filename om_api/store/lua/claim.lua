@@ -12,8 +12,8 @@ local lease_ms, fraction, grace_ms = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local lost = now - grace_ms
-redis.call('ZREMRANGEBYSCORE', queued, string.format('(%d', now + 2 * math.abs(lease_ms)), '+inf')
-local waiting = redis.call('ZCOUNT', queued, '(' .. lost, '+inf')
+local far = now + 2 * math.abs(lease_ms)
+local waiting = redis.call('ZCOUNT', queued, string.format('(%d', lost), string.format('%d', far))
 local room = math.min(n, most - waiting)
 local reply = {}
 if most - waiting < least then
@@ -24,7 +24,8 @@ for _, name in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, 
   if #reply / 2 >= room then
     break
   end
-  if (tonumber(redis.call('ZSCORE', queued, name) or '') or lost) <= lost then
+  local place = tonumber(redis.call('ZSCORE', queued, name) or '') or lost
+  if place <= lost or place > far then
     redis.call('ZADD', due, 'XX', lease, name)
     redis.call('ZADD', queued, lease, name)
     reply[#reply + 1] = name
@@ -32,7 +33,8 @@ for _, name in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, 
   end
 end
 if #reply > 0 then
-  redis.call('ZREMRANGEBYSCORE', queued, '-inf', lost)
+  redis.call('ZREMRANGEBYSCORE', queued, '-inf', string.format('%d', lost))
+  redis.call('ZREMRANGEBYSCORE', queued, string.format('(%d', far), '+inf')
   redis.call('PEXPIRE', queued, 20 * math.abs(lease_ms))
 end
 return reply
