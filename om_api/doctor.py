@@ -124,7 +124,9 @@ def _broker(settings: Settings) -> Iterator[Finding]:
 def _settings(settings: Settings) -> Iterator[Finding]:
     for problem in settings.problems:
         says = f"{problem.file}: {problem.text}"
-        yield Finding(WARNING, "settings", says, "correct it (om config check); processes that run keep what it said before")
+        yield Finding(
+            WARNING, "settings", says, "correct it (om config check); processes that run keep what it said before"
+        )
     if not settings.problems:
         yield Finding(OK, "settings", f"in force, {amount(len(settings.agents()), 'override')}")
 
