@@ -109,14 +109,12 @@ class Dispatcher:
         index, dropped, end = self._kinds[queue][0], 0, time.monotonic() + seconds
         while time.monotonic() < end:
             first = self._run(due.first(index, _SIFTED))
-            _, others = self._parted([Claim(name, "") for name in first])
-            held = self._run(due.hold(index, [each.scope for each in others]))
-            known, unknown = self._parted(
-                held
-            )  # a message that came before is seen now, and one that comes later marks
-            self._run(due.mark(index, [each.scope for each in known]))
-            dropped += self._run(due.drop(index, unknown))
-            if 2 * len(others) <= len(first):
+            known = self._known(first)
+            held = self._run(due.hold(index, [name for name in first if name not in known]))
+            came = self._known([each.scope for each in held])  # meanwhile; a message that comes later marks its scope
+            self._run(due.mark(index, [*came]))
+            dropped += self._run(due.drop(index, [each for each in held if each.scope not in came]))
+            if 2 * len(held) <= len(first):
                 break
         self._shop.telling.unknown(dropped)
         return dropped
@@ -126,7 +124,9 @@ class Dispatcher:
         most, end, handed, unknown = self.room(queue), time.monotonic() + seconds, 0, 0
         while most:
             claims = self._run(due.claim(index, _AT_ONCE, most=most, least=least, grace_ms=grace_ms))
-            known, others = self._parted(claims)
+            names = self._known([claim.scope for claim in claims])
+            known = [claim for claim in claims if claim.scope in names]
+            others = [claim for claim in claims if claim.scope not in names]
             unknown += self._run(due.drop(index, others))
             self._send(index, known, send)
             handed += len(known)
@@ -135,12 +135,11 @@ class Dispatcher:
         self._shop.telling.unknown(unknown)
         return Handed(handed, unknown)
 
-    def _parted(self, claims: Sequence[Claim]) -> tuple[list[Claim], list[Claim]]:
-        """Claims of scopes that somebody wrote messages under, and the others: whoever may mark scopes may write any name."""
-        scopes = {claim: Scope.parse(claim.scope) for claim in claims if Scope.is_one(claim.scope)}
+    def _known(self, names: Sequence[str]) -> set[str]:
+        """Those of scopes that somebody wrote messages under: whoever may mark scopes may write any name."""
+        scopes = {name: Scope.parse(name) for name in names if Scope.is_one(name)}
         written = self._run(survey.written(self._shop.keys, [*scopes.values()]))
-        there = dict(zip(scopes, written, strict=True))
-        return [claim for claim in claims if there.get(claim)], [claim for claim in claims if not there.get(claim)]
+        return {name for name, there in zip(scopes, written, strict=True) if there}
 
     def _send(self, index: str, claims: Sequence[Claim], send: Callable[[str, str], None]) -> None:
         for at, claim in enumerate(claims):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _SLICE = 1_000  # keys of one SCAN
 _CURSOR_S = 3_600
 _AT_ONCE = 100  # scopes in one batch
+_COUNTERS = {b"hash", b"none"}  # what a resource's counters may be
 _DIGITS = 15  # of the largest number that every client reads alike
 
 
@@ -41,9 +42,8 @@ def adoptable(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:
     """
     parsed = [(name, key) for name in names if (key := keys.parse_messages(name))]
     asked = [(name, keys.of(key.resource or "").tokens, key) for name, key in parsed]
-    sound = yield from _of_type([name for name, _, _ in asked], b"zset")
-    hashes = yield from _of_type([tokens for _, tokens, _ in asked], b"hash", b"none")
-    asked = [(name, tokens, key) for name, tokens, key in asked if name in sound and tokens in hashes]
+    types = yield from _types([each for name, tokens, _ in asked for each in (name, tokens)])
+    asked = [one for one in asked if types[one[0]] == b"zset" and types[one[1]] in _COUNTERS]
     commands = [
         command for name, tokens, key in asked for command in (("ZCARD", name), ("HGET", tokens, "#" + key.thread))
     ]
@@ -52,9 +52,9 @@ def adoptable(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:
     return [name for (name, _, key), card, n in found if int(card) != (_counted(n) if key.resource else 0)]
 
 
-def _of_type(names: Sequence[str], *types: bytes) -> Steps[set[str]]:
+def _types(names: Sequence[str]) -> Steps[dict[str, bytes]]:
     found = (yield _small([("TYPE", name) for name in names])) if names else []
-    return {name for name, type_ in zip(names, found, strict=True) if type_ in types}
+    return dict(zip(names, found, strict=True))
 
 
 def _counted(n: bytes | None) -> int:
@@ -100,8 +100,8 @@ def _astray(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:
     parsed = [(name, key) for name in names if (key := keys.parse_messages(name))]
     strays = [name for name, key in parsed if key.resource is None]
     known = [(name, key.resource, key.thread) for name, key in parsed if key.resource is not None]
-    hashes = yield from _of_type([keys.of(resource).tokens for _, resource, _ in known], b"hash", b"none")
-    known = [(name, resource, thread) for name, resource, thread in known if keys.of(resource).tokens in hashes]
+    types = yield from _types([keys.of(resource).tokens for _, resource, _ in known])
+    known = [one for one in known if types[keys.of(one[1]).tokens] in _COUNTERS]
     if known:
         commands: list[tuple[str, ...]] = [("ZMSCORE", keys.resources, *(resource for _, resource, _ in known))]
         for name, resource, thread in known:
