@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 25.0  # for a limit: after that the scope is put off, and the thread does something else
 TURN_S = 5.0  # at least, for whoever has waited in vain: others have their turn first
-_FIRST_POLL_S, _POLL_S = (
-    0.05,
-    0.5,
-)  # a place is free again after a call's time, which nobody knows: asked less and less often
+_FIRST_POLL_S, _POLL_S = 0.05, 0.5  # less and less often: nobody knows how long the call takes whose place comes free
 _JITTER_S = 0.2
 _GRACE_S = 15.0  # a call that has not ended so long after its timeout has nobody left who would say so
 

@@ -62,7 +62,8 @@ class Guarded(APIRoute):
             if self.body_field:
                 await request.body()
             async with nullcontext() if self._waits else share.lane.turns:
-                await share.read() if request.method == "GET" else None
+                if request.method == "GET":
+                    await share.read()
                 await self.prepare(request, share)
                 return await handle(request)
         except ClientDisconnect:
