@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from celery import Celery
 from celery.schedules import schedule
@@ -23,9 +22,9 @@ from kombu.exceptions import OperationalError
 
 from om_api.errors import StoreError
 from om_api.logs import log_to_stderr
-from om_workers import handover, rounds, ticks, wiring  # noqa: F401 -- importing ticks registers the tasks
+from om_workers import broker, handover, rounds, ticks, wiring  # noqa: F401 -- importing ticks registers the tasks
 from om_workers.queue_length import queue_length
-from om_workers.task_events import Events
+from om_workers.task_events import Events, Flushing
 
 if TYPE_CHECKING:
     from om_api.settings import Settings
@@ -88,8 +87,9 @@ class CeleryDispatch:
 
 def make_app(settings: Settings) -> Celery:
     """A Celery application on the settings' broker, with our tasks, queues and schedule."""
-    broker, options = broker_of(settings.broker_url)
-    app = Celery("om_workers", broker=broker, events=Events, set_as_current=True)
+    broker.register()
+    url, options = broker.address(settings.broker_url)
+    app = Celery("om_workers", broker=url, events=Events, set_as_current=True)
     app.conf.update(
         task_queues=[Queue(name, Exchange(name), routing_key=name) for name in _QUEUES],
         task_default_queue="observe",
@@ -120,19 +120,9 @@ def make_app(settings: Settings) -> Celery:
         },
     )
     app.steps["worker"].add(handover.HandOver)
+    app.steps["consumer"].add(Flushing)
     app.set_default()
     return app
-
-
-def broker_of(url: str) -> tuple[str, dict[str, Any]]:
-    """A broker's URL as kombu takes it, and the transport options that go with it: Sentinel is written another way."""
-    parts = urlsplit(url)
-    if not parts.scheme.endswith("+sentinel"):
-        return url, {}
-    account, at, addresses = parts.netloc.rpartition("@")
-    service, _, db = parts.path.strip("/").partition("/")
-    hosts = ";".join(f"sentinel://{account}{at}{address}/{db or 0}" for address in addresses.split(","))
-    return hosts, {"master_name": service}
 
 
 def _schedule(settings: Settings) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from om_api import cutting, in_force, policy
 from om_api.cutting import Turn
 from om_api.policy import Pressure
-from om_api.store import clearing, commits, due, looking, reading, writing
+from om_api.store import clearing, commits, doubt, due, looking, reading, writing
 from om_api.store.commits import Note
 from om_api.values import Outcome, Scope, new_id
 from om_api.weights import count_message
@@ -174,12 +174,13 @@ class Mover:
 
     def _hand_out(self, look: Look) -> None:
         unready = [chunk for chunk in look.chunks if not chunk.ready]
-        busy = self._run(
-            looking.locked(self._shop.keys, look.scope.resource, [chunk_lock(chunk.id) for chunk in unready])
-        )
-        if any(busy):  # should its holder be dead, another lease is not waited for
-            ends = look.now + min(filter(None, busy)) + 1
+        locks = [doubt.LOCK, *(chunk_lock(chunk.id) for chunk in unready)]
+        waits, *busy = held = self._run(looking.locked(self._shop.keys, look.scope.resource, locks))
+        if any(held):  # should its holder be dead, another lease is not waited for
+            ends = look.now + (waits or min(filter(None, busy))) + 1
             self._run(due.sooner(self._shop.keys.due_observe, look.scope, ends))
+        if waits:
+            return
         room = self._shop.agent(look.scope).observer.max_parallel_chunks - sum(map(bool, busy))
         first = {chunk.thread: (chunk, locked) for chunk, locked in reversed([*zip(unready, busy, strict=True)])}
         free = sorted((chunk for chunk, locked in first.values() if not locked), key=lambda chunk: chunk.seq)

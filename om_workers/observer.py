@@ -191,7 +191,7 @@ class Observer:
         keys, resource = self._shop.keys, read.scope.resource
         if len(read.messages) > 1 or self._run(doubt.was_observed(keys, resource, read.chunk.id)):
             return poison.isolate(self._shop, read, _DEADLY)
-        self._run(doubt.wait(keys, resource))
+        self._run(doubt.wait(keys, resource, doubt.DEADLY_S))
         self._begin(read, -2)
         try:
             self._make_sure(read, _DEADLY)

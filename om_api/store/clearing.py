@@ -160,7 +160,7 @@ def clear(keys: Keys, resource: str, now_ms: int, *, retention: bool = False) ->
 
 
 def _names(of: ResourceKeys, threads: Sequence[str], memories: Sequence[_Memory], now_ms: int) -> list[str]:
-    names = [of.scope, of.rejected, of.lock("waits")]
+    names = [of.scope, of.rejected, of.lock(doubt.LOCK)]
     for thread in threads:
         names += _thread_names(of, thread, now_ms)
     for memory in memories:

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from om_api.store.keys import Keys, ResourceKeys
 
 _REMEMBERED_S = 86_400
-WAIT_S = 300
+LOCK = "waits"
+WAIT_S = 300  # a model that cannot even observe what is harmless
+DEADLY_S = 30  # a question that may end whoever asks it
 
 
 def observed(keys: Keys, resource: str, chunk: str) -> Steps[None]:
@@ -38,17 +40,17 @@ def _mark(of: ResourceKeys, chunk: str) -> str:
     return of.lock(f"observed:{root(chunk)}")
 
 
-def wait(keys: Keys, resource: str) -> Steps[None]:
-    """Ask no model for a resource for a while: it could not even observe what is harmless."""
-    yield Batch([("SET", keys.of(resource).lock("waits"), 1, "EX", WAIT_S)], writes=True)
+def wait(keys: Keys, resource: str, seconds: int = WAIT_S) -> Steps[None]:
+    """Ask no model for a resource for a while."""
+    yield Batch([("SET", keys.of(resource).lock(LOCK), 1, "EX", seconds)], writes=True)
 
 
 def over(keys: Keys, resource: str) -> Steps[None]:
     """Ask models for a resource again at once."""
-    yield Batch([("UNLINK", keys.of(resource).lock("waits"))], writes=True)
+    yield Batch([("UNLINK", keys.of(resource).lock(LOCK))], writes=True)
 
 
 def waits(keys: Keys, resource: str) -> Steps[bool]:
     """Whether a resource waits for a model that can observe something."""
-    (found,) = yield Batch([("EXISTS", keys.of(resource).lock("waits"))])
+    (found,) = yield Batch([("EXISTS", keys.of(resource).lock(LOCK))])
     return bool(found)

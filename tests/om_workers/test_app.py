@@ -10,7 +10,7 @@ from kombu.exceptions import ContentDisallowed
 from kombu.serialization import loads
 
 from om_api import StoreError, load_settings
-from om_workers.app import CeleryDispatch, app, broker_of, make_app
+from om_workers.app import CeleryDispatch, app, make_app
 from om_workers.schedule import Scheduler
 
 
@@ -45,14 +45,6 @@ def test_nothing_but_json_is_taken_from_the_broker():
 
     assert app.conf.accept_content == ["json"]
     assert (app.conf.task_serializer, app.conf.event_serializer) == ("json", "json")
-
-
-def test_sentinels_are_written_as_the_broker_wants_them():
-    assert broker_of("redis://h:1/0") == ("redis://h:1/0", {})
-    assert broker_of("redis+sentinel://u:p@a:1,b:2/shop/3") == (
-        "sentinel://u:p@a:1/3;sentinel://u:p@b:2/3",
-        {"master_name": "shop"},
-    )
 
 
 def test_a_broker_that_is_away_is_said_in_one_line_and_costs_nothing_but_time():

@@ -12,7 +12,9 @@ from world import World
 
 from om_api import Message
 from om_api.errors import ModelError
-from om_api.store.doubt import WAIT_S
+from om_api.store import doubt
+from om_api.store.doubt import DEADLY_S, WAIT_S
+from om_api.values import Outcome
 from om_workers.llm.base import Reply
 from om_workers.llm.scripted import Scripted
 
@@ -211,6 +213,26 @@ def test_a_model_that_can_observe_nothing_quarantines_nothing_and_is_asked_again
     assert world.covering() == sorted(f"m-{i}" for i in range(500))
 
 
+def test_a_memory_that_waits_is_looked_at_again_when_it_has_waited_and_not_before(client, prefix):
+    """Catches a look that hands out what nobody may observe: with several chunks free it marked the scope due at once, and
+    the next look did the same, 50 times a second."""
+    world = World(client, prefix)
+    for thread in ("t-1", "t-2"):
+        world.say(*("x" for _ in range(8)), thread=thread, tokens=500)
+    world.mover().observe("harold")
+    world.shop.run(doubt.wait(world.shop.keys, "harold", 9))
+    hurry(world)
+
+    assert world.tick() == [Outcome.REST]
+    seconds, _ = client.time()
+    due = client.zscore(f"{prefix}:due:observe", "harold")
+    assert 8_000 <= due - seconds * 1_000 <= 11_000
+    assert len(world.covering()) == 16
+
+    client.delete(f"{prefix}:{{harold}}:lock:waits")
+    assert observe(world)
+
+
 def test_who_waits_for_another_model_is_told_what_to_do(client, prefix):
     broken = ModelError("400: this model knows no temperature", retryable=False)
     world = one_chunk(client, prefix, lambda _: broken)
@@ -266,7 +288,7 @@ def test_a_model_that_ends_every_worker_quarantines_nothing_and_is_asked_again_l
     assert ended <= MAX_ATTEMPTS + log2(8) + 1
     assert (world.om.stats("harold").rejected, world.om.observations("harold")) == (0, [])
     waits = f"{prefix}:{{harold}}:lock:waits"
-    assert 0 < client.ttl(waits) <= WAIT_S
+    assert 0 < client.ttl(waits) <= DEADLY_S
 
     client.delete(waits)  # the time is over, and nothing is mended
     assert 1 <= survive(world) <= 2
