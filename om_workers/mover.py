@@ -188,7 +188,8 @@ class Mover:
         if self._mine is not None and groups:
             self._mine += [chunk.id for chunk in groups.pop(0)]
         if groups:
-            self._run(due.mark(self._shop.keys.due_observe, [look.scope]))
+            since = min(chunk.sealed_at for group in groups for chunk in group)
+            self._run(due.mark(self._shop.keys.due_observe, [look.scope], since=since))
 
     def _most_together(self, scope: Scope) -> int:
         observer = self._shop.agent(scope).observer

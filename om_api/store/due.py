@@ -118,12 +118,16 @@ def server_ms(*, once: bool = False) -> Steps[int]:
     return int(time[0]) * 1000 + int(time[1]) // 1000
 
 
-def mark(due: str, scopes: Sequence[Scope | str], *, urgent: bool = False) -> Steps[None]:
-    """Mark scopes due now by the server's clock, never later than they already are; urgent ones go to the front."""
+def mark(due: str, scopes: Sequence[Scope | str], *, urgent: bool = False, since: int | None = None) -> Steps[None]:
+    """Mark scopes due now by the server's clock, never later than they already are; urgent ones go to the front.
+
+    What has waited `since` Unix ms goes ahead of what came due after that, by a lease at most: what was begun is ended first.
+    """
     if not scopes:
         return
-    now = (yield from server_ms()) - (URGENT_MS if urgent else 0)
-    pairs = [part for scope in scopes for part in (now, str(scope))]
+    now = yield from server_ms()
+    ahead = URGENT_MS if urgent else min(max(0, now - (now if since is None else since)), LEASE_MS)
+    pairs = [part for scope in scopes for part in (now - ahead, str(scope))]
     yield Batch([("ZADD", due, "LT", *pairs)], writes=True)
 
 

@@ -188,3 +188,18 @@ def test_a_scope_whose_chunks_may_not_be_observed_waits_off_the_index(client, pr
 
     assert list(world.dispatch.queue) == []
     assert client.zcard(_index(world)) == 0
+
+
+def test_the_next_chunk_goes_ahead_of_who_came_due_since_it_was_sealed(world):
+    """Catches a long conversation of which one chunk a round is observed while many others wait for their first."""
+    for thread in ("t-1", "t-2", "t-3"):
+        _say(world, 2, thread=thread, tokens=50_000)  # too large for one call
+    _look(world)
+    keys = [f"{world.prefix}:{{harold}}:chunk:{chunk.id}" for chunk in _chunks(world)]
+    for key in keys:
+        world.client.hincrby(key, "sealed_at", -9_000)
+    _look(world)
+    seconds, _ = world.client.time()
+
+    assert len(keys) > 1
+    assert 7_500 <= seconds * 1_000 - world.client.zscore(_index(world), "harold") <= 10_000

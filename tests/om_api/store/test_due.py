@@ -66,6 +66,15 @@ def test_the_urgent_come_first(store):
     assert names(claim(store, 1)) == ["urgent"]
 
 
+@pytest.mark.parametrize(("waited_s", "ahead_s"), [(-3_600, 0), (0, 0), (7, 7), (30, 30), (3_600, 30)])
+def test_what_has_waited_goes_ahead_of_what_came_due_since_by_a_lease_at_most(store, index, waited_s, ahead_s):
+    """Catches a chunk that stands behind every scope that came due since it was sealed, and one that overtakes for ever."""
+    now = store.run(due.server_ms())
+    store.run(due.mark(index, ["harold"], since=now - waited_s * 1_000))
+
+    assert abs(now - ahead_s * 1_000 - store.client.zscore(index, "harold")) < 1_000
+
+
 def test_a_mark_never_postpones(store, index):
     """Breaks when a mark sets the time: what an actor waits for would stand behind whoever became due since."""
     mark(store, "harold", urgent=True)
