@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _MARK = re.compile(r"\[\[[A-Za-z0-9._:-]+\]\]")
 _DAY = re.compile(r"([A-Z][a-z]{2} \d{1,2}) (\d{4}):")
+_THREAD = re.compile(r"^(<thread id=\"[^\"\n]+\">)\n(.*?)\n</thread>$", re.DOTALL | re.MULTILINE)
 _MARKS_A_LINE = 50
 _LONGEST_NOTE = 80  # characters of a message that its note repeats
 _DRIP_S, _ENDLESS = 0.05, 10**9
@@ -275,10 +276,19 @@ def completion(request: dict[str, Any], text: str | None, reason: str = "stop") 
 
 
 def answer_to(request: dict[str, Any]) -> str:
-    """The good answer: a note for every marked message, or the marks of a memory in as few lines as they fit."""
+    """The good answer: a note for every marked message, by threads if there are several; or the marks of a memory in as few
+    lines as they fit."""
     prompt = prompt_of(request)
-    lines = list(_condensed(prompt) if section(prompt, "memory") else _noted(shown(prompt)))
+    lines = list(_condensed(prompt) if section(prompt, "memory") else _observed(shown(prompt)))
     return "\n".join(["<observations>", *(lines or ["* 🟢 Nothing of note was said"]), "</observations>"])
+
+
+def _observed(messages: str) -> Iterator[str]:
+    threads = _THREAD.findall(messages)
+    for opening, transcript in threads:
+        yield from (opening, *_noted(transcript), "</thread>")
+    if not threads:
+        yield from _noted(messages)
 
 
 def _noted(transcript: str) -> Iterator[str]:
