@@ -21,6 +21,7 @@ from om_workers.stopping import StoppedError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_TURN_S = 2.0  # for which a task goes on with one scope while others wait
 _log = structlog.get_logger("om_workers")
 
 
@@ -97,13 +98,15 @@ def _adopt(key: str) -> Outcome:
 def observe(scope: str, lease: str = "") -> str:
     """Make the moves a scope is due, and have those chunks observed here that come first; a task for them costs as much again.
 
+    It goes on so with what comes after them, and begins no chunk when its turn is over: then others come first.
     With the `lease` it was handed out with it begins only if no other task did what it is for; without, somebody asks by hand.
     """
-    mine: list[str] = []
+    mine, end = list[str](), time.monotonic() + _TURN_S
     outcome = _look(mine)(scope, lease)
     wiring.dispatcher().refill("observe")
-    if mine:
-        outcome = observe_chunk(scope, *mine)
+    while mine:
+        chunks, mine = mine, []
+        outcome = _observe(mine if time.monotonic() < end else None)(scope, *chunks)
         wiring.dispatcher().refill("observe")
     return outcome
 
@@ -117,10 +120,17 @@ def _look(mine: list[str]) -> Callable[..., str]:
 
 
 @shared_task(name="om.observe_chunk", ignore_result=True)
-@unit("chunk_observed", "om.observe_chunk")
-def observe_chunk(scope: str, *chunks: str) -> Outcome:
+def observe_chunk(scope: str, *chunks: str) -> str:
     """Have a sealed chunk observed, or several small ones in one call."""
-    return wiring.observer().observe_chunks(scope, *chunks)
+    return _observe(None)(scope, *chunks)
+
+
+def _observe(mine: list[str] | None) -> Callable[..., str]:
+    @unit("chunk_observed", "om.observe_chunk")
+    def observe(scope: str, *chunks: str) -> Outcome:
+        return wiring.observer(mine).observe_chunks(scope, *chunks)
+
+    return observe
 
 
 @shared_task(name="om.reflect", ignore_result=True)

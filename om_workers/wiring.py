@@ -153,9 +153,9 @@ def mover(mine: list[str] | None = None) -> Mover:
     return Mover(workshop(), mine)
 
 
-def observer() -> Observer:
-    """The Observer of this process."""
-    return Observer(workshop(), mover())
+def observer(mine: list[str] | None = None) -> Observer:
+    """The Observer of this process; `mine` as Mover says, of what comes after the chunks that it observes."""
+    return Observer(workshop(), mover(mine))
 
 
 def reflector() -> Reflector:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 
 import pytest
 from structlog.testing import capture_logs
@@ -117,6 +118,7 @@ def test_who_looks_at_a_scope_observes_there_what_comes_first_and_passes_on_the_
     world = World(client, prefix, observer__max_tokens_per_batch="0")
     world.shop.presence.serve(health.QUEUES, 32)
     monkeypatch.setattr(wiring, "workshop", lambda: world.shop)
+    monkeypatch.setattr(ticks, "_TURN_S", 0)
     world.say("first", thread="t-1", tokens=700)
     world.say("second", thread="t-2", tokens=700)
     with capture_logs() as lines:
@@ -155,3 +157,32 @@ def test_one_task_adopts_many_keys_and_what_is_wrong_with_one_hurts_no_other(wor
 
 def test_who_looks_at_a_scope_where_nothing_is_to_be_observed_says_what_the_look_came_to(world):
     assert ticks.observe("harold") == "rest"
+
+
+def _three_chunks(world):
+    for _ in range(3):
+        world.say("something", tokens=50_000)
+        world.om.force_observe(None, "harold")
+        world.mover().observe("harold")
+
+
+def test_a_task_goes_on_with_what_comes_next_of_its_scope(world):
+    """Catches a task for each chunk: a long conversation would wait for its turn as many times."""
+    _three_chunks(world)
+    sealed = world.om.stats("harold").chunks
+    ticks.observe("harold")
+    stats = world.om.stats("harold")
+
+    assert sealed == 3
+    assert (stats.chunks - stats.ready_chunks, world.dispatch.queue) == (0, deque())
+
+
+def test_a_task_whose_turn_is_over_leaves_what_comes_next_to_another(world, monkeypatch):
+    """Catches a long conversation that keeps a thread for itself while others wait."""
+    monkeypatch.setattr(ticks, "_TURN_S", 0)
+    _three_chunks(world)
+    ticks.observe("harold")
+    stats = world.om.stats("harold")
+
+    assert stats.chunks - stats.ready_chunks == 2
+    assert _passed_on(world) == ["harold"]
