@@ -1,7 +1,7 @@
 """The broker: its address as kombu takes it, and kombu's way to Redis with one client a channel instead of one a command.
 
-kombu 5.6 makes a `redis.Redis` for whatever it publishes, takes and acknowledges, and each copies some 250 callbacks: a third
-of what the loop of a busy worker did.
+kombu makes a `redis.Redis` for whatever it publishes, takes and acknowledges, and each copies some 250 callbacks: a large part of
+what the loop of a busy worker did.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _OneClient:
         if asynchronous:  # kombu keeps those itself
             return super()._create_client(asynchronous)  # type: ignore[misc]
         pool = self.pool  # type: ignore[attr-defined]
-        if self._kept is None or self._kept.connection_pool is not pool:  # kombu takes another after an outage
+        if self._kept is None or self._kept.connection_pool is not pool:  # a closed channel takes another
             self._kept = super()._create_client()  # type: ignore[misc]
         return self._kept
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from typing import TYPE_CHECKING
 
 from om_api import cutting, in_force, policy
@@ -30,13 +32,15 @@ class Mover:
     """One scope's next moves, decided by policy and made by scripts. No model is asked here.
 
     Chunks that are to be observed in one call, the first such, go into `mine`, if that is given: whoever gave it observes them
-    himself. For the others the scope is due again at once, so that another task finds them: it stands in the queue once.
+    himself. For the others, and for all where it is later than `until` (monotonic s), the scope is due again at once, so that
+    another task finds them: it stands in the queue once.
     """
 
-    def __init__(self, workshop: Workshop, mine: list[str] | None = None) -> None:
+    def __init__(self, workshop: Workshop, mine: list[str] | None = None, until: float = math.inf) -> None:
         self._shop = workshop
         self._run = workshop.run
         self._mine = mine
+        self._until = until
 
     def observe(self, name: str) -> Outcome:
         """Make every move a scope is due, hand its sealed chunks out, and say done if nothing is left.
@@ -185,7 +189,7 @@ class Mover:
         first = {chunk.thread: (chunk, locked) for chunk, locked in reversed([*zip(unready, busy, strict=True)])}
         free = sorted((chunk for chunk, locked in first.values() if not locked), key=lambda chunk: chunk.seq)
         groups = batches(free, self._most_together(look.scope))[: max(0, room)]
-        if self._mine is not None and groups:
+        if self._mine is not None and groups and time.monotonic() < self._until:
             self._mine += [chunk.id for chunk in groups.pop(0)]
         if groups:
             since = min(chunk.sealed_at for group in groups for chunk in group)

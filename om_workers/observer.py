@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from math import ceil
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -185,13 +186,15 @@ class Observer:
     def _after_deaths(self, read: Sealed) -> Outcome:
         """Blame a single message only if the model can be asked for what is harmless, and we live to say so.
 
-        Time 0: we ask. Time 1: that ends this worker too. So the resource waits before we ask, and the attempts are given
-        back before: whoever comes when it has waited tries the message again, for the model may be another by then.
+        Time 0: we ask. Time 1: that ends this worker too. So the resource waits before we ask, for as long as that may take
+        and a lease, and the attempts are given back before: whoever comes when it has waited tries the message again, for the
+        model may be another by then.
         """
         keys, resource = self._shop.keys, read.scope.resource
         if len(read.messages) > 1 or self._run(doubt.was_observed(keys, resource, read.chunk.id)):
             return poison.isolate(self._shop, read, _DEADLY)
-        self._run(doubt.wait(keys, resource, doubt.DEADLY_S))
+        asking_s = ceil(self._shop.agent(read.scope).observer.timeout)
+        self._run(doubt.wait(keys, resource, asking_s + due.LEASE_MS // 1000))
         self._begin(read, -2)
         try:
             self._make_sure(read, _DEADLY)

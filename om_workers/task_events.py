@@ -96,11 +96,22 @@ class Events(CelerysEvents):  # type: ignore[misc]  # Celery carries no types
 
 
 class Flushing(bootsteps.StartStopStep):  # type: ignore[misc]
-    """Sends what tasks said ten times a second; Celery's way, at each turn of its loop, was half of what that loop did."""
+    """Sends what tasks said ten times a second; to do so at each turn of its loop, as Celery does, kept a worker busy."""
 
     requires = ("celery.worker.consumer.events:Events",)
+    _entry: Any = None
 
     def start(self, consumer: Any) -> None:
-        """Begin, on the timer of the worker's loop, which every new connection empties."""
+        """Begin, on the timer of the worker's loop."""
         if consumer.hub:
-            consumer.timer.call_repeatedly(_EVERY_S, consumer._flush_events)  # noqa: SLF001 -- Celery's own name for it
+            self._entry = consumer.timer.call_repeatedly(_EVERY_S, consumer._flush_events)  # noqa: SLF001 -- Celery's
+
+    def stop(self, consumer: Any) -> None:
+        """End, before another connection begins anew or the loop is over."""
+        if self._entry:
+            consumer.timer.cancel(self._entry)
+            self._entry = None
+
+    def shutdown(self, consumer: Any) -> None:
+        """Send what the last tasks said: all threads have ended, and the dispatcher is closed after this."""
+        consumer._flush_events()  # noqa: SLF001

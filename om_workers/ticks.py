@@ -101,12 +101,12 @@ def observe(scope: str, lease: str = "") -> str:
     It goes on so with what comes after them, and begins no chunk when its turn is over: then others come first.
     With the `lease` it was handed out with it begins only if no other task did what it is for; without, somebody asks by hand.
     """
-    mine, end = list[str](), time.monotonic() + _TURN_S
+    mine, until = list[str](), time.monotonic() + _TURN_S
     outcome = _look(mine)(scope, lease)
     wiring.dispatcher().refill("observe")
     while mine:
         chunks, mine = mine, []
-        outcome = _observe(mine if time.monotonic() < end else None)(scope, *chunks)
+        outcome = _observe(mine, until)(scope, *chunks)
         wiring.dispatcher().refill("observe")
     return outcome
 
@@ -122,13 +122,13 @@ def _look(mine: list[str]) -> Callable[..., str]:
 @shared_task(name="om.observe_chunk", ignore_result=True)
 def observe_chunk(scope: str, *chunks: str) -> str:
     """Have a sealed chunk observed, or several small ones in one call."""
-    return _observe(None)(scope, *chunks)
+    return _observe()(scope, *chunks)
 
 
-def _observe(mine: list[str] | None) -> Callable[..., str]:
+def _observe(mine: list[str] | None = None, until: float = 0.0) -> Callable[..., str]:
     @unit("chunk_observed", "om.observe_chunk")
     def observe(scope: str, *chunks: str) -> Outcome:
-        return wiring.observer(mine).observe_chunks(scope, *chunks)
+        return wiring.observer(mine, until).observe_chunks(scope, *chunks)
 
     return observe
 

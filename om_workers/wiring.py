@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from functools import cache
@@ -148,14 +149,14 @@ def telling() -> Telling | None:
     return _workshop().telling if _workshop.cache_info().currsize else None
 
 
-def mover(mine: list[str] | None = None) -> Mover:
-    """The Mover of this process; `mine` as Mover says."""
-    return Mover(workshop(), mine)
+def mover(mine: list[str] | None = None, until: float = math.inf) -> Mover:
+    """The Mover of this process; `mine` and `until` as Mover says."""
+    return Mover(workshop(), mine, until)
 
 
-def observer(mine: list[str] | None = None) -> Observer:
-    """The Observer of this process; `mine` as Mover says, of what comes after the chunks that it observes."""
-    return Observer(workshop(), mover(mine))
+def observer(mine: list[str] | None = None, until: float = math.inf) -> Observer:
+    """The Observer of this process; `mine` and `until` as Mover says, of what comes after the chunks that it observes."""
+    return Observer(workshop(), mover(mine, until))
 
 
 def reflector() -> Reflector:

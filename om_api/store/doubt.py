@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 _REMEMBERED_S = 86_400
 LOCK = "waits"
 WAIT_S = 300  # a model that cannot even observe what is harmless
-DEADLY_S = 30  # a question that may end whoever asks it
 
 
 def observed(keys: Keys, resource: str, chunk: str) -> Steps[None]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
+import time
 
 import pytest
 import redis
@@ -135,6 +137,46 @@ def _send(house, scope):
     app = Celery(broker=house.broker)
     app.send_task("om.observe", (scope, ""), queue="observe")
     app.close()
+
+
+@pytest.mark.timeout(120)
+def test_flower_hears_how_the_last_tasks_of_a_worker_ended(run):
+    """Breaks when events wait for the worker's loop, which is over by then: Flower would show them as started for ever."""
+    house = run(_FILES, commands=())
+    ticks = house.spawn(*WORKER, "-n", "ticks@%h", "-Q", "ticks,maintenance")
+    house.spawn(*BEAT)
+    slow = {"OM_MODELS__SLOW__OPTIONS": "{delay: 3}", "OM_STOP_GRACE": "30s"}
+    doomed = house.spawn(*WORKER, "-n", "doomed@%h", "-Q", "observe,reflect", **slow)
+    heard = _Listener(house.broker)
+    heard.start()
+    wait_until(heard.listens.is_set, "somebody who listens")
+    _say(house, "observed", 2)
+    wait_until(lambda: _attempts(house, "observed") == [b"1"], "an attempt at the chunk", 60)
+    time.sleep(0.5)  # then the model is being asked
+
+    assert _told_to_stop(doomed, signal.SIGTERM) == 0
+    wait_until(lambda: heard.ended, "the end of the task that was asking then")
+    assert heard.ended == ["'buffered'"]
+    heard.halt.set()
+    heard.join(10)
+    _told_to_stop(ticks, signal.SIGTERM)
+
+
+class _Listener(threading.Thread):
+    """Hears what workers tell Flower until it is halted: `ended` are the results of looks."""
+
+    def __init__(self, broker):
+        super().__init__(daemon=True)
+        self._broker, self.halt, self.listens, self.ended = broker, threading.Event(), threading.Event(), []
+
+    def run(self):
+        with Celery(broker=self._broker, set_as_current=False) as app, app.connection_for_read() as broker:
+            hears = {"task-succeeded": lambda event: self.ended.append(event["result"])}
+            with app.events.Receiver(broker, handlers=hears).consumer_context() as (connection, *_):
+                self.listens.set()
+                for _ in iter(self.halt.is_set, True):
+                    with contextlib.suppress(TimeoutError):
+                        connection.drain_events(timeout=0.2)
 
 
 class _Writer(threading.Thread):

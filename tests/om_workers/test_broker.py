@@ -49,5 +49,8 @@ def test_addresses_read_as_before(url):
     made = make_app(load_settings(environ={"OM_BROKER_URL": url.replace("**", "s3cret")}))
     app.set_default()
 
-    assert made.connection().as_uri() == broker.address(url)[0].split(";")[0]
+    connection = made.connection()
+
+    assert connection.as_uri() == broker.address(url)[0].split(";")[0]
+    assert isinstance(connection.transport, broker.Transport | broker.SentinelTransport)
     made.close()

@@ -13,7 +13,7 @@ from world import World
 from om_api import Message
 from om_api.errors import ModelError
 from om_api.store import doubt
-from om_api.store.doubt import DEADLY_S, WAIT_S
+from om_api.store.doubt import WAIT_S
 from om_api.values import Outcome
 from om_workers.llm.base import Reply
 from om_workers.llm.scripted import Scripted
@@ -288,7 +288,7 @@ def test_a_model_that_ends_every_worker_quarantines_nothing_and_is_asked_again_l
     assert ended <= MAX_ATTEMPTS + log2(8) + 1
     assert (world.om.stats("harold").rejected, world.om.observations("harold")) == (0, [])
     waits = f"{prefix}:{{harold}}:lock:waits"
-    assert 0 < client.ttl(waits) <= DEADLY_S
+    assert 30 < client.ttl(waits) <= 30 + world.settings.memory.observer.timeout < WAIT_S
 
     client.delete(waits)  # the time is over, and nothing is mended
     assert 1 <= survive(world) <= 2

@@ -101,8 +101,13 @@ def test_of_what_waits_for_a_broker_that_is_away_the_oldest_goes(dispatcher):
 
 
 def test_events_are_sent_ten_times_a_second_and_not_for_every_task():
-    """Catches Celery's own way: sending at every turn of its loop was half of what a busy worker's loop did."""
-    turns, repeated = [], []
+    """Catches Celery's own way, which sends at every turn of its loop, and a timer that each new connection adds."""
+    turns, repeated, cancelled = [], [], []
+
+    def repeatedly(*each):
+        repeated.append(each)
+        return "the entry"
+
     with Celery(broker="memory://", events=Events, set_as_current=False) as app:
         made = app.events.Dispatcher(
             app.connection_for_write(), buffer_group=["task"], on_send_buffered=lambda: turns.append(1)
@@ -110,16 +115,19 @@ def test_events_are_sent_ten_times_a_second_and_not_for_every_task():
         made.producer = Wire()
         consumer = SimpleNamespace(
             hub=object(),
-            timer=SimpleNamespace(call_repeatedly=lambda *each: repeated.append(each)),
+            timer=SimpleNamespace(call_repeatedly=repeatedly, cancel=cancelled.append),
             _flush_events=made.flush,
         )
-        Flushing(consumer).start(consumer)
+        step = Flushing(consumer)
+        step.start(consumer)
         for told in ("task-received", "task-started", "task-succeeded"):
             made.send(told, uuid="1")
         ((every, flush),) = repeated
         flush()
+        step.stop(consumer)
+        step.stop(consumer)
 
-    assert (turns, every) == ([], 0.1)
+    assert (turns, every, cancelled) == ([], 0.1, ["the entry"])
     assert made.producer.sent == [["task-received", "task-started", "task-succeeded"]]
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import deque
 
 import pytest
 from structlog.testing import capture_logs
 from world import World
 
+from om_api.errors import ModelError
 from om_api.store import health, presence
 from om_workers import ticks, wiring
 from om_workers.sweep import Sweep
@@ -177,10 +179,38 @@ def test_a_task_goes_on_with_what_comes_next_of_its_scope(world):
     assert (stats.chunks - stats.ready_chunks, world.dispatch.queue) == (0, deque())
 
 
+class Away:
+    """A model that cannot answer."""
+
+    name = "away"
+
+    def complete(self, request):
+        raise ModelError("503", retryable=True)
+
+
+def test_chunks_whose_model_cannot_answer_are_asked_for_once_each_and_then_put_off(client, prefix, monkeypatch):
+    """Catches a hot loop: each look marked the scope for the chunks of other threads, and the next one did the same."""
+    world = World(client, prefix, model=Away())
+    world.shop.presence.serve(health.QUEUES, 32)
+    monkeypatch.setattr(wiring, "workshop", lambda: world.shop)
+    for n in range(3):
+        world.say("something", thread=f"t-{n}", tokens=50_000)
+    ticks.observer_tick()
+    looks = 0
+    while world.dispatch.queue and looks < 20:
+        ticks.observe(*world.dispatch.queue.popleft()[1])
+        looks += 1
+
+    assert looks <= 3
+    assert world.client.zscore(f"{prefix}:due:observe", "harold") > 1_000 * client.time()[0]
+
+
 def test_a_task_whose_turn_is_over_leaves_what_comes_next_to_another(world, monkeypatch):
     """Catches a long conversation that keeps a thread for itself while others wait."""
-    monkeypatch.setattr(ticks, "_TURN_S", 0)
     _three_chunks(world)
+    monkeypatch.setattr(ticks, "_TURN_S", 0.05)
+    answers = world.model.complete
+    monkeypatch.setattr(world.model, "complete", lambda request: (time.sleep(0.1), answers(request))[1])
     ticks.observe("harold")
     stats = world.om.stats("harold")
 

@@ -2,10 +2,15 @@
 -- Begins the task of a scope that was handed out with `lease`: it stands in the queue no longer.
 -- Time 0: a task waits until its lease is over. Time 1: the scope is handed out anew. Time 2: either task begins, and does what
 -- is due. Time 3: the other one finds the scope neither queued nor on its own lease, and has nothing to do.
+-- Nor has one whose scope was put off meanwhile, or taken by a look: it is due again when that is over, or marked.
 -- Returns 'started' or 'superseded'.
 local due, queued, scope, lease = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])
 
-if redis.call('ZREM', queued, scope) == 1 or tonumber(redis.call('ZSCORE', due, scope) or '') == lease then
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local was_queued = redis.call('ZREM', queued, scope) == 1
+local at = tonumber(redis.call('ZSCORE', due, scope) or '') or now
+if at == lease or (was_queued and at <= now) then
   return 'started'
 end
 return 'superseded'

@@ -334,6 +334,22 @@ def test_a_task_begins_while_its_scope_is_queued_or_on_its_lease(store, index, i
     assert store.client.zscore(queued(index), "a") is None
 
 
+@pytest.mark.parametrize("by", ["postponed", "taken"])
+def test_a_task_whose_scope_was_put_off_or_taken_meanwhile_has_nothing_to_do(store, index, by):
+    """Catches tasks that follow each other at once while a model cannot answer: each look hands out the next."""
+    mark(store, "a")
+    (held,) = claim(store)
+    mark(store, "a")
+    now = store.run(due.server_ms())
+    steps = due.postpone(index, Scope("a"), now + 5_000) if by == "postponed" else due.take(index, Scope("a"))
+    store.run(steps)
+
+    assert not store.run(due.start(index, held))
+    assert store.client.zscore(queued(index), "a") is None
+    mark(store, "a")
+    assert names(claim(store)) == ["a"]
+
+
 def test_who_is_about_to_look_takes_a_scope_from_whoever_held_it(store, index):
     mark(store, "a")
     (held,) = claim(store)
