@@ -8,9 +8,10 @@ local due, queued, scope, lease = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-local was_queued = redis.call('ZREM', queued, scope) == 1
+local place = tonumber(redis.call('ZSCORE', queued, scope) or '')
 local at = tonumber(redis.call('ZSCORE', due, scope) or '') or now
-if at == lease or (was_queued and at <= now) then
+redis.call('ZREM', queued, scope)
+if at == lease or (place and (at <= now or at == place)) then
   return 'started'
 end
 return 'superseded'
