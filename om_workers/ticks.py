@@ -122,10 +122,10 @@ def _look(mine: list[str]) -> Callable[..., str]:
 @shared_task(name="om.observe_chunk", ignore_result=True)
 def observe_chunk(scope: str, *chunks: str) -> str:
     """Have a sealed chunk observed, or several small ones in one call."""
-    return _observe()(scope, *chunks)
+    return _observe(None, 0)(scope, *chunks)
 
 
-def _observe(mine: list[str] | None = None, until: float = 0.0) -> Callable[..., str]:
+def _observe(mine: list[str] | None, until: float) -> Callable[..., str]:
     @unit("chunk_observed", "om.observe_chunk")
     def observe(scope: str, *chunks: str) -> Outcome:
         return wiring.observer(mine, until).observe_chunks(scope, *chunks)

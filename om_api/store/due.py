@@ -126,7 +126,8 @@ def mark(due: str, scopes: Sequence[Scope | str], *, urgent: bool = False, since
     if not scopes:
         return
     now = yield from server_ms()
-    ahead = URGENT_MS if urgent else min(max(0, now - (now if since is None else since)), LEASE_MS)
+    waited = 0 if since is None else max(0, now - since)
+    ahead = URGENT_MS if urgent else min(waited, LEASE_MS)
     pairs = [part for scope in scopes for part in (now - ahead, str(scope))]
     yield Batch([("ZADD", due, "LT", *pairs)], writes=True)
 

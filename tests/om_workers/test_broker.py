@@ -28,7 +28,7 @@ def channel(server_url):
 
 
 def test_a_channel_makes_one_client_for_all_that_it_says(channel):
-    """Catches kombu's own way, which makes one for each take and ack: a third of the time of a busy worker's loop."""
+    """Catches kombu's own way, which makes one for each take and ack: a large part of what a busy worker did."""
     with channel.conn_or_acquire() as first, channel.conn_or_acquire() as second:
         assert first is second
         assert first.ping()
