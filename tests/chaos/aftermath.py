@@ -30,35 +30,47 @@ _LONGEST_QUIET_S = 150
 _FORCE_S = 90
 
 
-class Rest(NamedTuple):
-    """Seconds to quiet, what never came to an end, and what plain looks and `om verify` found.
+class Quiet(NamedTuple):
+    """Seconds to quiet, and what was not observed by then; `in_flight`: calls that the model worked on until then, on average."""
 
-    `in_flight`: calls that the model worked on until then, on average.
-    """
+    seconds: float
+    unfinished: str
+    in_flight: float
+
+
+class Rest(NamedTuple):
+    """Seconds to quiet, what never came to an end, and what plain looks and `om verify` found."""
 
     quiet_s: float
     unfinished: str
     held: Held
     breaches: list[Breach]
-    in_flight: float = 0.0
+
+
+def quieten(house: House) -> Quiet:
+    """Wait until all scopes are observed, the model going on as it did."""
+    tell("quiet: until all scopes are observed")
+    with house.server.client() as client:
+        seconds, unfinished = quiet.wait_for_quiet(client, PREFIX, house.crew.tend, _LONGEST_QUIET_S)
+    seen = Quiet(seconds, unfinished, _in_flight(house, seconds))
+    tell(f"observed after {seconds:.0f} s, {seen.in_flight:.1f} calls in flight")
+    return seen
 
 
 def settle(house: House, names: Iterable[str]) -> Rest:
     """Wait until all scopes are observed, have what is left observed by force, end the processes, and look.
 
-    The model goes on as it did until all are observed; what is forced is to show what is there, and nothing fails then.
+    What is forced is to show what is there, and no model fails then.
     """
+    quiet_s, unfinished, _ = quieten(house)
     with house.server.client() as client:
         om, tend = house.client(10), house.crew.tend
-        tell("quiet: until all scopes are observed")
-        quiet_s, unfinished = quiet.wait_for_quiet(client, PREFIX, tend, _LONGEST_QUIET_S)
-        in_flight = _in_flight(house, quiet_s)
-        tell(f"observed after {quiet_s:.0f} s, {in_flight:.1f} calls in flight; what is left by force")
+        tell("what is left by force")
         house.moods.well = True
         quiet.observe_all(om, client, PREFIX, names, tend, _FORCE_S)
         _, stuck = quiet.wait_for_quiet(client, PREFIX, tend, _FORCE_S)
         house.crew.stop()
-        return Rest(quiet_s, unfinished or stuck, judging.look(client, PREFIX), om.verify(), in_flight)
+        return Rest(quiet_s, unfinished or stuck, judging.look(client, PREFIX), om.verify())
 
 
 def _in_flight(house: House, seconds: float) -> float:

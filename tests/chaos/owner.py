@@ -20,18 +20,16 @@ _PAUSE_S = 0.1
 
 
 class Owner(threading.Thread):
-    """Does one member's fate at a moment of the run, while a chunk of it is being observed, until it is answered.
+    """Does one member's fate at a moment of the run, while a chunk of it is being observed, until it is done or halted.
 
     `done` says that it was, `in_flight` that a chunk was unready when it began. Its client waits longer than any pause
     of the server: a clear that was given up could be carried out afterwards.
     """
 
-    def __init__(
-        self, om: ObservationalMemory, member: Member, journal: Journal, *, at: float, patience: float
-    ) -> None:
+    def __init__(self, om: ObservationalMemory, member: Member, journal: Journal, *, at: float) -> None:
         super().__init__(name=f"owner of {member.name}", daemon=True)
         self._om, self._member, self._journal = om, member, journal
-        self._at, self._patience = at, patience
+        self._at = at
         self.halt = threading.Event()
         self.done = self.in_flight = False
         self._asked = False
@@ -59,8 +57,7 @@ class Owner(threading.Thread):
                 self.in_flight = stats.chunks > stats.ready_chunks
 
     def _persist(self) -> None:
-        until = time.monotonic() + self._patience
-        while not self.done and time.monotonic() < until and not self.halt.is_set():
+        while not self.done and not self.halt.is_set():
             self.done = self._do()
             if not self.done:
                 self.halt.wait(_PAUSE_S)

@@ -57,11 +57,6 @@ class Run(NamedTuple):
         return 2 * WORKERS * THREADS
 
     @property
-    def rest_limit(self) -> float:
-        """Seconds from the last fault until all is quiet: what fell due is thought about in all places at once before."""
-        return self.quiet_limit + self.late * THINKS_S / (WORKERS * THREADS)
-
-    @property
     def late(self) -> int:
         """Memories that are spoken to while there is no worker."""
         return math.ceil(self.least.due * _SOME_MORE)

@@ -57,6 +57,7 @@ class Seen(NamedTuple):
     longest_queue: int
     quiet_s: float
     in_flight: float
+    drained_s: float
     spent: Spent
     calm: Spent | None = None
 
@@ -97,9 +98,12 @@ def missed(seen: Seen) -> list[str]:
 def broken(seen: Seen, verdict: Verdict, breaches: Iterable[object], unfinished: str) -> list[str]:
     """What of the promises about the whole run was broken."""
     found = [f"om verify: {breach}" for breach in breaches]
-    if seen.quiet_s > seen.run.rest_limit or unfinished:
-        late = f"{seen.quiet_s:.0f} s; {unfinished or 'then they were'}"
-        found.append(f"not all scopes were observed within {seen.run.rest_limit:.0f} s of the last fault ({late})")
+    if unfinished:
+        found.append(f"not all scopes were observed: {unfinished}")
+    if seen.quiet_s > (limit := seen.run.quiet_limit):
+        found.append(
+            f"all scopes were observed {seen.quiet_s:.0f} s after the last fault, not within {limit:.0f} s of it"
+        )
     if seen.longest_queue > seen.run.queue_limit:
         found.append(f"{seen.longest_queue} tasks waited in the queues, not {seen.run.queue_limit} at most")
     if seen.doubled:
@@ -131,10 +135,11 @@ def table(seen: Seen) -> str:
         ("looks of the reader", seen.looks),
         ("generations", seen.generations),
         ("scopes due while there was no worker / model calls for each", f"{seen.due} / {seen.spent.late:.2f}"),
+        ("seconds from the workers' return until they were observed", f"{seen.drained_s:.1f}"),
         ("tasks in the broker's queues, at most", seen.longest_queue),
         (
             "seconds from the last fault to quiet, the model failing on",
-            f"{seen.quiet_s:.1f} of {seen.run.rest_limit:.0f}",
+            f"{seen.quiet_s:.1f} of {seen.run.quiet_limit:.0f}",
         ),
         ("model calls in flight meanwhile, on average", f"{seen.in_flight:.1f} of {WORKERS * THREADS}"),
         ("model calls", _calls(seen.spent)),

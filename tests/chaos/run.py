@@ -11,7 +11,7 @@ from chaos.storm import Storm
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from chaos.aftermath import Rest
+    from chaos.aftermath import Quiet, Rest
     from chaos.journal import Journal
     from chaos.judging import Verdict
     from chaos.plan import Run
@@ -30,30 +30,36 @@ def chaos(run: Run) -> Result:
     return aftermath.played("chaos", lambda folder, journal: _judged(folder, run, journal))
 
 
-def _storm(folder: Path, run: Run, journal: Journal) -> tuple[Storm, Rest, Spent]:
-    """Let it rage; what was done, what it left, and what that cost."""
+def _storm(folder: Path, run: Run, journal: Journal) -> tuple[Storm, Quiet, Rest, Spent]:
+    """Let it rage, and then nobody work for a while; what was done, when it was quiet, what is left, and what that cost."""
     with House(folder, run) as house, house.server.client() as client:
         storm = Storm(house, run, journal)
         aftermath.tell(f"{run.seconds:.0f} s of faults")
         storm.rage()
+        calmed = aftermath.quieten(house)
+        storm.hear_out()
+        storm.lose_all_workers()
         rest = aftermath.settle(house, [member.name for member in plan.cast()])
         storm.rest()
-        return storm, rest, calm.spent(client, house)
+        return storm, calmed, rest, calm.spent(client, house)
 
 
 def _judged(folder: Path, run: Run, journal: Journal) -> Result:
-    storm, left, spent = _storm(folder, run, journal)
+    storm, calmed, left, spent = _storm(folder, run, journal)
     verdict = judging.judge(left.held, journal, loses_tail=run.loses_tail, at_rest=True)
-    seen = _seen(run, journal, storm, left, verdict, spent)
+    seen = _seen(run, journal, storm, calmed, left, verdict, spent)
     if run.compares and not run.loses_tail:
         aftermath.tell("the same messages, undisturbed")
         seen = seen._replace(calm=calm.rehearse(folder / "calm", run, journal))
-    failures = [*report.missed(seen), *report.broken(seen, verdict, left.breaches, left.unfinished)]
+    failures = [
+        *report.missed(seen),
+        *report.broken(seen, verdict, left.breaches, calmed.unfinished or left.unfinished),
+    ]
     failures += [f"{who}, without a kill of ours" for who in storm.deserted]
     return Result(seen, failures + report.told([*journal.wrong, *verdict.wrong], journal, left.held))
 
 
-def _seen(run: Run, journal: Journal, storm: Storm, left: Rest, verdict: Verdict, spent: Spent) -> Seen:
+def _seen(run: Run, journal: Journal, storm: Storm, calmed: Quiet, left: Rest, verdict: Verdict, spent: Spent) -> Seen:
     held = left.held
     flown = [owner.what for owner in storm.owners if owner.done and owner.in_flight]
     return report.Seen(
@@ -74,7 +80,8 @@ def _seen(run: Run, journal: Journal, storm: Storm, left: Rest, verdict: Verdict
         migrations=flown.count("migration"),
         due=storm.due,
         longest_queue=storm.queues.longest,
-        quiet_s=left.quiet_s,
-        in_flight=left.in_flight,
+        quiet_s=calmed.seconds,
+        in_flight=calmed.in_flight,
+        drained_s=left.quiet_s,
         spent=spent,
     )

@@ -16,9 +16,14 @@ from chaos.reader import Reader
 from chaos.writers import LibraryWriter, PlainWriter
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
     from chaos.house import House
     from chaos.journal import Journal
     from chaos.plan import Run
+
+    Actor: TypeAlias = Reader | LibraryWriter | PlainWriter | Owner | Queues
 
 _CLIENT_TIMEOUT_S = 1.0  # shorter than the longest pause of the server: replies get lost
 _OWNER_TIMEOUT_S = 15.0
@@ -57,10 +62,7 @@ class Storm:
         fated, seconds = [member for member in self._cast if member.fate], self._run.seconds
         starts = [seconds * (0.15 + 0.45 * n / len(fated)) for n in range(len(fated))]
         om = self._house.client(_OWNER_TIMEOUT_S)
-        return [
-            Owner(om, member, self._journal, at=at, patience=seconds * 0.75)
-            for member, at in zip(fated, starts, strict=True)
-        ]
+        return [Owner(om, member, self._journal, at=at) for member, at in zip(fated, starts, strict=True)]
 
     def _writer(self, n: int) -> LibraryWriter | PlainWriter:
         rest = (f"w{n}", self._cast, self._journal, random.Random(self._run.seed * 100 + n))
@@ -75,30 +77,30 @@ class Storm:
         return self._house.crew.deserted
 
     def rage(self) -> None:
-        """Let everybody talk and everything break for the time planned; returns when all is quiet but the workers.
+        """Let everybody talk and everything break for the time planned; returns when nobody talks any more.
 
-        The last fault is that there is none of them while many memories are spoken to. The queues are watched until `rest`.
+        The owners are heard by `hear_out`, the queues watched until `rest`.
         """
-        actors = [self.reader, *self.writers, *self.owners]
         self.queues.start()
-        for actor in actors:
+        for actor in (self.reader, *self.writers, *self.owners):
             actor.start()
         try:
             self._break_things()
-            self._hear_out()
+            self._wait_for(self.writers)
         finally:
-            for actor in actors:
-                actor.halt.set()
-            for actor in actors:
-                actor.join(_LAST_WORDS_S)
-        self._lose_all_workers()
+            _halt(self.reader, *self.writers)
+
+    def hear_out(self) -> None:
+        """Let the owners end what they began: while workers die, a memory may never be without an unready chunk."""
+        self._wait_for(self.owners)
+        _halt(*self.owners)
 
     def rest(self) -> None:
         """Watch no longer."""
-        self.queues.halt.set()
-        self.queues.join(_LAST_WORDS_S)
+        _halt(*self.owners, self.queues)
 
-    def _lose_all_workers(self) -> None:
+    def lose_all_workers(self) -> None:
+        """Have many memories spoken to while there are none, and then bring them back."""
         crew, late = self._house.crew, random.Random(self._run.seed + 3)
         self._journal.note("fault", fault="lose workers")
         crew.lose("worker")
@@ -141,10 +143,10 @@ class Storm:
             self._journal.note("fault", fault=what, whom=whom)
         return bool(whom)
 
-    def _hear_out(self) -> None:
-        """Writers and owners that were held up say what they have to say."""
+    def _wait_for(self, actors: Sequence[Actor]) -> None:
+        """Let those who were held up say what they have to say."""
         until = time.monotonic() + _LAST_WORDS_S
-        while time.monotonic() < until and any(actor.is_alive() for actor in (*self.writers, *self.owners)):
+        while time.monotonic() < until and any(actor.is_alive() for actor in actors):
             self._house.crew.tend()
             time.sleep(0.1)
 
@@ -174,3 +176,10 @@ class Storm:
             server.stop(signal.SIGKILL if verb == "kill" else signal.SIGTERM)
             if self._run.loses_tail and verb == "kill":
                 self.lost_bytes += server.cut_tail(self._dice.randrange(_MOST_CUT))
+
+
+def _halt(*actors: Actor) -> None:
+    for actor in actors:
+        actor.halt.set()
+    for actor in actors:
+        actor.join(_LAST_WORDS_S)
