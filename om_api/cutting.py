@@ -51,10 +51,8 @@ def cut(turns: Sequence[Turn], cuts: Sequence[int], take: int, size: int) -> lis
     sums = [0]
     for turn in turns:
         sums.append(sums[-1] + turn.tokens)
-    if not cuts:
-        return []
     end = min(cuts, key=lambda position: (abs(sums[position] - take), -position))  # what weighs nothing goes along
-    pieces = max(1, round(sums[end] / size))
+    pieces = round(sums[end] / size)
     ends = sorted({_nearest(cuts, sums, sums[end] * n / pieces) for n in range(1, pieces)} | {end})
     return list(pairwise([0, *ends]))
 
@@ -67,8 +65,7 @@ def plan(threads: Mapping[str, Sequence[Turn]], move: Move, limits: Limits, now:
     """Turn a seal move into chunks: (thread, from, to) over each thread's raw messages, oldest thread first."""
     left = move.tokens
     chunks: list[tuple[str, int, int]] = []
-    for thread in sorted(threads, key=lambda name: (threads[name][0].at if threads[name] else 0, name)):
-        turns = threads[thread]
+    for _, thread, turns in sorted((turns[0].at, thread, turns) for thread, turns in threads.items() if turns):
         cuts = [position for position in sealable(turns, limits, now) if position <= len(turns) - move.keep]
         if not cuts:
             continue
@@ -78,7 +75,7 @@ def plan(threads: Mapping[str, Sequence[Turn]], move: Move, limits: Limits, now:
         else:
             # what is left of the budget is too little for a chunk of its own: the next look takes it with what follows
             take = min(left, whole) if left >= min(whole, limits.buffer_tokens / 2) else 0
-        if take or (move.threads and thread in move.threads):
+        if take or thread in move.threads:
             ranges = cut(turns, cuts, take, limits.buffer_tokens)
             chunks += [(thread, start, stop) for start, stop in ranges]
             left -= sum(turn.tokens for start, stop in ranges for turn in turns[start:stop])

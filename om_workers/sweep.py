@@ -140,9 +140,9 @@ class Sweep:
         now = self._shop.in_force(standing.scope)
         if standing.forced or (standing.record.epoch and standing.record.limits != in_force.write(now)):
             return True
-        if standing.unsealed and standing.wake is None:
+        if standing.unsealed and not standing.wake:
             return True
-        stirs = standing.tokens >= (standing.wake or 0) or standing.largest > now.limits.min_recent_messages
+        stirs = standing.tokens >= standing.wake or standing.largest > now.limits.min_recent_messages
         if not standing.chunks and not (standing.unsealed and stirs):
             return False
         look = self._run(looking.look(self._shop.keys, standing.scope))

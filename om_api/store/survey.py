@@ -121,7 +121,7 @@ def oldest_looked(keys: Keys, before: int, n: int) -> Steps[list[str]]:
 class Standing(NamedTuple):
     """How a scope stands against the due indexes; `unsealed` and `largest` (of a thread) in messages, `tokens` unsealed.
 
-    `drafted`: a reflection is thought already.
+    `wake`: the tokens it is next looked at from; 0 = nobody knows. `drafted`: a reflection is thought already.
     """
 
     scope: Scope
@@ -129,7 +129,7 @@ class Standing(NamedTuple):
     unsealed: int
     largest: int
     tokens: int
-    wake: int | None
+    wake: int
     chunks: int
     drafted: bool
     observe_at: float | None
@@ -169,7 +169,7 @@ def _standing(
         unsealed=sum(messages for _, messages in own),
         largest=max((messages for _, messages in own), default=0),
         tokens=sum(tokens for tokens, _ in own),
-        wake=int(wake) if wake else None,
+        wake=int(wake or 0),
         chunks=int(chunks),
         drafted=bool(draft),
         observe_at=None if observe is None else float(observe),

@@ -69,6 +69,28 @@ def test_one_answer_does_not_close_a_turn_that_made_two_calls():
     assert sealable([called._replace(answers=frozenset({"a", "b"}))], DEFAULT, NOW) == [1]
 
 
+def test_a_turn_of_two_calls_is_sealed_with_the_later_answer():
+    called = Turn(100, NOW, frozenset({"a", "b"}))
+    answers = [Turn(100, NOW, answers=frozenset({name})) for name in "ab"]
+
+    assert sealable([called, *answers], DEFAULT, NOW) == [3]
+
+
+def test_of_two_cuts_as_near_to_what_is_wanted_the_later_is_taken():
+    assert cut(turns(10, 10), [1, 2], 15, 6_000) == [(0, 2)]
+
+
+def test_a_thread_of_which_nothing_can_be_read_holds_up_no_other():
+    """Catches a plan that looks for the first message of a thread that has none: everything of it was malformed."""
+    threads = {"none": [], "some": [Turn(100, NOW)]}
+
+    assert plan(threads, Move("seal", threads=("none", "some")), DEFAULT, NOW) == [("some", 0, 1)]
+
+
+def test_what_weighs_nothing_is_sealed_where_its_thread_is_named():
+    assert plan({"t": turns(0, 0)}, Move("seal", threads=("t",)), DEFAULT, NOW) == [("t", 0, 2)]
+
+
 def test_of_threads_that_are_named_no_other_is_cut():
     threads = {"named": [Turn(100, NOW)] * 4, "other": [Turn(100, NOW)] * 4}
 

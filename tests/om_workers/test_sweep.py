@@ -268,6 +268,18 @@ def test_what_is_full_is_marked_though_it_has_no_deadline_and_no_chunk(client, p
     assert world.sweep().marked == 1
 
 
+def test_what_is_due_by_its_size_alone_is_marked_though_it_has_no_deadline_and_no_chunk(client, prefix):
+    """Catches a sweep that asks for more than the size that a memory wakes at, or only how many messages it has."""
+    world = World(client, prefix, min_recent_messages="5")
+    world.say("one", "two", tokens=10)
+    world.settle()
+    world.say("large", tokens=int(client.hget(f"{prefix}:{{harold}}:tokens", "*wake")) - 20)
+    client.delete(f"{prefix}:due:observe")
+    _looked_long_ago(world)
+
+    assert world.sweep().marked == 1
+
+
 @pytest.mark.parametrize("paused", [True, False])
 def test_a_chunk_that_waits_is_marked_unless_its_scope_is_paused(client, prefix, paused):
     """Catches a sweep that marks who waits for a move to end: it would be looked at every minute, and nothing done."""
