@@ -175,6 +175,12 @@ def test_the_dates_that_notes_refer_to_are_told_once_each():
     ]
 
 
+def test_a_note_may_take_eighty_characters():
+    """Catches a model that lines its notes up: the date would be cut off, and no age told."""
+    assert told(f"* left (meaning{' ' * 60}May 2024)") == ["Dates that notes above refer to: May 2024 = 1 year ago"]
+    assert told(f"* left (meaning{' ' * 80}May 2024)") == []
+
+
 def test_a_note_of_a_day_that_is_a_header_is_not_told_twice():
     assert told("Date: Jun 10, 2025", "* paid (meaning Jun 10, 2025)") == [
         "Dates above, seen from today: Jun 10, 2025 = 5 days ago"

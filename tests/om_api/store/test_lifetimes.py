@@ -1,0 +1,43 @@
+"""How long what is written beside the memories lives: a number that is halved or doubled is a promise that is not kept."""
+
+from __future__ import annotations
+
+import pytest
+from scene import HAROLD
+
+from om_api.events import Event
+from om_api.store import commits, doubt, events, health, presence
+from om_api.store.events import Caps
+from om_api.store.presence import Worker
+
+DAY_MS = 86_400_000
+WORKER = Worker(name="w", host="h", pid=1, version="1")
+BUFFERED = Event(kind="buffered", resource="harold", seconds=0.25)
+
+
+def _publish(keys):
+    return events.publish(keys, [BUFFERED], Caps(10_000, 200), 1_000)
+
+
+@pytest.mark.parametrize(
+    ("write", "names", "lives_ms"),
+    [
+        (_publish, lambda keys: [keys.events, keys.counted, keys.counted_by("harold"), keys.measured], 400 * DAY_MS),
+        (lambda keys: events.first_to_tell(keys, "x"), lambda keys: [keys.told("x")], 2 * DAY_MS),
+        (lambda keys: presence.here(keys, WORKER), lambda keys: [keys.worker("w"), keys.workers], 30_000),
+        (lambda keys: presence.ticked(keys, "sweep", 1, 60.0), lambda keys: [keys.ticked("sweep")], DAY_MS),
+        (health.probe, lambda keys: [keys.probe], 1_000),
+        (lambda keys: doubt.wait(keys, "harold"), lambda keys: [keys.of("harold").lock(doubt.LOCK)], 300_000),
+        (
+            lambda keys: commits.failed(keys, HAROLD, "x"),
+            lambda keys: [keys.of("harold").lock("failed::x")],
+            3_600_000,
+        ),
+    ],
+    ids=["what happened", "what was told", "presence", "a tick", "a probe", "a wait for a model", "failures"],
+)
+def test_what_is_written_beside_memories_lives_as_long_as_it_says(store, write, names, lives_ms):
+    store.run(write(store.keys))
+
+    lifetimes = [store.client.pttl(name) for name in names(store.keys)]
+    assert lifetimes == pytest.approx([lives_ms] * len(lifetimes), rel=0.3)
