@@ -95,6 +95,18 @@ def test_a_look_ends_with_the_word_for_what_it_did_though_a_request_found_nothin
     assert world.om.stats("harold").message_tokens == 300
 
 
+def test_what_is_asked_for_is_sealed_by_the_same_look_that_activated(world):
+    """Catches a request that is handled though nothing was sealed for it: it would be answered with messages raw."""
+    _say(world, 8)
+    world.settle()
+    _say(world, 3)
+    world.om.force_observe("t-1", "harold")
+
+    assert _look(world) is Outcome.SEALED
+    assert world.om.observations("harold")
+    assert world.shop.run(looking.look(world.shop.keys, HAROLD)).unsealed == {}
+
+
 def test_a_request_made_while_a_chunk_is_cut_is_not_taken_for_the_one_that_was_answered(world):
     """Time 0: request A waits for its chunk. Time 1: a look seals by size. Time 2: B is asked. Time 3: the look goes on.
 
@@ -135,6 +147,29 @@ def test_what_changed_under_a_look_is_left_to_the_next(world):
 
     assert mover.seal(look, Move("seal", threads=("t-1", "t-2"))) is Outcome.SUPERSEDED
     assert _chunks(world) == []
+
+
+@pytest.mark.parametrize(
+    ("scope", "since", "meant", "other"),
+    [("resource", "thread", "harold", "harold|t-1"), ("thread", "resource", "harold|t-1", "harold")],
+)
+def test_a_memory_is_observed_in_the_scope_it_began_with_whatever_the_settings_say_since(
+    client, prefix, scope, since, meant, other
+):
+    """Catches workers that seal in the scope of their settings, which the script refuses for ever.
+
+    Nobody has the other scope marked when it is looked at: its task came twice.
+    """
+    world = World(client, prefix, scope=scope)
+    _say(world, 2)
+    world.settle()
+    world = World(client, prefix, scope=since)
+    _say(world, 2)
+    client.delete(_index(world))
+
+    assert world.mover().observe(other) is Outcome.REST
+    assert client.zrange(_index(world), 0, -1) == [meant.encode()]
+    assert world.mover().observe(meant) is Outcome.SEALED
 
 
 @pytest.mark.parametrize("why", ["full", "too many", "a drain waits"])
@@ -203,3 +238,16 @@ def test_the_next_chunk_goes_ahead_of_who_came_due_since_it_was_sealed(world):
 
     assert len(keys) > 1
     assert 7_500 <= seconds * 1_000 - world.client.zscore(_index(world), "harold") <= 10_000
+
+
+def test_a_scope_whose_chunks_others_observe_is_looked_at_when_the_first_of_their_locks_ends(world):
+    """Catches a look at once, again and again while they live, and one that waits for the last lock of all."""
+    for thread in ("t-1", "t-2"):
+        _say(world, 2, thread=thread)
+    assert _look(world) is Outcome.SEALED
+    for chunk, ms in zip(_chunks(world), (12_000, 25_000), strict=True):
+        world.client.set(f"{world.prefix}:{{harold}}:lock:chunk:{chunk.id}", "somebody", px=ms)
+    seconds, _ = world.client.time()
+    _look(world)
+
+    assert 6_000 < world.client.zscore(_index(world), "harold") - seconds * 1_000 < 18_000

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 from world import World
 
+from om_api.store import doubt, due
 from om_api.values import Outcome
 from om_workers import observer
 
 
-def _sealed(world, n=2):
+def _sealed(world, n=2, **fields):
     """The task that observes the first chunk of n messages."""
-    world.say(*[f"message {i}" for i in range(n)])
+    world.say(*[f"message {i}" for i in range(n)], **fields)
     world.claim()
     world.perform("observe", *world.dispatch.queue.popleft()[1])
     task = world.dispatch.queue.popleft()
@@ -46,13 +47,15 @@ def test_a_task_that_changed_nothing_marks_nobody(world):
     assert world.client.zscore(f"{world.prefix}:due:observe", "harold") == leased
 
 
-@pytest.mark.parametrize("why", ["paused", "enabled", "read_only"])
+@pytest.mark.parametrize("why", ["paused", "enabled", "read_only", "waits"])
 def test_no_model_is_asked_for_who_must_not_be_observed(client, prefix, why):
-    """Time 0: a chunk is passed on. Time 1: its owner pauses, or the settings change. Time 2: the task arrives."""
+    """Time 0: a chunk is passed on. Time 1: its owner pauses, settings change, a model fails. Time 2: it comes."""
     world = World(client, prefix)
     task = _sealed(world)
     if why == "paused":
         world.om.pause("harold")
+    elif why == "waits":
+        world.shop.run(doubt.wait(world.shop.keys, "harold"))
     else:
         world = World(client, prefix, **{why: "false" if why == "enabled" else "true"})
 
@@ -82,3 +85,20 @@ def test_a_chunk_that_ended_every_worker_that_tried_it_is_halved_unasked(world):
 
     assert world.perform(verb, *ids) is Outcome.SPLIT
     assert world.model.requests == []
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_memory_waits_while_a_model_is_asked_that_may_end_us_and_for_none_that_is_known_to_work(
+    world, monkeypatch, known
+):
+    """Catches a wait that ends before the question does, and one for nothing, in which other chunks are left."""
+    verb, ids = _sealed(world, 1, tokens=200)
+    world.client.hset(f"{world.prefix}:{{harold}}:chunk:{ids[1]}", "attempts", 3)
+    if known:
+        world.shop.run(doubt.observed(world.shop.keys, "harold", ids[1]))
+    waited, wait = [], doubt.wait
+    monkeypatch.setattr(doubt, "wait", lambda *args: waited.append(args[2]) or wait(*args))
+
+    assert world.perform(verb, *ids) is Outcome.REJECTED
+    assert waited == ([] if known else [world.settings.memory.observer.timeout + due.LEASE_MS / 1000])
+    assert len(world.model.requests) == (0 if known else 1)

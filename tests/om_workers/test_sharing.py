@@ -154,21 +154,27 @@ def lease(world):
     return float("inf") if score is None else score - (seconds * 1000 + micros // 1000)
 
 
-def test_a_thread_without_an_answer_is_due_at_once_though_nobody_stored_the_others(forced):
-    """Catches a scope that is left on its lease: time 0, both are asked for; time 1, another worker stores t-1's; time 2, we
-    have no answer for t-2, and nothing of ours was stored that would have the scope looked at."""
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_thread_without_an_answer_is_due_at_once_though_nobody_stored_the_others_and_only_then(forced, n):
+    """Catches a scope that is left on its lease, and a lease that is ended though everything is stored.
+
+    Time 0: both are asked for. Time 1: another worker stores the first n. Time 2: our answer comes, for the same n.
+    Nothing of ours was stored that would have the scope looked at.
+    """
     (task,) = sealed(forced)
     name, first, second = task
+    found = [("t-1", first), ("t-2", second)][:n]
 
     def answer(_request):
-        theirs = Observation(id=first, thread_id="t-1", text="* 🟡 noted", tokens=4, message_ids=("x",))
-        assert forced.shop.run(commits.buffer(forced.shop.keys, "harold", theirs, "w-2")) is Outcome.BUFFERED
-        return '<thread id="t-1">\n* 🟡 noted\n</thread>'
+        for thread, one in found:
+            theirs = Observation(id=one, thread_id=thread, text="* 🟡 noted", tokens=4, message_ids=("x",))
+            assert forced.shop.run(commits.buffer(forced.shop.keys, "harold", theirs, "w-2")) is Outcome.BUFFERED
+        return "".join(f'<thread id="{thread}">\n* 🟡 noted\n</thread>\n' for thread, _ in found)
 
     forced.model = Scripted(answer)
 
     assert forced.perform("observe_chunk", name, first, second) is Outcome.SUPERSEDED
-    assert lease(forced) <= 0
+    assert (lease(forced) <= 0) is (n == 1)
 
 
 def test_a_scope_whose_threads_were_all_answered_is_not_due_by_that(forced):

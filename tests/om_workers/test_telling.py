@@ -102,6 +102,23 @@ def test_a_cut_that_came_too_late_is_told_by_nobody(world, monkeypatch):
     assert [event.thread for event in told(world, "sealed")] == ["t-1"]
 
 
+def test_an_activation_that_came_too_late_is_told_by_nobody(world, monkeypatch):
+    """Time 0: a worker is about to activate. Time 1: a client does. Time 2: the worker is refused."""
+    say(world, 9)
+    world.say("the tenth")
+    activate = commits.activate
+
+    def overtaken(*args):
+        monkeypatch.setattr(commits, "activate", activate)
+        world.context()
+        return activate(*args)
+
+    monkeypatch.setattr(commits, "activate", overtaken)
+    world.mover().observe("harold")
+
+    assert [event.by for event in told(world, "activated")] == ["client"]
+
+
 def test_chunks_that_share_a_call_are_told_one_by_one(world):
     for thread in ("t-1", "t-2"):
         world.say("first", "second", thread=thread)
