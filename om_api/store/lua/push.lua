@@ -31,11 +31,11 @@ local function sliced(command, key, list)
   return replies
 end
 
-local groups, asked, slot, position, duplicates = {}, {'*', '*wake', '*key'}, 7, 0, {}
+local groups, asked, slot, position, reply = {}, {'*', '*wake', '*key'}, 7, 0, {now, ''}
 for k = 3, #KEYS, 3 do
   local group = {thread = ARGV[slot], name = ARGV[slot + 1], messages = KEYS[k], seen = KEYS[k + 1], zadd = {}, sadd = {}, added = 0, weight = 0}
   local n = tonumber(ARGV[slot + 2])
-  if not (n and n >= 0 and n % 1 == 0 and slot + 2 + n * 5 <= #ARGV) then
+  if not (n and n >= 1 and n % 1 == 0 and slot + 2 + n * 5 <= #ARGV) then
     return redis.error_reply('ERR a count of messages is not the number of those that follow')
   end
   local members, ids = {}, {}
@@ -48,7 +48,7 @@ for k = 3, #KEYS, 3 do
   local taken = {}
   for i = 1, n do
     if raw[i] or seen[i] == 1 or before[i] == 1 or taken[ids[i]] then
-      duplicates[#duplicates + 1] = position + i - 1
+      reply[#reply + 1] = position + i - 1
     else
       taken[ids[i]] = true
       group.zadd[#group.zadd + 1] = ARGV[slot + i * 5 - 2]
@@ -91,7 +91,7 @@ for g, group in ipairs(groups) do
     by_resource = true
   end
 end
-if #fields > 0 then
+if fields[1] then
   fields[#fields + 1] = '*'
   fields[#fields + 1] = string.format('%d', grown)
   if not known[3] then
@@ -108,4 +108,5 @@ if mark == '1' then
     redis.call('ZADD', due, 'LT', now, name)
   end
 end
-return {now, table.concat(names, ' '), unpack(duplicates, 1, math.min(#duplicates, 5000))}
+reply[2] = table.concat(names, ' ')
+return reply
