@@ -85,7 +85,9 @@ def test_what_was_asked_for_by_force_is_sealed_once_where_anything_is_raw():
     raw = {"asked": (5, 1), "again": (5, 1), "empty": (0, 0), "weightless": (0, 1)}
     forced = {"asked": 0.0, "weightless": 0.0, "again": 7.0, "empty": 0.0, "gone": 0.0}
 
-    assert sealing(Pressure(unsealed=raw, forced=forced), Limits(), NOW) == Move("seal", threads=("asked", "weightless"))
+    assert sealing(Pressure(unsealed=raw, forced=forced), Limits(), NOW) == Move(
+        "seal", threads=("asked", "weightless")
+    )
     assert sealing(Pressure(unsealed=raw, forced={"empty": 0.0, "gone": 0.0}), Limits(), NOW) is None
 
 

@@ -55,11 +55,18 @@ def test_a_chunk_says_what_it_covers(store):
     assert record(store).chunk_tokens == 20
 
 
+def test_a_sealed_chunk_has_all_its_attempts_before_it(store):
+    seal(store, "c1", 1)
+
+    assert [chunk.attempts for chunk in look(store).chunks] == [0]
+
+
 def test_the_first_seal_makes_the_record_and_sets_the_scope(store):
     seal(store, "c1", 1)
 
     assert record(store).epoch
     assert (record(store).generation, record(store).seq, record(store).origin) == (0, 1, "initial")
+    assert store.client.hget(store.keys.of("harold").record(HAROLD), "schema") == b"1"
     assert store.client.get(store.keys.of("harold").scope) == b"resource"
 
 
