@@ -67,6 +67,13 @@ def test_what_names_no_year_or_no_day_there_is_is_no_date(text):
     assert parse_span(text) is None
 
 
+def test_a_date_may_take_sixty_characters():
+    june = "June 10,{}2025".format
+
+    assert parse_span(june(" " * 48)) == days("2025-06-10")
+    assert parse_span(june(" " * 49)) is None
+
+
 # -- ages and gaps -----------------------------------------------------------------------------------------------------
 
 
@@ -163,6 +170,12 @@ def test_headers_are_told_in_the_order_of_time_whichever_thread_was_observed_fir
     assert line.endswith("Jun 1, 2025 = 2 weeks ago; [1 week later] Jun 10, 2025 = 5 days ago")
 
 
+def test_only_a_line_that_begins_as_a_header_is_one_be_it_the_last():
+    assert told("* Date: Jun 9, 2025", "Date: Jun 10, 2025") == [
+        "Dates above, seen from today: Jun 10, 2025 = 5 days ago"
+    ]
+
+
 def test_the_dates_that_notes_refer_to_are_told_once_each():
     lines = (
         "* lived in Ghent (meaning August 2024)",
@@ -206,6 +219,13 @@ def test_a_plan_whose_date_is_over_is_likely_done(words):
 
     assert head == "Plans above whose date has passed:"
     assert plan == f'- "User {words} the fair" (estimated May 30, 2023 = 2 years ago, likely already happened)'
+
+
+@pytest.mark.parametrize(("length", "shown"), [(80, "x" * 70), (81, f"{'x' * 69}…")])
+def test_a_past_plan_is_shown_in_eighty_characters(length, shown):
+    _, plan = told(f"* User will {'x' * (length - 10)} (estimated May 30, 2023)")
+
+    assert plan.startswith(f'- "User will {shown}" (estimated')
 
 
 @pytest.mark.parametrize("when", ["June 15, 2025", "June 10 to June 20, 2025", "June 2025", "2025"])

@@ -45,6 +45,7 @@ def test_a_document_says_what_json_could_say(read, text, says):
         ("a: " + "x" * (MOST_BYTES - 3), "a: " + "x" * (MOST_BYTES - 2), "larger than 65,536 bytes"),
         (f"[{'1,' * (MOST_VALUES - 1)}]", f"[{'1,' * MOST_VALUES}]", "permitted: 2,048 keys and values"),
         ("[" * MOST_LEVELS + "]" * MOST_LEVELS, "[" * (MOST_LEVELS + 1) + "]" * (MOST_LEVELS + 1), "20 levels"),
+        (f"[[], {'[' * 19}{']' * 19}]", f"[[], {'[' * 20}{']' * 20}]", "20 levels"),
         ("9" * 100, "9" * 101, "a number of 101 characters; permitted: 100"),
         (f"[&x [{'1,' * 500}], *x, *x, *x]", f"[&x [{'1,' * 500}], *x, *x, *x, *x]", "aliases written out"),
     ],

@@ -51,6 +51,14 @@ def test_what_a_model_cannot_be_asked_for_is_refused_with_what_is_permitted(load
     assert what in str(caught.value)
 
 
+def test_the_most_that_a_model_can_be_asked_for_is_permitted(load):
+    limits = "{requests_per_minute: 1000000000, tokens_per_minute: 1000000000, concurrency: 1000000000}"
+    model = load(f"{{m: {{temperature: 2, prices: {{input: 1000000, output: 1000000}}, limits: {limits}}}}}")["m"]
+
+    assert (model.temperature, set((model.prices or {}).values())) == (2, {1_000_000})
+    assert set((model.limits or {}).values()) == {1_000_000_000}
+
+
 def test_a_tier_that_has_tiers_itself_is_refused_and_so_is_a_model_in_its_own_tiers(load):
     for text in (f"{{a: {{tiers: [{{up_to: 5, model: b}}]}}, b: {TIERED}}}", "{b: {tiers: [{up_to: 5, model: b}]}}"):
         with pytest.raises(SettingsError, match="names b, which has tiers itself; permitted: models without tiers"):

@@ -133,3 +133,12 @@ def test_a_blank_message_between_two_calls_of_one_turn_cuts_it_nowhere():
 
     assert arranged(messages) == turns(messages)
     assert [len(turn.calls) for turn in turns(messages)] == [2, 0, 0]
+
+
+def test_a_turn_that_goes_on_is_not_cut_behind_a_message_of_several_calls():
+    calls = [{"type": "tool-call", "tool_call_id": name, "name": "look", "args": {}} for name in "abc"]
+    results = [{"type": "tool-result", "tool_call_id": name, "result": "found"} for name in "abc"]
+    messages, arranged = said([("assistant", calls[:2]), ("assistant", calls[2:]), ("tool", results)]), Turns()
+    arranged(messages[:2])
+
+    assert [len(turn.calls) for turn in arranged(messages)] == [3, 0]

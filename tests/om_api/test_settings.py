@@ -3,6 +3,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
 import threading
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from om_api.errors import SettingsError
 from om_api.policy import Limits
 from om_api.settings import MemorySettings, load_settings
-from om_api.settings.catalogue import GROUPS, MODEL_FIELDS, SETTINGS, dotted, variable
+from om_api.settings.catalogue import GROUPS, MODEL_FIELDS, SETTINGS, about, dotted, variable
 from om_api.settings.docs import render_docs
 from om_api.settings.durations import format_duration, parse_duration
 from om_api.settings.urls import safe_url
@@ -331,6 +332,32 @@ def test_a_value_out_of_range_names_file_key_and_what_is_permitted(folder, text,
     assert len(refusal.splitlines()) == 1
 
 
+NUMBERS = [path for path, info in SETTINGS.items() if any(hasattr(bound, "ge") for bound in info.metadata)]
+RANGE = re.compile(r"(?P<least>[\d.,]*\d[sdh]?) to (?P<most>[\d.,]*\d[sdh]?)(?= \(|,|$)")
+
+
+def _takes(path, value):
+    for key in reversed(path):
+        value = {key: value}
+    try:
+        MemorySettings.model_validate(value)
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("path", NUMBERS, ids=dotted)
+def test_a_number_may_be_all_that_its_permitted_range_says_and_nothing_else(path):
+    """Catches a range whose words and bounds are written down one beside the other, and differ."""
+    described = about(path)
+    read = parse_duration if described["unit"] == "duration" else float
+    least, most = (read(end.replace(",", "")) for end in RANGE.match(described["permitted"]).group("least", "most"))
+    step, number = (1, int) if "int" in str(SETTINGS[path].annotation) else (0.001, float)
+
+    assert [_takes(path, number(value)) for value in (least, most)] == [True, True]
+    assert [_takes(path, number(value)) for value in (least - step, most + step)] == [False, False]
+
+
 @pytest.mark.parametrize(
     ("text", "keys"),
     [
@@ -350,7 +377,7 @@ def test_a_contradiction_names_file_and_keys_and_what_is_permitted(folder, text,
     file = folder.settings(text)
     refusal = folder.refused()
 
-    assert refusal.startswith(f"{file}: ")
+    assert refusal.startswith(f"{file}: {keys[0]}")
     assert [key for key in (*keys, "permitted: ") if key not in refusal] == []
 
 
@@ -423,6 +450,8 @@ def test_an_unknown_key_is_told_the_nearest_known_one(folder, text, hint):
         ),
         ("a: \x00", "not YAML"),
         ("observational_memory: &a {observer: *a}", "line 1, column 37: a value contains itself"),
+        ("observational_memory: *nobody", "line 1, column 23: not YAML: found undefined alias"),
+        pytest.param(f"{om('ttl_days: 5')} #{'x' * 65_536}", "larger than 65,536 bytes", id="a large file"),
     ],
 )
 def test_a_file_that_cannot_be_read_says_where_and_why(folder, text, what):
@@ -489,6 +518,7 @@ def test_the_defaults_are_the_policys_defaults():
         ({"buffer_activation": 0.3}, {"floor": 21_000}),
         ({"block_after": 1}, {"block_after": 30_000}),
         ({"block_after": 99.5}, {"block_after": 2_985_000}),
+        ({"message_threshold": 100, "block_after": 100}, {"block_after": 100}),
         ({"block_after": 30_000}, {"block_after": 30_000}),
         (
             {"reflection": {"buffer_activation": 1.0, "block_after": 50_000}},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import tracemalloc
+from pathlib import Path
 
 import pytest
 
@@ -239,3 +240,11 @@ def test_a_file_that_only_goes_on_being_broken_changes_nobodys_settings(fleet):
     fleet.evil("observational_memory: {")
 
     assert (first, settings.refresh(), len(settings.problems)) == (False, False, 1)
+
+
+def test_a_problem_is_told_in_full_unless_its_file_or_text_is_longer_than_any_of_ours():
+    longest = state.problem_of(Path("f" * 4_096), "t" * 1_000)
+    longer = state.problem_of(Path("f" * 4_097), "t" * 1_001)
+
+    assert longest == ("f" * 4_096, "t" * 1_000)
+    assert longer == (f"{'f' * 4_096}…", f"{'t' * 1_000}…")

@@ -76,10 +76,13 @@ def test_only_who_serves_the_queue_counts_and_an_earlier_version_as_it_usually_r
 
 
 def test_a_worker_that_was_not_heard_of_for_a_beat_and_a_half_counts_no_more(world, dispatcher):
-    """Catches a fleet that was killed and started again: it would be handed out twice what it can begin."""
+    """Catches a fleet that was killed and started again: it would be handed out twice what it can begin.
+
+    And one that counts nobody between two beats: who was heard of a beat ago lives.
+    """
     dead, alive = (Worker(name=name, host="h", pid=1, version="", queues=INDEXES, concurrency=3) for name in "da")
     world.shop.run(presence.here(world.shop.keys, dead, presence.LIVES_MS // 2 - 1_000))
-    world.shop.run(presence.here(world.shop.keys, alive))
+    world.shop.run(presence.here(world.shop.keys, alive, presence.LIVES_MS * 2 // 3))
 
     assert dispatcher.capacity("observe") == 7
 
@@ -146,10 +149,10 @@ def test_a_task_of_a_version_that_keeps_no_queue_begins_on_its_own_lease(world, 
     assert dispatcher.begin("observe", *claim)
 
 
-def _lease_is_over(world):
+def _lease_is_over(world, at=1):
     index = world.shop.keys.due_observe
     for key in (index, queued(index)):
-        world.client.zadd(key, dict.fromkeys(world.client.zrange(key, 0, -1), 1))
+        world.client.zadd(key, dict.fromkeys(world.client.zrange(key, 0, -1), at))
 
 
 def test_a_task_that_was_lost_is_handed_out_again_when_its_lease_is_over(world, dispatcher):
@@ -181,13 +184,14 @@ def test_none_is_lost_while_tasks_wait_in_the_queue_or_their_worker_lives(world,
     assert world.client.zscore(queued(index), "somebody who was begun") is None
 
 
-def test_a_task_that_waits_for_ever_is_lost_though_others_wait(world, dispatcher):
+@pytest.mark.parametrize(("leases", "lost"), [(9, 0), (11, 1)])
+def test_a_task_that_waits_ten_leases_is_lost_though_others_wait(world, dispatcher, leases, lost):
     _mark(world, "harold")
     dispatcher.fill("observe", 9)
     world.dispatch.elsewhere = 9
-    _lease_is_over(world)
+    _lease_is_over(world, world.shop.run(due.server_ms()) - leases * due.LEASE_MS)
 
-    assert dispatcher.fill("observe", 9) == Handed(due=1)
+    assert dispatcher.fill("observe", 9) == Handed(due=lost)
 
 
 @pytest.mark.parametrize("queue", INDEXES)

@@ -256,7 +256,8 @@ def test_an_accepted_id_is_remembered_to_the_end_of_the_window_after_its_own(sto
 
 
 @pytest.mark.parametrize(
-    ("count", "left_out"), [("3", 0), ("2", 1), ("2", 2), ("0", 0), ("1.5", 0), ("-1", 0), ("nan", 0), ("x", 0), ("", 0)]
+    ("count", "left_out"),
+    [("3", 0), ("2", 1), ("2", 2), ("0", 0), ("1.5", 0), ("-1", 0), ("nan", 0), ("x", 0), ("", 0)],
 )
 def test_a_count_of_messages_that_do_not_follow_is_refused_and_nothing_is_written(store, count, left_out):
     """Catches a script that trusts the count of one group, and writes the group before it."""
