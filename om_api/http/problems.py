@@ -75,8 +75,8 @@ async def _invalid_input(request: Request, error: Exception) -> Response:
     return _reply(request, 422, str(error))
 
 
-async def _not_valid(request: Request, error: Exception) -> Response:
-    found = error.errors() if isinstance(error, RequestValidationError) else []
+async def _not_valid(request: Request, error: Any) -> Response:
+    found = error.errors()
     faults = tuple(_fault(each) for each in found[:_MOST])
     if [each["type"] for each in found] == ["json_invalid"]:
         return _reply(request, 400, f"the body is not JSON: {faults[0].what}", errors=faults)

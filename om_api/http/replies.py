@@ -25,8 +25,8 @@ def reply(value: Any) -> Response:
 
 async def rendered(make: Callable[[], Any]) -> Response:
     """What is to be made of a store's reply, as JSON: in a thread, and in pieces, where that was large."""
-    share = SHARE.get(None)
-    if share is None or not share.large:
+    share = SHARE.get()
+    if not share.large:
         return reply(make())
     found = await share.work(lambda: pieces(make()))
     share.hold(sum(map(len, found)))

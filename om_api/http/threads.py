@@ -25,7 +25,7 @@ class Ended(msgspec.Struct, frozen=True):
     merged: tuple[str, ...]
 
 
-ENDED = Ended(Outcome.CLEARED, 14, 7, ())
+ENDED = Ended(Outcome.CLEARED, examples.IMPORTED.messages, examples.IMPORTED.observations, ())
 
 
 def ended(cleared: Cleared) -> Response:

@@ -25,7 +25,6 @@ from om_api.settings.fields import (
 )
 from om_api.settings.storage import StorageSettings
 
-DAY, YEAR = 86_400, 365 * 86_400
 PRESETS: dict[str, dict[str, int]] = {"small": {"message_threshold": 1_000, "observation_threshold": 4_000}}
 _TEXT = "text, or null for none"
 _BOOLEAN = "true or false"
@@ -185,7 +184,11 @@ class MemorySettings(Group):
         "multiple of message_threshold, or tokens",
     )
     observe_idle_after: Seconds = duration(
-        3_600, "a thread quiet for this long is observed below its threshold", "0s to 36500d", least=0, most=100 * YEAR
+        3_600,
+        "a thread quiet for this long is observed below its threshold",
+        "0s to 36500d",
+        least=0,
+        most=36_500 * 86_400,
     )
     min_recent_messages: int = count(2, "newest messages of a thread that stay raw", 0, 10_000, "messages")
     share_token_budget: bool = setting(

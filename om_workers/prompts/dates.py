@@ -33,10 +33,6 @@ class Day(NamedTuple):
     month: int
     day: int
 
-    def is_(self, other: Day) -> bool:
-        """Whether two ways of writing may mean the same date."""
-        return self[1:] == other[1:] and (self.year == other.year or not (self.year and other.year))
-
 
 class Span(NamedTuple):
     """From one day to another, both included."""
@@ -50,7 +46,7 @@ class Span(NamedTuple):
         if first.year and last.year and day.year:
             return first <= day <= last
         if first[1:] <= last[1:]:
-            return first[1:] <= day[1:] <= last[1:] and day.year in {0, first.year or last.year or day.year}
+            return first[1:] <= day[1:] <= last[1:]
         return day[1:] >= first[1:] or day[1:] <= last[1:]
 
 
@@ -64,8 +60,16 @@ def spans(text: str) -> list[Span]:
     found, joined = _found(text), []
     for (_, end, first), (start, _, last) in pairwise(found):
         if start <= end or _JOINT.fullmatch(text, end, start):
-            joined.append(Span(first if first.year else first._replace(year=last.year), last))
+            joined.append(_span(first, last))
     return joined
+
+
+def _span(first: Day, last: Day) -> Span:
+    """The year of one end is that of the other, but for `Dec 28 - Jan 3`; `moved from Dec 20 to Dec 4` is no span of a year."""
+    turns = 2 * (first.month - last.month) > _MONTHS_IN_YEAR
+    if first.year:
+        return Span(first, last._replace(year=last.year or first.year + turns))
+    return Span(first._replace(year=last.year and last.year - turns), last)
 
 
 def _found(text: str) -> list[tuple[int, int, Day]]:

@@ -85,7 +85,7 @@ class Check:
         shares: dict[Kind, float] = defaultdict(float)
         for one, weight in worth:
             shares[one.fact.kind] += weight * _SEVERITY[one.fact.kind] / max(self._totals[one.fact.kind], _FEWEST)
-        loss = round(min(1.0, max(shares.values(), default=0.0)), 4)
+        loss = round(max(shares.values(), default=0.0), 4)
         return Loss(loss, _named(worth), len(self._expected) - len(missing))
 
     def _asked(self, line: Line, level: int) -> float:

@@ -78,4 +78,4 @@ def _is_24_hours(times: list[_Time]) -> bool:
     if any(time.half or time.hour >= _HOURS for time in times):
         return False
     hours = {time.hour for time in times}
-    return 0 in hours or max(hours, default=0) > _NOON or (_NOON not in hours and any(time.padded for time in times))
+    return 0 in hours or max(hours) > _NOON or (_NOON not in hours and any(time.padded for time in times))

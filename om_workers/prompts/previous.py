@@ -65,7 +65,7 @@ def _choices(lines: list[str], costs: _Costs, budget: int) -> Iterator[_Choice]:
     """For each tail that fits, the choice with the most important lines before it."""
     important = [at for at, line in enumerate(lines) if is_important(line)]
     spent = 0
-    for start in range(len(lines) - 1, 0, -1):
+    for start in range(len(lines) - 1, 1, -1):  # from the second line on it is everything, which does not fit
         spent += costs.lines[start]
         if spent > budget:
             return

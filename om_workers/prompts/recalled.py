@@ -119,10 +119,10 @@ def _joined(spans: list[_Span], text: str) -> Iterator[_Span]:
     """Spans that nothing but blanks lies between, as one."""
     if not spans:
         return
-    start, end = spans[0]
-    for following in spans[1:]:
-        if text[end : following[0]].strip():
+    (start, end), *others = spans
+    for begins, ends in others:
+        if text[end:begins].strip():
             yield start, end
-            start = following[0]
-        end = max(end, following[1])
+            start = begins
+        end = max(end, ends)
     yield start, end

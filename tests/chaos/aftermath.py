@@ -47,11 +47,12 @@ class Rest(NamedTuple):
     breaches: list[Breach]
 
 
-def quieten(house: House) -> Quiet:
-    """Wait until all scopes are observed, the model going on as it did."""
+def quieten(house: House, since: float) -> Quiet:
+    """Wait until all scopes are observed, the model going on as it did; the seconds are those since a moment (monotonic s)."""
     tell("quiet: until all scopes are observed")
     with house.server.client() as client:
-        seconds, unfinished = quiet.wait_for_quiet(client, PREFIX, house.crew.tend, _LONGEST_QUIET_S)
+        _, unfinished = quiet.wait_for_quiet(client, PREFIX, house.crew.tend, _LONGEST_QUIET_S)
+    seconds = time.monotonic() - since
     seen = Quiet(seconds, unfinished, _in_flight(house, seconds))
     tell(f"observed after {seconds:.0f} s, {seen.in_flight:.1f} calls in flight")
     return seen
@@ -62,7 +63,7 @@ def settle(house: House, names: Iterable[str]) -> Rest:
 
     What is forced is to show what is there, and no model fails then.
     """
-    quiet_s, unfinished, _ = quieten(house)
+    quiet_s, unfinished, _ = quieten(house, time.monotonic())
     with house.server.client() as client:
         om, tend = house.client(10), house.crew.tend
         tell("what is left by force")

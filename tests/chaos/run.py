@@ -35,8 +35,7 @@ def _storm(folder: Path, run: Run, journal: Journal) -> tuple[Storm, Quiet, Rest
     with House(folder, run) as house, house.server.client() as client:
         storm = Storm(house, run, journal)
         aftermath.tell(f"{run.seconds:.0f} s of faults")
-        storm.rage()
-        calmed = aftermath.quieten(house)
+        calmed = aftermath.quieten(house, storm.rage())
         storm.hear_out()
         storm.lose_all_workers()
         rest = aftermath.settle(house, [member.name for member in plan.cast()])

@@ -76,19 +76,21 @@ class Storm:
         """Which processes ended by themselves, and how."""
         return self._house.crew.deserted
 
-    def rage(self) -> None:
-        """Let everybody talk and everything break for the time planned; returns when nobody talks any more.
+    def rage(self) -> float:
+        """Let everybody talk and everything break for the time planned; the moment (monotonic s) when no more broke.
 
-        The owners are heard by `hear_out`, the queues watched until `rest`.
+        Returns when nobody talks any more. The owners are heard by `hear_out`, the queues watched until `rest`.
         """
         self.queues.start()
         for actor in (self.reader, *self.writers, *self.owners):
             actor.start()
         try:
             self._break_things()
+            ended = time.monotonic()
             self._wait_for(self.writers)
         finally:
             _halt(self.reader, *self.writers)
+        return ended
 
     def hear_out(self) -> None:
         """Let the owners end what they began: while workers die, a memory may never be without an unready chunk."""
@@ -97,7 +99,7 @@ class Storm:
 
     def rest(self) -> None:
         """Watch no longer."""
-        _halt(*self.owners, self.queues)
+        _halt(self.queues)
 
     def lose_all_workers(self) -> None:
         """Have many memories spoken to while there are none, and then bring them back."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mutants.mutant import Mutant
 
 _CLOSE = 0.2  # a test whose file mentions the module is asked before one that is a fifth as long
-_OWN = 0.01  # and one whose file is called after it, before nearly all others
+_OWN = 0.001  # and one whose file is called after it, before nearly all others
 _LAST, _LAST_OF_ALL = ("interleavings", "state_machine"), 1_000  # they notice much, and take seconds each
 _LEAST_S, _PATIENCE = 8.0, 8  # a test that takes so many times as long as it does hangs
 
@@ -42,8 +42,8 @@ class Order:
         """Tests that run what a mutant changes, `most` of them; `hint` is who noticed it once."""
         module = self._modules.get(mutant.path)
         lines = module.lines(mutant) if module else None
-        covering = self._covering(mutant, lines)
-        ranked = dict.fromkeys([hint, *self._ranked(mutant.path, covering)])
+        groups = [self._covering(mutant, lines), self._beside(mutant.path) if module and not lines else []]
+        ranked = dict.fromkeys([hint, *(name for group in groups for name in self._ranked(mutant.path, group))])
         names = [name for name in ranked if name in self._ran][:most]
         limits = {name: max(_LEAST_S, _PATIENCE * self._ran[name].seconds) for name in names}
         return Asked(limits, warm=module is None or lines is not None)
@@ -55,6 +55,12 @@ class Order:
         wanted = {mutant.path: lines} if lines else self._uses(mutant)
         found = [name for name, ran in self._ran.items() if any(ran.lines.get(p, 0) & b for p, b in wanted.items())]
         return found or [name for name, ran in self._ran.items() if mutant.path in ran.lines]
+
+    def _beside(self, path: str) -> list[str]:
+        """The tests called after a module or its room: a default or a limit is seen by some that run no line that mentions it."""
+        *_, room, module = path.removesuffix(".py").split("/")
+        called = re.compile(rf"/test_(?:{room}|{module})[^/]*$")
+        return [name for name in self._ran if called.search(name.partition("::")[0])]
 
     def _uses(self, mutant: Mutant) -> dict[str, int]:
         """The lines of functions that mention, anywhere, what a statement outside of all functions gives a name."""

@@ -81,17 +81,17 @@ class Run:
         return bench.killer(None, failed, warm=True) if failed else ""
 
     def _tested(self, bench: Bench, mutant: Mutant) -> None:
-        self._judged(bench, mutant, MOST)
+        self._judged(bench, mutant, every=False)
 
     def _tried(self, bench: Bench, mutant: Mutant) -> None:
-        self._judged(bench, mutant, _EVERYTHING, warm=False)
+        self._judged(bench, mutant, every=True)
 
-    def _judged(self, bench: Bench, mutant: Mutant, most: int, *, warm: bool = True) -> None:
-        asked = self._order.of(mutant, most, self._results.hints.get(mutant.id, ""))
-        if self._results.recall(mutant, asked.tests):
+    def _judged(self, bench: Bench, mutant: Mutant, *, every: bool) -> None:
+        asked = self._order.of(mutant, _EVERYTHING if every else MOST, self._results.hints.get(mutant.id, ""))
+        if self._results.recall(mutant, asked.tests, every=every):
             return
-        killer = _killer(bench, mutant, asked.tests, warm=asked.warm and warm)
-        self._results.keep(mutant, killer, asked.tests)
+        killer = _killer(bench, mutant, asked.tests, warm=asked.warm and not every)
+        self._results.keep(mutant, killer, asked.tests, every=every)
         self._say(mutant, killer)
 
     def _all(self, work: Callable[[Bench, Any], Any], things: Sequence[Any]) -> list[Any]:

@@ -104,6 +104,30 @@ def test_a_result_holds_until_its_file_or_a_test_that_said_so_is_edited(tree, tm
     assert again.hints[noticed.id] == f"{FILE}::test_most"
 
 
+def test_that_a_few_did_not_notice_says_nothing_of_every_test_nor_the_other_way_round(tree, tmp_path):
+    """Catches a second look that is believed to be made, and a first one that is made again each time."""
+    results, asked = Results(tree, tmp_path / "results.json"), [f"{FILE}::test_none"]
+    once, twice = _mutant("<"), _mutant("3 -> 4")
+    for mutant in (once, twice):
+        results.keep(mutant, "", asked)
+    results.keep(twice, "", asked, every=True)
+    results.write()
+    again = Results(tree, tmp_path / "results.json")
+
+    assert [again.recall(mutant, asked) for mutant in (once, twice)] == [True, True]
+    assert [again.recall(mutant, asked, every=True) for mutant in (once, twice)] == [False, True]
+
+
+def test_who_was_found_among_every_test_is_known_from_then_on(tree, tmp_path):
+    results, mutant = Results(tree, tmp_path / "results.json"), _mutant("<")
+    results.keep(mutant, f"{FILE}::test_most", [], every=True)
+    results.write()
+    again = Results(tree, tmp_path / "results.json")
+
+    assert again.recall(mutant, [])
+    assert again.found[mutant.id] == f"{FILE}::test_most"
+
+
 def test_what_a_test_ran_holds_until_it_or_what_it_ran_is_edited(tree, tmp_path):
     known = CoverageMap(tree, tmp_path / "ran")
     known.keep(
@@ -130,7 +154,7 @@ def test_asked_are_the_tests_that_run_what_was_changed_the_shortest_first(tree):
 
     assert asked(_mutant("<")) == ["test_most", "test_slow"]
     assert asked(_mutant("3 -> 4")) == ["test_none", "test_slow"]
-    assert asked(_mutant("MOST = 7: 7 -> 8")) == ["test_most", "test_slow"]
+    assert asked(_mutant("MOST = 7: 7 -> 8")) == ["test_most", "test_slow", "test_none"]
     assert asked(FALSE._replace(path="om_api/store/lua/seal.lua")) == ["test_slow"]
     assert asked(_mutant("<"), hint=f"{FILE}::test_slow") == ["test_slow", "test_most"]
     assert [*order.of(_mutant("<"), 1).tests] == [f"{FILE}::test_most"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 
 import pytest
 
@@ -40,6 +41,7 @@ def state(store):
 def test_five_failures_in_a_row_keep_every_worker_away(store, admission):
     for _ in range(5):
         call(admission, ModelError("503"))
+        time.sleep(0.002)  # a call that begins in the first failure's own millisecond was in flight with it
 
     other = Admission(Connection(store.client), store.keys)
     with (

@@ -423,7 +423,7 @@ def test_who_is_on_the_index_is_not_marked_again(world, index):
     world.settle()
     world.say("one more")
     world.client.hset(f"{world.prefix}:{{harold}}:record", "observation_tokens", 5000 if index == "reflect" else 0)
-    leased = int(time.time() * 1000) + 30_000.5
+    leased = int(time.time() * 1000) + 29_000.5
     for name in ("observe", "reflect"):
         world.client.zadd(f"{world.prefix}:due:{name}", {"harold": leased})
     _looked_long_ago(world)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import httpx2
+import msgspec
 import pytest
 from world import wait_until
 
@@ -128,6 +129,24 @@ def test_a_key_is_refused_the_events_of_others(using, accept):
 
     for query in ({"resource": "albert"}, {"resource": ["harold", "albert"]}, {"resource": "*"}):
         assert ask("GET", EVENTS, params=query, headers={"Accept": accept}).status_code == 403
+
+
+def test_a_key_that_is_bound_to_nothing_is_refused_all_events(using, ring, client, prefix):
+    """No command makes such a key; were it taken as one that names no resource, it would see those of everybody."""
+    reader = using("reader", "harold")
+    (key,) = ring.list()
+    client.hset(f"{prefix}:keys", key.id, msgspec.json.encode(msgspec.structs.replace(key, resources=())))
+    answer = reader("GET", EVENTS, params={"after": "0"})
+
+    assert (answer.status_code, answer.headers["content-type"]) == (403, "application/problem+json")
+    assert "bound to no resource" in answer.json()["detail"]
+
+
+def test_the_events_of_a_hundred_resources_can_be_asked_for_and_of_no_more(using):
+    ask = using("reader", "*")
+    statuses = [ask("GET", EVENTS, params={"resource": ["harold"] * n}).status_code for n in (100, 101)]
+
+    assert statuses == [200, 422]
 
 
 @pytest.mark.parametrize(

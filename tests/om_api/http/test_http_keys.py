@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 from fastapi.routing import iter_route_contexts
+from starlette.responses import Response
 from starlette.testclient import TestClient
 from structlog.testing import capture_logs
 from world import contents
@@ -14,6 +15,7 @@ from om_api import load_settings
 from om_api.api_keys import Role
 from om_api.http import make_app
 from om_api.http.guard import Guarded
+from om_api.http.log import Logged
 
 PUBLIC = {"/healthz", "/readyz", "/v1/openapi.json"}
 ROUTES = list(iter_route_contexts(make_app(load_settings(environ={})).routes))
@@ -67,6 +69,12 @@ def test_every_endpoint_is_guarded_or_public_and_needs_what_the_table_says():
     assert guarded == NEEDED
     assert {path for (_, path), route in found.items() if getattr(route, "of_all", False)} == OF_ALL
     assert {path for _, path in found.keys() - guarded.keys()} == PUBLIC
+
+
+def test_whoever_needs_no_key_is_refused_only_while_the_store_is_away(app):
+    paths = app.get("/v1/openapi.json").json()["paths"]
+
+    assert [list(paths[path]["get"]["responses"]) for path in PUBLIC & paths.keys()] == [["200", "503"]] * 2
 
 
 def test_an_endpoint_that_names_no_role_cannot_be_made():
@@ -154,6 +162,13 @@ def test_a_refusal_says_which_role_or_which_resource_is_needed(using):
     assert "bound to harold" in ask("GET", "/v1/resources/albert/stats").json()["detail"]
 
 
+def test_a_refusal_names_a_resource_of_the_longest_name_in_full_and_no_more(using):
+    ask = using("reader", "h" * 200, "i" * 200)
+    found = ask("GET", "/v1/events", params={"resource": "a" * 201}).json()["detail"]
+
+    assert found == f"this key is bound to {'h' * 200}: use one that is bound to {'a' * 200}"
+
+
 def test_the_log_names_the_key_that_was_refused(app, ring):
     key, token = ring.create(["harold"], "reader")
 
@@ -162,6 +177,25 @@ def test_the_log_names_the_key_that_was_refused(app, ring):
             app.get(path, headers={"Authorization": f"Bearer {token}"})
 
     assert [(line["status"], line["key"]) for line in lines] == [(403, key.id), (403, key.id)]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "told"),
+    [("/healthz", 200, False), ("/healthz", 400, True), ("/readyz", 503, True), ("/v1/resources", 200, True)],
+)
+def test_whoever_only_looks_whether_it_lives_is_not_logged_unless_that_is_refused(path, status, told):
+    with capture_logs() as lines:
+        TestClient(Logged(Response(status_code=status))).get(path)
+
+    assert [line["status"] for line in lines if line["log_level"] == "info"] == [status] * told
+
+
+def test_the_path_with_the_longest_ids_is_logged_whole():
+    path = f"/v1/resources/{'r' * 200}/threads/{'t' * 200}/messages"
+    with capture_logs() as lines:
+        TestClient(Logged(Response())).post(path)
+
+    assert [line["path"] for line in lines] == [path]
 
 
 def test_a_rotated_key_opens_with_both_tokens_only_while_it_was_granted(app, ring):

@@ -45,6 +45,20 @@ def test_a_context_is_the_librarys_in_every_format(say, ask, world, form):
         assert found["context"] == meant[form]
 
 
+def test_a_message_may_say_that_it_takes_no_tokens(say, world):
+    say("m-1", tokens=0)
+
+    assert [message.tokens for message in world.context().messages] == [0]
+
+
+def test_the_example_of_a_context_is_what_is_replied_to_its_one_message(say, ask, app):
+    told = app.get("/v1/openapi.json").json()["paths"]["/v1/resources/{resource}/threads/{thread}/context"]["get"]
+    say("m-1", content="Hello", tokens=5)
+    found = ask("GET", f"{THREAD}/context", params={"format": "openai"}).json()
+
+    assert found == told["responses"]["200"]["content"]["application/json"]["example"]
+
+
 def test_a_context_can_be_capped_and_says_what_it_left_out(say, ask):
     say(*[f"m-{n}" for n in range(9)])
 

@@ -69,6 +69,31 @@ def test_a_body_that_is_not_json_is_refused(ask, body):
     assert ask("POST", MESSAGES, content=body, headers=JSON).status_code in {400, 422}
 
 
+def test_a_body_that_is_not_json_is_told_where_that_begins_and_what_stands_there(ask):
+    found = _problem(ask("POST", MESSAGES, content=b"{broken", headers=JSON), 400)
+    why = "Expecting property name enclosed in double quotes"
+
+    assert found["errors"] == [{"where": "body[1]", "what": why}]
+    assert found["detail"] == f"the body is not JSON: {why}"
+
+
+def test_of_a_name_that_is_not_permitted_no_more_is_repeated_than_its_beginning(ask):
+    found = _problem(ask("POST", MESSAGES, json={"messages": [{**GOOD, "x" * 1_000: 1}]}), 422)
+
+    assert found["errors"][0]["where"] == ("body.messages[0]." + "x" * 1_000)[:200]
+
+
+def test_a_message_may_take_as_many_bytes_as_it_may_and_no_more(ask):
+    def add(size):
+        given = {**GOOD, "content": "x" * size, "tokens": 5, "timestamp": "2026-11-20T09:30:00Z"}
+        return ask("POST", MESSAGES, json={"messages": [given]})
+
+    takes = int(_problem(add(MAX_MESSAGE), 422)["detail"].partition(" takes ")[2].split()[0].replace(",", ""))
+    most = MAX_MESSAGE - (takes - MAX_MESSAGE)
+    assert f"takes {MAX_MESSAGE + 1:,} bytes" in _problem(add(most + 1), 422)["detail"]
+    assert add(most).status_code == 200
+
+
 @pytest.mark.parametrize(
     "kind", [{"Content-Type": "text/plain"}, {"Content-Type": "application/x-www-form-urlencoded"}]
 )

@@ -27,10 +27,19 @@ def test_a_wait_that_begins_afterwards_ends_at_once():
     async def scene(stopping):
         stopping.tell()
         async with stopping.ends():
-            await asyncio.sleep(3600)
+            await asyncio.sleep(0.5)
 
     with pytest.raises(TimeoutError):
         _run(scene)
+
+
+def test_a_wait_goes_on_while_nobody_is_told_to_stop():
+    async def scene(stopping):
+        async with stopping.ends():
+            await asyncio.sleep(0.01)
+        return "went on"
+
+    assert _run(scene) == "went on"
 
 
 def test_what_ended_before_is_told_nothing():

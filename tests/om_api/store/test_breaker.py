@@ -9,6 +9,7 @@ import pytest
 from om_api.store import breaker
 from om_api.store.connection import Connection
 from om_api.store.keys import safe_name
+from om_api.store.scripts import load_all
 from om_api.store.steps import Verb
 
 MODEL = "some/model: 7B {fast}"
@@ -70,8 +71,10 @@ def test_an_unknown_model_may_be_called(store):
     assert state(store) == breaker.State("closed")
 
 
-def test_four_failures_leave_it_closed_and_the_fifth_opens_it_for_30_seconds(store):
+def test_four_failures_leave_it_closed_and_the_fifth_opens_it_for_30_seconds(store, key):
     fail(store, 4)
+    # a call that begins in the first failure's own millisecond was in flight with it
+    store.client.hincrby(key, "since", -1)
     assert enter(store).word == "closed"
 
     fail(store, 1)
@@ -348,16 +351,30 @@ def test_calls_that_began_before_it_was_halved_do_not_halve_it_again(store):
     assert room(store) == 5.5  # half of nine, and a quarter for each answer
 
 
-def test_a_call_that_began_afterwards_halves_it_again(store, holders):
+@pytest.mark.parametrize("client", ["server"], indirect=True)  # the time stands still in a transaction of its
+def test_two_refusals_of_one_millisecond_halve_it_once(store, key, holders):
+    words(store, "abcdefgh")
+    with store.client.pipeline(transaction=True) as at_once:
+        for token in "ab":
+            at_once.eval(load_all()["breaker_report"].source, 2, key, holders, token, LEASE_S * 1000, "busy", 40)
+        at_once.execute()
+    refuse(store, "c")
+
+    assert room(store) == 4.5  # half of nine
+
+
+@pytest.mark.parametrize(("ms", "share"), [(0, 1), (1, 0.5)])
+def test_only_a_call_that_began_afterwards_halves_it_again(store, key, holders, ms, share):
     words(store, "abcdefgh")
     refuse(store, "a")
     answer(store, "bcdefgh")
     later(store, holders)
     before = room(store)
     enter(store, "i")
+    store.client.zadd(holders, {"i": int(store.client.hget(key, "cut")) + ms + LEASE_S * 1000})
     refuse(store, "i")
 
-    assert room(store) == before / 2
+    assert room(store) == before * share
     assert state(store).word == "held"
 
 
@@ -436,6 +453,16 @@ def test_what_breaks_all_calls_in_flight_at_once_does_not_open_it_but_the_next_o
     report(store, "failed")
 
     assert enter(store).word == "open"
+
+
+def test_a_call_that_began_in_the_first_failures_own_millisecond_was_in_flight_with_it(store, key, holders):
+    words(store, "abcde")
+    for token in "abcd":
+        report(store, "failed", token)
+    store.client.hset(key, "since", int(store.client.zscore(holders, "e")) - LEASE_S * 1000)
+    report(store, "failed", "e")
+
+    assert enter(store).word == "closed"
 
 
 def test_calls_that_waited_in_vain_open_it_though_they_began_together(store):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from scene import HAROLD
 
 from om_api.events import Event
-from om_api.store import commits, doubt, events, health, presence
+from om_api.store import commits, doubt, events, health, presence, spending, survey
 from om_api.store.events import Caps
 from om_api.store.presence import Worker
 
-DAY_MS = 86_400_000
+DAY_MS, FIRST_DAY = 86_400_000, "1970-01-01"
 WORKER = Worker(name="w", host="h", pid=1, version="1")
 BUFFERED = Event(kind="buffered", resource="harold", seconds=0.25)
 
@@ -19,13 +21,19 @@ def _publish(keys):
     return events.publish(keys, [BUFFERED], Caps(10_000, 200), 1_000)
 
 
+def _tell(keys):
+    return spending.tell(keys, SimpleNamespace(ms=lambda: 0), {"harold": {"contexts": 1}})
+
+
 @pytest.mark.parametrize(
     ("write", "names", "lives_ms"),
     [
         (_publish, lambda keys: [keys.events, keys.counted, keys.counted_by("harold"), keys.measured], 400 * DAY_MS),
+        (_tell, lambda keys: [keys.spent(FIRST_DAY), keys.spent_by(FIRST_DAY, "harold")], 400 * DAY_MS),
         (lambda keys: events.first_to_tell(keys, "x"), lambda keys: [keys.told("x")], 2 * DAY_MS),
         (lambda keys: presence.here(keys, WORKER), lambda keys: [keys.worker("w"), keys.workers], 30_000),
         (lambda keys: presence.ticked(keys, "sweep", 1, 60.0), lambda keys: [keys.ticked("sweep")], DAY_MS),
+        (lambda keys: survey.stray_keys(keys, 1), lambda keys: [keys.sweep_cursor], 3_600_000),
         (health.probe, lambda keys: [keys.probe], 1_000),
         (lambda keys: doubt.wait(keys, "harold"), lambda keys: [keys.of("harold").lock(doubt.LOCK)], 300_000),
         (
@@ -34,7 +42,17 @@ def _publish(keys):
             3_600_000,
         ),
     ],
-    ids=["what happened", "what was told", "presence", "a tick", "a probe", "a wait for a model", "failures"],
+    ids=[
+        "what happened",
+        "what was spent",
+        "what was told",
+        "presence",
+        "a tick",
+        "how far a sweep came",
+        "a probe",
+        "a wait for a model",
+        "failures",
+    ],
 )
 def test_what_is_written_beside_memories_lives_as_long_as_it_says(store, write, names, lives_ms):
     store.run(write(store.keys))

@@ -329,6 +329,18 @@ def test_a_key_that_must_expire_and_does_not_is_named(store, name):
     store.client.expire(victim, 60)
 
 
+@pytest.mark.parametrize(("hours", "early"), [(23, True), (25, False)])
+def test_a_source_may_be_gone_after_a_day_the_shortest_retention_there_is(store, hours, early):
+    """The index outlives it where retention was lengthened since: its lifetime tells nothing of this one's."""
+    filled(store)
+    source, index = key(store, "source", "o2"), key(store, "sources", "t1")
+    store.client.delete(source)
+    store.client.expire(index, 90 * 86_400)
+    store.client.zincrby(index, -hours * 3_600_000, "o2")
+
+    assert found(store) == [Breach(source, "is missing before its time")] * early
+
+
 @pytest.mark.parametrize("work", ["raw", "sealed", "forced"])
 def test_a_due_scope_missing_from_the_index_is_named(store, work):
     push(store, 1, 2)

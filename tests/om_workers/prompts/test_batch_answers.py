@@ -134,8 +134,9 @@ def test_a_thread_without_a_section_is_missing_and_an_unknown_one_is_dropped():
         section("a", "<observations>", "* x", "</observations>"),
         "<observations>\n  <Thread ID='a' >* x</THREAD>\n</observations>",
         reply("* of nobody", section("a", "* x"), "* of nobody"),
+        '<thread id="a">\n* x\n</thread> * of nobody',
     ],
-    ids=["no block", "chatter", "a block inside", "one line", "notes outside"],
+    ids=["no block", "chatter", "a block inside", "one line", "notes outside", "notes behind its end"],
 )
 def test_sections_are_found_however_a_model_frames_them(text):
     assert texts(text, "a", "b") == {"a": "* x"}

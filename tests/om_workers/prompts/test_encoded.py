@@ -27,6 +27,10 @@ def test_what_may_be_read_stays(text):
     assert without_encoded(text) == text
 
 
+def test_a_thousand_characters_in_a_row_are_named():
+    assert without_encoded(BLOB[:1_000]) == "[1,000 characters of encoded data]"
+
+
 JOINED = {
     "by underscores": "Cancel_card_1234_by_Friday_" + "and_" * 300,
     "by hyphens": "Cancel-card-1234-by-Friday-" * 50,
@@ -41,6 +45,13 @@ JOINED = {
 def test_words_that_are_joined_are_no_data(text):
     """Catches what somebody asked for being named as so many characters of data, because no blank stands in it."""
     assert without_encoded(f"please: {text}") == f"please: {text}"
+
+
+def test_what_is_half_words_stays_and_what_is_less_is_named():
+    half, less = "Meeting_b12x4_" * 72, "Meeting_b12x45_" * 72
+
+    assert without_encoded(half) == half
+    assert without_encoded(less) == "[1,080 characters of encoded data]"
 
 
 def _data(seed):

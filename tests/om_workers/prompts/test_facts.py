@@ -18,6 +18,7 @@ def found(text, kind):
     [
         (Kind.NAME, "User met Ada and Dr. Okafor's sister in Görlitz on Monday", ["ada", "dr", "okafor", "görlitz"]),
         (Kind.NAME, "Works. Then reads. The user likes PDF", []),
+        (Kind.NAME, "A Lisbon trip", ["lisbon"]),
         (
             Kind.NUMBER,
             "3,120 titles for $49.50 at 14:30, about 12k in 5 minutes",
@@ -57,6 +58,7 @@ def test_a_word_that_begins_a_sentence_is_a_name_only_if_others_say_so():
         ("until Sep 2027", "until September 2027"),
         ("read auth/session.py:45", "session.py was read"),
         ("Jonas drives", "Jonas' car"),
+        ("with Anna-Lena", "Anna Lena came"),
         ("released as 2.4.1", "v2.4.1 is out"),
         ("see https://example.org/a/", "(http://www.example.org/a)"),
     ],
@@ -100,6 +102,34 @@ def test_spans_are_read_however_they_are_written():
     assert third == first
     assert over_new_year.holds(Day(0, 1, 1))
     assert not over_new_year.holds(Day(0, 2, 1))
+
+
+def test_a_span_holds_its_two_ends_and_nothing_beyond_them():
+    (span,) = spans("Nov 20 - Dec 9, 2025")
+
+    assert list(filter(span.holds, days("Nov 19, Nov 20, Dec 9, Dec 10"))) == days("Nov 20, Dec 9")
+
+
+@pytest.mark.parametrize("text", ["Dec 28 - Jan 3, 2026", "Dec 28, 2025 - Jan 3"])
+def test_a_span_over_new_year_is_of_two_years_whichever_end_says_one(text):
+    (span,) = spans(text)
+
+    asked = days("Dec 27, 2025, Dec 30, 2025, Jan 1, 2026, Jan 4, 2026, Jan 1, 2025, Dec 30, 2026")
+    assert list(filter(span.holds, asked)) == days("Dec 30, 2025, Jan 1, 2026")
+
+
+@pytest.mark.parametrize("text", ["moved from Dec 20 to Dec 4, 2025", "Nov 28 - Nov 2025", "from Jul 9 to Jan 3, 2025"])
+def test_a_later_date_before_an_earlier_one_is_no_span_of_most_of_a_year(text):
+    """Catches notes that count as dated, all of them, since somebody put a meeting forward."""
+    asked = days("Jan 5, 2025, Mar 1, 2025, Jul 1, 2025, Dec 30, 2024, Dec 10, 2025")
+
+    assert not [day for span in spans(text) for day in asked if span.holds(day)]
+
+
+def test_a_span_of_one_day_holds_no_other():
+    (span,) = spans("Dec 4 - Dec 4")
+
+    assert list(filter(span.holds, days("Dec 3, Dec 4, Dec 5"))) == days("Dec 4")
 
 
 def test_what_is_no_date_is_none():

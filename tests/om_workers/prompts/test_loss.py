@@ -92,6 +92,65 @@ def test_what_matters_little_may_go_at_a_hard_level():
     assert losses[-1] <= LIMIT
 
 
+def test_of_new_lines_a_hard_level_asks_for_more_than_of_old_ones():
+    lines = [f"* 🟡 see https://example.org/{n}" for n in range(10)]
+    check, oldest_gone, newest_gone = Check(["\n".join(lines)]), "\n".join(lines[3:]), "\n".join(lines[:7])
+    losses = {level: (check.of(oldest_gone, level).loss, check.of(newest_gone, level).loss) for level in (1, 3, 4)}
+
+    assert losses == {1: (0.3, 0.3), 3: (0.09, 0.21), 4: (0.0, 0.09)}
+
+
+def test_the_loss_is_told_to_four_places():
+    lines = [f"* 🔴 {word}" for word in ("plums", "figs", "grapes", "pears", "dates", "limes", "apples")]
+
+    assert Check(["\n".join(lines)]).of("\n".join(lines[1:]), 1).loss == 0.1429
+
+
+@pytest.mark.parametrize(("between", "kept"), [(1, 1), (2, 0)])
+def test_an_important_line_may_be_spread_over_three_lines_and_no_more(between, kept):
+    rewritten = "\n".join(["* figs", *["* later"] * between, "* plums"])
+
+    assert Check(["* 🔴 figs grapes plums quinces"]).of(rewritten, 1).kept == kept
+
+
+@pytest.mark.parametrize(("word", "instead"), [("moving", "moved"), ("invited", "invites"), ("married", "marries")])
+def test_the_words_of_an_important_line_may_be_inflected(word, instead):
+    assert Check([f"* 🔴 {word}"]).of(f"* {instead}", 1).loss == 0
+
+
+@pytest.mark.parametrize(("word", "kept"), [("hay", 0), ("ox", 1)])
+def test_a_word_of_three_letters_must_stay_and_a_shorter_one_may_go(word, kept):
+    assert Check([f"* 🔴 {word}"]).of("* nothing of it", 1).kept == kept
+
+
+@pytest.mark.parametrize(
+    ("line", "rewritten", "kept"),
+    [
+        ("* 🔴 figs for Jonas", "* figs", 0),
+        ("* 🔴 figs for Jonas", "* Jonas", 2),  # the line and the name
+        ("* 🔴 figs grapes quinces for Jonas", "* Jonas", 1),  # the name, and a third of the line
+    ],
+)
+def test_a_fact_makes_up_for_more_than_another_word_of_its_line_but_not_for_any_number(line, rewritten, kept):
+    assert Check([line]).of(rewritten, 1).kept == kept
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_fact_that_is_told_twice_weighs_as_in_the_line_that_matters_more(order):
+    lines = ["* 🟢 a call from Jonas", "* 🔴 travels to Lisbon with Jonas"][::order]
+
+    assert Check(["\n".join(lines)]).of("* a call\n* travels to Lisbon", 1).loss == 0.2
+
+
+def test_a_word_that_begins_a_sentence_is_a_name_only_if_it_has_its_capital_elsewhere_too():
+    assert Check(["* 🟡 Plums were picked"]).of("* fruit was picked", 1).loss == 0
+    assert Check(["* 🔴 Clara called\n* 🟢 a letter to Clara"]).of("* she called\n* a letter", 1).loss == 0.2
+
+
+def test_a_detail_of_an_important_line_may_go():
+    assert Check(["* 🔴 the plums are ripe\n  * picked at dawn"]).of("* the plums are ripe", 1).loss == 0
+
+
 def test_what_matters_must_stay_at_every_level():
     was, instead = PLANTED["🔴"]
 

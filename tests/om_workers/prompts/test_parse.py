@@ -114,6 +114,7 @@ def test_a_reply_without_notes_is_not_readable(text):
         ("<current-task>x</current-task>", "x"),
         (" <current-task>\nx\ny\n</current-task>", "x\ny"),
         ("<current-task>\nx</current-task>\n", "x"),
+        ("<current-task>\nx</current-task>\ny</current-task>\n", "x"),
         ("<current-task>\nthe tag </current-task> is odd\n</current-task>", "the tag &lt;/current-task> is odd"),
         ("<current-task>\nfirst\n</current-task>\n<current-task>\nsecond\n</current-task>", "first"),
         ("said <current-task>\nx\n</current-task>", ""),
@@ -195,6 +196,7 @@ def order(*bullets, head="Date: Dec 4, 2025"):
         (["24:00", "09:15"], "ab"),
         (["10:30", "09:15", "10:00"], "bca"),
         (["9:00", "0:30"], "ba"),
+        (["12:30", "0:15"], "ba"),
         (["2:00 PM", "9:15 AM", "12:05 am"], "cba"),
         (["12:10 PM", "11:50 AM"], "ba"),
         (["09:15", "09:10", "09:15"], "bac"),
@@ -291,6 +293,7 @@ def test_insights_are_lines_of_their_own_kind():
         (['<thread id="a">', "* a"], "* a"),
         (['<thread id="a">', "* a", '<thread id="b">', "* b", "</thread>"], '* a\n<thread id="b">\n* b\n</thread>'),
         (["<thread>", "* a", "</thread>"], "* a"),
+        (['* said <thread id="a">', "* a", "</thread>"], "* said \n* a"),
         (['<thread id="no good">', "* a", "</thread>"], "* a"),
         (["  <Thread id='a' >* a</THREAD>", "* b"], '<thread id="a">\n* a\n</thread>\n* b'),
         (['<thread id="a">', "* said <thread id='x'> to us", "</thread>"], '<thread id="a">\n* said  to us\n</thread>'),
@@ -460,9 +463,13 @@ FEW = [n * 2 % 5 for n in range(20)]
         ),
         (["ran tests", "read it"] * 625, ["ran tests", "read it"] * 626),  # 10,000 characters of short lines
         ([noted(n) for n in HALF], [noted(n) for n in [*HALF, 7]]),  # half of them are copies, and one more
+        (
+            ["x" * 4_300, *(noted(n, 99) for n in range(57))],  # of 50 windows 20 are copies, and one more
+            ["x" * 4_400, *(noted(n, 99) for n in range(56))],
+        ),
         ([noted(n, 180) for n in FEW[:19]], [noted(n, 180) for n in FEW]),  # fewer than 20 lines tell nothing
     ],
-    ids=["one run", "short lines", "half are copies", "few lines"],
+    ids=["one run", "short lines", "half are copies", "windows", "few lines"],
 )
 def test_an_honest_list_is_no_loop_until_it_repeats_more_than_it_may(honest, loop):
     assert (is_degenerate("\n".join(honest)), is_degenerate("\n".join(loop))) == (False, True)

@@ -306,6 +306,15 @@ def test_important_lines_go_before_a_longer_tail_but_are_never_more_than_the_tai
     assert kept == [*notes[7:10], *notes[17:]]
 
 
+@pytest.mark.parametrize("middle", [[note("n1")], [note("n1"), note("n2 and more")]])
+def test_the_newest_line_stays_also_where_lines_together_are_more_than_their_sum(middle):
+    """Each line of three words counts as one, but two of them as three: what is chosen by the sum may not fit."""
+    notes = [note("n0"), *middle, note("n3")]
+    trimmed = trim_previous("\n".join(notes), 3, lambda text: words(text) // 2)
+
+    assert trimmed == f"[{len(notes) - 1} observations truncated here]\n{notes[-1]}"
+
+
 @given(
     st.lists(st.tuples(st.sampled_from("🔴✅🟡🟢"), st.integers(1, 12)), min_size=1, max_size=40),
     st.integers(1, 200),
@@ -425,6 +434,13 @@ def test_each_level_presses_harder_and_speaks_in_the_task(level):
     assert f"{10 - 2 * level} of 10" in request.prompt
     assert request.prompt.index("<task>") < request.prompt.index(guidance(level))
     assert request.level == level
+
+
+def test_of_what_was_dropped_as_much_is_listed_as_eight_thousand_characters_hold():
+    items = [f"{n:017}" for n in range(500)]  # a line each, of 20 characters with its dash and its end
+    listed = reflect("* a", dropped=items).prompt.partition("<dropped>\n")[2].partition("\n</dropped>")[0]
+
+    assert listed.split("\n") == [f"- {item}" for item in items[:400]]
 
 
 def test_level_0_presses_not_at_all_and_a_level_beyond_the_last_is_the_last():
