@@ -157,6 +157,7 @@ def client(request: pytest.FixtureRequest, prefix: str) -> Iterator[Any]:
     """A client of a fake server, and again of a real one; the test's keys are gone afterwards."""
     if request.param == "fakeredis":
         with fakeredis.FakeRedis(server=fakeredis.FakeServer()) as fake:
+            fake.ping()  # it makes its database at a first connection: two at once would each have one of their own
             yield fake
         return
     with redis.Redis.from_url(request.getfixturevalue("server_url")) as real:
