@@ -413,7 +413,7 @@ def test_room_grows_by_a_call_an_answer_up_to_the_half_and_slowly_from_there(sto
 def test_a_refusal_that_is_ten_minutes_old_holds_nobody_back(store, key):
     words(store, "abcd")
     refuse(store, "abcd")
-    store.client.hincrby(key, "cut", -600_000)
+    store.client.hincrby(key, "cut", -600_001)
     assert state(store).room == 0
     answer(store, "x")
 
