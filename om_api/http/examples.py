@@ -3,9 +3,10 @@
 from om_api.core import Stats
 from om_api.costs import Costs, Left, Line
 from om_api.events import Event
+from om_api.store.clearing import Cleared
 from om_api.store.importing import Imported
 from om_api.store.quarantine import Rejected
-from om_api.values import Generation, Observation, Record, ThreadState
+from om_api.values import Generation, Observation, Outcome, Record, ThreadState
 
 _AT = 1_763_630_400_000
 _OBSERVATION = "0196f1c2a4b800000001a1b2c3d4e5f6"
@@ -114,3 +115,4 @@ EXPORTED = """\
 {"kind":"end","lines":3,"sha256":"6129ffd4795ff69332e18a9ef097c24ff657c5cd12655eb700f402404c60e198"}
 """
 IMPORTED = Imported("harold", threads=2, messages=14, observations=7, generations=1, sources=7)
+CLEARED = Cleared(Outcome.CLEARED, messages=14, observations=7)

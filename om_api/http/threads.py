@@ -25,7 +25,7 @@ class Ended(msgspec.Struct, frozen=True):
     merged: tuple[str, ...]
 
 
-ENDED = Ended(Outcome.CLEARED, examples.IMPORTED.messages, examples.IMPORTED.observations, ())
+ENDED = Ended(*examples.CLEARED)
 
 
 def ended(cleared: Cleared) -> Response:

@@ -224,44 +224,41 @@ def test_nothing_is_counted_of_what_is_over(ask, app, say):
     assert app.app.state.house.shares.lanes == {}
 
 
-def test_whoever_hangs_up_while_the_body_comes_is_let_go(app, ring):
-    _, token = ring.create(["harold"], "writer")
-    came = iter([{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}])
+def hang_up_after(http, authorization, body, awaited=lambda: None):
+    """Begin a push, and be gone after a part of its body; what was answered. `awaited` is called whenever more is awaited."""
+    came = iter([{"type": "http.request", "body": body, "more_body": True}, {"type": "http.disconnect"}])
     sent = []
 
-    async def call():
-        async def receive():
-            return next(came)
+    async def receive():
+        awaited()
+        return next(came)
 
-        async def send_it(message):
-            sent.append(message)
+    async def send_it(message):
+        sent.append(message)
 
-        headers = [(b"authorization", f"Bearer {token}".encode()), (b"content-type", b"application/json")]
-        scope = {"type": "http", "method": "POST", "path": MESSAGES, "query_string": b"", "headers": headers}
-        await app.app({**scope, "app": app.app}, receive, send_it)
+    headers = [(b"authorization", authorization.encode()), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": MESSAGES, "query_string": b"", "headers": headers}
+    http.portal.call(http.app, scope, receive, send_it)
+    return sent
 
-    app.portal.call(call)
-    assert sent[0]["status"] == 400
+
+def test_whoever_hangs_up_while_the_body_comes_is_let_go(app, ring):
+    _, token = ring.create(["harold"], "writer")
+
+    assert hang_up_after(app, f"Bearer {token}", b"{")[0]["status"] == 400
     assert app.app.state.house.shares.lanes == {}
 
 
 def test_while_a_body_is_awaited_its_keys_turns_are_left_to_others_and_what_came_is_counted(narrow):
     """Catches slow uploads that keep every other request of their key waiting, and many that fill the memory."""
     http, key = narrow
-    came = iter([{"type": "http.request", "body": b"{" * 500, "more_body": True}, {"type": "http.disconnect"}])
     taken = []
 
-    async def receive():
+    def look():
         (lane,) = http.app.state.house.shares.lanes.values()
         taken.append((lane.turns.locked(), lane.bytes))
-        return next(came)
 
-    async def send_it(message):
-        """Nobody is there to read it."""
-
-    headers = [(b"authorization", key()["Authorization"].encode()), (b"content-type", b"application/json")]
-    scope = {"type": "http", "method": "POST", "path": MESSAGES, "query_string": b"", "headers": headers}
-    http.portal.call(http.app, scope, receive, send_it)
+    hang_up_after(http, key()["Authorization"], b"{" * 500, look)
 
     assert taken == [(False, 0), (False, 500)]
 
