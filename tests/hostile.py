@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from om_api.tags import NAMES
+from om_api.domain.tags import NAMES
 
 HOSTILE = [
     # as they are

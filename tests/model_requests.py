@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from model_server import Canned
 
-from om_api.errors import ModelError
-from om_api.tokens import counter
-from om_api.values import Message
+from om_api.domain.errors import ModelError
+from om_api.domain.messages import Message
+from om_api.domain.tokens import counter
 from om_workers.prompts.render import observer_request, reflector_request
 
 KEY = "sk-prod-4711-abcdefghijkl"

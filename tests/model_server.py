@@ -17,13 +17,11 @@ import re
 import socket
 import threading
 import time
+from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import gemini_wire
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 _MARK = re.compile(r"\[\[[A-Za-z0-9._:-]+\]\]")
 _DAY = re.compile(r"([A-Z][a-z]{2} \d{1,2}) (\d{4}):")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import signal
 import subprocess
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+WORKER = ("worker", "-c", "8", "--without-gossip", "--without-mingle")
+BEAT = ("beat",)
 
 
 @contextlib.contextmanager

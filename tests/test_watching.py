@@ -9,9 +9,9 @@ from pathlib import Path
 import promql_parser
 import pytest
 import yaml
+from scraped import labels_of
 
 from om_api.http import make_app
-from om_api.metrics.series import labels_of
 from om_api.settings import load_settings
 
 ROOT = Path(__file__).parent.parent

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from om_api import Message, ObservationalMemory, load_settings
-from om_api.errors import OMError
-from om_api.store import due
-from om_api.values import Outcome, Scope
-from om_workers import wiring
-from om_workers.admission import Passage
-from om_workers.asking import Asking
-from om_workers.dispatcher import Dispatcher
+from om_api.domain.errors import OMError
+from om_api.domain.values import Outcome, Scope
+from om_api.store.memory import due
+from om_workers.calls.admission import Passage
+from om_workers.calls.model_calls import ModelCalls
+from om_workers.llm.base import Model
 from om_workers.llm.scripted import Scripted
-from om_workers.mover import Mover
-from om_workers.observer import Observer
-from om_workers.reflector import Reflector
-from om_workers.sweep import Sweep
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from om_workers.llm.base import Model
+from om_workers.tasks import wiring
+from om_workers.work.dispatcher import Dispatcher
+from om_workers.work.observer import Observer
+from om_workers.work.reflector import Reflector
+from om_workers.work.scope_worker import ScopeWorker
+from om_workers.work.sweep import Sweeper
 
 SMALL = {
     "OM_MESSAGE_THRESHOLD": "1000",
@@ -120,15 +118,17 @@ class World:
         self.model = model or Scripted.echo()
         self.om = type(self).face(self.settings, client=client)
         self.dispatch = Inline()
-        self.shop = self.new_shop()
+        self.services = self.new_services()
 
-    def new_shop(self, *, guarded: bool = False) -> wiring.Workshop:
+    def new_services(self, *, guarded: bool = False) -> wiring.Services:
         """A worker's workshop; only a guarded one has breakers, limits and second tries, and models by their names."""
-        shop = wiring.build(self.settings, self.dispatch, self.client)
+        services = wiring.build(self.settings, self.dispatch, self.client)
         if guarded:
-            return shop
-        shop.registry.model_for = lambda name, tokens: self.model  # type: ignore[method-assign]
-        return shop._replace(asking=Asking(shop.registry, Everybody(), Uncounted(), self.settings, shop.count, tries=1))
+            return services
+        services.registry.model_for = lambda name, tokens: self.model  # type: ignore[method-assign]
+        return services._replace(
+            models=ModelCalls(services.registry, Everybody(), Uncounted(), self.settings, services.count, tries=1)
+        )
 
     # -- what agents do
 
@@ -146,25 +146,25 @@ class World:
 
     # -- what workers do
 
-    def mover(self, mine: list[str] | None = None) -> Mover:
-        return Mover(self.shop, mine)
+    def scope_worker(self) -> ScopeWorker:
+        return ScopeWorker(self.services)
 
     def observer(self) -> Observer:
-        return Observer(self.shop, self.mover())
+        return Observer(self.services, self.scope_worker())
 
     def reflector(self) -> Reflector:
-        return Reflector(self.shop, self.mover())
+        return Reflector(self.services, self.scope_worker())
 
     def sweep(self) -> Any:
-        return Sweep(self.shop).sweep()
+        return Sweeper(self.services).sweep()
 
     def claim(self) -> None:
         self._refill()
-        for claim in self.shop.run(due.claim(self.shop.keys.due_reflect, 100)):
+        for claim in self.services.run(due.claim(self.services.keys.due_reflect, 100)):
             self.dispatch.reflect(claim.scope, claim.lease)
 
     def _refill(self) -> None:
-        for claim in self.shop.run(due.claim(self.shop.keys.due_observe, 100)):
+        for claim in self.services.run(due.claim(self.services.keys.due_observe, 100)):
             self.dispatch.observe(claim.scope, claim.lease)
 
     def work(self) -> list[Outcome]:
@@ -180,18 +180,17 @@ class World:
     def perform(self, verb: str, *ids: str) -> Outcome:
         """Do a task; what a look is to observe itself comes next in the queue, so that tests can lose or double that too."""
         if verb == "adopt":
-            return [Sweep(self.shop).adopt(key) for key in ids][-1]
+            return [Sweeper(self.services).adopt(key) for key in ids][-1]
         if verb == "observe_chunk":
-            return self.observer().observe_chunks(*ids)
-        if len(ids) > 1 and not Dispatcher(self.shop).begin(verb, *ids):
+            return self.observer().observe_chunks(*ids).outcome
+        if len(ids) > 1 and not Dispatcher(self.services).begin(verb, *ids):
             return Outcome.SUPERSEDED
         if verb == "reflect":
             return self.reflector().reflect(ids[0])
-        mine: list[str] = []
-        outcome = self.mover(mine).observe(ids[0])
-        if mine:
-            self.dispatch.queue.appendleft(("observe_chunk", (ids[0], *mine)))
-        return outcome
+        looked = self.scope_worker().observe(ids[0], until=math.inf)
+        if looked.chunks:
+            self.dispatch.queue.appendleft(("observe_chunk", (ids[0], *looked.chunks)))
+        return looked.outcome
 
     def tick(self) -> list[Outcome]:
         """One tick of both kinds, and everything that follows from it."""

@@ -6,39 +6,32 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from importlib.util import find_spec
 
-from om_api.cli.embedded import end, launch
-from om_api.errors import OMError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+from om_api.cli.embedded import Embedded, end, launch
+from om_api.domain.errors import OMError
+from om_api.domain.extras import missing
 
 WORKER = ("worker", "--without-gossip", "--without-mingle")  # ours have nothing to tell each other but events
 BEAT = ("beat",)
 FLOWER = ("flower",)
 _LONGEST_PAUSE_S = 30.0
-
-
-class Runs(Protocol):
-    """What can be kept running."""
-
-    name: str
-
-    @property
-    def alive(self) -> bool:
-        """Whether it runs."""
-
-    def start(self) -> None:
-        """Start it, or start it again."""
+_PACKAGES = {"flower": ("celery", "flower")}  # what a child needs; others need celery alone
 
 
 class Child:
-    """A Celery process of ours: `worker`, `beat` or `flower`; every line it writes goes to `show` with its name."""
+    """A Celery process of ours: `worker`, `beat` or `flower`; every line it writes goes to `show` with its name.
+
+    Raises MissingExtraError where the package is not installed.
+    """
 
     def __init__(self, words: Sequence[str], environ: Mapping[str, str], show: Callable[[str, str], None]) -> None:
         self.name = words[0]
+        for package in _PACKAGES.get(self.name, ("celery",)):
+            if find_spec(package) is None:
+                raise missing(ModuleNotFoundError(name=package))
         self._command = [sys.executable, "-m", "celery", "--quiet", "-A", "om_workers.app", *words]
         self._environ = {**environ, "PYTHONUNBUFFERED": "1"}
         self._show = show
@@ -83,7 +76,7 @@ class Child:
 class Keeper:
     """Starts again what has died: after 1, 2, 4 … 30 s, and after 1 s anew when it had held for 30 s."""
 
-    def __init__(self, child: Runs, tell: Callable[[str], None]) -> None:
+    def __init__(self, child: Child | Embedded, tell: Callable[[str], None]) -> None:
         self._child = child
         self._tell = tell
         self._pause = 0.0
@@ -110,7 +103,7 @@ class Keeper:
             self._tell(f"{self._child.name} does not start: {error}")
 
 
-class Asked:
+class StopRequests:
     """How often we were asked to stop: once is gently, twice is now."""
 
     def __init__(self) -> None:

@@ -7,30 +7,26 @@ import signal
 import sys
 import time
 from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
-from om_api.cli.board import Board, shown
 from om_api.cli.children import BEAT, WORKER, Child
+from om_api.cli.demo_report import DemoPlayer, report
+from om_api.cli.demo_table import Board, shown
 from om_api.cli.embedded import Embedded
 from om_api.cli.help import examples
 from om_api.cli.replay import read_messages
 from om_api.cli.up import NEXT
-from om_api.cli.verdict import Prefix, report
-from om_api.errors import StoreError
-from om_api.memory import ObservationalMemory
+from om_api.client.memory import ObservationalMemory
+from om_api.domain.errors import StoreError
+from om_api.domain.messages import Message
 from om_api.settings import load_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from om_api.values import Message
 
 RECORDING = Path(__file__).with_name("demo.jsonl")
 LOWERED = {
@@ -108,10 +104,10 @@ def demo(ctx: click.Context, speed: float, keep: bool) -> None:
         held.enter_context(crew.working())
         messages = recording(datetime.now(UTC))
         board = Board(om, sorted({message.resource_id for message in messages}))
-        replay = Replay(om)
+        player, total = DemoPlayer(om), len({(each.resource_id, each.id) for each in messages})
         began = time.monotonic()
-        _play(replay, crew, board, messages, _PAUSE_S / speed)
-        right = report(om, board, replay, messages, time.monotonic() - began)
+        _play(player, crew, board, messages, _PAUSE_S / speed)
+        right = report(om, board, player, total, time.monotonic() - began)
         _offer(store.url, keep)
     ctx.exit(0 if right else 1)
 
@@ -142,32 +138,15 @@ def recording(now: datetime) -> list[Message]:
     return [msgspec.structs.replace(message, timestamp=(at + shift).isoformat()) for message, at in moved]
 
 
-class Replay:
-    """Pushes messages as their agents would, and reads their threads' contexts as these would before the next turn."""
-
-    def __init__(self, om: ObservationalMemory) -> None:
-        self._om = om
-        self.duplicates = 0
-        self.whole, self.notes = Prefix(), Prefix()
-
-    def turn(self, batch: Sequence[Message]) -> None:
-        """Push a few messages, then read the context of each thread they belong to."""
-        self.duplicates += len(self._om.add_messages(batch).duplicates)
-        for agent, thread in dict.fromkeys((message.resource_id, message.thread_id) for message in batch):
-            context = self._om.get_context(thread, agent)
-            self.whole.add(f"{agent}/{thread}", context.text)
-            self.notes.add(f"{agent}/{thread}", "\n\n".join(block.text for block in context.blocks if block.stable))
-
-
-def _play(replay: Replay, crew: Crew, board: Board, messages: Sequence[Message], pause: float) -> None:
+def _play(player: DemoPlayer, crew: Crew, board: Board, messages: Sequence[Message], pause: float) -> None:
     """Replay the messages in the order they were written, and wait for what the workers still have to do."""
     first, *others = [messages[n : n + _BATCH] for n in range(0, len(messages), _BATCH)]
-    replay.turn(first)
+    player.turn(first)
     click.echo(f"{len(messages)} messages of {', '.join(board.stats)} are replayed; the workers start ...")
     crew.wait(board.met, _START_S, "the workers")
     with shown(board) as show:
         for batch in others:
-            replay.turn(batch)
+            player.turn(batch)
             crew.check()
             show()
             time.sleep(pause)

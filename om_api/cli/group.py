@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import click
 
 from om_api.cli.help import examples, listing
 from om_api.cli.target import Target
-from om_api.errors import OMError, StoreError
+from om_api.domain.errors import OMError, StoreError
+from om_api.domain.extras import missing
 from om_api.settings import Settings
 
 _COMMANDS = "om_api.cli.commands"
@@ -33,10 +35,10 @@ SECTIONS: dict[str, dict[str, str]] = {
         "events": f"{_COMMANDS}.events:events",
     },
     "Ask the workers": {
-        "observe": f"{_COMMANDS}.asking:observe",
-        "reflect": f"{_COMMANDS}.asking:reflect",
-        "pause": f"{_COMMANDS}.asking:pause",
-        "resume": f"{_COMMANDS}.asking:resume",
+        "observe": f"{_COMMANDS}.force:observe",
+        "reflect": f"{_COMMANDS}.force:reflect",
+        "pause": f"{_COMMANDS}.force:pause",
+        "resume": f"{_COMMANDS}.force:resume",
     },
     "Remove and move": {
         "clear": f"{_COMMANDS}.removing:clear",
@@ -103,15 +105,29 @@ class Commands(Plain):
         return list(PLACES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  click's signature
-        """Load a command; None when there is none of that name, or its module is not installed."""
+        """Load a command; None when there is none of that name, or its module is not installed.
+
+        Raises MissingExtraError where it needs a package that is not installed.
+        """
         module, _, attribute = PLACES.get(cmd_name, "").partition(":")
         try:
             found = vars(importlib.import_module(module)).get(attribute) if module else None
         except ModuleNotFoundError as error:
             if error.name != module:
-                raise
+                raise missing(error) from None
             return None
         return found if isinstance(found, click.Command) else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is asked for; of a name that nobody has, say which one is nearest."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            if close := get_close_matches(args[0], PLACES, 1):
+                raise click.UsageError(f"{error.message.rstrip('.')}: did you mean {close[0]}?", ctx) from None
+            raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands under their sections."""
@@ -160,7 +176,7 @@ _EXIT_CODES = listing(
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The configuration's folder; else OM_CONFIG_DIR, else ./config.",
 )
-@click.version_option(package_name="observational-memory", prog_name="om", message="%(prog)s %(version)s")
+@click.version_option(package_name="cortex-om", prog_name="om", message="%(prog)s %(version)s")
 @click.pass_context
 def main(ctx: click.Context, url: str | None, folder: Path | None) -> None:
     """Observational memory: write to it, read it, look inside, keep it in order."""

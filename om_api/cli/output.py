@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import msgspec
 from rich import box
 from rich.console import Console
 from rich.table import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _WIDE = 10_000  # nothing is folded where no terminal is: a program or a file reads it
@@ -53,6 +51,16 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title:
     """Print rows under their columns."""
     width = None if sys.stdout.isatty() else _WIDE
     Console(markup=False, highlight=False, emoji=False, width=width).print(table_of(columns, rows, title))
+
+
+def print_fields(values: Iterable[object], names: Sequence[str], title: str | None = None) -> None:
+    """Print some fields of values, a line each."""
+    print_table(list(map(words, names)), [[getattr(value, name) for name in names] for value in values], title)
+
+
+def words(name: str) -> str:
+    """A field's name as the head of a column."""
+    return name.replace("_", " ")
 
 
 def print_json(value: Any) -> None:

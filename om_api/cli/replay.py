@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from om_api import chat
-from om_api.errors import InvalidInputError
-from om_api.values import check_id, parse_member, to_ms
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from om_api.values import Message
+from om_api.domain import chat_messages
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.messages import Message
+from om_api.domain.values import check_id, to_ms
+from om_api.domain.wire import parse_member
 
 _FIELDS = (("thread_id", "threadId"), ("resource_id", "resourceId"))
 
@@ -97,7 +95,7 @@ def _message(fields: dict[str, Any]) -> Message:
     at = to_ms(written)
     if written is not None and at is None:
         raise InvalidInputError(f"timestamp {str(written)[:40]!r} is neither ISO 8601 nor Unix time")
-    return parse_member(json.dumps(chat.to_wire(fields)).encode(), thread, resource, at or 0)
+    return parse_member(json.dumps(chat_messages.to_wire(fields)).encode(), thread, resource, at or 0)
 
 
 def _id(fields: dict[str, Any], name: str) -> str:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TypeVar
 
 import click
 
-from om_api.errors import OMError, SettingsError
-from om_api.key_ring import KeyRing
-from om_api.memory import ObservationalMemory
-from om_api.settings import load_settings
-from om_api.store.connection import Connection, open_client
-from om_api.values import check_id
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from om_api.settings import Settings
-    from om_api.store.steps import Steps
+from om_api.client.key_ring import KeyRing
+from om_api.client.memory import ObservationalMemory
+from om_api.domain.errors import OMError, SettingsError
+from om_api.domain.values import check_id
+from om_api.settings import Settings, load_settings
+from om_api.store.driver.connection import Connection, open_client
+from om_api.store.driver.steps import Steps
 
 T = TypeVar("T")
 _URL = "OM_REDIS_URL"
@@ -75,12 +71,19 @@ class Target:
         return {name: text for name, text in os.environ.items() if name not in others} | {_URL: self.url}
 
 
+def stated_port(settings: Settings, name: str, usual: int) -> int:
+    """The port that a variable of the environment names, else the usual one; raises SettingsError."""
+    text = settings.variable(name) or str(usual)
+    if not text.isdecimal() or not 1 <= int(text) <= 65_535:  # noqa: PLR2004 - what TCP has
+        raise SettingsError(f"environment {name}: {text[:40]!r} is no port; permitted: 1 to 65,535")
+    return int(text)
+
+
 def checked(_: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """Return an id that may name a key; raises InvalidInputError for any other, such as a shell's empty variable."""
     return value if value is None else check_id(value, param.name or "id")
 
 
-pass_target = click.make_pass_decorator(Target)
 resource_argument = click.argument("resource", callback=checked)
 optional_resource = click.argument("resource", callback=checked, required=False)
 thread_argument = click.argument("thread", callback=checked)

@@ -6,26 +6,22 @@ import os
 import secrets
 import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 
-from om_api.casting import answering, lacks
-from om_api.cli.children import BEAT, FLOWER, WORKER, Asked, Child, Keeper
+from om_api.billing.models_in_use import answering, missing_key
+from om_api.cli.children import BEAT, FLOWER, WORKER, Child, Keeper, StopRequests
 from om_api.cli.embedded import HOST, Embedded, free_port, hold, is_free, make_folder
-from om_api.cli.help import examples
-from om_api.cli.target import Target, pass_target
-from om_api.doctor import reach
-from om_api.errors import SettingsError, StoreError
-from om_api.settings.storage import DEFAULT_URL
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from om_api.cli.children import Runs
-    from om_api.settings import Settings
+from om_api.cli.help import command
+from om_api.cli.target import Target, stated_port
+from om_api.domain.errors import SettingsError, StoreError
+from om_api.ops.doctor import reach
+from om_api.settings import Settings
+from om_api.settings.storage_settings import DEFAULT_URL
 
 NEXT = (
     'om push harold thread-1 "My flight is on Friday."',
@@ -34,7 +30,7 @@ NEXT = (
 )
 _SERVER, _PREFIX = "OM_STORAGE__REDIS__", "OM_STORAGE__REDIS__PREFIX"
 _FIRST_PORT = 6379
-_FLOWER_PORT = "5555"
+_FLOWER_PORT = 5555
 _LOOK_S = 0.2
 _LAST_S = 5.0  # beside stop_grace: what is left is given back to the store, so that nobody waits for a lease
 _NOW = 2  # times asked to stop
@@ -57,7 +53,10 @@ class Flower(NamedTuple):
         for name, value, banned in (("OM_FLOWER_USER", user, ",:"), ("OM_FLOWER_PASSWORD", password, ",")):
             if not value.isascii() or not value.isprintable() or any(sign in value for sign in banned):
                 raise SettingsError(f"environment {name}: permitted: printable ASCII without {' and '.join(banned)}")
-        return cls(_port(settings.variable("OM_FLOWER_PORT") or _FLOWER_PORT), user, password, not stated)
+        port = stated_port(settings, "OM_FLOWER_PORT", _FLOWER_PORT)
+        if not is_free(port):
+            raise SettingsError(f"port {port} is taken: set OM_FLOWER_PORT to a free one, or run `om up --no-flower`")
+        return cls(port, user, password, not stated)
 
     def environ(self, folder: Path) -> dict[str, str]:
         """What Flower reads: the password stays out of its command line, which every user of the machine can see."""
@@ -69,14 +68,6 @@ class Flower(NamedTuple):
             "FLOWER_DB": str(folder / "flower"),
             "FLOWER_STATE_SAVE_INTERVAL": "60000",
         }
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 65_535:  # noqa: PLR2004 - what TCP has
-        raise SettingsError(f"environment OM_FLOWER_PORT: {text[:40]!r} is no port; permitted: 1 to 65,535")
-    if not is_free(int(text)):
-        raise SettingsError(f"port {text} is taken: set OM_FLOWER_PORT to a free one, or run `om up --no-flower`")
-    return int(text)
 
 
 def wants_store(settings: Settings) -> bool:
@@ -103,14 +94,13 @@ def show_line(name: str, line: str) -> None:
         click.echo(f"{click.style(f'{name:<6}', fg=_COLORS.get(name, 'yellow'))} | {line}")
 
 
-@click.command(epilog=examples("om up", "om up --no-flower --concurrency 8", "OM_DATA_DIR=data om up --port 6400"))
+@command("om up", "om up --no-flower --concurrency 8", "OM_DATA_DIR=data om up --port 6400")
 @click.option("--no-flower", is_flag=True, help="Run no Flower.")
 @click.option("--no-beat", is_flag=True, help="Run no beat: one of another machine finds what is due.")
 @click.option(
     "--concurrency", type=click.IntRange(1, 1000), envvar="OM_CONCURRENCY", show_envvar=True, help="Tasks at a time."
 )
 @click.option("--port", type=click.IntRange(1, 65_535), help="Of the embedded store; else the first free from 6379 on.")
-@pass_target
 def up(target: Target, no_flower: bool, no_beat: bool, concurrency: int | None, port: int | None) -> None:
     """Run the workers on this machine until Ctrl-C: store, worker, beat and Flower.
 
@@ -119,8 +109,8 @@ def up(target: Target, no_flower: bool, no_beat: bool, concurrency: int | None, 
     second one does not, and the exit code is 1. Flower listens on this machine only; its port, user and password are
     OM_FLOWER_PORT, OM_FLOWER_USER and OM_FLOWER_PASSWORD.
     """
-    settings, asked = target.settings(), Asked()
-    with asked.listening(), ExitStack() as held:
+    settings, stop = target.settings(), StopRequests()
+    with stop.listening(), ExitStack() as held:
         place = _place(settings, port, held)
         flower = None if no_flower else Flower.of(settings)
         environ = child_environ(place.url, target.folder)
@@ -129,9 +119,9 @@ def up(target: Target, no_flower: bool, no_beat: bool, concurrency: int | None, 
         if flower:
             children.append(Child(FLOWER, environ | flower.environ(place.folder), show_line))
         click.echo("\n".join(_announcement(place, flower, settings)))
-        _run(children, place.store, asked, settings.memory.stop_grace)
+        _run(children, place.store, stop, settings.memory.stop_grace)
     click.echo("om up: everything has stopped")
-    if asked.times >= _NOW:
+    if stop.times >= _NOW:
         sys.exit(1)
 
 
@@ -194,32 +184,32 @@ def _models(settings: Settings) -> str:
 
 def _asked(settings: Settings, names: Sequence[str]) -> str:
     asked = dict.fromkeys(one for name in names for one in answering(settings, name))
-    missing = {name: variable for name in asked if (variable := lacks(settings, name))}
+    missing = {name: variable for name in asked if (variable := missing_key(settings, name))}
     told = ", ".join(f"{name} ({missing[name]} is not set)" if name in missing else name for name in asked)
     return told if len(missing) < len(asked) else f"{told}; the extractive one answers"
 
 
-def _run(children: Sequence[Child], store: Embedded | None, asked: Asked, grace: float) -> None:
+def _run(children: Sequence[Child], store: Embedded | None, stop: StopRequests, grace: float) -> None:
     """Keep everything running until asked to stop, then stop the children, the store's work still needed, first."""
-    kept: list[Runs] = [*([store] if store else []), *children]
+    kept: list[Child | Embedded] = [*([store] if store else []), *children]
     keepers = [Keeper(each, lambda text: show_line("om", text)) for each in kept]
     try:
         for child in children:
             child.start()
-        while not asked.times:
+        while not stop.times:
             time.sleep(_LOOK_S)
             for keeper in keepers:
                 keeper.tend(time.monotonic())
     finally:
-        _end(children, asked, grace)
+        _end(children, stop, grace)
 
 
-def _end(children: Sequence[Child], asked: Asked, grace: float) -> None:
+def _end(children: Sequence[Child], stop: StopRequests, grace: float) -> None:
     """Let the children finish together, for `grace` and 5 s; asked again, they give back what they hold, within 5 s."""
     show_line("om", "stopping; Ctrl-C again does not wait for work in flight")
-    _ask_to_end(children, grace + _LAST_S, lambda: asked.times >= _NOW)
+    _ask_to_end(children, grace + _LAST_S, lambda: stop.times >= _NOW)
     if any(child.alive for child in children):
-        _ask_to_end(children, _LAST_S, lambda: asked.times > _NOW)
+        _ask_to_end(children, _LAST_S, lambda: stop.times > _NOW)
     for child in children:
         child.stop(0)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from om_api.context.assemble import Context
+from om_api.context.assemble import FORMS, Context
 from om_api.context.block import Block
 from om_api.context.rendering import Rendering, build
 from om_api.context.view import View
 
-__all__ = ["Block", "Context", "Rendering", "View", "build"]
+__all__ = ["FORMS", "Block", "Context", "Rendering", "View", "build"]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from om_api.context.dates import Span, gap, parse_span, phrase
-from om_api.tags import escape
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from datetime import date
+from om_api.domain.tags import escape
+from om_api.language.spans import Span, gap, parse_span, phrase
 
 MAX_DATES = 12
 MAX_NAMED = 8

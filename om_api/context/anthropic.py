@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+from om_api.context.alternation import EARLIER, Speech, alternate, inline_image, reminder
+from om_api.context.block import Block
 from om_api.context.parts import arguments, part_text, result_text
-from om_api.context.speeches import EARLIER, Speech, alternate, inline_image, reminder
-from om_api.context.turns import wire_id, wire_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from om_api.context.block import Block
-    from om_api.context.turns import Turn
+from om_api.context.turns import Turn, wire_id, wire_name
 
 Wire = dict[str, Any]
 _IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")

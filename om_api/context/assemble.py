@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy, deepcopy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from om_api.context.anthropic import anthropic_request
-from om_api.context.block import Block  # noqa: TC001  whoever asks for help is shown the fields
+from om_api.context.block import Block
 from om_api.context.gemini import gemini_request
 from om_api.context.openai import openai_messages
-from om_api.values import Generation, Message, Observation  # noqa: TC001  the same
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from om_api.context.turns import Turn
+from om_api.context.turns import Turn
+from om_api.domain.messages import Message
+from om_api.domain.values import Generation, Observation
 
 
 class Made(NamedTuple):
@@ -81,3 +79,13 @@ def _own(message: Message) -> Message:
     own.content = message.content if isinstance(message.content, str) else deepcopy(message.content)
     own.metadata = deepcopy(message.metadata)
     return own
+
+
+# a context in every form that can be asked for by name; all but the text are values of JSON
+FORMS: dict[str, Callable[[Context], Any]] = {
+    "text": lambda found: found.text,
+    "openai": Context.as_openai,
+    "anthropic": Context.as_anthropic,
+    "gemini": Context.as_gemini,
+    "blocks": lambda found: [{**msgspec.structs.asdict(block), "hash": block.hash} for block in found.blocks],
+}

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from om_api.folding import folded
+from om_api.domain.folding import folded
 
 Kind = Literal["preamble", "reflection", "observations", "continuation", "message", "volatile"]
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from om_api.values import Message
+from om_api.domain.messages import Message
 
 
 def first_shown(messages: Sequence[Message], tokens: Sequence[int], room: int | None) -> int:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from html import escape as attribute
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from om_api.context.parts import plain
-from om_api.tags import escape
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from zoneinfo import ZoneInfo
-
-    from om_api.context.view import View
-    from om_api.values import Message
+from om_api.context.view import View
+from om_api.domain.messages import Message
+from om_api.domain.tags import escape
 
 _LONGEST_TOKEN = 16  # characters; what is longer than that many a token cannot fit, and is never counted
 _SHORTEST = 48  # characters of a line; cut below that it would say nothing

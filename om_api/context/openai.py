@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from om_api.context.block import Block
-    from om_api.context.turns import Turn
+from om_api.context.block import Block
+from om_api.context.turns import Turn
 
 Wire = dict[str, Any]
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
-from om_api.folding import folded, in_brackets
-from om_api.media import LEAST, named
-from om_api.tags import escape
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from om_api.values import Message
+from om_api.domain.folding import folded, in_brackets
+from om_api.domain.media import LEAST, named
+from om_api.domain.messages import Message
+from om_api.domain.tags import escape
 
 Part = dict[str, Any]
 _LONGEST_URL = 300

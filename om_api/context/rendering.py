@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
-from om_api.again import Again
 from om_api.context.ages import ages
 from om_api.context.assemble import Context, Made
 from om_api.context.block import Block
@@ -15,17 +14,13 @@ from om_api.context.parts import plain
 from om_api.context.signature import Signer
 from om_api.context.stable import stable_blocks
 from om_api.context.turns import Turns
+from om_api.context.view import View
 from om_api.context.volatile import Moment, volatile_blocks
-from om_api.weights import count_message
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import date
-
-    from om_api.context.view import View
-    from om_api.values import Generation, Message, Snapshot, Stored
-
-    Count = Callable[[str], int]
+from om_api.domain.memoize import Again
+from om_api.domain.message_tokens import Count, count_message
+from om_api.domain.messages import Message
+from om_api.domain.snapshot import Snapshot
+from om_api.domain.values import Generation, Stored
 
 
 class Rendering:
@@ -35,10 +30,10 @@ class Rendering:
     """
 
     def __init__(self, count: Count) -> None:
-        self._stable = Again(partial(_stable, count=count))
+        self._stable = Again(partial(stable_blocks, count=count))
         self._system = Again(_system)
         self._aged = Again(_aged)
-        self._volatile = Again(partial(_volatile, count=count))
+        self._volatile = Again(lambda moment, _: volatile_blocks(moment, count))
         self._raw = _Raw(count)
         self._turns = Turns()
 
@@ -118,23 +113,9 @@ def _block(message: Message, count: Count) -> Block:
     return Block(kind="message", role=message.role, text=text, stable=False, tokens=tokens)
 
 
-def _stable(
-    observations: Sequence[Stored],
-    generation: Generation | None,
-    signer: Signer,
-    pooled: bool,  # noqa: FBT001
-    count: Count,
-) -> list[Block]:
-    return stable_blocks(generation, observations, count, signer, pooled=pooled)
-
-
 def _identity(others: Mapping[str, list[Message]]) -> list[tuple[str, list[int]]]:
     # messages that are equal may say different things: 1 == True == 1.0, and the order of a dict's keys shows
     return [(name, [*map(id, messages)]) for name, messages in others.items()]
-
-
-def _volatile(moment: Moment, _: object, count: Count) -> list[Block]:
-    return volatile_blocks(moment, count)
 
 
 def _system(stable: Sequence[Block]) -> str:

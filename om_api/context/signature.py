@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hmac
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from om_api.values import Scope
+from om_api.domain.values import Scope
 
 _DIGITS = 12  # 40 bits; three digits are one token, so that every code costs four
 

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from html import escape as attribute
 from importlib.resources import files
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from om_api.context.block import Block
-from om_api.tags import escape
-from om_api.values import ID_PATTERN
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from om_api.context.block import Kind
-    from om_api.context.signature import Signer
-    from om_api.values import Generation, Observation, Stored
-
-    Count = Callable[[str], int]
+from om_api.context.block import Block, Kind
+from om_api.context.signature import Signer
+from om_api.domain.message_tokens import Count
+from om_api.domain.tags import escape
+from om_api.domain.values import ID_PATTERN, Generation, Observation, Stored
 
 
 def _read(name: str) -> str:
@@ -33,7 +26,11 @@ _CLOSING = "</thread>"
 
 
 def stable_blocks(
-    generation: Generation | None, observations: Sequence[Stored], count: Count, signer: Signer, *, pooled: bool
+    observations: Sequence[Stored],
+    generation: Generation | None,
+    signer: Signer,
+    pooled: bool,  # noqa: FBT001 - compared with the last one, as the others
+    count: Count,
 ) -> list[Block]:
     """What stays byte-identical until the memory changes; [] while there is no memory.
 

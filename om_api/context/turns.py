@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from itertools import groupby, pairwise
 from operator import is_
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from om_api.context.parts import arguments, part_text, result_text
-from om_api.tags import escape
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from om_api.values import Message
+from om_api.domain.messages import Message
+from om_api.domain.tags import escape
 
 Part = dict[str, Any]
 _WIRE_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
@@ -25,7 +22,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME = 64
 
 
-class Asked(NamedTuple):
+class ToolCall(NamedTuple):
     """One call of a tool; `arguments` are JSON."""
 
     id: str
@@ -33,7 +30,7 @@ class Asked(NamedTuple):
     arguments: str
 
 
-class Answered(NamedTuple):
+class ToolAnswer(NamedTuple):
     """What a tool gave for one call."""
 
     id: str
@@ -65,15 +62,15 @@ class Turn(msgspec.Struct, dict=True):
         return self.text if is_text else None
 
     @cached_property
-    def asked(self) -> list[Asked]:
+    def asked(self) -> list[ToolCall]:
         """The calls, as all providers take them."""
         written = (msgspec.json.encode(arguments(part)).decode() for part in self.calls)
-        return [Asked(wire_id(part), wire_name(part), text) for part, text in zip(self.calls, written, strict=True)]
+        return [ToolCall(wire_id(part), wire_name(part), text) for part, text in zip(self.calls, written, strict=True)]
 
     @cached_property
-    def answered(self) -> list[Answered]:
+    def answered(self) -> list[ToolAnswer]:
         """The results, as text."""
-        return [Answered(wire_id(part), result_text(part), bool(part.get("is_error"))) for part in self.results]
+        return [ToolAnswer(wire_id(part), result_text(part), bool(part.get("is_error"))) for part in self.results]
 
 
 class _Piece(NamedTuple):

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from om_api.errors import InvalidInputError
+from om_api.domain.errors import InvalidInputError
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
 
 from om_api.context.block import Block
 from om_api.context.excerpts import excerpts
-from om_api.tags import escape
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import date
-
-    from om_api.context.signature import Signer
-    from om_api.context.view import View
-    from om_api.values import Message, ThreadState
+from om_api.context.signature import Signer
+from om_api.context.view import View
+from om_api.domain.messages import Message
+from om_api.domain.tags import escape
+from om_api.domain.values import ThreadState
 
 _UNAVAILABLE = "Your long-term memory could not be reached just now; what you see may lack earlier knowledge."
 

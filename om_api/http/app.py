@@ -1,4 +1,4 @@
-"""The app: every room's routes, one house for all of them, and the document that describes it."""
+"""The app: every room's routes, one state for all of them, and the document that describes it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,45 +8,44 @@ from typing import Any
 
 import msgspec
 from fastapi import FastAPI, Request, Response
-from fastapi.openapi.utils import get_openapi
 
-from om_api.async_key_ring import AsyncKeyRing
-from om_api.async_memory import AsyncObservationalMemory
-from om_api.http import (
-    asking,
+from om_api.client.async_key_ring import AsyncKeyRing
+from om_api.client.async_memory import AsyncObservationalMemory
+from om_api.context.context_usage import TELL_S
+from om_api.http.requests.app_state import AppState, SharedMemory
+from om_api.http.requests.replies import KINDS, schemas
+from om_api.http.routes import (
     backup,
     contexts,
     costs,
     events,
+    force,
     health,
     messages,
     metrics,
     observations,
-    problems,
     reflections,
     rejected,
     resources,
     threads,
 )
-from om_api.http.connections import Connections
-from om_api.http.house import House, SharedMemory
-from om_api.http.log import Logged
-from om_api.http.replies import KINDS, schemas
-from om_api.http.shares import Shares
-from om_api.http.stopping import Stopping
-from om_api.http.streams import Streams
+from om_api.http.serving import problems
+from om_api.http.serving.connections import Connections
+from om_api.http.serving.log import Logged
+from om_api.http.serving.shares import Shares
+from om_api.http.serving.stopping import Shutdown
+from om_api.http.serving.streams import Streams
 from om_api.metrics.scraper import Scraper
-from om_api.served import TELL_S
 from om_api.settings import Settings
 
-_ROOMS = (
+_ROUTES = (
     messages,
     contexts,
     threads,
     observations,
     reflections,
     resources,
-    asking,
+    force,
     rejected,
     costs,
     backup,
@@ -63,24 +62,11 @@ where, and what to do; a 503 says in `stored` what became of the write, and may 
 
 def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -> FastAPI:
     """The app for a store; connects at the first request. Without `locked` nobody needs a key: bind it to loopback."""
-
-    @asynccontextmanager
-    async def living(app: FastAPI) -> AsyncIterator[None]:
-        memory, shares = SharedMemory(settings, timeout=timeout), Shares(settings.memory.api)
-        keys, scraper = AsyncKeyRing(settings, timeout=timeout), Scraper(settings, timeout=timeout)
-        app.state.house = House(settings, memory, keys, scraper, shares, locked)
-        tasks = [asyncio.create_task(_keep_fresh(settings)), asyncio.create_task(_keep_telling(memory))]
-        yield
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await app.state.house.close()
-
     app = Described(
         title="Observational memory",
-        version=version("observational-memory"),
+        version=version("cortex-om"),
         description=DESCRIPTION,
-        lifespan=living,
+        lifespan=lambda app: _living(app, settings, locked=locked, patience=timeout),
         openapi_url=None,  # it would be written anew for everybody who asks
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
@@ -88,12 +74,27 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.connections = Connections(settings.memory.api)
-    app.state.streams, app.state.stopping = Streams(settings.memory.api), Stopping()
+    app.state.streams, app.state.stopping = Streams(settings.memory.api), Shutdown()
     app.add_middleware(Logged)
-    for room in _ROOMS:
-        app.include_router(room.router)
+    for routes in _ROUTES:
+        app.include_router(routes.router)
     problems.install(app)
     return app
+
+
+@asynccontextmanager
+async def _living(app: FastAPI, settings: Settings, *, locked: bool, patience: float) -> AsyncIterator[None]:
+    memory = SharedMemory(settings, timeout=patience)
+    keys, scraper = AsyncKeyRing(settings, timeout=patience), Scraper(settings, timeout=patience)
+    shares, streams, stopping = Shares(settings.memory.api), app.state.streams, app.state.stopping
+    state = AppState(settings, memory, keys, scraper, shares, streams, stopping, locked)
+    app.state.app_state = state
+    tasks = [asyncio.create_task(_keep_fresh(settings)), asyncio.create_task(_keep_telling(memory))]
+    yield
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await state.close()
 
 
 async def _keep_fresh(settings: Settings) -> None:
@@ -125,11 +126,7 @@ class Described(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document."""
         if not self.openapi_schema:
-            found = get_openapi(
-                title=self.title, version=self.version, description=self.description, routes=self.routes
-            )
-            components = found.setdefault("components", {})
+            components = super().openapi().setdefault("components", {})
             components.setdefault("schemas", {}).update(schemas(KINDS))
             components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer", "bearerFormat": "om_…"}}
-            self.openapi_schema = found
-        return self.openapi_schema
+        return super().openapi()

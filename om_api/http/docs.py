@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from om_api.http.app import make_app
-from om_api.http.guard import RESOURCES, ROLE
-from om_api.http.replies import LINES
+from om_api.http.requests.guard import RESOURCES, ROLE
+from om_api.http.requests.replies import LINES
 from om_api.settings import load_settings
 from om_api.settings.docs import table
 

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
-from om_api import accounts, costs, prices
-from om_api.errors import Why
-from om_api.events import BOUNDS, bucket
-from om_api.metrics.sample import Histogram, Sample
-from om_api.metrics.series import OTHER
-from om_api.prices import MICROS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from om_api.prices import Rates
-    from om_api.settings import Settings
+from om_api.billing import budgets, costs, prices
+from om_api.billing.prices import MICROS, TokenPrices
+from om_api.domain.errors import Why
+from om_api.domain.events import BOUNDS, bucket
+from om_api.metrics.series import OTHER, Histogram, Sample
+from om_api.settings import Settings
 
 Counted = dict[str, int]
 _MICRO = 1_000_000
@@ -60,15 +55,15 @@ def of_counters(own: Mapping[str, Counted], others: Counted, settings: Settings)
     """Every counter of measured resources and of the others, also those that are still 0."""
     rates = cache(partial(_rates, settings))  # many agents name one model
     for resource, counted in own.items():
-        yield from _of(resource, counted, rates(accounts.actor_of(settings, resource)))
-    yield from _of(OTHER, others, rates(accounts.actor_of(settings, None)))
+        yield from _of(resource, counted, rates(budgets.actor_of(settings, resource)))
+    yield from _of(OTHER, others, rates(budgets.actor_of(settings, None)))
 
 
-def _rates(settings: Settings, actor: str | None) -> Rates | None:
+def _rates(settings: Settings, actor: str | None) -> TokenPrices | None:
     return prices.rates(actor, settings.models) if actor else None
 
 
-def _of(resource: str, counted: Counted, rates: Rates | None) -> Iterator[Sample]:
+def _of(resource: str, counted: Counted, rates: TokenPrices | None) -> Iterator[Sample]:
     for series, field in _AMOUNTS.items():
         yield Sample(series, (resource,), counted.get(field, 0))
     for who in _WHO:
@@ -88,7 +83,7 @@ def _durations(counted: Counted, who: str) -> Histogram:
     return Histogram(tuple(zip(bounds.values(), sums, strict=True)), counted.get(f"{who}|seconds_sum", 0) / _MICRO)
 
 
-def _saved(counted: Counted, rates: Rates | None) -> float | None:
+def _saved(counted: Counted, rates: TokenPrices | None) -> float | None:
     """Dollars, beside a raw history that the provider caches; None while nobody told of contexts, or knows the price."""
     memory = sum(counted.get(f"micros|{who}", 0) for who in _WHO) / MICROS
     found = costs.savings(costs.served([counted]), rates, memory)

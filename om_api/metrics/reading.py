@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from om_api import accounts, casting
-from om_api.store import breaker, due, events, health, measuring
-
-if TYPE_CHECKING:
-    from om_api.costs import Left
-    from om_api.settings import Settings
-    from om_api.store.breaker import State
-    from om_api.store.health import Waiting
-    from om_api.store.keys import Keys
-    from om_api.store.measuring import Elsewhere, Tiers
-    from om_api.store.presence import Ticked
-    from om_api.store.steps import Steps
+from om_api.billing import budgets, models_in_use
+from om_api.billing.costs import Left
+from om_api.settings import Settings
+from om_api.store.driver.steps import Steps
+from om_api.store.fleet import breaker, event_stream, health
+from om_api.store.fleet.breaker import BreakerState
+from om_api.store.fleet.health import Waiting
+from om_api.store.fleet.presence import Ticked
+from om_api.store.memory import due, measure
+from om_api.store.memory.keys import Keys
+from om_api.store.memory.measure import Elsewhere, Tiers
 
 Counted = dict[str, int]
 MODELS = 200  # models of which one look shows the breaker
@@ -27,7 +26,7 @@ class Broker(NamedTuple):
     queues: dict[str, int] | None
 
 
-class Reading(NamedTuple):
+class Measurements(NamedTuple):
     """What one look found; `now` in server ms.
 
     `own` and `every` are the counters of resources with a label of their own, and of everybody together; there is no
@@ -42,25 +41,25 @@ class Reading(NamedTuple):
     budgets: list[tuple[str, Left]]
     waiting: list[Waiting]
     ticks: dict[str, Ticked | None]
-    breakers: dict[str, State]
+    breakers: dict[str, BreakerState]
     workers: int
     broker: Broker | None = None
 
 
-def read(settings: Settings, keys: Keys) -> Steps[Reading]:
+def read(settings: Settings, keys: Keys) -> Steps[Measurements]:
     """Look once. Raises StoreError when the store is away."""
     now = yield from due.server_ms()
-    resources = yield from events.measured(keys)
-    *own, every = yield from events.counted(keys, [*resources, None])
-    return Reading(
+    resources = yield from event_stream.measured(keys)
+    *own, every = yield from event_stream.counted(keys, [*resources, None])
+    return Measurements(
         now=now,
         own=dict(zip(resources, own, strict=True)),
         every=every,
-        tiers=(yield from measuring.tiers(keys, resources)),
-        elsewhere=(yield from measuring.elsewhere(keys, resources)),
-        budgets=(yield from accounts.standing(settings, keys, resources, now)),
+        tiers=(yield from measure.tiers(keys, resources)),
+        elsewhere=(yield from measure.elsewhere(keys, resources)),
+        budgets=(yield from budgets.remaining(settings, keys, resources, now)),
         waiting=(yield from health.waiting(keys)),
         ticks=(yield from health.ticks(keys)),
-        breakers=(yield from breaker.states(keys, casting.known(settings)[:MODELS])),
+        breakers=(yield from breaker.states(keys, models_in_use.with_breaker(settings)[:MODELS])),
         workers=len((yield from health.workers(keys))),
     )

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
 
-from om_api.errors import StoreError
+from om_api.domain.errors import StoreError
 from om_api.metrics.counted import Others, of_counters
 from om_api.metrics.exposition import page
-from om_api.metrics.memories import of_budgets, of_memories, of_quarantines
-from om_api.metrics.reading import Broker, read
-from om_api.metrics.service import of_service
+from om_api.metrics.gauges import of_gauges
+from om_api.metrics.reading import Broker, Measurements, read
+from om_api.settings import Settings
 from om_api.settings.urls import is_redis_url
-from om_api.store import health
-from om_api.store.aio import AsyncConnection, open_async_client
-from om_api.store.keys import Keys
-
-if TYPE_CHECKING:
-    from om_api.metrics.reading import Reading
-    from om_api.settings import Settings
+from om_api.store.driver.async_connection import AsyncConnection, open_async_client
+from om_api.store.fleet import health
+from om_api.store.memory.keys import Keys
 
 FRESH_S = 1.0
 
@@ -55,8 +50,8 @@ class Scraper:
         return await asyncio.shield(look)  # who gives up does not take it from the others
 
     async def _scrape(self) -> bytes:
-        reading, broker = await asyncio.gather(self._store.run(read(self._settings, self._keys)), self._ask_broker())
-        return await asyncio.to_thread(self._page, reading._replace(broker=broker))
+        found, broker = await asyncio.gather(self._store.run(read(self._settings, self._keys)), self._ask_broker())
+        return await asyncio.to_thread(self._page, found._replace(broker=broker))
 
     async def _ask_broker(self) -> Broker | None:
         if self._broker is None:
@@ -66,13 +61,6 @@ class Scraper:
         except StoreError:
             return Broker(None)
 
-    def _page(self, reading: Reading) -> bytes:
-        others = self._others.of(reading.own, reading.every)
-        samples = [
-            *of_memories(reading, self._settings),
-            *of_quarantines(reading),
-            *of_budgets(reading),
-            *of_counters(reading.own, others, self._settings),
-            *of_service(reading),
-        ]
-        return page(samples)
+    def _page(self, found: Measurements) -> bytes:
+        others = self._others.of(found.own, found.every)
+        return page((*of_gauges(found, self._settings), *of_counters(found.own, others, self._settings)))

@@ -18,6 +18,21 @@ class Series(NamedTuple):
     source: str
 
 
+class Histogram(NamedTuple):
+    """How often something took at most so long, by bound (s, `+Inf` the last), and the seconds in all."""
+
+    buckets: tuple[tuple[str, int], ...]
+    seconds: float
+
+
+class Sample(NamedTuple):
+    """A value of a series, with the values of its labels in their order."""
+
+    series: str
+    labels: tuple[str, ...]
+    value: float | Histogram
+
+
 _BY_RESOURCE = ("resource_id",)
 _gauge = partial(Series, "gauge", ())
 _memory = partial(Series, "gauge", _BY_RESOURCE)
@@ -119,22 +134,6 @@ SERIES = (
     ),
     _gauge("cortex_om_threads_left_out", "Threads in thread scope that these figures leave out.", "`P:{<r>}:threads`"),
 )
-BY_NAME = {each.name: each for each in SERIES}
 OTHER = "(other)"  # as resource_id: those without a label of their own together; no resource can be called so
 EVERYBODY = "(all)"  # as resource_id: the budget of all together
 STATES = ("closed", "held", "open", "busy")
-
-
-def scraped(series: Series) -> tuple[str, ...]:
-    """The names under which a series' values are scraped."""
-    if series.kind != "histogram":
-        return (series.name,)
-    return tuple(f"{series.name}_{part}" for part in ("bucket", "count", "sum"))
-
-
-def labels_of(name: str) -> frozenset[str] | None:
-    """The labels of what is scraped under a name; None when nothing is."""
-    for series in SERIES:
-        if name in scraped(series):
-            return frozenset(series.labels) | ({"le"} if name.endswith("_bucket") else set())
-    return None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from om_api.settings.folder import FileProblem
 from om_api.settings.live import Settings, load_settings
-from om_api.settings.models import ModelSettings
-from om_api.settings.state import Problem
-from om_api.settings.values import MemorySettings
+from om_api.settings.memory_settings import MemorySettings
+from om_api.settings.model_settings import ModelSettings
 
-__all__ = ["MemorySettings", "ModelSettings", "Problem", "Settings", "load_settings"]
+__all__ = ["FileProblem", "MemorySettings", "ModelSettings", "Settings", "load_settings"]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from om_api.settings.fields import Group
-from om_api.settings.models import ModelSettings
-from om_api.settings.tiers import Tier
-from om_api.settings.values import MemorySettings
+from om_api.settings.memory_settings import MemorySettings
+from om_api.settings.model_settings import ModelSettings, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from pydantic.fields import FieldInfo
 
 Key = tuple[str, ...]
@@ -67,6 +65,10 @@ def variable(path: Key) -> str:
 def variable_of_model(name: str, field: str) -> str:
     """The environment variable that sets one field of a model; what is no letter or digit is written `_`."""
     return variable(("models", re.sub(r"[^A-Za-z0-9]", "_", name), field))
+
+
+VARIABLES: dict[str, Key] = {variable(path): path for path in SETTINGS}
+VARIABLES |= {name: tuple(key.split(".")) for name, key in ALIASES.items()}
 
 
 def about(path: Key) -> dict[str, Any]:

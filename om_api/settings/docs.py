@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from om_api.settings.catalogue import ALIASES, MODEL_FIELDS, OTHER_VARIABLES, SETTINGS, dotted, variable
+from om_api.settings.catalogue import ALIASES, MODEL_FIELDS, OTHER_VARIABLES, SETTINGS, Key, about, dotted, variable
 from om_api.settings.documents import LONGEST_NUMBER, MOST_BYTES, MOST_LEVELS, MOST_VALUES
-from om_api.settings.durations import format_duration
+from om_api.settings.fields import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from pydantic.fields import FieldInfo
 
 PAGE = Path("docs/configuration.md")
@@ -50,6 +49,7 @@ below, and the other way round.
 Secrets stand in the environment only: `OM_REDIS_URL` may hold a password, `storage.redis.password_env` and
 `api_key_env` name the variables that hold one.
 """
+_HEAD = ("setting", "default", "unit", "permitted", "meaning", "variable")
 _SECTIONS = {
     (): "What is written under `observational_memory:`",
     ("other_threads",): "`other_threads`",
@@ -77,15 +77,13 @@ def render_docs() -> str:
 
 def _settings() -> Iterator[str]:
     for group, title in _SECTIONS.items():
-        rows = [
-            _row(dotted(path), info, f"`{variable(path)}`") for path, info in SETTINGS.items() if path[:-1] == group
-        ]
-        yield _section(title, "", ("setting", "default", "unit", "permitted", "meaning", "variable"), rows)
+        paths = [path for path in SETTINGS if path[:-1] == group]
+        yield _section(title, "", _HEAD, [_row(dotted(path), path, SETTINGS[path], variable(path)) for path in paths])
 
 
 def _models() -> Iterator[str]:
-    rows = [_row(name, info, f"`OM_MODELS__<NAME>__{name.upper()}`") for name, info in MODEL_FIELDS.items()]
-    yield _section("`models`", _MODELS, ("setting", "default", "unit", "permitted", "meaning", "variable"), rows)
+    fields = [(name, ("models", "<NAME>", name), info) for name, info in MODEL_FIELDS.items()]
+    yield _section("`models`", _MODELS, _HEAD, [_row(name, path, info, variable(path)) for name, path, info in fields])
 
 
 def _variables() -> Iterator[str]:
@@ -94,11 +92,11 @@ def _variables() -> Iterator[str]:
     yield _section("Further variables", "", ("variable", "meaning"), rows)
 
 
-def _row(key: str, info: FieldInfo, name: str) -> tuple[str, ...]:
-    extra = info.json_schema_extra
-    described: dict[str, Any] = extra if isinstance(extra, dict) else {}
-    default = f"`{_default(info.default, str(described['unit']))}`"
-    return (f"`{key}`", default, described["unit"] or "-", described["permitted"], info.description or "", name)
+def _row(key: str, path: Key, info: FieldInfo, name: str) -> tuple[str, ...]:
+    described = about(path)
+    default = f"`{_default(info.default, described['unit'])}`"
+    unit = described["unit"] or "-"
+    return (f"`{key}`", default, unit, described["permitted"], info.description or "", f"`{name}`")
 
 
 def _default(value: object, unit: str) -> str:

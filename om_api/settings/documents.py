@@ -8,8 +8,7 @@ import yaml
 from yaml.composer import Composer, ComposerError
 from yaml.constructor import SafeConstructor
 
-from om_api.errors import SettingsError
-from om_api.settings.plain import halved, plain
+from om_api.domain.errors import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +27,22 @@ _LEAST = _MOST // MOST_VALUES  # the weight of a key or a value: its characters,
 _LONGEST_REASON = 200
 _STANDARD = "tag:yaml.org,2002:"
 _TEXT, _MERGE = f"{_STANDARD}str", f"{_STANDARD}merge"
+
+
+def plain(text: str, longest: int = 60) -> str:
+    """What others wrote, in one line of printable characters, others spelled out, cut off with `…` after about `longest`."""
+    kept = text[:longest]
+    shown = kept if kept.isprintable() else "".join(map(_spelled, kept))
+    return shown if len(text) <= longest else f"{shown}…"
+
+
+def _spelled(char: str) -> str:
+    return char if char.isprintable() else char.encode("unicode_escape").decode()
+
+
+def halved(text: str) -> bool:
+    """Whether half of a character (a lone surrogate) stands in a text: no UTF-8 says it."""
+    return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)
 
 
 class _BeyondError(ComposerError):
@@ -120,10 +135,7 @@ class _Loader(_Bounded, _Yaml):
 
 
 _Loader.yaml_constructors = {
-    **{
-        tag: SafeConstructor.yaml_constructors[tag]
-        for tag in (_STANDARD + kind for kind in ("null", "bool", "seq", "map"))
-    },
+    **{tag: SafeConstructor.yaml_constructors[tag] for tag in map(_STANDARD.__add__, ("null", "bool", "seq", "map"))},
     **{_STANDARD + kind: _Loader.construct_number for kind in ("int", "float")},
     **{_STANDARD + kind: _Loader.construct_text for kind in ("str", "timestamp", "value", "merge")},
 }

@@ -5,17 +5,11 @@ from __future__ import annotations
 import json
 from functools import reduce
 from operator import getitem
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from om_api.settings.catalogue import SETTINGS, about, dotted
+from om_api.settings import Settings
+from om_api.settings.catalogue import SETTINGS, Key, about, dotted
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from om_api.settings import Settings
-    from om_api.settings.catalogue import Key
-
-_DEFAULT = "default"
 _HIDDEN = "***"
 
 
@@ -37,20 +31,20 @@ class Row(NamedTuple):
 def rows(settings: Settings, agent: str | None = None) -> list[Row]:
     """What is in force for an agent; without one for every agent that has no override, models included."""
     memory = settings.memory if agent is None else settings.for_agent(agent)
-    origin, values = settings.origin(agent), memory.model_dump()
-    own = [_row(settings, path, reduce(getitem, path, values), origin) for path in SETTINGS]
-    return own if agent is not None else own + list(_models(settings, origin))
-
-
-def _models(settings: Settings, origin: dict[str, str]) -> Iterator[Row]:
-    for name, model in settings.models.items():
-        for field, value in model.model_dump().items():
-            yield _row(settings, ("models", name, field), value, origin)
+    dumped, origin = memory.model_dump(), settings.origin(agent)
+    values = {path: reduce(getitem, path, dumped) for path in SETTINGS}
+    if agent is None:
+        values |= {
+            ("models", name, field): value
+            for name, model in settings.models.items()
+            for field, value in model.model_dump().items()
+        }
+    return [_row(settings, path, value, origin) for path, value in values.items()]
 
 
 def _row(settings: Settings, path: Key, value: Any, origin: dict[str, str]) -> Row:
     key = dotted(path)
-    return Row(key, _without_secrets(settings, path, value), origin.get(key, _DEFAULT), about(path).get("unit", ""))
+    return Row(key, _without_secrets(settings, path, value), origin.get(key, "default"), about(path).get("unit", ""))
 
 
 def _without_secrets(settings: Settings, path: Key, value: Any) -> Any:

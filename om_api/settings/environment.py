@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from om_api.errors import SettingsError
-from om_api.settings.catalogue import (
-    ALIASES,
-    MODEL_FIELDS,
-    OTHER_VARIABLES,
-    SETTINGS,
-    Key,
-    dotted,
-    variable,
-    variable_of_model,
-)
-from om_api.settings.documents import parse
-from om_api.settings.layers import Layer, Stated
-from om_api.settings.plain import halved, plain
+from om_api.domain.errors import SettingsError
+from om_api.settings.catalogue import MODEL_FIELDS, OTHER_VARIABLES, VARIABLES, Key, dotted, variable_of_model
+from om_api.settings.documents import halved, parse, plain
+from om_api.settings.sources import Layer, Stated
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-_VARIABLES: dict[str, Key] = {variable(path): path for path in SETTINGS}
-_VARIABLES |= {name: tuple(key.split(".")) for name, key in ALIASES.items()}
 _OF_MODEL = re.compile(rf"OM_MODELS__(?P<name>[A-Z0-9_]+?)__(?P<field>{'|'.join(MODEL_FIELDS).upper()})")
 
 
@@ -40,48 +26,38 @@ def environment_layer(environ: Mapping[str, str], models: Iterable[str]) -> Laye
         if not name.startswith("OM_") or name in OTHER_VARIABLES or not text:
             continue
         for path in _paths(name, names):
-            _refuse_no_text(name, text)
-            stated = Stated(_value(text, path), f"environment {name}")
-            _refuse_another(layer, path, stated)
+            stated = Stated(_value(name, text, path), f"environment {name}")
+            other = layer.get(path, stated)
+            if other.value != stated.value:
+                both = f"{other.origin} and {stated.origin}"
+                raise SettingsError(f"{both} both set {dotted(path)}; permitted: one of the two")
             layer[path] = stated
     return layer
 
 
 def _paths(name: str, models: list[str]) -> list[Key]:
     """The settings a variable sets: one, or the field of each model that its name can mean."""
-    if name in _VARIABLES:
-        return [_VARIABLES[name]]
+    if name in VARIABLES:
+        return [VARIABLES[name]]
     if not (found := _OF_MODEL.fullmatch(name)):
-        raise SettingsError(f"environment {plain(name)}: there is no such setting; {_nearest(plain(name), models)}")
+        name = plain(name)
+        raise SettingsError(
+            f"environment {name}: there is no such setting; the nearest name is {_nearest(name, models)}"
+        )
     field = found["field"].lower()
     known = [model for model in models if variable_of_model(model, field) == name]
     return [("models", model, field) for model in known or [found["name"].lower()]]
 
 
 def _nearest(name: str, models: list[str]) -> str:
-    known = [
-        *_VARIABLES,
-        *OTHER_VARIABLES,
-        *(variable_of_model(model, field) for model in models for field in MODEL_FIELDS),
-    ]
-    close = get_close_matches(name, known, 1, cutoff=0)
-    return f"the nearest name is {close[0]}"
+    of_models = [variable_of_model(model, field) for model in models for field in MODEL_FIELDS]
+    return get_close_matches(name, [*VARIABLES, *OTHER_VARIABLES, *of_models], 1, cutoff=0)[0]
 
 
-def _refuse_another(layer: Layer, path: Key, stated: Stated) -> None:
-    if path in layer and layer[path].value != stated.value:
-        raise SettingsError(
-            f"{layer[path].origin} and {stated.origin} both set {dotted(path)}; permitted: one of the two"
-        )
-
-
-def _refuse_no_text(name: str, text: str) -> None:
+def _value(name: str, text: str, path: Key) -> Any:
+    """Read a YAML scalar, or a list or mapping in brackets; whatever else YAML makes of it is taken as written."""
     if halved(text):  # what Python makes of bytes that are not UTF-8
         raise SettingsError(f"environment {name}: not UTF-8; permitted: text")
-
-
-def _value(text: str, path: Key) -> Any:
-    """Read a YAML scalar, or a list or mapping in brackets; whatever else YAML makes of it is taken as written."""
     if path[-1] in {"url", "base_url", "prefix"}:
         return text
     try:

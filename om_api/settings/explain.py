@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from om_api.settings.catalogue import about, dotted, nearest
-from om_api.settings.plain import plain
+from om_api.settings.documents import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
@@ -37,7 +36,9 @@ def _line(item: ErrorDetails, origin: Mapping[str, str], source: str) -> str:
         return f"{where}: {dotted(path)}: {item['msg']}"
     if item["type"] == "extra_forbidden":
         return f"{where}: {dotted(path)} is not a setting; {nearest(path)}"
-    return f"{where}: {dotted(path)} is {_shown(item['input'], about(path))}; permitted: {_permitted(item, path)}"
+    described = about(path)
+    shown = "not usable" if described.get("secret") else plain(json.dumps(item["input"], ensure_ascii=False))
+    return f"{where}: {dotted(path)} is {shown}; permitted: {described.get('permitted', item['msg'])}"
 
 
 def _contradiction(item: ErrorDetails, path: tuple[str, ...], origin: Mapping[str, str], source: str) -> str:
@@ -51,13 +52,3 @@ def _file(path: tuple[str, ...], origin: Mapping[str, str], source: str) -> str:
     """The file that states a key, or the mapping it stands in, or something inside it."""
     above = (dotted(path[:size]) for size in range(len(path), 0, -1))
     return next((origin[key] for key in above if key in origin), source)
-
-
-def _shown(value: object, described: Mapping[str, Any]) -> str:
-    if described.get("secret"):
-        return "not usable"
-    return plain(json.dumps(value, ensure_ascii=False))
-
-
-def _permitted(item: ErrorDetails, path: tuple[str, ...]) -> str:
-    return str(about(path).get("permitted", item["msg"]))

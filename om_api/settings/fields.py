@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator
 from pydantic_core import PydanticCustomError
 
-from om_api.settings.durations import parse_duration
-
 MAX_TOKENS = 10_000_000
 MOST_NAMES = 10  # each may be asked before the next one steps in
-_LARGEST = sys.float_info.max
 SMALLEST_FLOOR = 1_000  # below it nothing tells tokens from a mistyped ratio
+SMALLEST_BLOCK = 100  # below it a number is a multiple
+_LARGEST = sys.float_info.max
+_UNITS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+_LONGEST_DURATION = 1e12
+_LONGEST_TEXT = 100
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+_DURATION = re.compile("".join(rf"(?:(?P<{unit}>{_NUMBER})\s*{unit}\s*)?" for unit in _UNITS))
 _NAME = re.compile(r"[A-Za-z0-9._:/@+-]{1,200}")
 
 
@@ -31,24 +36,73 @@ def setting(default: object, meaning: str, permitted: str, unit: str = "", **bou
     return Field(default, description=meaning, json_schema_extra=about, **bounds)
 
 
+def switch(meaning: str, *, on: bool) -> Any:
+    """Declare what is true or false."""
+    return setting(on, meaning, "true or false")
+
+
 def tokens(default: int | None, meaning: str, least: int = 100) -> Any:
     """Declare a whole number of tokens."""
-    return setting(default, meaning, f"{least:,} to {MAX_TOKENS:,}", "tokens", ge=least, le=MAX_TOKENS)
+    return number(default, meaning, least, MAX_TOKENS, "tokens")
 
 
-def count(default: int, meaning: str, least: int, most: int, unit: str) -> Any:
-    """Declare a whole number of something."""
+def number(default: float | None, meaning: str, least: int, most: int, unit: str = "") -> Any:
+    """Declare a number in a range, ends included."""
     return setting(default, meaning, f"{least:,} to {most:,}", unit, ge=least, le=most)
 
 
-def duration(seconds: float, meaning: str, permitted: str, least: float, most: float) -> Any:
+def limit(default: int | None, meaning: str, least: int, most: int, unit: str) -> Any:
+    """Declare a number in a range, or null for no limit."""
+    return setting(default, meaning, f"{least:,} to {most:,}, or null", unit, ge=least, le=most)
+
+
+def duration(seconds: float, meaning: str, least: float = 1, most: float = 3_600) -> Any:
     """Declare a duration; `least` and `most` are seconds."""
-    return setting(seconds, meaning, f"{permitted} (such as 90s, 5m, 1h30m, 2d)", "duration", ge=least, le=most)
+    permitted = f"{format_duration(least)} to {format_duration(most)} (such as 90s, 5m, 1h30m, 2d)"
+    return setting(seconds, meaning, permitted, "duration", ge=least, le=most)
+
+
+def secret_variable(what: str) -> Any:
+    """Declare the name of the environment variable that holds a secret, which itself stands in no file."""
+    meaning = f"name of the environment variable that holds the {what}"
+    permitted = f"the name of an environment variable, not the {what} itself"
+    return setting(None, meaning, permitted, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", secret=True)
 
 
 def contradiction(text: str, *keys: str) -> PydanticCustomError:
     """An error about several keys of one group at once; the keys lead to the files that state them."""
     return PydanticCustomError("contradiction", "{text}", {"text": text, "keys": keys})
+
+
+def parse_duration(value: object) -> float:
+    """Return seconds; raises ValueError for what is negative, not finite, a boolean, or no duration at all."""
+    seconds = _from_text(value.strip()) if isinstance(value, str) else value
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        raise ValueError("not a duration")  # noqa: TRY004  pydantic collects ValueError, and lets TypeError through
+    if not 0 <= seconds <= _LONGEST_DURATION:
+        raise ValueError("a duration is finite and not negative")
+    return float(seconds)
+
+
+def _from_text(text: str) -> float | None:
+    if len(text) > _LONGEST_TEXT:
+        return None
+    if re.fullmatch(_NUMBER, text):
+        return float(text)
+    found = _DURATION.fullmatch(text) if text else None
+    if found is None:
+        return None
+    return sum(float(number) * _UNITS[unit] for unit, number in found.groupdict().items() if number)
+
+
+def format_duration(seconds: float) -> str:
+    """Write seconds as `parse_duration` reads them, in the largest units that fit: 5400 is `1h30m`."""
+    parts, rest = [], round(seconds, 3)
+    for unit, size in _UNITS.items():
+        count = rest if unit == "s" else rest // size
+        rest = round(rest - count * size, 3)
+        parts += [f"{count:g}{unit}"] if count else []
+    return "".join(parts) or "0s"
 
 
 def finite(value: object) -> float:
@@ -58,25 +112,16 @@ def finite(value: object) -> float:
     return value
 
 
-def _fraction_or_tokens(value: object) -> float:
-    number = finite(value)
-    if 0 < number < 1 or (isinstance(number, int) and 1 <= number <= MAX_TOKENS):
-        return number
-    raise ValueError("out of range")
+def _or_tokens(is_share: Callable[[float], bool], least: int) -> PlainValidator:
+    """Take a share or multiple of something, or a whole number of tokens from `least`."""
 
+    def read(value: object) -> float:
+        amount = finite(value)
+        if is_share(amount) or (isinstance(amount, int) and least <= amount <= MAX_TOKENS):
+            return amount
+        raise ValueError("out of range")
 
-def _ratio_or_floor(value: object) -> float:
-    number = finite(value)
-    if 0 < number <= 1 or (isinstance(number, int) and SMALLEST_FLOOR <= number <= MAX_TOKENS):
-        return number
-    raise ValueError("out of range")
-
-
-def _multiple_or_tokens(value: object) -> float:
-    number = finite(value)
-    if 1 <= number < 100 or (isinstance(number, int) and 100 <= number <= MAX_TOKENS):  # noqa: PLR2004  see permitted
-        return number
-    raise ValueError("out of range")
+    return PlainValidator(read)
 
 
 def _model_names(value: object) -> str | tuple[str, ...]:
@@ -95,8 +140,8 @@ def _zone(name: str) -> str:
 
 
 Seconds = Annotated[float, BeforeValidator(parse_duration)]
-FractionOrTokens = Annotated[float, PlainValidator(_fraction_or_tokens)]
-RatioOrFloor = Annotated[float, PlainValidator(_ratio_or_floor)]
-MultipleOrTokens = Annotated[float, PlainValidator(_multiple_or_tokens)]
+FractionOrTokens = Annotated[float, _or_tokens(lambda share: 0 < share < 1, least=1)]
+RatioOrFloor = Annotated[float, _or_tokens(lambda ratio: 0 < ratio <= 1, least=SMALLEST_FLOOR)]
+MultipleOrTokens = Annotated[float, _or_tokens(lambda times: 1 <= times < SMALLEST_BLOCK, least=SMALLEST_BLOCK)]
 ModelNames = Annotated[str | tuple[str, ...], PlainValidator(_model_names)]
 Zone = Annotated[str, AfterValidator(_zone)]

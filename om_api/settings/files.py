@@ -6,18 +6,15 @@ import fnmatch
 import os
 import re
 import stat
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection
+from pathlib import Path
+from typing import NamedTuple
 
-from om_api.errors import SettingsError
+from om_api.domain.errors import SettingsError
 from om_api.settings.catalogue import SETTINGS, TOP_KEYS
-from om_api.settings.documents import MOST_BYTES, parse
-from om_api.settings.layers import Layer, flatten, flatten_models
-from om_api.settings.plain import plain
+from om_api.settings.documents import MOST_BYTES, parse, plain
+from om_api.settings.sources import Layer, flatten, flatten_models
 from om_api.settings.urls import has_password
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 _AGENT_FILE = "memory.yaml"
 _GLOB = frozenset("*?[")
@@ -81,24 +78,16 @@ def stamp(file: Path) -> Stamp | None:
     return Stamp(found.st_mtime_ns, found.st_size, found.st_ino)
 
 
-def agent_files(folder: Path) -> dict[str, Path]:
-    """Return the overrides in a folder, by the name or glob of the agents they are for; raises SettingsError."""
+def agent_files(folder: Path) -> dict[Path, Stamp | None]:
+    """Return the overrides in a folder, each in one of its agents' name or glob; raises SettingsError."""
     try:
-        with os.scandir(folder) as entries:
-            names = sorted(entry.name for entry in entries if _may_hold(entry) and not entry.name.startswith("."))
+        folders = sorted(folder.iterdir())
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise SettingsError(f"{folder}: cannot be read: {error.strerror}") from None
-    return {name: folder / name / _AGENT_FILE for name in names if _is_there(folder / name / _AGENT_FILE)}
-
-
-def _may_hold(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a folder, or something that cannot be looked at, such as a link to itself: its own problem."""
-    try:
-        return entry.is_dir()
-    except OSError:
-        return True
+    files = (own / _AGENT_FILE for own in folders if not own.name.startswith("."))
+    return {file: stamp(file) for file in files if _is_there(file)}
 
 
 def _is_there(file: Path) -> bool:
@@ -117,15 +106,9 @@ def is_agent(name: str) -> bool:
     return _AGENT.fullmatch(name) is not None
 
 
-def is_glob(name: str) -> bool:
-    """Whether a folder's name stands for many agents."""
-    return not _GLOB.isdisjoint(name)
-
-
-def match(resource: str, names: Iterable[str]) -> str | None:
+def match(resource: str, names: Collection[str]) -> str | None:
     """Return the name an agent's override stands under: its own, else the longest glob that fits it, else None."""
-    known = set(names)
-    if resource in known and not is_glob(resource):
+    if _GLOB.isdisjoint(resource) and resource in names:
         return resource
-    fitting = [name for name in known if is_glob(name) and fnmatch.fnmatchcase(resource, name)]
+    fitting = [name for name in names if not _GLOB.isdisjoint(name) and fnmatch.fnmatchcase(resource, name)]
     return max(fitting, key=lambda name: (len(name), name), default=None)

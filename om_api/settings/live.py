@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from om_api.errors import SettingsError
+from om_api.domain.errors import SettingsError
 from om_api.settings import urls
 from om_api.settings.catalogue import BASE_FILE
 from om_api.settings.files import match
-from om_api.settings.state import Problem, Sources, problem_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from om_api.settings.layers import Effective
-    from om_api.settings.models import ModelSettings
-    from om_api.settings.values import MemorySettings
+from om_api.settings.folder import FileProblem, Folder, problem_of
+from om_api.settings.memory_settings import MemorySettings
+from om_api.settings.model_settings import ModelSettings
+from om_api.settings.sources import Effective
 
 
 class Settings:
@@ -28,30 +24,29 @@ class Settings:
     no reader ever sees half of a change.
     """
 
-    def __init__(self, sources: Sources) -> None:
-        self._sources = sources
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
         self._lock = threading.Lock()
-        self._state = sources.first()
+        self._loaded = folder.load()
 
     def __repr__(self) -> str:
         """Show where it was read from; no value, since one may be a password."""
-        state = self._state
-        return f"Settings({str(self._sources.folder)!r}, agents={len(state.names)}, problems={len(state.problems)})"
+        return f"Settings({str(self._folder.path)!r}, agents={len(self.agents())}, problems={len(self.problems)})"
 
     @property
     def memory(self) -> MemorySettings:
         """The settings of every agent that has no override."""
-        return self._state.base.effective.memory
+        return self._loaded.base.effective.memory
 
     @property
     def models(self) -> Mapping[str, ModelSettings]:
         """The models by name. A name that is not here may still be used: its provider is guessed from it."""
-        return self._state.base.effective.models
+        return self._loaded.base.effective.models
 
     @property
     def redis_url(self) -> str:
         """Where memories live, password included: show `safe_url(redis_url)`."""
-        return self._state.base.redis_url
+        return self._loaded.base.redis_url
 
     @property
     def broker_url(self) -> str:
@@ -64,13 +59,13 @@ class Settings:
         return self.memory.storage.redis.prefix
 
     @property
-    def problems(self) -> tuple[Problem, ...]:
+    def problems(self) -> tuple[FileProblem, ...]:
         """The files that could not be put in force; what they said last, else the base, is in force instead."""
-        return self._state.problems
+        return self._loaded.problems
 
     def agents(self) -> tuple[str, ...]:
         """The names and globs of the agents that have an override."""
-        return self._state.names
+        return self._loaded.names
 
     def for_agent(self, resource: str) -> MemorySettings:
         """The settings of one agent: its own override, else that of the longest glob its id fits, else the base."""
@@ -82,7 +77,7 @@ class Settings:
 
     def variable(self, name: str) -> str | None:
         """An environment variable that is no setting: a model's API key, OM_LOG_LEVEL and the like; None if empty."""
-        return self._sources.environ.get(name) or None
+        return self._folder.environ.get(name) or None
 
     @staticmethod
     def safe_url(url: str) -> str:
@@ -95,20 +90,18 @@ class Settings:
         Never raises: a broken file becomes a problem, and what was in force stays in force.
         """
         with self._lock:
-            before = self._state
+            before = self._loaded
             try:
-                files, stamps = self._sources.look()
+                self._loaded = self._folder.load(before)
             except SettingsError as error:
-                self._state = before._replace(problems=(problem_of(self._sources.folder, str(error)),), stamps={})
-            else:
-                if stamps != before.stamps:
-                    self._state = self._sources.next(before, files, stamps)
-            return self._state._replace(problems=(), stamps={}) != before._replace(problems=(), stamps={})
+                problem = problem_of(self._folder.path, str(error))
+                self._loaded = before._replace(problems=(problem,), stamps={})
+            return not self._loaded.same_as(before)
 
     def _effective(self, resource: str | None) -> Effective:
-        state = self._state
-        name = match(resource, state.names) if resource is not None and state.names else None
-        return state.base.effective if name is None else state.agents.get(name, state.base.effective)
+        loaded = self._loaded
+        name = match(resource, loaded.names) if resource is not None and loaded.names else None
+        return loaded.base.effective if name is None else loaded.agents.get(name, loaded.base.effective)
 
 
 def load_settings(config_dir: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
@@ -119,7 +112,7 @@ def load_settings(config_dir: Path | None = None, environ: Mapping[str, str] | N
     that names file or variable, key and what is permitted; a broken override of one agent is a problem, not an error.
     """
     environ = dict(os.environ if environ is None else environ)
-    return Settings(Sources(_folder(config_dir, environ), environ))
+    return Settings(Folder(_folder(config_dir, environ), environ))
 
 
 def _folder(config_dir: Path | None, environ: Mapping[str, str]) -> Path | None:

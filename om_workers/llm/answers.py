@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from om_api.errors import ModelError
+from om_api.domain.errors import ModelError
 from om_workers.llm.base import BilledError, Reply, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 NO_ROOM = "ran out of room for its answer; raise its max_output_tokens, or lower what it may think"
 WITHHELD = "name another model beside it if that happens often"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
-from om_api.errors import ModelError
-
-if TYPE_CHECKING:
-    from om_api.values import Message
+from om_api.domain.errors import ModelError
+from om_api.domain.messages import Message
 
 Purpose = Literal["observe", "reflect"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from om_api.errors import ModelError
-from om_api.learned import learned
+from om_api.domain.errors import ModelError
+from om_api.domain.learned import learned
 from om_workers.llm.answers import NO_ROOM, WITHHELD, usable
 from om_workers.llm.base import Usage
 
@@ -25,7 +25,7 @@ class _Said(msgspec.Struct, frozen=True):
         return self.content or ""
 
 
-class _Choice(msgspec.Struct, frozen=True):
+class _CompletionChoice(msgspec.Struct, frozen=True):
     message: _Said = _Said()
     finish_reason: str | None = None
 
@@ -34,7 +34,7 @@ class _Choice(msgspec.Struct, frozen=True):
 class Completion(msgspec.Struct, frozen=True):
     """One answer; whatever else stands in it is passed over. `error` is how gateways fail with a status of success."""
 
-    choices: list[_Choice] | None = None
+    choices: list[_CompletionChoice] | None = None
     usage: Any = None
     error: Any = None
 
@@ -53,7 +53,7 @@ class _Details(msgspec.Struct, frozen=True):
 
 
 @learned
-class _Used(msgspec.Struct, frozen=True):
+class _CompletionUsage(msgspec.Struct, frozen=True):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     prompt_tokens_details: _Details | None = None
@@ -63,7 +63,7 @@ class _Used(msgspec.Struct, frozen=True):
 def usage_of(completion: Completion) -> Usage:
     """Tokens as the provider counts them; zeros if it does not say, or not legibly: no call fails for that."""
     try:
-        used = msgspec.convert(completion.usage or {}, _Used, strict=False)
+        used = msgspec.convert(completion.usage or {}, _CompletionUsage, strict=False)
     except msgspec.ValidationError:
         return Usage()
     details = used.prompt_tokens_details or _Details()

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx2
 
-from om_api.errors import SettingsError
+from om_api.domain.errors import SettingsError
 
 LIMITS = httpx2.Limits(max_connections=1_000, max_keepalive_connections=100)  # more than any worker has threads
 NO_KEY = "none"  # a server without keys minds none, but no SDK works without one

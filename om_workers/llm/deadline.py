@@ -8,24 +8,35 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 _once = threading.Lock()
 
 
-def within(seconds: float, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+class WaitFor(Protocol):
+    """How whoever asks waits for a call: it returns what the future holds, and may cancel it and raise an OMError instead."""
+
+    def __call__(self, call: Future[T], /) -> T:
+        """Wait."""
+
+
+def to_the_end(call: Future[T]) -> T:
+    """Wait until a call has ended."""
+    return call.result()
+
+
+def within(seconds: float | None, call: Callable[[], Coroutine[Any, Any, T]], wait: WaitFor = to_the_end) -> T:
     """Return what a coroutine returns; TimeoutError if that takes longer than `seconds`, and it is cancelled then."""
     with _once:
         loop = _loop()
-    return asyncio.run_coroutine_threadsafe(_bounded(seconds, call), loop).result()
+    return wait(asyncio.run_coroutine_threadsafe(_bounded(seconds, call), loop))
 
 
-async def _bounded(seconds: float, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+async def _bounded(seconds: float | None, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
     async with asyncio.timeout(seconds):
         return await call()
 

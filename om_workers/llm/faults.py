@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import httpx2
 
-from om_api.errors import ModelError
+from om_api.domain.errors import ModelError, Why
+from om_workers.llm.base import Request
 from om_workers.llm.connections import LARGEST_MB, TooLargeError
 from om_workers.llm.quote import quote
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from om_api.errors import Why
-    from om_workers.llm.base import Request
 
 _SHORTEST_WAIT_S, _LONGEST_WAIT_S = 1.0, 600.0
 _CONTENT = {400, 413, 422}
@@ -44,7 +40,7 @@ _ADVICE = {
 }
 
 
-class Asked(NamedTuple):
+class ProviderCall(NamedTuple):
     """What was asked of whom: enough to tell what of an answer must not be repeated."""
 
     model: str
@@ -52,24 +48,24 @@ class Asked(NamedTuple):
     request: Request
 
 
-def fault(asked: Asked, error: Exception) -> ModelError:
+def fault(call: ProviderCall, error: Exception) -> ModelError:
     """What it means that a call failed before there was an answer, or that the answer could not be read."""
     if isinstance(error, TimeoutError | httpx2.TimeoutException):
-        return _late(asked)
+        return _late(call)
     if isinstance(error, TooLargeError) or isinstance(error.__cause__, TooLargeError):
         return ModelError(
-            f"{asked.model} answered more than {LARGEST_MB} MB, which nobody read; {_ADDRESS}", why="unusable"
+            f"{call.model} answered more than {LARGEST_MB} MB, which nobody read; {_ADDRESS}", why="unusable"
         )
     if isinstance(error, httpx2.HTTPError):
-        return unreachable(asked, error)
-    if isinstance(error, UnicodeEncodeError) and _is_no_text(asked.request):
+        return unreachable(call, error)
+    if isinstance(error, UnicodeEncodeError) and _is_no_text(call.request):
         return ModelError(
-            f"{asked.model} was not asked: the request holds half a character; see to who wrote it",
+            f"{call.model} was not asked: the request holds half a character; see to who wrote it",
             retryable=False,
             why="refused",
         )
     return ModelError(
-        f"{asked.model} could not be asked, or answered what cannot be read ({type(error).__name__}); {_LATER}; if that"
+        f"{call.model} could not be asked, or answered what cannot be read ({type(error).__name__}); {_LATER}; if that"
         f" does not end, correct its model, key, base_url or options"
     )
 
@@ -83,30 +79,30 @@ def _is_no_text(request: Request) -> bool:
     return False
 
 
-def unreachable(asked: Asked, error: BaseException) -> ModelError:
+def unreachable(call: ProviderCall, error: BaseException) -> ModelError:
     """What it means that there was no connection, or that it broke."""
     return ModelError(
-        f"{asked.model} could not be reached, or hung up ({type(error).__name__}); {_LATER}; see to its base_url and"
+        f"{call.model} could not be reached, or hung up ({type(error).__name__}); {_LATER}; see to its base_url and"
         f" the network",
         why="unreachable",
     )
 
 
-def _late(asked: Asked) -> ModelError:
+def _late(call: ProviderCall) -> ModelError:
     return ModelError(
-        f"{asked.model} gave no whole answer within {asked.request.timeout:g} s; {_LATER}; if that does not end, raise"
+        f"{call.model} gave no whole answer within {call.request.timeout:g} s; {_LATER}; if that does not end, raise"
         f" observer.timeout or reflection.timeout",
         why="timeout",
     )
 
 
-def refusal(asked: Asked, status: int, body: object, wait: float | None = None) -> ModelError:
+def refusal(call: ProviderCall, status: int, body: object, wait: float | None = None) -> ModelError:
     """What a status other than success means. Wrong keys and names are the operator's to mend and no message's fault."""
-    said = quote(body, asked.key, asked.request.prompt)
+    said = quote(body, call.key, call.request.prompt)
     code = str(body.get("code") or "") if isinstance(body, dict) else ""
     content = status in _CONTENT and not _CONFIGURED.search(f"{code} {said}")
     advice = "if it refuses everything, correct its options" if content else _ADVICE.get(status, _ADDRESS)
-    text = f"{asked.model} refused ({status}){': ' * bool(said)}{said}; {advice}"
+    text = f"{call.model} refused ({status}){': ' * bool(said)}{said}; {advice}"
     pause = wait or _PATIENCE_S.get(status)
     why: Why = "busy" if pause else "unreachable" if status >= _BROKEN else "refused"
     return ModelError(text, retryable=not content, retry_after=pause, why=why)

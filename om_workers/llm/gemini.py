@@ -12,25 +12,22 @@ from google.genai.client import DebugConfig
 from google.genai.errors import APIError
 from google.genai.types import Content, HttpOptions, Part
 
-from om_api.errors import SettingsError
+from om_api.domain.errors import ModelError, OMError, SettingsError
+from om_api.settings import ModelSettings
 from om_workers.llm.answers import billed
+from om_workers.llm.base import Reply, Request
 from om_workers.llm.connections import CLOSING_S, NO_KEY, WaryClient, check_address, quiet
-from om_workers.llm.deadline import within
-from om_workers.llm.faults import Asked, fault, refusal, retry_after, stated_status
-from om_workers.llm.gemini_answer import Answer, retry_delay, text_of, usage_of
+from om_workers.llm.deadline import WaitFor, to_the_end, within
+from om_workers.llm.faults import ProviderCall, fault, refusal, retry_after, stated_status
+from om_workers.llm.gemini_answer import GeminiAnswer, retry_delay, text_of, usage_of
 from om_workers.llm.gemini_options import config_for, options_of
 
 if TYPE_CHECKING:
     import httpx2
 
-    from om_api.errors import ModelError
-    from om_api.settings import ModelSettings
-    from om_workers.llm.base import Reply, Request
-
 _GOOGLE = "https://generativelanguage.googleapis.com"
 _VERSION = "v1beta"  # v1 does not take a system instruction of every model
 _VERSIONED = re.compile(r"(?P<address>.+?)/(?P<version>v\d\w*)/?")
-# The last two: what cannot be encoded or decoded, and what the SDK refuses to send.
 
 quiet("google_genai")
 
@@ -38,12 +35,13 @@ quiet("google_genai")
 class Gemini:
     """One model at one endpoint: asked once a call, without retries of its own; threads share it.
 
-    `name` is what the configuration calls it; `key` is shown to the endpoint, in a header, and to nobody else. Raises
-    SettingsError for an address that is none and for options that Gemini does not know.
+    `name` is what the configuration calls it; `key` is shown to the endpoint, in a header, and to nobody else; `wait` is
+    how its calls are waited for. Raises SettingsError for an address that is none and for options that Gemini does not know.
     """
 
-    def __init__(self, name: str, settings: ModelSettings, key: str = "") -> None:
+    def __init__(self, name: str, settings: ModelSettings, key: str = "", wait: WaitFor = to_the_end) -> None:
         self.name = name
+        self._wait = wait
         self._key = key
         self._model = settings.model or name
         self._settings = settings
@@ -54,15 +52,17 @@ class Gemini:
 
     def complete(self, request: Request) -> Reply:
         """Answer one request within its timeout, all of the connecting, asking and reading included."""
-        asked = Asked(self.name, self._key, request)
+        call = ProviderCall(self.name, self._key, request)
         try:
-            body = within(request.timeout, partial(self._ask, request))
-            answer = msgspec.json.decode(body, type=Answer)
+            body = within(request.timeout, partial(self._ask, request), self._wait)
+            answer = msgspec.json.decode(body, type=GeminiAnswer)
+        except OMError:  # whoever asked waits no longer
+            raise
         except Exception as error:
             # Whatever an answer makes the SDK raise is its sender's fault, see openai_compatible.py.
-            raise _fault(asked, error) from error
+            raise _fault(call, error) from error
         if answer.error and not answer.candidates:
-            raise refusal(asked, stated_status(answer.error), answer.error)
+            raise refusal(call, stated_status(answer.error), answer.error)
         return billed(self.name, partial(text_of, self.name, answer), usage_of(answer))
 
     async def _ask(self, request: Request) -> str:
@@ -95,8 +95,8 @@ def _open(address: str, key: str, http: httpx2.AsyncClient) -> Client:
         raise SettingsError("GOOGLE_GENAI_HTTP_CLIENT names what is not installed here; unset it") from error
 
 
-def _fault(asked: Asked, error: Exception) -> ModelError:
+def _fault(call: ProviderCall, error: Exception) -> ModelError:
     if not isinstance(error, APIError):
-        return fault(asked, error)
+        return fault(call, error)
     wait = retry_after(error.response.headers) or retry_delay(error.details)
-    return refusal(asked, error.code, error.details, wait)
+    return refusal(call, error.code, error.details, wait)

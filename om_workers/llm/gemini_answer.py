@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from om_api.errors import ModelError
-from om_api.learned import learned
+from om_api.domain.errors import ModelError
+from om_api.domain.learned import learned
 from om_workers.llm.answers import NO_ROOM, WITHHELD, usable
 from om_workers.llm.base import Usage
 from om_workers.llm.faults import bounded
@@ -21,13 +21,13 @@ _RETRY_INFO = "google.rpc.RetryInfo"
 _SECONDS = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s")
 
 
-class _Part(msgspec.Struct, frozen=True):
+class _GeminiPart(msgspec.Struct, frozen=True):
     text: str | None = None
     thought: bool | None = None
 
 
 class _Content(msgspec.Struct, frozen=True):
-    parts: list[_Part] | None = None
+    parts: list[_GeminiPart] | None = None
 
 
 class _Candidate(msgspec.Struct, frozen=True, rename="camel"):
@@ -46,7 +46,7 @@ class _Feedback(msgspec.Struct, frozen=True, rename="camel"):
 
 
 @learned
-class Answer(msgspec.Struct, frozen=True, rename="camel"):
+class GeminiAnswer(msgspec.Struct, frozen=True, rename="camel"):
     """One answer; whatever else stands in it is passed over. `error` is how gateways fail with a status of success."""
 
     candidates: list[_Candidate] | None = None
@@ -55,7 +55,7 @@ class Answer(msgspec.Struct, frozen=True, rename="camel"):
     error: Any = None
 
 
-def text_of(model: str, answer: Answer) -> str:
+def text_of(model: str, answer: GeminiAnswer) -> str:
     """The answer's text; ModelError if it cannot be used.
 
     A blocked prompt lies in the request: not retryable. An answer without candidates and without a word why is the
@@ -88,17 +88,17 @@ def _named(reason: str) -> str:
 
 
 @learned
-class _Used(msgspec.Struct, frozen=True, rename="camel"):
+class _GeminiUsage(msgspec.Struct, frozen=True, rename="camel"):
     prompt_token_count: int | None = None
     cached_content_token_count: int | None = None
     candidates_token_count: int | None = None
     thoughts_token_count: int | None = None
 
 
-def usage_of(answer: Answer) -> Usage:
+def usage_of(answer: GeminiAnswer) -> Usage:
     """Tokens as the provider bills them, thoughts as output; zeros if it does not say, or not legibly."""
     try:
-        used = msgspec.convert(answer.usage_metadata or {}, _Used, strict=False)
+        used = msgspec.convert(answer.usage_metadata or {}, _GeminiUsage, strict=False)
     except msgspec.ValidationError:
         return Usage()
     return Usage(

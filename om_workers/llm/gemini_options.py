@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from google.genai.types import (
@@ -13,11 +13,9 @@ from google.genai.types import (
 )
 from pydantic import ValidationError
 
-from om_api.errors import SettingsError
-
-if TYPE_CHECKING:
-    from om_api.settings import ModelSettings
-    from om_workers.llm.base import Request
+from om_api.domain.errors import SettingsError
+from om_api.settings import ModelSettings
+from om_workers.llm.base import Request
 
 _THINKING = {"observe": 215, "reflect": 1024}  # tokens
 _MS = 1000

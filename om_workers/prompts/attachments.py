@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from om_api.folding import LONGEST_NAME, in_brackets
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from om_api.domain.folding import LONGEST_NAME, in_brackets
 
 
 class Attachments:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from om_workers.prompts.dates import Day, days, spans
-from om_workers.prompts.facts import FILE, Kind, facts
-from om_workers.prompts.words import NUMBERS, words
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from om_workers.prompts.facts import Fact
+from om_api.language.dates import Day, days, spans
+from om_api.language.stems import NUMBERS
+from om_api.language.words import bare_words
+from om_workers.prompts.facts import FILE, Fact, FactKind, facts
 
 
 class Evidence:
@@ -22,12 +18,12 @@ class Evidence:
     def __init__(self, lines: Sequence[str]) -> None:
         whole = "\n".join(lines)
         self._text = whole.lower().replace("\\", "/")
-        self._words = set(words(whole))
-        self._keys: dict[Kind, set[str]] = defaultdict(set)
+        self._words = set(bare_words(whole))
+        self._keys: dict[FactKind, set[str]] = defaultdict(set)
         self._units: dict[str, set[str]] = defaultdict(set)
         for fact in (fact for line in lines for fact in facts(line)):
             self._keys[fact.kind].add(fact.key)
-            if fact.kind is Kind.NUMBER:
+            if fact.kind is FactKind.NUMBER:
                 value, _, unit = fact.key.partition(" ")
                 self._units[value].add(unit)
         self._days = {day[1:]: set[int]() for day in days(whole)}
@@ -37,15 +33,15 @@ class Evidence:
 
     def has(self, fact: Fact, *, within: bool = False) -> bool:
         """Whether a fact is there, however it is written now; `within`: a span that holds a date will do."""
-        if fact.kind is Kind.DATE:
+        if fact.kind is FactKind.DATE:
             return self._dated(fact.key, within=within)
         if fact.key in self._keys[fact.kind]:
             return True
-        if fact.kind is Kind.NAME:
+        if fact.kind is FactKind.NAME:
             return self._named(fact.key)
-        if fact.kind is Kind.NUMBER:
+        if fact.kind is FactKind.NUMBER:
             return self._counted(fact.key)
-        return self._located(fact.key) if fact.kind is Kind.PATH else self._said(fact.key)
+        return self._located(fact.key) if fact.kind is FactKind.PATH else self._said(fact.key)
 
     def _dated(self, key: str, *, within: bool) -> bool:
         day = Day(*map(int, key.split("-")))

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from om_workers.llm.extractive.words import word_set
-from om_workers.prompts.dates import DATE, days
-from om_workers.prompts.words import EMPTY, words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from om_api.language.calendar import DAY_NAMES
+from om_api.language.dates import DATE, days
+from om_api.language.words import EMPTY, bare_words, word_set
 
 
-class Kind(StrEnum):
+class FactKind(StrEnum):
     """What a fact is; the last two are whole lines."""
 
     NAME = "name"
@@ -30,7 +28,7 @@ class Kind(StrEnum):
 class Fact(NamedTuple):
     """One fact: `key` is what is compared, `shown` how it was written."""
 
-    kind: Kind
+    kind: FactKind
     key: str
     shown: str
 
@@ -72,10 +70,13 @@ _UNITS = {
 }  # fmt: skip
 _TIMES = {None: 1, "k": 1_000, "K": 1_000, "M": 1_000_000, "bn": 1_000_000_000}
 _CAPITAL = re.compile(r"[^\W\d_][\w’'-]*")
-_NO_NAMES = EMPTY | word_set(
-    """monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january february march april may
-    june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec date pattern insight
-    primary secondary yes no ok okay am pm i i'm i'll i've i'd todo id url api pdf csv json html css sql"""
+_NO_NAMES = (
+    EMPTY
+    | DAY_NAMES
+    | word_set(
+        """date pattern insight primary secondary yes ok okay pm i'm i'll i've i'd todo id url api pdf csv json html css
+        sql"""
+    )
 )
 _BEGINS = re.compile(r"(?:^|(?<!\b[A-Z][a-z])(?<!\bMrs)(?<!\bProf)[.!?;][\"'”’)]?\s|[\"“‘'*]|->|→|[-–—]\s|\|)\s*$")
 _BEFORE = 8  # characters looked at for the end of a sentence
@@ -104,7 +105,7 @@ def _read(text: str) -> tuple[list[Fact], str]:
 
 
 def _taken(
-    text: str, kind: Kind, pattern: re.Pattern[str], make: Callable[[re.Match[str]], str]
+    text: str, kind: FactKind, pattern: re.Pattern[str], make: Callable[[re.Match[str]], str]
 ) -> tuple[str, list[Fact]]:
     found: list[Fact] = []
 
@@ -152,13 +153,13 @@ def _unit(word: str) -> str:
     return _UNITS.get(word) or (_UNITS.get(word[:-1], "") if word.endswith("s") else "")
 
 
-_READERS: tuple[tuple[Kind, re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    (Kind.URL, _URL, _url),
-    (Kind.DATE, DATE, _date),
-    (Kind.PATH, _PATH, _path),
-    (Kind.IDENTIFIER, _IDENTIFIER, _identifier),
-    (Kind.NUMBER, _CLOCK, _clock),
-    (Kind.NUMBER, _NUMBER, _number),
+_READERS: tuple[tuple[FactKind, re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+    (FactKind.URL, _URL, _url),
+    (FactKind.DATE, DATE, _date),
+    (FactKind.PATH, _PATH, _path),
+    (FactKind.IDENTIFIER, _IDENTIFIER, _identifier),
+    (FactKind.NUMBER, _CLOCK, _clock),
+    (FactKind.NUMBER, _NUMBER, _number),
 )
 
 
@@ -169,7 +170,7 @@ def _names(text: str, *, begins: bool) -> list[Fact]:
             match[0][0].isupper()
             and bool(_BEGINS.search(text[max(match.start() - _BEFORE, 0) : match.start()])) is begins
         ):
-            key = "".join(words(match[0])[:1]) if "-" not in match[0] else "-".join(words(match[0]))
+            key = "".join(bare_words(match[0])[:1]) if "-" not in match[0] else "-".join(bare_words(match[0]))
             if len(key) > 1 and key not in _NO_NAMES:
-                found.append(Fact(Kind.NAME, key, match[0]))
+                found.append(Fact(FactKind.NAME, key, match[0]))
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import resources
 
-from om_api.errors import SettingsError
+from om_api.domain.errors import SettingsError
 
 DEFAULT = "default"
 HARDEST = 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 MARKS = {"🔴": 5, "✅": 4, "🟡": 3, "🟢": 1}
 USUAL = 3  # the priority of what carries no mark
@@ -24,7 +24,7 @@ _HALF_DAY = 12
 _LAST_HOUR = 23
 
 
-class Line(NamedTuple):
+class NotedLine(NamedTuple):
     """One observation, taken apart: `time` as HH:MM on the 24-hour clock, `referenced` the date it speaks of as written.
 
     Both are "" where the line has none; `text` is what is left between them. `priority` is 1-5, 3 without a mark.
@@ -36,14 +36,14 @@ class Line(NamedTuple):
     referenced: str
 
 
-def read_line(line: str) -> Line | None:
+def read_line(line: str) -> NotedLine | None:
     """Take a list item or a marked line apart; None for a date, a heading, a tag or an empty line."""
     found = _WHOLE.match(line) if is_item(line) or priority_of(line) else None
     if found is None:
         return None
     early, late = found.group(1, 2, 3), found.group(5, 6, 7)
     text, referenced = found[8].rstrip(), _REFERENCED.search(found[8])
-    return Line(
+    return NotedLine(
         MARKS.get(found[4], USUAL),
         _time(*(early if early[0] else late)),
         text[: referenced.start()] if referenced else text,
@@ -90,21 +90,12 @@ def is_important(line: str) -> bool:
     return (priority_of(line) or 0) >= MARKS["✅"]
 
 
-def patterns(text: str) -> tuple[str, ...]:
-    """What the `Pattern:` items of a text say, in their order."""
-    return _readings(text, "Pattern")
-
-
-def insights(text: str) -> tuple[str, ...]:
-    """What the `Insight:` items of a text say, in their order."""
-    return _readings(text, "Insight")
-
-
 def is_reading(line: str) -> bool:
     """Whether a line is a pattern or an insight: read out of other lines, no fact of its own."""
     return _READING.match(line) is not None
 
 
-def _readings(text: str, kind: str) -> tuple[str, ...]:
+def readings(text: str, kind: Literal["Pattern", "Insight"]) -> tuple[str, ...]:
+    """What the `Pattern:` or `Insight:` items of a text say, in their order."""
     found = (match for line in text.split("\n") if (match := _READING.match(line)))
     return tuple(match["said"].strip() for match in found if match["kind"] == kind)

@@ -10,30 +10,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
+from om_api.language.stems import stem, stems
+from om_api.language.words import bare_words
 from om_workers.prompts.evidence import Evidence
-from om_workers.prompts.facts import Fact, Kind
-from om_workers.prompts.notes import DONE, IMPORTANT, bodies, take_apart
-from om_workers.prompts.words import stem, stems, words
+from om_workers.prompts.facts import Fact, FactKind
+from om_workers.prompts.statements import DONE, IMPORTANT, Statement, bodies, statements
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from om_workers.prompts.notes import Line
-
-_SEVERITY = {
-    Kind.NAME: 1.0,
-    Kind.NUMBER: 0.9,
-    Kind.DATE: 0.8,
-    Kind.URL: 1.0,
-    Kind.PATH: 0.9,
-    Kind.IDENTIFIER: 0.9,
-    Kind.IMPORTANT: 1.0,
-    Kind.DONE: 1.0,
-}
+_SEVERITY = dict.fromkeys(FactKind, 1.0) | {
+    FactKind.NUMBER: 0.9, FactKind.DATE: 0.8, FactKind.PATH: 0.9, FactKind.IDENTIFIER: 0.9,
+}  # fmt: skip
+_WHOLE = {FactKind.IMPORTANT, FactKind.DONE}
 _WEIGHT = {IMPORTANT: 1.0, DONE: 1.0, 3: 0.5, 1: 0.15}
-_RARE = {Kind.URL: 0.7, Kind.PATH: 0.6, Kind.IDENTIFIER: 0.6}  # whatever the line: nobody can make them up again
+# whatever the line: nobody can make them up again
+_RARE = {FactKind.URL: 0.7, FactKind.PATH: 0.6, FactKind.IDENTIFIER: 0.6}
 _HEADER, _NESTED = 0.3, 0.6
 _FEWEST = 5.0  # facts of full weight: of fewer, one weighs no more than a fifth
 _OLD = 0.6  # of the lines, from the oldest on
@@ -58,7 +50,7 @@ class _Expected(NamedTuple):
 
     fact: Fact
     weight: float
-    line: Line
+    line: Statement
     within: bool = False
 
 
@@ -66,13 +58,13 @@ class Check:
     """Compares answers with the notes they are to replace; `room` is the share of them that the target leaves."""
 
     def __init__(self, texts: Sequence[str], room: float = 1.0) -> None:
-        self._lines = take_apart(texts)
+        self._lines = statements(texts)
         self._room = min(1.0, room)
         self._expected = [*_facts(self._lines), *_whole(self._lines)]
         self._stems = [stems(line.text) for line in self._lines]
         often = Counter(word for said in self._stems for word in said)
         self._rarity = {word: math.log(1 + len(self._lines) / times) for word, times in often.items()}
-        self._totals: dict[Kind, float] = defaultdict(float)
+        self._totals: dict[FactKind, float] = defaultdict(float)
         for one in self._expected:
             self._totals[one.fact.kind] += one.weight
 
@@ -82,13 +74,13 @@ class Check:
         evidence, windows = Evidence(said), _Windows(said)
         missing = [one for one in self._expected if not self._has(one, evidence, windows)]
         worth = [(one, one.weight * self._asked(one.line, level)) for one in missing]
-        shares: dict[Kind, float] = defaultdict(float)
+        shares: dict[FactKind, float] = defaultdict(float)
         for one, weight in worth:
             shares[one.fact.kind] += weight * _SEVERITY[one.fact.kind] / max(self._totals[one.fact.kind], _FEWEST)
         loss = round(max(shares.values(), default=0.0), 4)
         return Loss(loss, _named(worth), len(self._expected) - len(missing))
 
-    def _asked(self, line: Line, level: int) -> float:
+    def _asked(self, line: Statement, level: int) -> float:
         """How much of a line is asked to be kept: all of 🔴 and ✅, of others what level and room leave."""
         if line.priority >= DONE:
             return 1.0
@@ -98,18 +90,18 @@ class Check:
         return min(share, self._room) if line.priority > 1 else 0.0
 
     def _has(self, one: _Expected, evidence: Evidence, windows: _Windows) -> bool:
-        if one.fact.kind not in {Kind.IMPORTANT, Kind.DONE}:
+        if one.fact.kind not in _WHOLE:
             return evidence.has(one.fact, within=one.within)
-        telling = {stem(word) for fact in one.line.facts for word in words(fact.shown)}
+        telling = {stem(word) for fact in one.line.facts for word in bare_words(fact.shown)}
         weights = {
             word: self._rarity[word] * (_TELLING if word in telling else 1.0) for word in self._stems[int(one.fact.key)]
         }
         return windows.hold(weights, _KEPT)
 
 
-def _facts(lines: Sequence[Line]) -> Iterator[_Expected]:
+def _facts(lines: Sequence[Statement]) -> Iterator[_Expected]:
     """Each fact once, where it weighs most."""
-    best: dict[tuple[Kind, str], _Expected] = {}
+    best: dict[tuple[FactKind, str], _Expected] = {}
     for line in lines:
         for fact in line.facts:
             found = _Expected(fact, _weight(line, fact.kind), line, line.header)
@@ -119,13 +111,13 @@ def _facts(lines: Sequence[Line]) -> Iterator[_Expected]:
     return iter(best.values())
 
 
-def _weight(line: Line, kind: Kind) -> float:
+def _weight(line: Statement, kind: FactKind) -> float:
     if line.header:
         return _HEADER
     return max(_WEIGHT[line.priority], _RARE.get(kind, 0.0)) * (_NESTED if line.nested else 1.0)
 
 
-def _whole(lines: Sequence[Line]) -> Iterator[_Expected]:
+def _whole(lines: Sequence[Statement]) -> Iterator[_Expected]:
     """The lines that must be there as a whole, each under its place."""
     for at, line in enumerate(lines):
         if line.kind:
@@ -134,18 +126,16 @@ def _whole(lines: Sequence[Line]) -> Iterator[_Expected]:
 
 def _named(worth: Sequence[tuple[_Expected, float]]) -> tuple[str, ...]:
     """What to tell a model that it dropped, the weightiest first; a fact of a dropped line goes without saying."""
-    lines = {id(one.line) for one, _ in worth if one.fact.kind in {Kind.IMPORTANT, Kind.DONE}}
+    lines = {id(one.line) for one, _ in worth if one.fact.kind in _WHOLE}
     told = sorted(
         ((one, weight * _SEVERITY[one.fact.kind]) for one, weight in worth if weight > 0),
         key=lambda pair: -pair[1],
     )
-    return tuple(
-        _told(one) for one, _ in told if one.fact.kind in {Kind.IMPORTANT, Kind.DONE} or id(one.line) not in lines
-    )[:_MOST]
+    return tuple(_told(one) for one, _ in told if one.fact.kind in _WHOLE or id(one.line) not in lines)[:_MOST]
 
 
 def _told(one: _Expected) -> str:
-    if one.fact.kind in {Kind.IMPORTANT, Kind.DONE}:
+    if one.fact.kind in _WHOLE:
         return f"{one.fact.kind}: {_clipped(one.line.text)}"
     return f"{one.fact.kind} {_clipped(one.fact.shown)} (of: {_clipped(one.line.text)})"
 

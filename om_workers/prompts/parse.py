@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from textwrap import dedent
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from om_api.language.dates import days
 from om_workers.prompts import sections
-from om_workers.prompts.batch import sections_of
-from om_workers.prompts.dates import days
-from om_workers.prompts.lines import USUAL, highest_priority, insights, is_item, items, patterns, shorten_lines
+from om_workers.prompts.lines import USUAL, highest_priority, is_item, items, readings, shorten_lines
 from om_workers.prompts.order import sort_by_time
 from om_workers.prompts.repetition import is_degenerate
 from om_workers.prompts.threads import is_thread_tag, with_threads, without_threads
 
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-__all__ = ["Observed", "Reflected", "is_degenerate", "parse_batch", "parse_observer", "parse_reflector"]
 _ANCHOR = re.compile(r"(?<!\w)\[O\d{1,6}(?:-N\d{1,6})?(?:, ?O\d{1,6}(?:-N\d{1,6})?)*\][ \t]?")
 
 
@@ -80,7 +75,7 @@ def parse_batch(text: str, threads: Collection[str]) -> dict[str, Observed]:
     A thread is missing in the answer if its section is; all are if tags make it doubtful whose notes are whose. Sections
     of unknown threads go. They count wherever they stand: a quoted end of the block must not hide what follows it.
     """
-    found = sections_of(shorten_lines(text), threads)
+    found = sections.of_threads(shorten_lines(text), threads)
     return {name: parse_observer(_as_block(body)) for name, body in found.items()}
 
 
@@ -104,8 +99,8 @@ def parse_reflector(text: str) -> Reflected:
     kept = with_threads(_without_anchors(_joined(blocks) if blocks else _items_or_dated(text)))
     return Reflected(
         text=_trimmed(kept),
-        patterns=patterns(kept),
-        insights=insights(kept),
+        patterns=readings(kept, "Pattern"),
+        insights=readings(kept, "Insight"),
         listed=any(map(is_item, kept.split("\n"))),
         current_task=without_threads(task),
         suggested_response=without_threads(response),

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
-from om_api.folding import one_line
+from om_api.domain.folding import one_line
+from om_workers.prompts.attachments import Attachments
 from om_workers.prompts.encoded import without_encoded, without_encrypted
 from om_workers.prompts.recalled import each_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from om_workers.prompts.attachments import Attachments
 
 _LABELS = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool"}
 _MOST_TOKENS = 10_000  # of one tool result
@@ -28,7 +25,7 @@ _SHOWN = {"text": _TEXT, "image": _ATTACHED, "file": _ATTACHED}
 _DENIED = "execution-denied"  # the type of result by which agents' frameworks say that a person refused a call
 
 
-class Line(NamedTuple):
+class Utterance(NamedTuple):
     """Who says something, and what; the text may run over several lines."""
 
     label: str
@@ -43,22 +40,22 @@ class Parts:
         self._attachments = attachments
         self._seen: set[tuple[str, str, str]] = set()
 
-    def said(self, role: str, part: Mapping[str, Any]) -> Iterator[Line]:
+    def said(self, role: str, part: Mapping[str, Any]) -> Iterator[Utterance]:
         """Yield what a part says; nothing for an empty text, or for a call or outcome that said the same before."""
         kind = part["type"]
         if kind == "text":
             yield from self._text(role, str(part.get("text", "")))
         elif kind in _SHOWN:
-            yield Line(_LABELS[role], self._attachments.placeholder(part))
+            yield Utterance(_LABELS[role], self._attachments.placeholder(part))
         elif self._is_new(kind, part):
             yield self._call(part) if kind == "tool-call" else self._outcome(part)
 
-    def _text(self, role: str, text: str) -> Iterator[Line]:
+    def _text(self, role: str, text: str) -> Iterator[Utterance]:
         """All of it is its speaker's: a reminder in tags may have been written by anybody."""
         said = without_encoded(text)
         said = (self._capped(said) if role == "tool" else said).strip()
         if said:
-            yield Line(_LABELS[role], said)
+            yield Utterance(_LABELS[role], said)
 
     def _is_new(self, kind: str, part: Mapping[str, Any]) -> bool:
         """Agents repeat calls and outcomes as they were; another one under an id used before is another one."""
@@ -69,18 +66,18 @@ class Parts:
             self._seen.add(key)
         return True
 
-    def _call(self, part: Mapping[str, Any]) -> Line:
+    def _call(self, part: Mapping[str, Any]) -> Utterance:
         args = part.get("args")
         shown = "" if args is None else _written(args)
-        return Line(f"Tool Call {_name(part)}", shown.strip() or "[arguments unavailable]")
+        return Utterance(f"Tool Call {_name(part)}", shown.strip() or "[arguments unavailable]")
 
-    def _outcome(self, part: Mapping[str, Any]) -> Line:
+    def _outcome(self, part: Mapping[str, Any]) -> Utterance:
         failed, result = part.get("is_error") is True, part.get("result")
         if isinstance(result, dict) and result.get("type") == _DENIED and result.keys() <= {"type", "reason"}:
-            return Line(f"Tool Denied {_name(part)}", str(result.get("reason") or "").strip() or "no reason given")
+            return Utterance(f"Tool Denied {_name(part)}", str(result.get("reason") or "").strip() or "no reason given")
         shown = "" if result is None else self._capped(self._result(result).strip())
         empty = "Tool execution failed" if failed else "[empty result]"
-        return Line(f"Tool {'Error' if failed else 'Result'} {_name(part)}", shown or empty)
+        return Utterance(f"Tool {'Error' if failed else 'Result'} {_name(part)}", shown or empty)
 
     def _result(self, result: Any) -> str:
         """A result made of text and media shows its text and names its media; any other is written as JSON."""

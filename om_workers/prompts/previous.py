@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from om_workers.prompts.lines import is_important
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 
 def trim_previous(text: str, tokens: int, count: Callable[[str], int]) -> str:
@@ -53,7 +51,7 @@ class _Costs(NamedTuple):
         return 0 if start >= end else self.lines[start] if end - start == 1 else self.marker
 
 
-class _Choice(NamedTuple):
+class _KeptLines(NamedTuple):
     """Which lines to keep; the better choice is the greater one."""
 
     important: int
@@ -61,7 +59,7 @@ class _Choice(NamedTuple):
     kept: tuple[int, ...]
 
 
-def _choices(lines: list[str], costs: _Costs, budget: int) -> Iterator[_Choice]:
+def _choices(lines: list[str], costs: _Costs, budget: int) -> Iterator[_KeptLines]:
     """For each tail that fits, the choice with the most important lines before it."""
     important = [at for at, line in enumerate(lines) if is_important(line)]
     spent = 0
@@ -75,10 +73,10 @@ def _choices(lines: list[str], costs: _Costs, budget: int) -> Iterator[_Choice]:
             yield choice
 
 
-def _with_important(lines: list[str], important: list[int], start: int, costs: _Costs, left: int) -> _Choice | None:
+def _with_important(lines: list[str], important: list[int], start: int, costs: _Costs, left: int) -> _KeptLines | None:
     """Add important lines, newest first, to the tail that begins at `start`, with the tokens that are left."""
     tail = len(lines) - start
-    best = None if costs.hidden(0, start) > left else _Choice(0, tail, tuple(range(start, len(lines))))
+    best = None if costs.hidden(0, start) > left else _KeptLines(0, tail, tuple(range(start, len(lines))))
     picked: list[int] = []
     first = start
     for at in important[: -tail - 1 : -1]:
@@ -89,7 +87,7 @@ def _with_important(lines: list[str], important: list[int], start: int, costs: _
         first = at
         one_too_many = at == 1 and len(picked) == tail and is_important(lines[0])  # the only hidden line would be shown
         if costs.hidden(0, at) <= left and not one_too_many:
-            best = _Choice(len(picked), tail, (*reversed(picked), *range(start, len(lines))))
+            best = _KeptLines(len(picked), tail, (*reversed(picked), *range(start, len(lines))))
     return best
 
 

@@ -10,21 +10,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
+from om_api.context.alternation import EARLIER
 from om_api.context.signature import Signer
-from om_api.context.speeches import EARLIER
 from om_api.context.stable import CONTINUATION, PREAMBLE
+from om_api.domain.messages import Message
+from om_api.domain.values import Scope
 from om_workers.prompts.encoded import without_encrypted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from om_api.values import Message, Scope
 
 NOTE = "[memory shown to the agent, not observed again]"
 _CONSTANTS = (PREAMBLE, CONTINUATION, EARLIER)

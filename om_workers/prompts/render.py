@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable  # noqa: TC003  a TypedDict's fields are looked up
+from collections.abc import (
+    Callable,
+    Mapping,
+    Sequence,
+)
 from string import Template
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, Unpack
+from typing import Any, NotRequired, TypedDict, Unpack
 
-from om_api.tags import escape
+from om_api.domain.messages import Message
+from om_api.domain.tags import escape
+from om_api.language.calendar import zone_of
 from om_workers.llm.base import Request
 from om_workers.prompts.library import DEFAULT, guidance, prompt
 from om_workers.prompts.previous import trim_previous
 from om_workers.prompts.recalled import NOTE, NOTHING_SHOWN, Shown
 from om_workers.prompts.threads import thread_section, with_threads
-from om_workers.prompts.transcript import format_messages, format_threads, zone_of
+from om_workers.prompts.transcript import format_messages, format_threads
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from om_api.values import Message
-
-__all__ = ["Manner", "batch_request", "format_messages", "observer_request", "reflector_request", "trim_previous"]
 _MOST_DROPPED = 8_000
 _SHORTENED = (
     "The previous observations were shortened for you; the agent still has all of them. Something that you do not find"
@@ -29,19 +29,21 @@ _SHORTENED = (
 _NOTHING = "(nothing of these messages can be shown: there is nothing to note)"
 
 
-class Manner(TypedDict):
-    """How an agent's Observer is asked; `instruction` is the operator's own addition to the prompt.
+class ReflectorManner(TypedDict):
+    """How an agent's Reflector is asked; `instruction` is the operator's own addition to the prompt, `timeout` in seconds."""
 
-    Of the observations before, `previous_tokens` are shown, as `count` counts. `timeout` in seconds.
-    """
-
-    previous_tokens: int
     instruction: str | None
     timezone: str
     temperature: float
     timeout: float
-    count: Callable[[str], int]
     variant: NotRequired[str]
+
+
+class Manner(ReflectorManner):
+    """How an agent's Observer is asked: of the observations before, `previous_tokens` are shown, as `count` counts."""
+
+    previous_tokens: int
+    count: Callable[[str], int]
 
 
 def observer_request(
@@ -110,21 +112,8 @@ def _heard(messages: Sequence[Message], known: Shown) -> tuple[Message, ...]:
 def _observing(previous: Sequence[str], tasks: str, said: str, asked: str, manner: Manner, **given: Any) -> Request:
     """An Observer's request of its sections in their order, and what is `given` in values."""
     shown, notes = _shown(previous, manner["previous_tokens"], manner["count"])
-    return Request(
-        purpose="observe",
-        system=_system("observer", manner.get("variant", DEFAULT), manner["instruction"]),
-        prompt=_joined([notes, tasks, _tagged("messages", said or _NOTHING), asked]),
-        previous=shown,
-        temperature=manner["temperature"],
-        timeout=manner["timeout"],
-        timezone=manner["timezone"],
-        **given,
-    )
-
-
-def _ask(name: str, manner: Manner, target_tokens: int) -> str:
-    task = _task(name, manner.get("variant", DEFAULT), manner["timezone"], _size(target_tokens))
-    return _tagged("task", task)
+    written = _joined([notes, tasks, _tagged("messages", said or _NOTHING), asked])
+    return _request("observer", manner, purpose="observe", prompt=written, previous=shown, **given)
 
 
 def reflector_request(
@@ -132,12 +121,8 @@ def reflector_request(
     *,
     target_tokens: int,
     level: int,
-    instruction: str | None,
-    temperature: float,
-    timeout: float,
-    timezone: str,
-    variant: str = DEFAULT,
     dropped: Sequence[str] = (),
+    **manner: Unpack[ReflectorManner],
 ) -> Request:
     """Ask a Reflector to condense `texts`, oldest first, the generation in force before all; the task comes last.
 
@@ -146,19 +131,37 @@ def reflector_request(
     """
     memory = "\n\n".join(filter(None, map(with_threads, texts)))
     missing = _list(dropped)
-    extra = _joined([guidance(level, variant), missing and prompt("reflector_dropped", variant), _size(target_tokens)])
-    said = [_tagged("memory", memory), _tagged("dropped", missing)]
-    return Request(
+    variant = manner.get("variant", DEFAULT)
+    pressed = [guidance(level, variant), missing and prompt("reflector_dropped", variant)]
+    asked = _ask("reflector_task", manner, target_tokens, *pressed)
+    return _request(
+        "reflector",
+        manner,
         purpose="reflect",
-        system=_system("reflector", variant, instruction),
-        prompt=_joined([*said, _tagged("task", _task("reflector_task", variant, timezone, extra))]),
+        prompt=_joined([_tagged("memory", memory), _tagged("dropped", missing), asked]),
         observations=tuple(texts),
         target_tokens=target_tokens,
         level=level,
-        temperature=temperature,
-        timeout=timeout,
-        timezone=timezone,
     )
+
+
+def _request(name: str, manner: ReflectorManner, **given: Any) -> Request:
+    own = (manner["instruction"] or "").strip()
+    system = [prompt(name, manner.get("variant", DEFAULT)), own and f"# Instructions for this agent\n\n{own}"]
+    return Request(
+        system=_joined(system),
+        temperature=manner["temperature"],
+        timeout=manner["timeout"],
+        timezone=manner["timezone"],
+        **given,
+    )
+
+
+def _ask(name: str, manner: ReflectorManner, target_tokens: int, *pressed: str) -> str:
+    """The task, and how hard it is pressed; the size that is wanted comes last."""
+    task = Template(prompt(name, manner.get("variant", DEFAULT))).substitute(timezone=zone_of(manner["timezone"]).key)
+    size = f"The whole answer must be shorter than {target_tokens:,} tokens." if target_tokens > 0 else ""
+    return _tagged("task", _joined([task, _joined([*pressed, size])]))
 
 
 def _shown(previous: Sequence[str], tokens: int, count: Callable[[str], int]) -> tuple[str, str]:
@@ -172,19 +175,6 @@ def _shown(previous: Sequence[str], tokens: int, count: Callable[[str], int]) ->
 def _tasks(threads: Mapping[str, Sequence[Message]], prior: Mapping[str, str]) -> str:
     said = {name: escape(prior.get(name, "").strip()) for name in threads}
     return "\n".join(thread_section(name, text) for name, text in said.items() if text)
-
-
-def _system(name: str, variant: str, instruction: str | None) -> str:
-    own = (instruction or "").strip()
-    return _joined([prompt(name, variant), own and f"# Instructions for this agent\n\n{own}"])
-
-
-def _task(name: str, variant: str, timezone: str, extra: str) -> str:
-    return _joined([Template(prompt(name, variant)).substitute(timezone=zone_of(timezone).key), extra])
-
-
-def _size(tokens: int) -> str:
-    return f"The whole answer must be shorter than {tokens:,} tokens." if tokens > 0 else ""
 
 
 def _tagged(name: str, text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from om_workers.prompts.lines import items
 
@@ -10,6 +11,9 @@ _OWN = re.compile(r"[ \t]*</?(?:observations|current-task|suggested-response)[ \
 _OPEN = re.compile(r"[ \t]*<observations[ \t]*>", re.IGNORECASE)
 _CLOSE = re.compile(r"[ \t]*</observations[ \t]*>", re.IGNORECASE)
 _EMPTY = re.compile(r"[ \t]*<observations[ \t]*(?:/>|>[ \t]*</observations[ \t]*>)[ \t]*", re.IGNORECASE)
+_THREAD = re.compile(r"""[ \t]*<thread\s+id\s*=\s*(["'])([^"'<>\n]{1,200})\1\s*>""", re.IGNORECASE)
+_THREAD_ENDS = re.compile(r"[ \t]*</thread\s*>", re.IGNORECASE)
+_THREAD_ENDS_LINE = re.compile(r"</thread\s*>[ \t]*$", re.IGNORECASE)
 
 
 def take(text: str, name: str) -> tuple[str, str]:
@@ -77,3 +81,46 @@ def _opened(line: str, found: list[str]) -> list[str] | None:
         return None
     opening = _OPEN.match(line)
     return [line[opening.end() :]] if opening else None
+
+
+def of_threads(text: str, threads: Collection[str]) -> dict[str, str]:
+    """Return what stands in the section of each of `threads` that has one; {} if one tag is not where it belongs.
+
+    Tags count where they begin a line. What a message said may come back in a reply and look like a tag of ours. So if a
+    section opens inside another, or for the second time, or a closing tag closes nothing, nobody knows which of the
+    notes are whose, and no section is trusted: every thread is asked for alone. One that never ends is left out.
+    """
+    reading = _ThreadReader()
+    for line in text.split("\n"):
+        reading.take(line)
+    return {} if reading.odd else {name: body for name, body in reading.found.items() if name in threads}
+
+
+class _ThreadReader:
+    """Goes through a reply line by line; `odd` when a tag was not where it belongs."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, str] = {}
+        self.odd = False
+        self._open = ""
+        self._lines: list[str] = []
+
+    def take(self, line: str) -> None:
+        """Read the next line."""
+        opening = _THREAD.match(line)
+        if opening:
+            self._enter(opening[2])
+            line = line[opening.end() :]
+        end = _THREAD_ENDS_LINE.search(line) if opening else _THREAD_ENDS.match(line)
+        self._lines.append(line[: end.start()] if end else line)
+        if end:
+            self._leave()
+
+    def _enter(self, name: str) -> None:
+        self.odd = self.odd or bool(self._open) or name in self.found
+        self._open, self._lines = name, []
+
+    def _leave(self) -> None:
+        self.odd = self.odd or not self._open
+        self.found[self._open] = "\n".join(self._lines)
+        self._open, self._lines = "", []

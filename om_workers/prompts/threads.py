@@ -6,7 +6,7 @@ import re
 from html import escape as attribute
 from typing import NamedTuple
 
-from om_api.tags import GENERIC, escape
+from om_api.domain.tags import GENERIC, escape
 
 _TAG = re.compile(rf"<(?!{GENERIC})(/?)thread(?=[\s/>])([^<>]{{0,1024}})>", re.IGNORECASE)
 _ALONE = re.compile(rf"^[ \t]*{_TAG.pattern}[ \t]*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)

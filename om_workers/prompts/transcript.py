@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from om_api.folding import folded
-from om_api.tags import escape
-from om_api.values import to_ms
+from om_api.domain.folding import folded
+from om_api.domain.messages import Message
+from om_api.domain.tags import escape
+from om_api.domain.values import to_ms
+from om_api.language.calendar import SHORT_MONTHS, zone_of
 from om_workers.prompts.attachments import Attachments
-from om_workers.prompts.parts import Parts
+from om_workers.prompts.parts import Parts, Utterance
 from om_workers.prompts.threads import thread_section
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from om_api.values import Message
-    from om_workers.prompts.parts import Line
-
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _LAST_MS = 250_000_000_000_000  # in the year 9892: a broken clock must not stop an Observer
 _NOON = 12
-
-
-def zone_of(timezone: str) -> ZoneInfo:
-    """The zone of an IANA name; UTC for a name that is unknown."""
-    try:
-        return ZoneInfo(timezone)
-    except (KeyError, ValueError, OSError):  # no such zone, no such name, the name of a folder
-        return ZoneInfo("UTC")
 
 
 def format_messages(messages: Sequence[Message], timezone: str, count: Callable[[str], int]) -> str:
@@ -75,7 +62,7 @@ class _Transcript:
         self._zone = zone
         self._date = self._time = ""
 
-    def write(self, line: Line, at: int) -> None:
+    def write(self, line: Utterance, at: int) -> None:
         """Add a line that was said at `at`, Unix ms; 0 is a time nobody knows."""
         time = self._time_of(datetime.fromtimestamp(at / 1000, self._zone)) if at else ""
         shown = time and (time != self._time or line.label.startswith("Tool"))
@@ -84,7 +71,7 @@ class _Transcript:
         self.lines.append(f"{label}: {folded(line.text)}")
 
     def _time_of(self, at: datetime) -> str:
-        date = f"{_MONTHS[at.month - 1]} {at.day} {at.year}:"
+        date = f"{SHORT_MONTHS[at.month - 1]} {at.day} {at.year}:"
         if date != self._date:
             self.lines.append(date)
             self._date, self._time = date, ""

@@ -6,24 +6,18 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from model_server import Behaviour
+from model_server import Behaviour, Call
 
 from chaos import judging, quiet
-from chaos.house import PREFIX
+from chaos.house import PREFIX, House
 from chaos.journal import Journal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from model_server import Call
-
-    from chaos.house import House
-    from chaos.judging import Held
-    from om_api.store.verify import Breach
+from chaos.judging import Held
+from om_api.store.audit.invariants import Breach
 
 T = TypeVar("T", bound=Any)  # a result with `failures`
 _LONGEST_QUIET_S = 150

@@ -5,22 +5,18 @@ from __future__ import annotations
 import time
 from collections import Counter
 from itertools import groupby
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import redis
+from model_server import Call
 
 from chaos import judging, plan, quiet
 from chaos.house import PREFIX, House
+from chaos.journal import Journal
+from chaos.plan import Run
 from chaos.report import Spent
 from chaos.writers import message_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import redis
-    from model_server import Call
-
-    from chaos.journal import Journal
-    from chaos.plan import Run
-    from om_api import ObservationalMemory
+from om_api import ObservationalMemory
 
 _FASTER = 2.5  # than the storm; what comes faster is cut into no smaller chunks
 _BATCH = 3

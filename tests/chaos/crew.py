@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import random
 import signal
+import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Self
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Self
 
 from chaos.plan import THREADS, WORKERS
 from om_api.cli.embedded import end, launch
-
-if TYPE_CHECKING:
-    import random
-    import subprocess
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 _CELERY = (sys.executable, "-m", "celery", "--quiet", "-A", "om_workers.app")
 _WORKER = ("worker", "-P", "threads", "-c", str(THREADS), "--without-gossip", "--without-mingle", "-l", "INFO")

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import Self
 
+import redis
 from model_server import Behaviour, ModelServer, seeded_plan
 
 from chaos.crew import Crew, celery
-from chaos.plan import THINKS_S
+from chaos.plan import THINKS_S, Run
 from chaos.server import AofServer
 from om_api import ObservationalMemory, load_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    import redis
-
-    from chaos.plan import Run
-    from om_api.settings import Settings
+from om_api.settings import Settings
 
 PREFIX = "chaos:om"
 _WEIGHTS = {

@@ -6,11 +6,9 @@ import json
 import threading
 import time
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
 
 
 class Said:

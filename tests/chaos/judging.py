@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import redis
 
 from chaos import plan
+from chaos.journal import Journal, Said
 from chaos.reader import MARK
-
-if TYPE_CHECKING:
-    import redis
-
-    from chaos.journal import Journal, Said
 
 _PLACEHOLDER = "placeholder"
 

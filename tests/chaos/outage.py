@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import redis
 
 from chaos import plan
+from chaos.journal import Journal
 from chaos.plan import Member
 from chaos.writers import LibraryWriter
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from chaos.journal import Journal
-    from om_api import ObservationalMemory
+from om_api import ObservationalMemory
 
 _TOGETHER = 50
 _TOKENS = 2_000  # of one message: enough to be observed at once

@@ -5,15 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from om_api.errors import StoreError
-from om_api.values import Outcome
-
-if TYPE_CHECKING:
-    from chaos.journal import Journal
-    from chaos.plan import Member
-    from om_api import ObservationalMemory
+from chaos.journal import Journal
+from chaos.plan import Member
+from om_api import ObservationalMemory
+from om_api.domain.errors import StoreError
+from om_api.domain.values import Outcome
 
 _FLIGHT_S = 20.0
 _PAUSE_S = 0.1

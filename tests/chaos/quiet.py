@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from om_api.errors import StoreError
+import redis
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    import redis
-
-    from om_api import ObservationalMemory
+from om_api import ObservationalMemory
+from om_api.domain.errors import StoreError
 
 _OVERDUE_MS = 3_000  # a tick comes every half second; a scope that nobody claimed for this long is stuck
 _LOOK_S = 0.25

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+import random
 import re
 import threading
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from om_api.errors import StoreError
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable, Sequence
-
-    from chaos.journal import Journal
-    from chaos.plan import Member
-    from om_api import Context, ObservationalMemory
+from chaos.journal import Journal
+from chaos.plan import Member
+from om_api import Context, ObservationalMemory
+from om_api.domain.errors import StoreError
 
 MARK = re.compile(r"\[\[(w\d+-\d+)\]\]")
 _EVERY_S = 0.04

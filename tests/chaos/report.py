@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from chaos.plan import THREADS, WORKERS
-
-if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Iterable, Sequence
-
-    from chaos.journal import Journal
-    from chaos.judging import Held, Verdict
-    from chaos.plan import Run
+from chaos.journal import Journal
+from chaos.judging import Held, Verdict
+from chaos.plan import THREADS, WORKERS, Run
 
 
 class Spent(NamedTuple):

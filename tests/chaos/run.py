@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from chaos import aftermath, calm, judging, plan, report
+from chaos.aftermath import Quiet, Rest
 from chaos.house import House
+from chaos.journal import Journal
+from chaos.judging import Verdict
+from chaos.plan import Run
+from chaos.report import Seen, Spent
 from chaos.storm import Storm
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from chaos.aftermath import Quiet, Rest
-    from chaos.journal import Journal
-    from chaos.judging import Verdict
-    from chaos.plan import Run
-    from chaos.report import Seen, Spent
 
 
 class Result(NamedTuple):

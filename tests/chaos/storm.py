@@ -6,24 +6,19 @@ import random
 import signal
 import time
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TypeAlias
 
 from chaos import judging, outage, plan
-from chaos.house import PREFIX
+from chaos.house import PREFIX, House
+from chaos.journal import Journal
 from chaos.outage import LateWriter, Queues
 from chaos.owner import Owner
+from chaos.plan import Run
 from chaos.reader import Reader
 from chaos.writers import LibraryWriter, PlainWriter
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TypeAlias
-
-    from chaos.house import House
-    from chaos.journal import Journal
-    from chaos.plan import Run
-
-    Actor: TypeAlias = Reader | LibraryWriter | PlainWriter | Owner | Queues
+Actor: TypeAlias = Reader | LibraryWriter | PlainWriter | Owner | Queues
 
 _CLIENT_TIMEOUT_S = 1.0  # shorter than the longest pause of the server: replies get lost
 _OWNER_TIMEOUT_S = 15.0

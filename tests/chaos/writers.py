@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
+import random
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import redis
 
-from chaos.journal import Said
+from chaos.journal import Journal, Said
+from chaos.plan import Member
 from om_api import Message, ObservationalMemory
-from om_api.errors import StoreError
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Sequence
-
-    from chaos.journal import Journal
-    from chaos.plan import Member
+from om_api.domain.errors import StoreError
 
 _PATIENCE_S = 60.0
 _REPEATS_WITHIN_S = 300.0  # ids older than ten minutes may be new messages by design

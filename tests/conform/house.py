@@ -7,19 +7,18 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import httpx2
 import redis
-from conftest import _free_port, embedded, wait_until
-from world import SMALL, World
+from stores import embedded
+from world import SMALL, World, wait_until
 
-from om_api.errors import OMError
-from om_api.key_ring import KeyRing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from om_api.cli.embedded import free_port
+from om_api.client.key_ring import KeyRing
+from om_api.domain.errors import OMError
 
 PREFIX = "conform:om"
 _OM = Path(sys.executable).with_name("om")
@@ -58,7 +57,7 @@ def grow_old(world: World) -> None:
 
 @contextlib.contextmanager
 def _serving(store: str, log: Path) -> Iterator[str]:
-    port = _free_port()
+    port = free_port()
     url = f"http://127.0.0.1:{port}"
     environment = {**os.environ, **SMALL, "OM_REDIS_URL": store, "OM_PREFIX": PREFIX}
     with log.open("wb") as out:

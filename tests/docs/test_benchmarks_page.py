@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from test_docs import ROOT, section
+from pages import ROOT, section
 
 PAGE = (ROOT / "docs/benchmarks.md").read_text()
 README = (ROOT / "README.md").read_text()

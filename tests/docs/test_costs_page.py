@@ -7,18 +7,19 @@ from pathlib import Path
 import pytest
 import yaml
 
-from om_api import costs, served
-from om_api.accounts import DAYS
+from om_api.billing import costs
+from om_api.billing.budgets import DAYS
+from om_api.context import context_usage
 from om_api.settings import load_settings
-from om_api.store.spending import KEPT_S
-from om_workers.bench.recommended import THRIFTY
-from om_workers.ledger import _LONGEST_WAIT_S
+from om_api.store.fleet.spending import KEPT_S
+from om_bench.harness.recommended import THRIFTY
+from om_workers.calls.ledger import _LONGEST_WAIT_S
 
 PAGE = (Path(__file__).parents[2] / "docs" / "costs.md").read_text()
 
 
 def test_the_page_names_everything_that_is_counted_of_a_call():
-    fields = set(costs.Line.__struct_fields__) - {"day", "model", "purpose"}
+    fields = set(costs.CostLine.__struct_fields__) - {"day", "model", "purpose"}
 
     assert {field for field in fields if f"| `{field}` |" not in PAGE} == set()
 
@@ -31,7 +32,7 @@ def test_the_page_names_both_baselines_as_the_code_does(baseline):
 def test_the_page_has_the_codes_numbers():
     assert f"{DAYS} days" in PAGE
     assert KEPT_S == DAYS * 86_400
-    assert f"every {served.TELL_S:g} s" in PAGE
+    assert f"every {context_usage.TELL_S:g} s" in PAGE
     assert _LONGEST_WAIT_S <= 600  # "every few minutes"
 
 

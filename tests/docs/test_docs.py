@@ -11,47 +11,27 @@ from typing import Any
 
 import click
 import pytest
+from pages import FENCE, ROOT, blocks, section, spans, table
 
 from om_api import ObservationalMemory
 from om_api.cli import main
 from om_api.cli.up import _LAST_S
-from om_api.errors import SettingsError
+from om_api.domain.errors import SettingsError
+from om_api.domain.values import Outcome
 from om_api.settings.environment import environment_layer
-from om_api.settings.models import DEFAULT_MODELS
-from om_api.store import due
-from om_api.store.keys import WINDOW_MS
-from om_api.values import Outcome
-from om_workers import heartbeat, rounds, wiring
-from om_workers.bench.__main__ import bench
+from om_api.settings.model_settings import DEFAULT_MODELS
+from om_api.store.memory import due
+from om_api.store.memory.keys import WINDOW_MS
+from om_bench.__main__ import bench
+from om_workers.process import heartbeat
+from om_workers.tasks import wiring
+from om_workers.work import rounds
 
-ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("config/**/*.md")])
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
-_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _ABSOLUTE = re.compile(r"(?<![\w.:/<*)}])/(?!v1/)[a-z]\w*/[\w./-]*")
 TEXTS = {page: page.read_text() for page in PAGES}
-
-
-def blocks(text: str, *languages: str) -> list[str]:
-    """The fenced blocks in one of these languages."""
-    return [body for language, body in _FENCE.findall(text) if language in languages]
-
-
-def spans(text: str) -> list[str]:
-    """What stands in backticks, outside of fenced blocks."""
-    return re.findall(r"`([^`\n]+)`", _FENCE.sub("", text))
-
-
-def section(text: str, title: str) -> str:
-    """What stands under a heading of the second level."""
-    return re.split(r"^## ", text.split(f"\n## {title}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
-
-
-def table(text: str) -> dict[str, str]:
-    """The second cells of a section's tables by their first ones, without backticks."""
-    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    return {row[0].strip("`"): row[1].strip("`") for row in rows}
 
 
 def commands(text: str) -> list[list[str]]:
@@ -78,7 +58,7 @@ def assigned(file: str, name: str) -> Any:
 
 
 def test_every_relative_link_leads_to_a_file_and_every_anchor_to_a_heading():
-    links = [(page, link) for page, text in TEXTS.items() for link in _LINK.findall(_FENCE.sub("", text))]
+    links = [(page, link) for page, text in TEXTS.items() for link in _LINK.findall(FENCE.sub("", text))]
     ours = [(page, link) for page, link in links if not link.startswith("http")]
 
     assert [(page, link) for page, link in ours if not _leads_somewhere(page, *link.partition("#")[::2])] == []
@@ -122,7 +102,7 @@ def test_no_page_names_a_path_of_somebodys_machine():
 
 
 def test_every_task_is_in_the_table_with_its_queue_and_no_page_names_another_one():
-    tasks = set(re.findall(r'shared_task\(name="([\w.]+)"', (ROOT / "om_workers" / "ticks.py").read_text()))
+    tasks = set(re.findall(r'shared_task\(name="([\w.]+)"', (ROOT / "om_workers/tasks/ticks.py").read_text()))
     told = {name: queue for name, queue in table(OPERATIONS).items() if name in tasks}
     named = {span for page in PAGES for span in spans(page.read_text()) if re.fullmatch(r"om\.[a-z_]+", span)}
 

@@ -8,12 +8,12 @@ from typing import get_args
 
 import msgspec
 
-from om_api import served
-from om_api.errors import Why
-from om_api.events import BOUNDS, GAP, KINDS, Event, counts_of
-from om_api.http import limits
+from om_api.context import context_usage
+from om_api.domain.errors import Why
+from om_api.domain.events import BOUNDS, GAP, KINDS, Event, counts_of
+from om_api.http.serving import limits
 from om_api.settings import MemorySettings
-from om_api.store import events
+from om_api.store.fleet import event_stream
 
 PAGE = (Path(__file__).parents[2] / "docs" / "events.md").read_text()
 TEXT = " ".join(PAGE.split())
@@ -64,7 +64,7 @@ def test_every_counter_is_in_the_table():
     assert all(
         any(pattern.fullmatch(name) for name in made) for pattern in patterns if pattern.pattern[:9] != "reflector"
     )
-    assert ", ".join(f"`{what}`" for what in served.WHATS) in TEXT
+    assert ", ".join(f"`{what}`" for what in context_usage.WHATS) in TEXT
 
 
 def test_the_numbers_of_the_page_are_in_force():
@@ -74,4 +74,4 @@ def test_the_numbers_of_the_page_are_in_force():
     assert f"{', '.join(f'{bound:g}' for bound in BOUNDS)} s, and `inf`" in TEXT
     assert f"Every {limits.BEAT_S:g} s of silence" in TEXT
     assert f"keeps {settings.api.streams} of them open" in TEXT
-    assert f"expire {events.KEPT_S // 86_400} days after" in TEXT
+    assert f"expire {event_stream.KEPT_S // 86_400} days after" in TEXT

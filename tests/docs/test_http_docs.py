@@ -9,11 +9,12 @@ import msgspec
 import pytest
 
 from om_api import load_settings
-from om_api.api_keys import Role
-from om_api.http import limits, make_app
+from om_api.domain.api_keys import Role
+from om_api.http import make_app
 from om_api.http.docs import render_docs
-from om_api.http.replies import KINDS
-from om_api.settings.api import ApiSettings
+from om_api.http.requests.replies import KINDS
+from om_api.http.serving import limits
+from om_api.settings.api_settings import ApiSettings
 
 DOCS = Path(__file__).parents[2] / "docs"
 GUIDE = (DOCS / "http.md").read_text()

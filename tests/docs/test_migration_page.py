@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
-from test_docs import ROOT, blocks
+from pages import ROOT, blocks
 from world import World
 
 from om_api import load_settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGE = (ROOT / "docs" / "migration.md").read_text()
 FILES = ("history.json", "mastra.json", "facts.json")

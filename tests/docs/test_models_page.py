@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from om_api import load_settings
-from om_workers.llm.registry import Registry
+from om_workers.calls.registry import Registry
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "models.md").read_text()
@@ -27,7 +27,10 @@ def test_every_model_of_an_example_can_be_used(tmp_path, text):
 
 
 def test_every_error_that_is_explained_is_one_of_the_code():
-    code = "".join(file.read_text() for file in (ROOT / "om_workers" / "llm").glob("*.py"))
+    code = "".join(
+        file.read_text()
+        for file in (*(ROOT / "om_workers" / "llm").glob("*.py"), ROOT / "om_workers/calls/registry.py")
+    )
     says = re.sub(r'"\s*f?"', "", code)  # texts over several lines
     rows = [
         line.split(" | ")[0] for line in PAGE.split("## What errors mean")[1].splitlines() if line.startswith("| `")

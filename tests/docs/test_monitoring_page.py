@@ -8,13 +8,14 @@ from typing import get_args
 
 import pytest
 
-from om_api.errors import Why
+from om_api.domain.errors import Why
 from om_api.metrics import reading
 from om_api.metrics.docs import of_page
 from om_api.metrics.series import EVERYBODY, OTHER, SERIES, STATES
 from om_api.settings.catalogue import SETTINGS
-from om_api.store import events, health, measuring
-from om_api.store.quarantine import UNKNOWN
+from om_api.store.fleet import event_stream, health
+from om_api.store.memory import measure
+from om_api.store.memory.quarantine import UNKNOWN
 
 PAGE = (Path(__file__).parents[2] / "docs" / "monitoring.md").read_text()
 LABELS = dict(
@@ -63,9 +64,9 @@ def test_the_numbers_are_those_of_the_code():
     default = SETTINGS["metrics", "resources"].default
     told = [
         f"({default})",
-        f"{measuring.THREADS:,} records",
-        f"{measuring.ELSEWHERE:,} agents",
-        f"{events.KEPT_S // 86_400} days",
+        f"{measure.THREADS:,} records",
+        f"{measure.ELSEWHERE:,} agents",
+        f"{event_stream.KEPT_S // 86_400} days",
     ]
 
     assert [text for text in told if text not in PAGE] == []

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from test_docs import ROOT, blocks, section, table
+from pages import ROOT, blocks, section, table
 from world import World
 
 from om_api import ObservationalMemory, load_settings

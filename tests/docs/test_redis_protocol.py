@@ -14,8 +14,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -23,11 +24,9 @@ import pytest
 import redis
 from world import World
 
-from om_api.store.keys import Keys, queued
-from om_api.values import ID_PATTERN, Generation, Message, Observation, Record, Scope
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from om_api.domain.messages import Message
+from om_api.domain.values import ID_PATTERN, Generation, Observation, Record, Scope
+from om_api.store.memory.keys import Keys, queued
 
 DOC = (Path(__file__).parents[2] / "docs" / "redis-protocol.md").read_text("utf-8")
 SECTIONS = {part[0]: part for part in re.split(r"^## ", DOC, flags=re.MULTILINE)}

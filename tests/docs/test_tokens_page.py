@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from om_api import tokens
-from om_api.media import _TYPES, LEAST
-from om_api.values import PART_TYPES, Message, part_problem
-from om_api.weights import IMAGE, IMAGE_IN_LOW_DETAIL, TURN, count_message
+from om_api.domain import tokens
+from om_api.domain.media import _TYPES, LEAST
+from om_api.domain.message_tokens import IMAGE, IMAGE_IN_LOW_DETAIL, TURN, count_message
+from om_api.domain.messages import PART_TYPES, Message, part_problem
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tokens.md").read_text()
 ROWS = dict(re.findall(r"^\| (.+?) \| (.+?) \|$", PAGE, re.MULTILINE))

@@ -6,17 +6,16 @@ import os
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 import redis
+from processes import BEAT, WORKER
 from world import wait_until
 
 from om_api import ObservationalMemory, load_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
 _YAML = """
 observational_memory:
@@ -27,10 +26,6 @@ models:
   echo: {provider: scripted}
   echo-slow: {provider: scripted, options: {delay: 0.3}}
 """
-
-
-WORKER = ("worker", "-c", "8", "--without-gossip", "--without-mingle")
-BEAT = ("beat",)
 
 
 class Running(NamedTuple):

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import BEAT, WORKER
+from processes import BEAT, WORKER
 from servers import Server
 from world import wait_until
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 
-from conftest import BEAT, WORKER
+from processes import BEAT, WORKER
 from world import wait_until
 
 from om_api import Message
-from om_api.store import events
-from om_api.store.connection import Connection
-from om_api.store.keys import Keys
+from om_api.store.driver.connection import Connection
+from om_api.store.fleet import event_stream
+from om_api.store.memory.keys import Keys
 
 AGENTS = {
     "agents/harold/memory.yaml": (
@@ -34,7 +34,7 @@ def follow(om, seen):
 
 
 def counters(house):
-    (found,) = Connection(house.client).run(events.counted(Keys(house.prefix), ["harold"]))
+    (found,) = Connection(house.client).run(event_stream.counted(Keys(house.prefix), ["harold"]))
     return found
 
 

@@ -11,12 +11,12 @@ import pytest
 import redis
 from celery import Celery
 from chaos import judging, quiet
-from conftest import BEAT, WORKER
+from processes import BEAT, WORKER
 from world import World, wait_until
 
-from om_api.errors import OMError
-from om_api.store import due
-from om_api.values import Message
+from om_api.domain.errors import OMError
+from om_api.domain.messages import Message
+from om_api.store.memory import due
 
 _SLOW = "{delay: 600}"  # longer than the test: a worker that waits for it never ends
 _YAML = """
@@ -47,8 +47,8 @@ def _locks(house, name, what):
 
 
 def _due_now(house, index, name):
-    shop = World(house.client, house.prefix).shop
-    return house.client.zscore(f"{house.prefix}:due:{index}", name) <= shop.run(due.server_ms())
+    services = World(house.client, house.prefix).services
+    return house.client.zscore(f"{house.prefix}:due:{index}", name) <= services.run(due.server_ms())
 
 
 def _attempts(house, name):

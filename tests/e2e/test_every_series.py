@@ -7,17 +7,18 @@ from collections import Counter
 
 import pytest
 import redis
-from conftest import BEAT, WORKER
+from processes import BEAT, WORKER
 from prometheus_client.parser import text_string_to_metric_families
+from scraped import labels_of, scraped
 from starlette.testclient import TestClient
 from world import wait_until
 
 from om_api import Message, ObservationalMemory, load_settings
-from om_api.costs import CACHED
-from om_api.events import BOUNDS
+from om_api.billing.costs import CACHED
+from om_api.domain.events import BOUNDS
 from om_api.http import make_app
-from om_api.metrics.series import OTHER, SERIES, labels_of, scraped
-from om_api.store.health import QUEUES
+from om_api.metrics.series import OTHER, SERIES
+from om_api.store.fleet.health import QUEUES
 
 _YAML = """
 observational_memory:

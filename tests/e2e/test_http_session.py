@@ -12,7 +12,7 @@ import pytest
 from processes import started
 from world import wait_until
 
-from om_api.key_ring import KeyRing
+from om_api.client.key_ring import KeyRing
 
 ENOUGH = {"MESSAGE_THRESHOLD": "1000", "OBSERVATION_THRESHOLD": "4000", "MIN_RECENT_MESSAGES": "0"}
 

@@ -10,13 +10,14 @@ import redis
 from servers import BINARIES, Server
 from world import wait_until
 
-from om_api import Message, acl, load_settings
-from om_api.doctor import examine
-from om_api.key_ring import KeyRing
-from om_api.store import acl as users
-from om_api.store.connection import Connection
-from om_api.store.keys import Keys
-from om_api.store.scripts import load_all
+from om_api import Message, load_settings
+from om_api.client.key_ring import KeyRing
+from om_api.ops.doctor import examine
+from om_api.store.driver.connection import Connection
+from om_api.store.driver.scripts import load_all
+from om_api.store.fleet import acl_rules
+from om_api.store.fleet import acl_users as users
+from om_api.store.memory.keys import Keys
 
 PASSWORD = "a password of sixteen and more"
 
@@ -29,8 +30,8 @@ def guarded(request, tmp_path, prefix):
             anybody.execute_command("ACL", "SETUSER", "admin", "on", f">{PASSWORD}", "~*", "&*", "+@all")
             anybody.execute_command("ACL", "SETUSER", "default", "off")
         with redis.Redis(port=server.port, username="admin", password=PASSWORD) as admin:
-            user = acl.workers(Keys(prefix))
-            Connection(admin).run(users.apply(user, [acl.kept(PASSWORD)], reset=False))
+            user = acl_rules.workers(Keys(prefix))
+            Connection(admin).run(users.apply(user, [acl_rules.kept(PASSWORD)], reset=False))
             admin.script_flush()
             yield admin, server.url.replace("://", f"://{quote(user.name, safe='')}:{quote(PASSWORD)}@")
 

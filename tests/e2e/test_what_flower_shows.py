@@ -10,17 +10,16 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from celery import Celery
-from conftest import BEAT, WORKER
+from processes import BEAT, WORKER
 from world import wait_until
 
-from om_api.values import Message, Outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from om_api.domain.messages import Message
+from om_api.domain.values import Outcome
 
 _SECRET = "the vault opens with swordfish"
 _YAML = """

@@ -8,11 +8,12 @@ import time
 
 import pytest
 import redis
-from conftest import BEAT, WORKER
+from processes import BEAT, WORKER
 from world import World, wait_until
 
-from om_api.store import writing
-from om_api.values import Message
+from om_api.domain.messages import Message
+from om_api.domain.wire import EncodedMessage, encode_message
+from om_api.store.memory.push import push
 
 _A_MINUTE = 60
 _SLOW = "{delay: 600}"  # longer than the test: whoever asks this model must die
@@ -112,8 +113,9 @@ def _forget(house):
     world = World(house.client, house.prefix, tokenizer="estimate")
     ids = [f"forgotten-{n}" for n in range(2)]
     messages = [_message("forgotten", one) for one in ids]
-    world.shop.run(writing.push(world.shop.keys, world.shop.clock, "forgotten", messages, mark=False))
-    world.mover().observe("forgotten")
+    encoded = [EncodedMessage(message, encode_message(message)) for message in messages]
+    world.services.run(push(world.services.keys, world.services.clock, "forgotten", encoded, mark=False))
+    world.scope_worker().observe("forgotten")
     house.client.zrem(f"{house.prefix}:due:observe", "forgotten")
     house.client.zadd(f"{house.prefix}:resources", {"forgotten": 0})
     assert house.client.zcard(f"{house.prefix}:{{forgotten}}:chunks")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from conftest import BEAT, WORKER
+from processes import BEAT, WORKER
 from world import wait_until
 
 from om_api import Message
-from om_api.store import health
-from om_api.store.connection import Connection
-from om_api.store.keys import Keys
+from om_api.store.driver.connection import Connection
+from om_api.store.fleet import health
+from om_api.store.memory.keys import Keys
 
 # Python runs this at its start, before anything has asked for the time.
 _SHIFT = textwrap.dedent("""

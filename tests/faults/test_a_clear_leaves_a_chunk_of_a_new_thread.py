@@ -6,8 +6,8 @@ It removed the index of threads, so nobody found the new thread's chunk any more
 import pytest
 from world import World
 
-from om_api.store import clearing
-from om_api.store.steps import Verb
+from om_api.store.driver.steps import Verb
+from om_api.store.memory import clear
 
 
 @pytest.mark.parametrize("word", ["resource", "thread"])
@@ -16,7 +16,7 @@ def test_a_message_sealed_while_a_clear_is_planned_is_cleared_or_observed(client
     house.say("old")
     house.om.force_observe(None, "harold")
     house.settle()
-    steps, sent = clearing.clear(house.shop.keys, "harold", 1_790_000_000_000), []
+    steps, sent = clear.clear(house.services.keys, "harold", 1_790_000_000_000), []
 
     def meanwhile():
         house.say("new", thread="t-new")
@@ -29,12 +29,16 @@ def test_a_message_sealed_while_a_clear_is_planned_is_cleared_or_observed(client
         if isinstance(step, Verb) and step.name == "clear":
             meanwhile()
             sent.append(step)
-        step = steps.send(house.shop.connection._perform(step))
+        step = steps.send(house.services.run(_one(step)))
     with pytest.raises(StopIteration):
         while True:
-            step = steps.send(house.shop.connection._perform(step))
+            step = steps.send(house.services.run(_one(step)))
 
     assert house.covering() == []
+
+
+def _one(step):
+    return (yield step)
 
 
 def _next(house):

@@ -32,9 +32,9 @@ def test_a_worker_with_a_wrong_clock_hides_no_resource_from_the_sweep_of_others(
     house = World(client, prefix)
     house.say("a")
     house.settle()
-    client.zadd(house.shop.keys.resources, {"harold": 1})
+    client.zadd(house.services.keys.resources, {"harold": 1})
     right = time.time
     with monkeypatch.context() as wrong:
         wrong.setattr(time, "time", lambda: right() + 5 * 3_600)
         World(client, prefix).sweep()
-    assert client.zscore(house.shop.keys.resources, "harold") <= right() * 1000 + 1_000
+    assert client.zscore(house.services.keys.resources, "harold") <= right() * 1000 + 1_000

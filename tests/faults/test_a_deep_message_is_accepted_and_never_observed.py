@@ -6,7 +6,7 @@ import pytest
 from world import World
 
 from om_api import InvalidInputError, Message
-from om_api.values import MAX_DEPTH
+from om_api.domain.wire import MAX_DEPTH
 
 
 def _nested(levels):

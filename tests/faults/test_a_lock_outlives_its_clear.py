@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from world import World
 
-from om_api.errors import ModelError
-from om_api.store import doubt
+from om_api.domain.errors import ModelError
+from om_api.store.memory import model_cooldown
 
 
 class Choking:
@@ -66,7 +66,7 @@ def test_a_note_that_comes_after_the_clear_is_not_made(house):
     house.perform("observe", *house.dispatch.queue.popleft()[1])
     (chunk, *_) = (key.rpartition(":")[2] for key in left(house) if ":sealed:" in key)
     house.om.clear("harold")
-    house.shop.run(doubt.observed(house.shop.keys, "harold", chunk))
+    house.services.run(model_cooldown.observed(house.services.keys, "harold", chunk))
 
     assert notes(house) == []
 

@@ -11,9 +11,9 @@ import json
 import pytest
 
 from om_api import Message, ObservationalMemory
-from om_api.store import commits
-from om_api.values import Scope
-from om_workers.bench.pipeline import pipeline
+from om_api.domain.values import Scope
+from om_api.store.memory import seal
+from om_bench.harness.pipeline import pipeline
 
 AT = 1_763_600_000_000
 
@@ -94,7 +94,7 @@ def test_copies_of_another_threads_sealed_messages_that_were_written_anew(runnin
     running.om.add_messages([said(0, "hi"), said(0, "by", "t3"), *(said(n, f"no {n}", "t2") for n in range(1, 11))])
     client, keys = running.om._connection.client, running.om._core.keys
     members = client.zrange(keys.of("bench").messages("t2"), 0, -1)
-    running.om._connection.run(commits.seal(keys, Scope("bench"), "", "t2", members, 100))
+    running.om._connection.run(seal.seal(keys, Scope("bench"), "", "t2", members, 100))
     running.om.add_messages([said(20, "more", "t2")])
     shown(reader)
     running.om.clear("bench", "t3")  # what was held is read again

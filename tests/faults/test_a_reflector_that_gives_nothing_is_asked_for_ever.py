@@ -2,7 +2,7 @@
 
 from world import World
 
-from om_api.errors import ModelError
+from om_api.domain.errors import ModelError
 from om_workers.llm.base import Reply
 from om_workers.llm.scripted import Scripted
 
@@ -22,9 +22,9 @@ def _reflected_in_vain(house, looks):
     house.say(*(f"message {n}" for n in range(30)))
     for _ in range(looks):
         soon = 1 + house.client.time()[0] * 1000 + 60_000  # a minute passes: what stands later stays
-        for name, score in house.client.zrange(house.shop.keys.due_reflect, 0, -1, withscores=True):
+        for name, score in house.client.zrange(house.services.keys.due_reflect, 0, -1, withscores=True):
             if score < soon:
-                house.client.zadd(house.shop.keys.due_reflect, {name: 1})
+                house.client.zadd(house.services.keys.due_reflect, {name: 1})
         house.tick_forgiving()
 
 
@@ -60,7 +60,7 @@ def test_a_reflector_that_says_when_to_come_back_is_not_asked_before(client, pre
     house = World(client, prefix, model=model, observation_threshold="200")
     _reflected_in_vain(house, 10)
 
-    due = house.client.zscore(house.shop.keys.due_reflect, "harold")
+    due = house.client.zscore(house.services.keys.due_reflect, "harold")
 
     assert model.asked < 10
     assert due > house.client.time()[0] * 1000 + 3_000_000

@@ -8,8 +8,8 @@ import threading
 import pytest
 from world import World
 
-from om_api.errors import InvalidInputError, ModelError
-from om_api.store.connection import Connection
+from om_api.domain.errors import InvalidInputError, ModelError
+from om_api.store.driver.connection import Connection
 
 pytestmark = pytest.mark.parametrize("client", ["server"], indirect=True)
 
@@ -23,15 +23,16 @@ class Dying(Connection):
 
     def __init__(self, client, fuse, lost_reply):
         super().__init__(client)
-        self.fuse, self.lost_reply = fuse, lost_reply
+        self.fuse, self.lost_reply, self._ask = fuse, lost_reply, self._endpoint.ask
+        self._endpoint.ask = self._dying
 
-    def _perform(self, step):
+    def _dying(self, step):
         self.fuse -= 1
         if self.fuse == 0:
             if self.lost_reply:
-                super()._perform(step)
+                yield from self._ask(step)
             raise DiedError
-        return super()._perform(step)
+        return (yield from self._ask(step))
 
 
 def _house(client, prefix):

@@ -10,7 +10,7 @@ import redis
 from world import World
 
 from om_api import Message
-from om_api.store import due
+from om_api.store.memory import due
 from om_workers import app
 
 HOURS = (0.0, 2.0, -2.0, 24 * 30.0)
@@ -92,18 +92,18 @@ def test_workers_with_a_wrong_clock_adopt_claim_and_observe_as_others_do(client,
     assert world.om.observations("harold") or world.om.stats("harold").ready_chunks
     assert world.covering() == sorted([*ids, "plain"])
     assert world.om.verify() == []
-    now = world.shop.run(due.server_ms())
-    leases = [score - now for _, score in client.zrange(world.shop.keys.due_observe, 0, -1, withscores=True)]
+    now = world.services.run(due.server_ms())
+    leases = [score - now for _, score in client.zrange(world.services.keys.due_observe, 0, -1, withscores=True)]
     assert all(lease <= 3_600_000 for lease in leases)
 
 
 def test_two_workers_whose_clocks_disagree_never_hold_one_lease(client, prefix, shift):
     world = World(client, prefix)
-    world.shop.run(due.mark(world.shop.keys.due_observe, ["harold"]))
+    world.services.run(due.mark(world.services.keys.due_observe, ["harold"]))
     claims = []
     for hours in HOURS:
         shift(hours)
-        claims += World(client, prefix).shop.run(due.claim(world.shop.keys.due_observe, 10))
+        claims += World(client, prefix).services.run(due.claim(world.services.keys.due_observe, 10))
 
     assert len(claims) == 1
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from world import World
 
-from om_api.store import commits, due, looking
-from om_api.store.keys import queued
-from om_api.store.locks import Lease
-from om_api.values import Outcome, Scope
+from om_api.domain.values import Outcome, Scope
+from om_api.store.driver.locks import Lease
+from om_api.store.memory import chunks, due, note, reflect, requests, scope_state
+from om_api.store.memory.keys import queued
 
 HAROLD = Scope("harold")
+HOUR = 3_600_000
 
 
 @pytest.fixture
@@ -22,8 +23,8 @@ def a_lease_later(world):
     """What thirty seconds without a heartbeat do: locks are gone, what was on lease is due again."""
     for key in world.client.scan_iter(f"{world.prefix}:*lock:*", count=1000):
         world.client.delete(key)
-    now = world.shop.run(due.server_ms())
-    for index in (world.shop.keys.due_observe, world.shop.keys.due_reflect):
+    now = world.services.run(due.server_ms())
+    for index in (world.services.keys.due_observe, world.services.keys.due_reflect):
         world.client.delete(queued(index))
         for name, score in world.client.zrange(index, 0, -1, withscores=True):
             if score <= now + due.LEASE_MS + 1:
@@ -32,7 +33,7 @@ def a_lease_later(world):
 
 def held_by_the_dead(world, what):
     """A lock whose owner was killed: nobody renews it, nobody lets it go."""
-    assert Lease(world.shop.connection, world.shop.keys.of("harold").lock(what), 30).acquire()
+    assert Lease(world.services.connection, world.services.keys.of("harold").lock(what), 30).acquire()
 
 
 def begun(world, *texts):
@@ -49,7 +50,7 @@ def test_a_worker_killed_while_its_model_thinks_is_followed_by_another_a_lease_l
     """Breaks when the look that dispatched a chunk says done."""
     ids, (_, (_, chunk)) = begun(world)
     held_by_the_dead(world, f"chunk:{chunk}")
-    assert world.shop.run(commits.begin(world.shop.keys, "harold", chunk)) == 1
+    assert world.services.run(chunks.begin(world.services.keys, "harold", chunk)) == 1
     assert world.tick() == []
 
     a_lease_later(world)
@@ -78,9 +79,9 @@ def test_a_task_that_the_broker_lost_is_sent_again_a_lease_later(world, lost):
 def test_a_chunk_that_was_sealed_and_forgotten_is_marked_by_the_sweep(world):
     """Breaks when the sweep looks at raw messages only."""
     ids, _ = begun(world)
-    world.client.zrem(world.shop.keys.due_observe, "harold")
+    world.client.zrem(world.services.keys.due_observe, "harold")
     assert world.tick() == []
-    world.client.zadd(world.shop.keys.resources, {"harold": 0})
+    world.client.zadd(world.services.keys.resources, {"harold": 0})
 
     assert world.sweep().marked == 1
     assert Outcome.BUFFERED in world.tick()
@@ -91,10 +92,10 @@ def test_a_chunk_that_was_sealed_and_forgotten_is_marked_by_the_sweep(world):
 def reflecting(client, prefix):
     """A memory whose observations are due to be reflected, and whose newest messages are raw; all that was said."""
     world = World(client, prefix, observation_threshold="300", reflection__block_after="50")
-    keys, said = world.shop.keys, []
+    keys, said = world.services.keys, []
     while not client.zscore(keys.due_reflect, "harold"):
         said += world.say(*[f"message {len(said) + n} with some words in it" for n in range(2)])
-        for claim in world.shop.run(due.claim(keys.due_observe, 100)):
+        for claim in world.services.run(due.claim(keys.due_observe, 100)):
             world.dispatch.observe(claim.scope, claim.lease)
         world.work()
     said += world.say("the newest")
@@ -104,7 +105,7 @@ def reflecting(client, prefix):
 def test_a_worker_killed_in_the_middle_of_a_reflection_is_followed_by_another(reflecting):
     """Breaks when a claim is taken off the index before its work is done."""
     world, said = reflecting
-    (claim,) = world.shop.run(due.claim(world.shop.keys.due_reflect, 10))
+    (claim,) = world.services.run(due.claim(world.services.keys.due_reflect, 10))
     held_by_the_dead(world, "reflect")
     assert world.perform("reflect", claim.scope, claim.lease) is Outcome.BUSY
 
@@ -120,7 +121,7 @@ def test_a_reflection_left_half_done_is_gone_on_with(reflecting, monkeypatch, lo
     Breaks when a drain that was begun is not marked due again by whoever finds it.
     """
     world, said = reflecting
-    place = due if lost == "mark" else commits
+    place = {"note": note, "mark": due, "draft": reflect, "reflect": reflect}[lost]
     with monkeypatch.context() as killed:
         killed.setattr(place, lost, _killed)
         for _ in range(20):
@@ -142,21 +143,21 @@ def test_a_reflection_left_half_done_is_gone_on_with(reflecting, monkeypatch, lo
 def test_a_drain_that_was_noted_and_not_marked_is_marked_by_who_comes_next(reflecting):
     """Breaks when whoever finds a drain under way leaves it to the mark of the one who began it, and died."""
     world, said = reflecting
-    keys = world.shop.keys
+    keys = world.services.keys
     while world.om.record("harold").observation_tokens < 300:
         said += world.say(*[f"message {len(said) + n} with some words in it" for n in range(2)])
-        for claim in world.shop.run(due.claim(keys.due_observe, 100)):
+        for claim in world.services.run(due.claim(keys.due_observe, 100)):
             world.dispatch.observe(claim.scope, claim.lease)
         world.work()
     said += world.say("the newest")
-    (claim,) = world.shop.run(due.claim(keys.due_reflect, 10))
+    (claim,) = world.services.run(due.claim(keys.due_reflect, 10))
     world.perform("reflect", claim.scope, claim.lease)
     assert world.om.record("harold").drain
     world.client.zrem(keys.due_observe, "harold")
     world.dispatch.queue.clear()
 
     a_lease_later(world)
-    for claim in world.shop.run(due.claim(keys.due_reflect, 10)):
+    for claim in world.services.run(due.claim(keys.due_reflect, 10)):
         world.perform("reflect", claim.scope, claim.lease)
     assert world.client.zscore(keys.due_observe, "harold")
     world.settle()
@@ -190,9 +191,9 @@ def test_a_request_of_a_client_that_died_before_it_was_marked_is_found_by_the_sw
     world = World(client, prefix, min_recent_messages="2")
     ids = world.say("only this")
     world.settle()
-    assert world.client.zscore(world.shop.keys.due_observe, "harold") is None
-    world.shop.run(commits.force(world.shop.keys, HAROLD, "force"))
-    world.client.zadd(world.shop.keys.resources, {"harold": 0})
+    assert world.client.zscore(world.services.keys.due_observe, "harold") is None
+    world.services.run(requests.force(world.services.keys, HAROLD, "force"))
+    world.client.zadd(world.services.keys.resources, {"harold": 0})
 
     world.sweep()
     world.settle()
@@ -201,4 +202,66 @@ def test_a_request_of_a_client_that_died_before_it_was_marked_is_found_by_the_sw
 
 
 def _look(world):
-    return world.shop.run(looking.look(world.shop.keys, HAROLD))
+    return world.services.run(scope_state.look(world.services.keys, HAROLD))
+
+
+# -- found by the sweep alone ------------------------------------------------------------------------------------------
+
+
+def at_idle_deadline(world):
+    now = world.services.run(due.server_ms())
+    world.client.zadd(world.services.keys.due_observe, {"harold": now + HOUR})
+    world.client.zadd(world.services.keys.resources, {"harold": 0})
+
+
+def test_a_sealed_chunk_of_a_scope_that_waits_for_its_idle_deadline_is_found_by_the_sweep(world):
+    """Breaks when being in the index, however far ahead, counts as being looked after: sweep.py `not s.in_observe`."""
+    ids, _ = begun(world)
+    at_idle_deadline(world)
+
+    world.sweep()
+    assert Outcome.BUFFERED in world.tick()
+    assert world.covering() == sorted(ids)
+
+
+def test_a_request_of_a_dead_client_does_not_wait_for_an_idle_deadline(world):
+    world.say("only this")
+    world.settle()
+    world.services.run(requests.force(world.services.keys, HAROLD, "force"))
+    at_idle_deadline(world)
+
+    world.sweep()
+    world.settle()
+    assert world.context().messages == []
+
+
+def test_a_scope_that_waits_for_its_idle_deadline_with_nothing_to_do_is_left_alone(world):
+    world.say("only this")
+    world.settle()
+    at_idle_deadline(world)
+
+    assert world.sweep().marked == 0
+
+
+def test_what_was_looked_at_just_before_it_was_forgotten_is_found_by_the_next_sweep(world):
+    """Breaks when a look within the last 50 s hides a scope from the sweep: the next one comes 60 s later, 110 s in all."""
+    ids, _ = begun(world)
+    world.client.zrem(world.services.keys.due_observe, "harold")
+
+    assert world.sweep().marked == 1
+    assert Outcome.BUFFERED in world.tick()
+    assert world.covering() == sorted(ids)
+
+
+def test_a_chunk_whose_lock_is_a_dead_workers_is_looked_at_when_the_lock_ends(world):
+    """A look a moment before the lock ends must not cost another lease: up to 70 s from the death, with ticks of 10 s."""
+    _, (_, (_, chunk)) = begun(world)
+    held_by_the_dead(world, f"chunk:{chunk}")
+    lock = world.services.keys.of("harold").lock(f"chunk:{chunk}")
+    world.client.pexpire(lock, 500)
+    now = world.services.run(due.server_ms())
+    world.client.zadd(world.services.keys.due_observe, {"harold": now})
+    world.tick()
+
+    left = world.client.zscore(world.services.keys.due_observe, "harold") - now
+    assert left <= 5_000

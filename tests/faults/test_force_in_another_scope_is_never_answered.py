@@ -6,12 +6,12 @@ And a migration drops a request with the old record: the asker reads that as `ac
 from world import SMALL, World
 
 from om_api import ObservationalMemory, load_settings
-from om_api.values import Outcome
+from om_api.domain.values import Outcome
 
 
 def _hurry(house, client):
-    for name in client.zrange(house.shop.keys.due_observe, 0, -1):
-        client.zadd(house.shop.keys.due_observe, {name: 1})
+    for name in client.zrange(house.services.keys.due_observe, 0, -1):
+        client.zadd(house.services.keys.due_observe, {name: 1})
 
 
 def test_a_request_made_before_the_scope_is_settled_is_answered(client, prefix):

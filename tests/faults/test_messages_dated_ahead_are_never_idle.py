@@ -10,8 +10,8 @@ def test_a_thread_dated_ahead_is_observed_when_idle_like_any_other(client, prefi
     house.say("a", tokens=50, timestamp=time.time() + 5 * 3_600)
     house.say("b", tokens=50, thread="t-2")
     for _ in range(6):
-        for name in client.zrange(house.shop.keys.due_observe, 0, -1):
-            client.zadd(house.shop.keys.due_observe, {name: 1})
+        for name in client.zrange(house.services.keys.due_observe, 0, -1):
+            client.zadd(house.services.keys.due_observe, {name: 1})
         house.tick()
         time.sleep(0.6)
     assert client.zcard(f"{prefix}:{{harold}}:messages:t-2") == 0

@@ -42,11 +42,11 @@ def test_what_one_writer_breaks_hurts_no_other(client, prefix, spoil):
     house.say(*"abcdefghijk", resource="good")
     house.settle()
     house.say(*"lmnopqrstuv", resource="good")
-    client.delete(house.shop.keys.due_observe)  # a gap that the sweep makes good
-    client.zadd(house.shop.keys.resources, {"good": 2})
+    client.delete(house.services.keys.due_observe)  # a gap that the sweep makes good
+    client.zadd(house.services.keys.resources, {"good": 2})
     spoil(client, prefix)
     try:
         house.sweep()
-        assert client.zscore(house.shop.keys.due_observe, "good") is not None
+        assert client.zscore(house.services.keys.due_observe, "good") is not None
     finally:
         client.delete(f"{prefix}:{{bad}}:messages:caf".encode() + b"\xe9")

@@ -12,7 +12,7 @@ from world import World
 
 from om_api import Message, StoreError, load_settings
 from om_api.cli.embedded import free_port
-from om_api.store import due
+from om_api.store.memory import due
 
 WORKS = "works"
 KINDS = ("full", "replica", "gone", "silent")
@@ -250,7 +250,7 @@ def test_workers_of_a_full_store_leave_everything_as_it_is_and_go_on_afterwards(
         strike(server, "full")
         for _ in range(3):
             with pytest.raises(StoreError) as refused:
-                world.shop.run(due.claim(world.shop.keys.due_observe, 10))
+                world.services.run(due.claim(world.services.keys.due_observe, 10))
             assert refused.value.stored is False
         heal(server, "full")
         world.settle()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import pytest
 from world import World
 
-from om_api.store import due
-from om_api.store.keys import queued
-from om_workers.dispatcher import Dispatcher
+from om_api.store.memory import due
+from om_api.store.memory.keys import queued
+from om_workers.work.dispatcher import Dispatcher
 
 WIDE = 8  # tasks that the fleet runs at a time
 AGENTS = 50
@@ -18,7 +19,7 @@ AGENTS = 50
 @pytest.fixture
 def world(server_client, prefix):
     world = World(server_client, prefix)
-    world.shop.presence.serve(["observe", "reflect"], WIDE)
+    world.services.presence.serve(["observe", "reflect"], WIDE)
     return world
 
 
@@ -33,7 +34,7 @@ def _waiting(world):
 
 def _leases_end(world):
     """What half a minute does to those whose task still waits in the queue of the broker, where nobody renews it."""
-    index, now = world.shop.keys.due_observe, world.shop.run(due.server_ms())
+    index, now = world.services.keys.due_observe, world.services.run(due.server_ms())
     for key in (index, queued(index)):
         ending = {
             name: now - 1 for name, score in world.client.zrange(key, 0, -1, withscores=True) if score <= now + 60_000
@@ -47,8 +48,7 @@ def _work(world, dispatcher):
     _, (scope, lease) = world.dispatch.queue.popleft()
     if not dispatcher.begin("observe", scope, lease):
         return 1
-    mine = []
-    world.mover(mine).observe(scope)
+    mine = world.scope_worker().observe(scope, until=math.inf).chunks
     dispatcher.refill("observe")
     if mine:
         world.observer().observe_chunks(scope, *mine)
@@ -62,7 +62,7 @@ def test_a_backlog_is_worked_off_once_with_a_queue_no_longer_than_the_fleet_is_w
     With a slow model every task waits for longer than its lease, and a tick comes while it does.
     """
     _come_due(world)
-    dispatcher, stale = Dispatcher(world.shop), 0
+    dispatcher, stale = Dispatcher(world.services), 0
     dispatcher.fill("observe", 9)
     for turn in range(3 * AGENTS):
         if not world.dispatch.queue:
@@ -77,17 +77,17 @@ def test_a_backlog_is_worked_off_once_with_a_queue_no_longer_than_the_fleet_is_w
         stale += _work(world, dispatcher)
 
     asked = Counter(request.messages[0].content for request in world.model.requests)
-    now = world.shop.run(due.server_ms())
+    now = world.services.run(due.server_ms())
     assert asked == dict.fromkeys((f"invoice {number} is due" for number in range(AGENTS)), 1)
     assert stale == 0
-    assert world.client.zcount(world.shop.keys.due_observe, "-inf", now) == 0
-    assert world.client.zcard(queued(world.shop.keys.due_observe)) == 0
+    assert world.client.zcount(world.services.keys.due_observe, "-inf", now) == 0
+    assert world.client.zcard(queued(world.services.keys.due_observe)) == 0
 
 
 @pytest.mark.parametrize("lost", [1, 3])
 def test_a_broker_that_loses_tasks_delays_them_and_no_others(world, lost):
     _come_due(world)
-    dispatcher = Dispatcher(world.shop)
+    dispatcher = Dispatcher(world.services)
     dispatcher.fill("observe", 9)
     for turn in range(4 * AGENTS):
         if len(world.model.requests) == AGENTS:

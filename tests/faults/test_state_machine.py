@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
+import random
 import secrets
-from typing import TYPE_CHECKING
 
 import redis
 import structlog
@@ -14,9 +14,6 @@ from fuzz.playing import VERBS, settle, step
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
-
-if TYPE_CHECKING:
-    import random
 
 _DICE = st.randoms(use_true_random=False)
 _FATES = ["advance", "crash", "cut"]

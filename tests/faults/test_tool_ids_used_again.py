@@ -2,8 +2,8 @@
 
 from world import World
 
-from om_api.cutting import Turn, sealable
-from om_api.policy import Limits
+from om_api.domain.chunking import RawMessage, sealable
+from om_api.domain.policy import Limits
 
 
 def _calls(house, n):
@@ -28,7 +28,7 @@ def test_every_tool_use_of_an_anthropic_request_has_an_id_of_its_own(client, pre
 
 def test_a_call_is_answered_by_the_next_result_of_its_id():
     turns = [
-        Turn(100, 1, frozenset({"call_0"} if n % 2 == 0 else ()), frozenset({"call_0"} if n % 2 else ()))
+        RawMessage(100, 1, frozenset({"call_0"} if n % 2 == 0 else ()), frozenset({"call_0"} if n % 2 else ()))
         for n in range(8)
     ]
     assert sealable(turns, Limits(), 2) == [2, 4, 6, 8]

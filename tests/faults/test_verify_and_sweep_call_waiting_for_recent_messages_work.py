@@ -15,5 +15,5 @@ def test_a_scope_that_can_do_nothing_is_at_rest(client, prefix):
     house.sweep()
     house.settle()
     assert house.om.verify() == []
-    client.zadd(house.shop.keys.resources, {"harold": 1})
+    client.zadd(house.services.keys.resources, {"harold": 1})
     assert house.sweep().marked == 0

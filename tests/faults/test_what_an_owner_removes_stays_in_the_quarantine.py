@@ -2,7 +2,7 @@
 
 from world import World
 
-from om_api.errors import ModelError
+from om_api.domain.errors import ModelError
 
 
 def test_a_cleared_thread_takes_its_rejected_members_along_and_leaves_the_others(client, prefix):

@@ -5,9 +5,8 @@ import redis
 from world import World
 
 from om_api import Message, ObservationalMemory
-from om_api.errors import InvalidInputError
-from om_api.store.connection import Connection
-from om_api.store.steps import Wait
+from om_api.domain.errors import InvalidInputError
+from om_api.store.driver.connection import Connection
 
 BAD = ["\ud800", [{"type": "tool-call", "tool_call_id": "1", "args": object()}], None]
 
@@ -25,9 +24,11 @@ def test_a_message_that_cannot_be_kept_is_refused_and_none_is_added(client, pref
 
 
 class Away(Connection):
-    def _perform(self, step):
-        if isinstance(step, Wait):
-            return
+    def __init__(self, client):
+        super().__init__(client)
+        self._endpoint.ask = self._unanswered
+
+    def _unanswered(self, _):
         raise redis.ConnectionError("away")
 
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from chaos.journal import Journal
+from chaos.plan import Member
 from chaos.writers import Composer
 
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
-
-    from chaos.journal import Journal
-    from chaos.plan import Member
-
-    from load.asking import Asker
+from load.asking import Asker
 
 PATIENCE_S = 60.0
 _SPREAD_S = (0.1, 0.6)

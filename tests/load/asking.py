@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import httpx2
 
-if TYPE_CHECKING:
-    from load.seen import Away, Tally
+from load.seen import Away, Tally
 
 _AWAY = 503
 _PROBLEM = "application/problem+json"

@@ -8,18 +8,14 @@ import sys
 import threading
 import time
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+
+from chaos.house import House
 
 from load.hostile import NAME
-from om_api.key_ring import KeyRing
-from om_api.values import Message
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from chaos.house import House
-
-    from load.seen import Away
+from load.seen import Away
+from om_api.client.key_ring import KeyRing
+from om_api.domain.messages import Message
 
 _ENDS_S, _UNDER_WAY_S = 20, 15
 _PATIENCE_S = 30

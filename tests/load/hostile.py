@@ -10,11 +10,8 @@ import json
 import signal
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 NAME = "hostile"
 _ADDRESS, _STRANGERS = "127.0.0.2", "127.0.0.3"  # neither is the others': connections are counted by them

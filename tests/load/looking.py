@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 import redis
 from chaos.reader import MARK
 
 from load.agent import Agent, of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from load.asking import Answer
+from load.asking import Answer
 
 _FORMATS = ("text", "openai", "anthropic", "gemini", "blocks")
 _HELD_TO = ("text", "blocks")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
+from chaos.plan import Member
 
 from load.agent import PATIENCE_S, Agent, of
-
-if TYPE_CHECKING:
-    from chaos.plan import Member
 
 _WAIT_S = 1.0
 _OTHERS_KEY, _NO_KEY, _NOT_VALID = 403, 401, 422

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import random
 import signal
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from chaos.plan import Member
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SERVER, API = "server", "api"
 _DOWN_S = (0.5, 2.0)

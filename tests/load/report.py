@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter
+from typing import NamedTuple
+
+from chaos.aftermath import Rest
+from chaos.judging import Verdict
 
 from load.hostile import DOES
-from load.seen import percentile
-
-if TYPE_CHECKING:
-    from collections import Counter
-
-    from chaos.aftermath import Rest
-    from chaos.judging import Verdict
-
-    from load.plan import Run
-    from load.seen import Tally
+from load.plan import Run
+from load.seen import Tally, percentile
 
 _SHARES = (0.5, 0.95, 0.99)
 

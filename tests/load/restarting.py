@@ -5,16 +5,12 @@ from __future__ import annotations
 import signal
 import time
 from collections import Counter
-from typing import TYPE_CHECKING
 
-from load.plan import API, SERVER, restarts
+from chaos.house import House
+from chaos.journal import Journal
 
-if TYPE_CHECKING:
-    from chaos.house import House
-    from chaos.journal import Journal
-
-    from load.plan import Restart, Run
-    from load.seen import Away
+from load.plan import API, SERVER, Restart, Run, restarts
+from load.seen import Away
 
 _GROWS_S = 60.0
 _POLL_S = 0.05

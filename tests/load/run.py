@@ -5,29 +5,24 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from chaos import aftermath, judging
 from chaos import report as chaos_report
+from chaos.aftermath import Rest
 from chaos.crew import celery
 from chaos.house import House
+from chaos.journal import Journal
 
 from load import report
 from load.enduring import Enduring
-from load.plan import API, cast
+from load.plan import API, Run, cast
+from load.report import Seen
 from load.restarting import Restarting
 from load.seen import Away, Tally
 from load.traffic import Traffic, badges
 from om_api.cli.embedded import free_port
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from chaos.aftermath import Rest
-    from chaos.journal import Journal
-
-    from load.plan import Run
-    from load.report import Seen
 
 _OM = "import sys; from om_api.cli import main; sys.exit(main())"
 _TRACEBACK = b"Traceback (most recent call last)"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from chaos.journal import Said
 
 from load.agent import PATIENCE_S, Agent, of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _REPEATS_WITHIN_S = 300.0  # ids older than ten minutes may be new messages by design
 _GIVES_UP = 0.25

@@ -5,27 +5,20 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
 
 import httpx2
+import redis
 from chaos import judging
-from chaos.house import PREFIX
+from chaos.house import PREFIX, House
+from chaos.journal import Journal
 
 from load import looking, owning, speaking
 from load.agent import Agent, Badges
 from load.asking import Asker
-from load.plan import cast
-from om_api.key_ring import KeyRing
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    import redis
-    from chaos.house import House
-    from chaos.journal import Journal
-
-    from load.plan import Run
-    from load.seen import Away, Tally
+from load.plan import Run, cast
+from load.seen import Away, Tally
+from om_api.client.key_ring import KeyRing
 
 KINDS: dict[Callable[[Agent], Awaitable[None]], float] = {
     speaking.push: 34,

@@ -8,17 +8,14 @@ import argparse
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from reports import write_block
 
 from mutants.generating import SHARE, broad, complete, drawn
 from mutants.judging import Verdict, equivalents, judge, report
+from mutants.mutant import Mutant
 from mutants.results import Results
 from mutants.running import BaselineError, Run
-
-if TYPE_CHECKING:
-    from mutants.mutant import Mutant
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KNOWN = ROOT / ".pytest_cache" / "mutants"

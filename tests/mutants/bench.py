@@ -9,15 +9,13 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from servers import Server
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mutants.mutant import Mutant
+from mutants.mutant import Mutant
 
 _NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", ".om", "dist", "build", ".*_cache", ".hypothesis")
 _SEEDS = "8"  # of the interleavings; each takes seconds

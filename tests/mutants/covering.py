@@ -49,7 +49,7 @@ class Watch:
 
     def _listen(self) -> None:
         """Every call of a script has its number of keys checked first."""
-        script = importlib.import_module("om_api.store.scripts").Script
+        script = importlib.import_module("om_api.store.driver.scripts").Script
         check = script.check
 
         def checked(self_: Any, keys: int) -> None:

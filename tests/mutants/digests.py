@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+from collections.abc import Iterable
+from pathlib import Path
 
 _PATTERNS = ("om_api/**/*.py", "om_api/**/*.lua", "om_workers/**/*.py", "tests/**/*.py")
 

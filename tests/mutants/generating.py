@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from mutants.lua_mutants import lua_mutants
+from mutants.mutant import Mutant
 from mutants.python_mutants import lifetimes_of, python_mutants
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from mutants.mutant import Mutant
 
 SCRIPTS = "om_api/store/lua"
 WHOLE = (
-    *("om_api/policy.py", "om_api/cutting.py", "om_workers/sweep.py"),
-    *("om_api/store/due.py", "om_api/store/locks.py", "om_workers/heartbeat.py"),
+    *("om_api/domain/policy.py", "om_api/domain/chunking.py", "om_workers/work/sweep.py"),
+    *(
+        "om_api/store/memory/due.py",
+        "om_api/store/driver/locks.py",
+        "om_api/store/driver/replies.py",
+        "om_workers/process/heartbeat.py",
+    ),
 )
-USERS = tuple(f"om_workers/{name}.py" for name in ("mover", "observer", "reflector", "rounds"))
-BROAD = ("om_api/context", "om_api/settings", "om_api/http", "om_workers/prompts")
+USERS = tuple(f"om_workers/work/{name}.py" for name in ("scope_worker", "observer", "reflector", "rounds"))
+BROAD = ("om_api/context", "om_api/language", "om_api/settings", "om_api/http", "om_workers/prompts")
 LASTING = ("om_api/store", "om_workers")
 _TEXTS = {"docs.py", "examples.py"}  # they write documents, which a test compares whole
 SEED = 11
@@ -40,7 +41,7 @@ def complete(root: Path) -> list[Mutant]:
     for script in sorted((root / SCRIPTS).glob("*.lua")):
         mutants += lua_mutants(f"{SCRIPTS}/{script.name}", script.read_text("utf-8"))
     elsewhere = [
-        file.relative_to(root).as_posix() for folder in LASTING for file in sorted((root / folder).glob("*.py"))
+        file.relative_to(root).as_posix() for folder in LASTING for file in sorted((root / folder).rglob("*.py"))
     ]
     for path, source in _there(root, [path for path in elsewhere if path not in {*WHOLE, *USERS}]):
         mutants += lifetimes_of(path, source)
@@ -49,7 +50,7 @@ def complete(root: Path) -> list[Mutant]:
 
 def broad(root: Path) -> list[Mutant]:
     """All of the rooms that are many."""
-    files = [file for folder in BROAD for file in sorted((root / folder).glob("*.py")) if file.name not in _TEXTS]
+    files = [file for folder in BROAD for file in sorted((root / folder).rglob("*.py")) if file.name not in _TEXTS]
     paths = [file.relative_to(root).as_posix() for file in files]
     return [mutant for path, source in _there(root, paths) for mutant in python_mutants(path, source)]
 

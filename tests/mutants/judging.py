@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import yaml
 
-from mutants.mutant import short
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mutants.mutant import Mutant
+from mutants.mutant import Mutant, short
 
 EQUIVALENT = Path(__file__).with_name("equivalent.yaml")
 
 _INTRODUCTION = """\
 Every condition is decided beforehand both ways, each side of an `and` or `or` dropped, each `NX`, `XX`, `GT`, `LT` and `REV` left
 out, each lock granted to everyone, each comparison moved by one, `min` made `max`, each number made one more and nothing, or
-twice as much and half, each lifetime twice as long and half: one at a time, in every script, in `policy.py`, `cutting.py`, the
-sweep and the code about locks, leases and the due indexes, and in {drawn} of context, prompts, settings and http{left}.
+twice as much and half, each lifetime twice as long and half: one at a time, in every script, in `policy.py`, `chunking.py`, the
+sweep and the code about locks, leases and the due indexes, and in {drawn} of context, language, prompts, settings and http{left}.
 Each is tried with tests that run its line, the shortest first, on a real server, until one fails; what 100 of them do not notice
 is tried with all of them."""
 

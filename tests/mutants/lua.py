@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
 _TOKEN = re.compile(
     r"(?P<gap>\s+|--\[\[.*?\]\]|--[^\n]*)"

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from mutants.lua import Expression, Side, Token, expressions, tokens
 from mutants.lua_values import value_changes
 from mutants.mutant import Change, Mutant, abridged, name_all, without
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _FLAGS = {"'NX'", "'XX'", "'GT'", "'LT'", "'REV'"}  # conditions that the server checks
 

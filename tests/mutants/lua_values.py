@@ -6,18 +6,12 @@ which a test compares.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from mutants.lua import past
+from mutants.lua import Token, past
 from mutants.mutant import Change, abridged
 from mutants.values import COMPARED, EXTREMES, LIFETIMES, lifetimes, others
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mutants.lua import Token
-
 
 CLOCK = "tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)"
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
+from typing import NamedTuple
 
 _LONG = 70
 _AT_HOME = ("om_api/store/lua/", "om_api/", "om_workers/")  # left out of names: no two files are alike without them

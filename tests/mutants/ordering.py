@@ -5,15 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 from mutants.coverage_map import Ran, bits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from mutants.mutant import Mutant
+from mutants.mutant import Mutant
 
 _CLOSE = 0.2  # a test whose file mentions the module is asked before one that is a fifth as long
 _OWN = 0.001  # and one whose file is called after it, before nearly all others

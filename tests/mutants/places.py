@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from mutants.mutant import Change, abridged
-
-if TYPE_CHECKING:
-    import ast
 
 
 class Places:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from mutants.mutant import Change, Mutant, abridged, name_all, without
 from mutants.places import Places
 from mutants.python_values import lifetime_changes, value_changes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _FLAGS = {"NX", "XX", "GT", "LT", "REV"}  # conditions that the server checks
 _GRANTED = {
@@ -84,7 +81,9 @@ def _changes(places: Places, node: ast.AST) -> Iterator[Change]:
     elif isinstance(node, ast.withitem) and isinstance(node.context_expr, ast.Call):
         yield from _granted(places, node.context_expr)
     elif isinstance(node, ast.Tuple):
-        yield from _flags(places, node)
+        yield from _flags(places, node.elts)
+    elif isinstance(node, ast.Call):
+        yield from _flags(places, node.args)
 
 
 def _decided(places: Places, test: ast.expr, word: str, *values: str) -> Iterator[Change]:
@@ -106,7 +105,7 @@ def _granted(places: Places, call: ast.Call) -> Iterator[Change]:
         yield places.replace(call, _GRANTED[kind], f"with {abridged(places.text(call))} -> {says}")
 
 
-def _flags(places: Places, node: ast.Tuple) -> Iterator[Change]:
-    for before, flag in pairwise(node.elts):
+def _flags(places: Places, words: list[ast.expr]) -> Iterator[Change]:
+    for before, flag in pairwise(words):
         if isinstance(flag, ast.Constant) and flag.value in _FLAGS:
             yield Change(places.span(before)[1], places.span(flag)[1], "", f"without {flag.value}")

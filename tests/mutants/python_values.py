@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from mutants.mutant import Change, abridged
+from mutants.places import Places
 from mutants.values import COMPARED, EXTREMES, LIFETIMES, lifetimes, others
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mutants.places import Places
 
 _SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 _KEPT = re.compile(r"_M?S$|TTL|KEPT|LEASE|^ex$|^px$")  # what lifetimes are called
@@ -28,7 +24,7 @@ def value_changes(places: Places, node: ast.AST) -> Iterator[Change]:
     elif isinstance(node, ast.Call):
         yield from _called(places, node)
     elif isinstance(node, ast.Tuple | ast.List):
-        yield from _kept(places, node)
+        yield from _kept(places, node.elts)
 
 
 def lifetime_changes(places: Places, tree: ast.Module) -> Iterator[Change]:
@@ -39,7 +35,7 @@ def lifetime_changes(places: Places, tree: ast.Module) -> Iterator[Change]:
             yield from _longer(places, node.value)
     for node in ast.walk(tree):
         if isinstance(node, ast.Tuple | ast.List):
-            yield from _kept(places, node)
+            yield from _kept(places, node.elts)
         elif isinstance(node, ast.Call):
             yield from _lasting(places, node)
 
@@ -67,13 +63,14 @@ def _lasting(places: Places, node: ast.Call) -> Iterator[Change]:
     for given in node.keywords:
         if given.arg and _KEPT.search(given.arg):
             yield from _longer(places, given.value)
+    yield from _kept(places, node.args)
 
 
-def _kept(places: Places, node: ast.Tuple | ast.List) -> Iterator[Change]:
+def _kept(places: Places, words: list[ast.expr]) -> Iterator[Change]:
     """Of a command to the server the time behind EX or PX, and the last word of an EXPIRE."""
-    for at, word in enumerate(node.elts[:-1]):
+    for at, word in enumerate(words[:-1]):
         if isinstance(word, ast.Constant) and word.value in LIFETIMES:
-            yield from _longer(places, node.elts[-1 if at == 0 else at + 1])
+            yield from _longer(places, words[-1 if at == 0 else at + 1])
 
 
 def _longer(places: Places, node: ast.expr) -> Iterator[Change]:

@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 from mutants.digests import Digests
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from mutants.mutant import Mutant
+from mutants.mutant import Mutant
 
 _WRITTEN_EVERY_S = 5.0
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import queue
 import tempfile
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from mutants.bench import Bench
 from mutants.coverage_map import CoverageMap, test_files
+from mutants.mutant import Mutant
 from mutants.ordering import Order
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from mutants.mutant import Mutant
-    from mutants.results import Results
+from mutants.results import Results
 
 MOST = 100  # tests for each mutant at first
 _PATIENCE_S = 120.0

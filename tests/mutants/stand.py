@@ -15,8 +15,9 @@ import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import hypothesis
 import pytest
@@ -24,9 +25,6 @@ import pytest
 from mutants.coverage_map import is_asked
 from mutants.covering import Watch
 from mutants.swapping import Functions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _OTHERS = (
     "celery openai google.genai fastapi starlette.testclient uvicorn redis fakeredis rich limits pydantic.v1 tiktoken"
@@ -122,7 +120,7 @@ def _answered(tests: Tests, asked: dict[str, Any], folder: str, functions: Funct
     if functions and asked["path"].endswith(".py"):
         functions.swap(f"{folder}/{asked['path']}", asked["source"], asked["mutated"])
     if asked["path"].endswith(".lua"):
-        importlib.import_module("om_api.store.scripts").load_all.cache_clear()
+        importlib.import_module("om_api.store.driver.scripts").load_all.cache_clear()
     watch = Watch(folder) if asked["watch"] else None
     files = set(asked["files"])
     names = asked["tests"] or [name for name in tests.items if name.partition("::")[0] in files and is_asked(name)]

@@ -8,7 +8,7 @@ import pytest
 
 from mutants.lua import expressions, tokens
 from mutants.lua_mutants import lua_mutants
-from om_api.store.scripts import load_all
+from om_api.store.driver.scripts import load_all
 
 SCRIPTS = {name: script.source for name, script in load_all().items()}
 

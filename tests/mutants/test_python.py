@@ -39,7 +39,7 @@ def test_every_if_and_while_of_a_function_is_found(path):
     source = (ROOT / path).read_text("utf-8")
     words = [token.string for token in tokenize.generate_tokens(io.StringIO(source).readline)]
     decided = [m.change.says for m in python_mutants(path, source) if m.change.text == "False"]
-    outside = words.count("TYPE_CHECKING") - 1  # of no interest to anything that runs
+    outside = words.count("TYPE_CHECKING") // 2  # of no interest to anything that runs
 
     assert sum(says.startswith(("if ", "while ")) for says in decided) == (
         words.count("if") + words.count("elif") + words.count("while") - outside
@@ -100,4 +100,8 @@ def test_what_is_drawn_of_the_broad_rooms_is_the_same_every_time_and_whatever_is
 
     assert 0.8 * SHARE < len(some) / len(mutants) < 1.2 * SHARE
     assert drawn([m for m in mutants if "dates" in m.id], SHARE) == [m for m in some if "dates" in m.id]
-    assert {mutant.path.rpartition("/")[0] for mutant in complete(ROOT)} >= {"om_api", "om_api/store/lua", "om_workers"}
+    assert {mutant.path.rpartition("/")[0] for mutant in complete(ROOT)} >= {
+        "om_api/domain",
+        "om_api/store/lua",
+        "om_workers/work",
+    }

@@ -73,7 +73,7 @@ def test_the_report_counts_by_file_gives_the_reasons_and_says_how_many_were_not_
 def tree(tmp_path):
     """A product of one module, and its tests."""
     root = tmp_path / "root"
-    store = {"om_api/store/__init__.py": "", "om_api/store/scripts.py": "class Script: check = None"}
+    store = {"om_api/store/__init__.py": "", "om_api/store/driver/scripts.py": "class Script: check = None"}
     for name, text in {"om_api/__init__.py": "", "om_api/x.py": MODULE, FILE: TESTS, **store}.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from world import World
 
-from om_api.errors import InvalidInputError
-from om_api.memory import ObservationalMemory
+from om_api.client.memory import ObservationalMemory
+from om_api.domain.errors import InvalidInputError
 
 THREADS = ("t-1", "t-2", "t-3")
 TURNS = st.lists(

@@ -10,8 +10,7 @@ from kombu.exceptions import ContentDisallowed
 from kombu.serialization import loads
 
 from om_api import StoreError, load_settings
-from om_workers.app import CeleryDispatch, app, make_app
-from om_workers.schedule import Scheduler
+from om_workers.app import CeleryQueues, app, make_app
 
 
 def test_every_task_is_routed_to_a_queue_of_its_own_that_the_worker_consumes():
@@ -53,17 +52,7 @@ def test_a_broker_that_is_away_is_said_in_one_line_and_costs_nothing_but_time():
     app.set_default()
 
     with pytest.raises(StoreError, match=r"did not take om\.adopt.*Check OM_BROKER_URL; the due index"):
-        CeleryDispatch(made).adopt("cortex:om:{harold}:messages:t-1")
-
-
-@pytest.fixture
-def rail():
-    """An application whose broker is in this process, and who passes work on through it."""
-    made = make_app(load_settings(environ={"OM_BROKER_URL": "memory://"}))
-    yield made, CeleryDispatch(made)
-    made.control.purge()  # the broker is in this process, for whoever comes next
-    app.set_default()
-    made.close()
+        CeleryQueues(made).adopt("cortex:om:{harold}:messages:t-1")
 
 
 def test_a_broker_of_any_make_says_how_many_tasks_wait(rail):
@@ -79,7 +68,7 @@ def test_a_broker_that_cannot_be_asked_holds_nobody_up():
     made = make_app(load_settings(environ={"OM_BROKER_URL": "redis://127.0.0.1:1/0"}))
     app.set_default()
 
-    assert CeleryDispatch(made).waiting("observe") == 0
+    assert CeleryQueues(made).waiting("observe") == 0
 
 
 class Held:
@@ -99,39 +88,3 @@ def test_who_holds_tasks_that_it_has_not_begun_says_of_which_scopes(rail, monkey
 
     assert dispatch.held("observe") == ["harold"]
     assert dispatch.held("reflect") == ["albert"]
-
-
-def test_the_beat_adds_no_tick_to_a_queue_in_which_others_wait(rail):
-    """Catches ticks that pile up while no worker runs: an hour's outage left 840 of them before any work."""
-    made, dispatch = rail
-    beat = Scheduler(made, lazy=True)
-    beat.setup_schedule()
-    sent = [beat.apply_async(beat.schedule["om.observer_tick"], advance=False) is not None for _ in range(15)]
-
-    assert sent == [True] * 11 + [False] * 4
-    assert dispatch.waiting("ticks") == 11
-
-
-def test_the_beat_sends_a_sweep_behind_the_adoptions_of_a_large_fleet(rail):
-    """Catches a sweep that waits for ever where plain writers keep every worker adopting."""
-    made, dispatch = rail
-    beat = Scheduler(made, lazy=True)
-    beat.setup_schedule()
-    for _ in range(50):
-        dispatch.adopt("a-key")
-
-    assert beat.apply_async(beat.schedule["om.sweep"], advance=False)
-    assert dispatch.waiting("maintenance") == 51
-
-
-def test_a_beat_sends_ticks_again_when_its_broker_is_back(rail, monkeypatch):
-    """Catches a length that is asked for on the beat's own channel: after an outage no tick was ever sent again."""
-    made, dispatch = rail
-    beat = Scheduler(made, lazy=True)
-    beat.setup_schedule()
-    monkeypatch.setattr(
-        Scheduler, "producer", property(lambda _: pytest.fail("a channel of before the outage was asked"))
-    )
-
-    assert beat.apply_async(beat.schedule["om.observer_tick"], advance=False)
-    assert dispatch.waiting("ticks") == 1

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from world import Everybody, World
 
-from om_api.errors import BudgetReachedError, ModelError
-from om_api.store import looking
-from om_api.values import Scope
-from om_workers.admission import Admission
-from om_workers.asking import Asking
-from om_workers.ledger import Ledger
+from om_api.domain.errors import BudgetReachedError, ModelError
+from om_api.domain.values import Scope
+from om_api.store.memory import scope_state
+from om_workers.calls.admission import Admission
+from om_workers.calls.ledger import Ledger
+from om_workers.calls.model_calls import ModelCalls
 from om_workers.llm.base import BilledError, Reply, Request, Usage
 from om_workers.llm.scripted import Scripted
 
@@ -31,11 +31,11 @@ class Paid(Scripted):
 class Counted(World):
     """A world whose calls are counted and billed."""
 
-    def new_shop(self, **guarded):
-        shop = super().new_shop(**guarded)
-        book = Ledger(self.settings, shop.connection, shop.keys, shop.telling)
-        asking = Asking(shop.registry, Everybody(), book, self.settings, shop.count, tries=1)
-        return shop._replace(asking=asking)
+    def new_services(self, **guarded):
+        services = super().new_services(**guarded)
+        book = Ledger(self.settings, services.connection, services.keys, services.events)
+        asking = ModelCalls(services.registry, Everybody(), book, self.settings, services.count, tries=1)
+        return services._replace(models=asking)
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_an_answer_that_cannot_be_used_is_billed_and_counts_against_the_budget(h
     world = house(Scripted(useless, useless, useless, name="priced"), budget__tokens_per_day="2000")
     for expected in (BilledError, BilledError, BudgetReachedError):
         with pytest.raises(expected):
-            world.shop.asking.ask("harold", ["priced"], REQUEST, str)
+            world.services.models.ask("harold", ["priced"], REQUEST, str)
     (line,) = world.om.costs("harold").lines
 
     assert (line.calls, line.failed, line.input, line.output, line.cost) == (2, 2, 2_000, 400, 0.00252)
@@ -90,9 +90,12 @@ def test_an_answer_that_cannot_be_used_is_billed_and_counts_against_the_budget(h
 
 def strict(world):
     """The same house with the limits of its models in force, and nobody waits for them."""
-    shop, book = world.shop, Ledger(world.settings, world.shop.connection, world.shop.keys, world.shop.telling)
-    doors = Admission(shop.connection, shop.keys, patience=0)
-    return Asking(shop.registry, doors, book, world.settings, shop.count, tries=1)
+    services, book = (
+        world.services,
+        Ledger(world.settings, world.services.connection, world.services.keys, world.services.events),
+    )
+    doors = Admission(services.connection, services.keys, patience=0)
+    return ModelCalls(services.registry, doors, book, world.settings, services.count, tries=1)
 
 
 def test_who_has_no_budget_left_takes_no_place_under_a_limit_from_those_who_have(house):
@@ -129,7 +132,7 @@ def test_a_call_that_fails_is_billed_as_failed(house):
 def test_work_whose_budget_is_used_up_waits_and_burns_no_attempt(house):
     world = house(budget__calls_per_day="0")
     talk(world)
-    chunks = world.shop.run(looking.look(world.shop.keys, Scope("harold"))).chunks
+    chunks = world.services.run(scope_state.look(world.services.keys, Scope("harold"))).chunks
 
     assert world.model.requests == []
     assert chunks
@@ -144,7 +147,7 @@ def test_the_refusal_is_the_error_of_the_unit_of_work_and_says_when_to_come_back
     world.perform("observe", *world.dispatch.queue.popleft()[1])
     with pytest.raises(BudgetReachedError):
         world.work()
-    waits = world.client.zscore(world.shop.keys.due_observe, "harold") - 1_000 * world.client.time()[0]
+    waits = world.client.zscore(world.services.keys.due_observe, "harold") - 1_000 * world.client.time()[0]
 
     assert 200_000 < waits < 400_000
 

@@ -7,9 +7,10 @@ from collections import Counter
 
 import pytest
 
-from om_api import Message, tokens
-from om_api.store import looking
-from om_api.values import Scope
+from om_api import Message
+from om_api.domain import tokens
+from om_api.domain.values import Scope
+from om_api.store.memory import scope_state
 
 TEXT = "a text of a plain writer, number {}, that nobody has counted so far and that is long enough to tell"
 
@@ -24,8 +25,8 @@ def tokenised(world):
         return 100
 
     counter = tokens.Remembering(count)
-    world.shop = world.shop._replace(count=counter)
-    world.om._core.count = counter
+    world.services = world.services._replace(count=counter)
+    world.om._core.writing.count = counter
     return seen
 
 
@@ -67,7 +68,7 @@ def test_the_count_is_stored_with_the_message_and_the_sum_with_its_chunk(world, 
     world.om.force_observe("t-1", "harold")
     world.claim()
     world.perform("observe", *world.dispatch.queue.popleft()[1])
-    (chunk,) = world.shop.run(looking.look(world.shop.keys, Scope("harold"))).chunks
+    (chunk,) = world.services.run(scope_state.look(world.services.keys, Scope("harold"))).chunks
 
     assert json.loads(member)["tokens"] == 104
     assert chunk.tokens == 104

@@ -6,7 +6,7 @@ import pytest
 from world import World
 
 from om_api import load_settings
-from om_api.errors import SettingsError
+from om_api.domain.errors import SettingsError
 from om_workers.llm.scripted import Scripted
 from om_workers.prompts.library import prompt
 

@@ -9,8 +9,8 @@ import pytest
 from world import World
 
 from om_api import Message
-from om_api.errors import ModelError
-from om_api.values import Outcome
+from om_api.domain.errors import ModelError
+from om_api.domain.values import Outcome
 from om_workers.llm.scripted import Scripted
 
 

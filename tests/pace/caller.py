@@ -8,10 +8,10 @@ import threading
 import time
 from collections import Counter
 
-from om_api.errors import ModelError
+from om_api.domain.errors import ModelError
 from om_api.settings import load_settings
-from om_workers import wiring
 from om_workers.llm.base import Request
+from om_workers.tasks import wiring
 
 MODEL = "counted"
 _LONGEST_S = 30.0
@@ -20,7 +20,7 @@ REQUEST = Request(purpose="observe", system="Take notes.", prompt="Nothing was s
 
 def main(seconds: float, threads: int) -> None:
     """Ask for `seconds` with so many threads, and print how that ended, by kind."""
-    asking = wiring.build(load_settings(), None, None).asking  # type: ignore[arg-type]  no work is passed on here
+    asking = wiring.build(load_settings(), None, None).models  # type: ignore[arg-type]  no work is passed on here
     seen: Counter[str] = Counter()
     end = time.monotonic() + seconds
 

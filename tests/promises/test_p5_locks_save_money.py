@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from world import contents
 
-from om_api.values import Outcome
+from om_api.domain.values import Outcome
 
 
 def _next(world):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from om_api import Message
-from om_api.errors import StoreError
-from om_api.recent import MOST
+from om_api.client.reader_cache import MOST
+from om_api.domain.errors import StoreError
 
 MB = 2**20
 
@@ -14,14 +14,14 @@ MB = 2**20
 @pytest.fixture
 def trips(world, monkeypatch):
     """Every round trip of the client, in order."""
-    connection, seen = world.om._connection, []
-    perform = connection._perform
+    server, seen = world.om._connection._endpoint, []
+    ask = server.ask
 
     def counted(step):
         seen.append(step)
-        return perform(step)
+        return ask(step)
 
-    monkeypatch.setattr(connection, "_perform", counted)
+    monkeypatch.setattr(server, "ask", counted)
     return seen
 
 
@@ -77,7 +77,6 @@ def test_an_agent_that_fails_open_goes_on_without_the_store(world, face, monkeyp
     first = Message(role="user", content="before", thread_id="t-1", resource_id="harold")
     om.add_message(first)
     assert not om.get_context("t-1", "harold").unavailable
-    perform = om._connection._perform
 
     def away(step):
         raise StoreError("away", stored=False)
@@ -89,7 +88,6 @@ def test_an_agent_that_fails_open_goes_on_without_the_store(world, face, monkeyp
     assert [message.content for message in context.messages] == ["before", "meanwhile"]
 
     monkeypatch.undo()
-    assert perform
     assert [message.content for message in om.get_context("t-1", "harold").messages] == ["before", "meanwhile"]
     assert len(world.covering()) == 2
 
@@ -97,11 +95,12 @@ def test_an_agent_that_fails_open_goes_on_without_the_store(world, face, monkeyp
 def test_what_waits_to_be_sent_is_not_forgotten_by_a_call_that_sends_only_its_own(world, face, monkeypatch):
     """Time 0: a call sends what waits. Time 1: another one cannot, and keeps its message. Time 2: the first one succeeds."""
     om = face(world.settings, client=world.client, fail_open=True)
-    add = om._core.add
-    monkeypatch.setattr(om._core, "add", _away)
+    writing = om._core.writing
+    send = writing.send
+    monkeypatch.setattr(writing, "send", _away)
     om.add_message(_said("before"))
     monkeypatch.setattr(
-        om._core, "add", lambda batch: om._unsent.extend([om._core.prepare(_said("meanwhile"))]) or add(batch)
+        writing, "send", lambda batch: om._unsent.extend([writing.prepare(_said("meanwhile"))]) or send(batch)
     )
     om.add_message(_said("after"))
     monkeypatch.undo()
@@ -129,4 +128,4 @@ def test_an_agent_that_fails_open_keeps_a_large_memory_while_the_store_is_away(w
 
     assert kept.unavailable
     assert kept.messages == read.messages != []
-    assert MOST / 4 < om._core._recent.of("harold", "t-1").weight <= MOST
+    assert MOST / 4 < om._core.contexts._readers.of("harold", "t-1").weight <= MOST

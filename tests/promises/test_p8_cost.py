@@ -6,9 +6,9 @@ import pytest
 import redis
 from world import World
 
-from om_api.store.scripts import load_all
-from om_api.values import Scope
-from om_workers.heartbeat import Heartbeat
+from om_api.domain.values import Scope
+from om_api.store.driver.scripts import load_all
+from om_workers.process.heartbeat import Heartbeat
 
 
 def _commands(world):
@@ -34,7 +34,7 @@ def world(private_server_url, prefix):
         for script in load_all().values():
             client.script_load(script.source)
         house = World(client, prefix, message_threshold="30000", observation_threshold="10000000")
-        house.shop = house.shop._replace(heartbeat=Still(house.shop.connection))
+        house.services = house.services._replace(heartbeat=Still(house.services.connection))
         yield house
 
 
@@ -60,7 +60,7 @@ def test_activation_runs_as_many_commands_for_a_thousand_messages_as_for_ten(wor
         world.perform(*_next(world))
         world.observer()._observe_locked(Scope(resource), _next(world)[2:])
         before = _commands(world)
-        world.mover().observe(resource)
+        world.scope_worker().observe(resource)
         spent.append(_spent(before, _commands(world)))
         assert len(world.om.observations(resource)) == 1
 

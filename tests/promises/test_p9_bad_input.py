@@ -7,8 +7,8 @@ import json
 import pytest
 
 from om_api import InvalidInputError, Message
-from om_api.errors import ModelError
-from om_api.values import Outcome
+from om_api.domain.errors import ModelError
+from om_api.domain.values import Outcome
 
 
 @pytest.mark.parametrize(

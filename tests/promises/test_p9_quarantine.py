@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from om_api import InvalidInputError, Message
-from om_api.errors import ModelError
-from om_api.values import Outcome
+from om_api.domain.errors import ModelError
+from om_api.domain.values import Outcome
 
 
 def _blocking(world, *ids):

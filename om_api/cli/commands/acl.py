@@ -5,23 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import click
 
-from om_api import acl as users
-from om_api.api_keys import Role
-from om_api.cli.help import examples
+from om_api.cli.help import command
 from om_api.cli.output import json_option, note, print_json, print_table
-from om_api.cli.target import Target, optional_resource, pass_target
-from om_api.errors import InvalidInputError
-from om_api.store import acl as store
-from om_api.store.keys import Keys
-from om_api.values import Outcome
-
-if TYPE_CHECKING:
-    from om_api.acl import StoreUser
+from om_api.cli.target import Target, optional_resource
+from om_api.domain.api_keys import Role
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.values import Outcome
+from om_api.store.fleet import acl_rules as users
+from om_api.store.fleet import acl_users as store
+from om_api.store.fleet.acl_rules import StoreUser
+from om_api.store.memory.keys import Keys
 
 _NO_FILE = (
     "this server keeps users in no file, and forgets them when it starts again: give it an aclfile (docs/security.md)"
@@ -34,7 +32,7 @@ _OPEN_DOOR = (
 _ONCE = "this is the only time it is shown"
 
 
-class Asked(NamedTuple):
+class AclRequest(NamedTuple):
     """What the command line says."""
 
     resource: str | None
@@ -93,16 +91,14 @@ def _read(file: str) -> str:
     return text.strip("\r\n")
 
 
-@click.command(
-    epilog=examples(
-        "om acl harold",
-        "om acl harold --apply --generate",
-        "om acl harold --role reader --apply --password-env HAROLD_PASSWORD",
-        "om acl harold --apply --generate --reset",
-        "om acl harold --revoke",
-        "om acl --workers --apply --password-file workers.password",
-        "om acl --list",
-    )
+@command(
+    "om acl harold",
+    "om acl harold --apply --generate",
+    "om acl harold --role reader --apply --password-env HAROLD_PASSWORD",
+    "om acl harold --apply --generate --reset",
+    "om acl harold --revoke",
+    "om acl --workers --apply --password-file workers.password",
+    "om acl --list",
 )
 @optional_resource
 @click.option(
@@ -117,7 +113,6 @@ def _read(file: str) -> str:
 @click.option("--revoke", is_flag=True, help="End the user with its connections; without --role in both roles.")
 @click.option("--list", "show", is_flag=True, help="List the users of this store.")
 @json_option
-@pass_target
 def acl(target: Target, /, **said: Any) -> None:
     """Print or set a Redis user that reaches the memory of one resource and nothing else.
 
@@ -125,7 +120,7 @@ def acl(target: Target, /, **said: Any) -> None:
     passwords stay, and a new one is added to them until --reset. The server is told a hash. Users are not copied to
     replicas: apply them at each server. Whoever runs this must be permitted ACL; an agent's user is not.
     """
-    asked, keys = Asked(**said), Keys(target.settings().prefix)
+    asked, keys = AclRequest(**said), Keys(target.settings().prefix)
     asked.check()
     if asked.show:
         _list(target, keys, asked)
@@ -137,7 +132,7 @@ def acl(target: Target, /, **said: Any) -> None:
         _print(keys, asked)
 
 
-def _print(keys: Keys, asked: Asked) -> None:
+def _print(keys: Keys, asked: AclRequest) -> None:
     password = asked.password()
     click.echo(asked.user(keys).line([users.kept(password)] if password else []))
     if asked.generate:
@@ -146,7 +141,7 @@ def _print(keys: Keys, asked: Asked) -> None:
         note(_UNFINISHED)
 
 
-def _apply(target: Target, keys: Keys, asked: Asked) -> None:
+def _apply(target: Target, keys: Keys, asked: AclRequest) -> None:
     password, user = asked.password(), asked.user(keys)
     done = target.run(store.apply(user, [users.kept(password)] if password else [], reset=asked.reset))
     if asked.generate:
@@ -159,7 +154,7 @@ def _apply(target: Target, keys: Keys, asked: Asked) -> None:
         note(_OPEN_DOOR)
 
 
-def _revoke(target: Target, keys: Keys, asked: Asked) -> None:
+def _revoke(target: Target, keys: Keys, asked: AclRequest) -> None:
     names = asked.names(keys)
     ended, saved = target.run(store.revoke(names))
     if not ended:
@@ -169,7 +164,7 @@ def _revoke(target: Target, keys: Keys, asked: Asked) -> None:
         note(_NO_FILE)
 
 
-def _list(target: Target, keys: Keys, asked: Asked) -> None:
+def _list(target: Target, keys: Keys, asked: AclRequest) -> None:
     found = [user._asdict() for user in target.run(store.listed(keys))]
     if asked.as_json:
         print_json(found)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import click
 
-from om_api.cli.help import examples
-from om_api.cli.known import check_known
+from om_api.cli.existence import check_known
+from om_api.cli.help import command
 from om_api.cli.output import json_option, print_json
-from om_api.cli.target import Target, checked, pass_target, resource_argument
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from om_api.cli.target import Target, checked, resource_argument
 
 _PIECE = 256 * 1024
 
 
-@click.command(epilog=examples("om export harold > harold.jsonl", "om export harold | gzip > harold.jsonl.gz"))
+@command("om export harold > harold.jsonl", "om export harold | gzip > harold.jsonl.gz")
 @resource_argument
-@pass_target
 def export(target: Target, resource: str) -> None:
     """Write a resource's whole memory to stdout, as JSON lines.
 
@@ -33,14 +29,11 @@ def export(target: Target, resource: str) -> None:
         sys.stdout.buffer.flush()
 
 
-@click.command(
-    "import", epilog=examples("om import < harold.jsonl", "gunzip -c harold.jsonl.gz | om import --as harold-2")
-)
+@command("om import < harold.jsonl", "gunzip -c harold.jsonl.gz | om import --as harold-2", name="import")
 @click.option(
     "--as", "resource", metavar="RESOURCE", callback=checked, help="Whose memory it is to be; else whose it was."
 )
 @json_option
-@pass_target
 def import_(target: Target, resource: str | None, as_json: bool) -> None:
     """Make the memory that stdin holds that of a resource which holds nothing, and print what it has.
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from om_api.cli.target import Target
+from om_api.cli.target import Target
 
 
 @click.command(add_help_option=False, context_settings={"ignore_unknown_options": True})
@@ -20,5 +18,5 @@ def bench(ctx: click.Context, words: tuple[str, ...]) -> None:
     """Measure speed, cost, and what a memory keeps."""
     target: Target = ctx.obj
     environ = os.environ | ({"OM_REDIS_URL": target.url} if target.url else {})
-    child = [sys.executable, "-m", "om_workers.bench", *words]
+    child = [sys.executable, "-m", "om_bench", *words]
     ctx.exit(subprocess.run(child, check=False, env=environ).returncode)  # noqa: S603 - no shell

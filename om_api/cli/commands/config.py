@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from om_api.cli.help import examples
+from om_api.cli.help import command, examples
 from om_api.cli.output import json_option, note, print_json, print_table
-from om_api.cli.target import Target, optional_resource, pass_target
-from om_api.errors import SettingsError
-from om_api.settings import Problem
+from om_api.cli.target import Target, optional_resource
+from om_api.domain.errors import SettingsError
+from om_api.settings import FileProblem
 from om_api.settings.effective import Row, rows
-from om_api.settings.state import problem_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+from om_api.settings.folder import problem_of
 
 _COLUMNS = ("key", "value", "where from")
 
@@ -32,14 +30,14 @@ def config(ctx: click.Context) -> None:
         ctx.invoke(show)
 
 
-@config.command(
-    epilog=examples(
-        "om config show", "om config show harold", "om config show harold --json | jq '.settings.message_threshold'"
-    )
+@command(
+    "om config show",
+    "om config show harold",
+    "om config show harold --json | jq '.settings.message_threshold'",
+    of=config,
 )
 @optional_resource
 @json_option
-@pass_target
 def show(target: Target, resource: str | None = None, as_json: bool = False) -> None:
     """Show the settings in force, and where each value comes from.
 
@@ -74,16 +72,12 @@ def _print(found: dict[str | None, list[Row]]) -> None:
         print_table(_COLUMNS, [(row.key, row.shown(), row.origin) for row in changed], title)
 
 
-@config.command(
-    epilog=examples("om config check", "om config check ./config", "om config check ./config --json | jq '.[].file'")
-)
+@command("om config check", "om config check ./config", "om config check ./config --json | jq '.[].file'", of=config)
 @click.argument(
     "folder", metavar="[DIR]", type=click.Path(exists=True, file_okay=False, path_type=Path), required=False
 )
 @json_option
-@click.pass_context
-@pass_target
-def check(target: Target, ctx: click.Context, folder: Path | None, as_json: bool) -> None:
+def check(target: Target, folder: Path | None, as_json: bool) -> None:
     """Check the configuration, agents' files and environment included; for CI.
 
     Prints every problem. Exit code 1 if there is one, else 0.
@@ -94,22 +88,22 @@ def check(target: Target, ctx: click.Context, folder: Path | None, as_json: bool
     for problem in () if as_json else problems:
         click.echo(_line(problem))
     if problems:
-        ctx.exit(1)
+        sys.exit(1)
     note("no problems")
 
 
-def _problems(target: Target, folder: Path | None) -> list[Problem]:
+def _problems(target: Target, folder: Path | None) -> list[FileProblem]:
     """What is wrong with a folder; where nothing can be in force, that alone."""
     if folder and not (folder / "observational-memory.yaml").is_file():
-        return [Problem(str(folder), "holds no observational-memory.yaml: name the folder that does")]
+        return [FileProblem(str(folder), "holds no observational-memory.yaml: name the folder that does")]
     try:
         settings = target.settings(folder)
     except SettingsError as error:
-        return [Problem("", line) for line in str(error).splitlines()]
+        return [FileProblem("", line) for line in str(error).splitlines()]
     return [*settings.problems, *_not_looked_at(folder or target.folder)]
 
 
-def _not_looked_at(folder: Path | None) -> list[Problem]:
+def _not_looked_at(folder: Path | None) -> list[FileProblem]:
     """YAML files where an override should be, under a name that nobody reads."""
     if folder is None:
         return []
@@ -118,5 +112,5 @@ def _not_looked_at(folder: Path | None) -> list[Problem]:
     return [problem_of(file, text) for file in sorted(others) if file.name != "memory.yaml"]
 
 
-def _line(problem: Problem) -> str:
+def _line(problem: FileProblem) -> str:
     return f"{problem.file}: {problem.text}" if problem.file else problem.text

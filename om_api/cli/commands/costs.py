@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from om_api.accounts import DAYS
-from om_api.cli.help import examples
-from om_api.cli.known import check_known
+from om_api.billing.budgets import DAYS
+from om_api.billing.costs import CostLine, Costs, Left, Saving
+from om_api.cli.existence import check_known
+from om_api.cli.help import command
 from om_api.cli.output import json_option, note, print_json, print_table
-from om_api.cli.target import Target, optional_resource, pass_target
-
-if TYPE_CHECKING:
-    from om_api.costs import Costs, Left, Line, Saving
+from om_api.cli.target import Target, optional_resource
 
 _LINES = ("day", "model", "purpose", "calls", "failed", "input", "cached", "output", "cost")
 _SAVINGS = (
@@ -31,13 +27,10 @@ _SAVINGS = (
 _BUDGETS = ("budget", "limit", "used", "left", "then")
 
 
-@click.command(
-    epilog=examples("om costs", "om costs harold --days 30", "om costs --json | jq '.lines[] | select(.cost > 1)'")
-)
+@command("om costs", "om costs harold --days 30", "om costs --json | jq '.lines[] | select(.cost > 1)'")
 @optional_resource
 @click.option("--days", type=click.IntRange(1, DAYS), default=7, show_default=True, help="UTC days, today included.")
 @json_option
-@pass_target
 def costs(target: Target, resource: str | None, days: int, as_json: bool) -> None:
     """Show what a resource's models cost, or everybody's: by day, model and purpose.
 
@@ -78,7 +71,7 @@ def _print_notes(found: Costs) -> None:
         note("savings are in tokens only: name the agent's own model in actor_model to have them in dollars")
 
 
-def _line(line: Line) -> tuple[object, ...]:
+def _line(line: CostLine) -> tuple[object, ...]:
     cached = f"{line.cached / line.input:.0%}" if line.input else None
     tokens = (line.calls, line.failed, line.input, cached, line.output)
     return (line.day, line.model, line.purpose, *tokens, _dollars(line.cost))

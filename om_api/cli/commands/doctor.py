@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
 
 import click
 
-from om_api import doctor as room
-from om_api.cli.help import examples
+from om_api.cli.help import command
 from om_api.cli.output import json_option, note, print_json, visible
-from om_api.cli.target import Target, pass_target
-
-if TYPE_CHECKING:
-    from om_api.diagnosis import Finding
+from om_api.cli.target import Target
+from om_api.ops import doctor as room
+from om_api.ops.diagnosis import Finding
 
 _UNREACHED = 2
 
 
-@click.command(epilog=examples("om doctor", "om doctor --json | jq '.[] | select(.level == \"error\")'"))
+@command("om doctor", "om doctor --json | jq '.[] | select(.level == \"error\")'")
 @json_option
-@click.pass_context
-@pass_target
-def doctor(target: Target, ctx: click.Context, as_json: bool) -> None:
+def doctor(target: Target, as_json: bool) -> None:
     """Look at store, workers, ticks, queues and settings, and name each trouble with its remedy.
 
     Writes one key that is gone a second later, to see whether the store takes writes; what the server does not permit to
@@ -35,7 +31,7 @@ def doctor(target: Target, ctx: click.Context, as_json: bool) -> None:
         click.echo("\n".join(_line(finding) for finding in found.findings))
     if found.troubles:
         note(f"troubles: {len(found.troubles):,}")
-        ctx.exit(1 if found.reached else _UNREACHED)
+        sys.exit(1 if found.reached else _UNREACHED)
     note("all is well")
 
 

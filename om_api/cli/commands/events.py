@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import click
 import msgspec
 
-from om_api.cli.help import examples
-from om_api.cli.known import check_known
+from om_api.cli.existence import check_known
+from om_api.cli.help import command
 from om_api.cli.output import as_time, cell, json_option, note, visible
-from om_api.cli.target import Target, optional_resource, pass_target
-from om_api.events import GAP, KINDS, MOST, Event
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from om_api.memory import ObservationalMemory
+from om_api.cli.target import Target, optional_resource
+from om_api.client.memory import ObservationalMemory
+from om_api.domain.events import GAP, KINDS, MOST, Event
 
 _FIRST = ("kind", "id", "at", "resource")
 _NEWEST = 20
 
 
-@click.command(
-    epilog=examples(
-        "om events",
-        "om events harold --kind failed --kind quarantined",
-        "om events --follow --json | jq -c 'select(.cost > 0.01)'",
-        "om events --after 0 --count 1000 --json",
-    )
+@command(
+    "om events",
+    "om events harold --kind failed --kind quarantined",
+    "om events --follow --json | jq -c 'select(.cost > 0.01)'",
+    "om events --after 0 --count 1000 --json",
 )
 @optional_resource
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(list(KINDS)), help="Only this kind; repeatable.")
@@ -40,7 +34,6 @@ _NEWEST = 20
     "--count", type=click.IntRange(1, MOST), default=_NEWEST, show_default=True, help="At most so many at first."
 )
 @json_option
-@pass_target
 def events(
     target: Target, resource: str | None, kinds: tuple[str, ...], follow: bool, after: str, count: int, as_json: bool
 ) -> None:

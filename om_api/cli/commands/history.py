@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 import msgspec
 
-from om_api.cli.help import examples
-from om_api.cli.known import check_known
+from om_api.cli.existence import check_known
+from om_api.cli.help import command
 from om_api.cli.output import as_time, json_option, note, print_json, print_table, print_text
-from om_api.cli.target import Target, observation_argument, optional_thread, pass_target, resource_argument
-from om_api.values import encode_message
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from om_api.core import Era
-    from om_api.values import Message, Observation
+from om_api.cli.target import Target, observation_argument, optional_thread, resource_argument
+from om_api.client.reading import Era
+from om_api.domain.messages import Message
+from om_api.domain.values import Observation
+from om_api.domain.wire import encode_message
 
 _text_option = click.option("--text", "with_text", is_flag=True, help="Print the texts instead of a table.")
 
 
-@click.command(
-    epilog=examples(
-        "om observations harold",
-        "om observations harold thread-1 --text",
-        "om observations harold --json | jq -r '.[].id'",
-    )
+@command(
+    "om observations harold", "om observations harold thread-1 --text", "om observations harold --json | jq -r '.[].id'"
 )
 @resource_argument
 @optional_thread
 @_text_option
 @json_option
-@pass_target
 def observations(target: Target, resource: str, thread: str | None, with_text: bool, as_json: bool) -> None:
     """List the observations in force, oldest first: of every thread, or of one."""
     with target.memory() as om:
@@ -50,32 +42,19 @@ def observations(target: Target, resource: str, thread: str | None, with_text: b
 
 def _print_observations(found: Sequence[Observation]) -> None:
     columns = ["observation", "thread", "priority", "from", "to", "messages", "tokens in", "tokens out"]
-    rows = [
-        (
-            each.id,
-            each.thread_id,
-            each.priority,
-            as_time(each.from_),
-            as_time(each.to),
-            len(each.message_ids),
-            each.message_tokens,
-            each.tokens,
-        )
-        for each in found
-    ]
-    print_table(columns, rows)
+    print_table(columns, map(_observation, found))
 
 
-@click.command(
-    epilog=examples(
-        "om history harold", "om history harold thread-1 --text", "om history harold --json | jq '.[-1].text'"
-    )
-)
+def _observation(each: Observation) -> tuple[object, ...]:
+    when, tokens = (as_time(each.from_), as_time(each.to)), (each.message_tokens, each.tokens)
+    return each.id, each.thread_id, each.priority, *when, len(each.message_ids), *tokens
+
+
+@command("om history harold", "om history harold thread-1 --text", "om history harold --json | jq '.[-1].text'")
 @resource_argument
 @optional_thread
 @_text_option
 @json_option
-@pass_target
 def history(target: Target, resource: str, thread: str | None, with_text: bool, as_json: bool) -> None:
     """List the generations, oldest first: what each took in, what it lost by the check, and what it cost.
 
@@ -104,34 +83,21 @@ def _era(era: Era) -> tuple[object, ...]:
     origin = made.origin if made.restores is None else f"{made.origin} of {made.restores}"
     loss = "-" if made.loss is None else f"{made.loss:.2f}"
     cost = "-" if made.cost is None else f"{made.cost:.4f}"
-    said = (
-        made.n,
-        origin,
-        as_time(made.created_at),
-        made.input_tokens,
-        made.tokens,
-        made.level,
-        loss,
-        made.model or "-",
-        cost,
-    )
-    return *said, len(made.observation_ids) or len(era.replaced)
+    what, sizes = (made.n, origin, as_time(made.created_at)), (made.input_tokens, made.tokens, made.level)
+    return *what, *sizes, loss, made.model or "-", cost, len(made.observation_ids) or len(era.replaced)
 
 
 def _print_texts(texts: Sequence[tuple[str, str]]) -> None:
     print_text("\n\n".join(f"== {title} ==\n{text}" for title, text in texts))
 
 
-@click.command(
-    epilog=examples(
-        "om sources harold 019a9c6f0a6b5f0c2d1e3a4b5c6d",
-        "om sources harold 019a9c6f0a6b5f0c2d1e3a4b5c6d --json | jq '.[].content'",
-    )
+@command(
+    "om sources harold 019a9c6f0a6b5f0c2d1e3a4b5c6d",
+    "om sources harold 019a9c6f0a6b5f0c2d1e3a4b5c6d --json | jq '.[].content'",
 )
 @resource_argument
 @observation_argument
 @json_option
-@pass_target
 def sources(target: Target, resource: str, observation: str, as_json: bool) -> None:
     """Print the messages behind an observation, oldest first, as long as they are kept."""
     with target.memory() as om:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from om_api.api_keys import Role
-from om_api.cli.help import examples
+from om_api.cli.help import command, examples
 from om_api.cli.output import as_time, json_option, note, print_json, print_table
-from om_api.cli.target import Target, pass_target
-from om_api.errors import InvalidInputError
-from om_api.settings.durations import parse_duration
-from om_api.values import Outcome
-
-if TYPE_CHECKING:
-    from om_api.api_keys import ApiKey
+from om_api.cli.target import Target
+from om_api.domain.api_keys import ApiKey, Role
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.values import Outcome
+from om_api.settings.fields import parse_duration
 
 _key_argument = click.argument("key", metavar="KEY")
 _ONCE = "this is the only time it is shown: send it as Authorization: Bearer …"
@@ -39,17 +36,15 @@ def _seconds(_: click.Context, __: click.Parameter, value: str) -> float:
         raise click.BadParameter(f"{value!r} is no duration such as 30s, 5m or 1h") from None
 
 
-@keys.command(
-    epilog=examples(
-        "om keys create --resource harold --role writer",
-        "om keys create --resource harold --resource albert --role reader",
-        "om keys create --resource '*' --role operator",
-    )
+@command(
+    "om keys create --resource harold --role writer",
+    "om keys create --resource harold --resource albert --role reader",
+    "om keys create --resource '*' --role operator",
+    of=keys,
 )
 @click.option("--resource", "resources", multiple=True, required=True, help="Whose memory; repeatable. '*': every one.")
 @click.option("--role", type=click.Choice([role.value for role in Role]), required=True, help="What it may do.")
 @json_option
-@pass_target
 def create(target: Target, resources: tuple[str, ...], role: str, as_json: bool) -> None:
     """Make a key and print its token."""
     with target.key_ring() as ring:
@@ -72,9 +67,8 @@ def _row(key: ApiKey) -> dict[str, Any]:
     }
 
 
-@keys.command("list", epilog=examples("om keys list", "om keys list --json | jq '.[] | select(.role == \"operator\")'"))
+@command("om keys list", "om keys list --json | jq '.[] | select(.role == \"operator\")'", name="list", of=keys)
 @json_option
-@pass_target
 def list_(target: Target, as_json: bool) -> None:
     """List the keys: their names, what they may do and for whom; no token is kept that could be shown."""
     with target.key_ring() as ring:
@@ -87,9 +81,8 @@ def list_(target: Target, as_json: bool) -> None:
     print_table([name.replace("_", " ") for name in columns], [[row[name] for name in columns] for row in rows])
 
 
-@keys.command(epilog=examples("om keys revoke 3f1c20a9be77"))
+@command("om keys revoke 3f1c20a9be77", of=keys)
 @_key_argument
-@pass_target
 def revoke(target: Target, key: str) -> None:
     """End a key: from the next request on it opens nothing."""
     with target.key_ring() as ring:
@@ -98,10 +91,9 @@ def revoke(target: Target, key: str) -> None:
     click.echo(Outcome.CLEARED)
 
 
-@keys.command(epilog=examples("om keys rotate 3f1c20a9be77", "om keys rotate 3f1c20a9be77 --grace 1h"))
+@command("om keys rotate 3f1c20a9be77", "om keys rotate 3f1c20a9be77 --grace 1h", of=keys)
 @_key_argument
 @click.option("--grace", default="0s", show_default=True, callback=_seconds, help="How long the old token is accepted.")
-@pass_target
 def rotate(target: Target, key: str, grace: float) -> None:
     """Give a key another token, and print it; the old one ends at once, or after --grace."""
     with target.key_ring() as ring:

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import click
 
-from om_api.cli.help import examples
-from om_api.cli.known import check_known
+from om_api.cli.existence import check_known
+from om_api.cli.help import command
 from om_api.cli.output import note
-from om_api.cli.target import Target, pass_target, resource_argument
-from om_api.values import Outcome
-
-if TYPE_CHECKING:
-    from om_api.memory import ObservationalMemory
+from om_api.cli.target import Target, resource_argument
+from om_api.client.memory import ObservationalMemory
+from om_api.domain.values import Outcome
 
 _AGAIN = {Outcome.BUSY, Outcome.SUPERSEDED}
 _PAUSE_S = 0.5
 
 
-@click.command(
-    "migrate-scope",
-    epilog=examples("om migrate-scope harold --to thread", "om migrate-scope harold --to resource --wait 300"),
+@command(
+    "om migrate-scope harold --to thread", "om migrate-scope harold --to resource --wait 300", name="migrate-scope"
 )
 @resource_argument
 @click.option("--to", required=True, type=click.Choice(["thread", "resource"]), help="What one memory is to cover.")
@@ -34,7 +30,6 @@ _PAUSE_S = 0.5
     metavar="SECONDS",
     help="How long to try again while chunks are being observed or messages come in.",
 )
-@pass_target
 def migrate_scope(target: Target, resource: str, to: str, wait: float) -> None:
     """Move a resource's memory to the other scope, and print the outcome.
 

@@ -6,19 +6,17 @@ import sys
 
 import click
 
-from om_api.cli.help import examples
+from om_api.cli.help import command
 from om_api.cli.output import json_option, print_json
-from om_api.cli.target import Target, checked, pass_target, resource_argument, thread_argument
-from om_api.errors import InvalidInputError
-from om_api.values import ROLES, Message
+from om_api.cli.target import Target, checked, resource_argument, thread_argument
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.messages import ROLES, Message
 
 
-@click.command(
-    epilog=examples(
-        'om push harold thread-1 "My flight is on Friday."',
-        'om push harold thread-1 --role assistant --id m-2 "Which airport?"',
-        "git log -1 | om push harold thread-1 -",
-    )
+@command(
+    'om push harold thread-1 "My flight is on Friday."',
+    'om push harold thread-1 --role assistant --id m-2 "Which airport?"',
+    "git log -1 | om push harold thread-1 -",
 )
 @resource_argument
 @thread_argument
@@ -27,7 +25,6 @@ from om_api.values import ROLES, Message
 @click.option("--id", "name", metavar="ID", callback=checked, help="The message's id; one is made if you name none.")
 @click.option("--timestamp", help="When it was said: ISO 8601 or Unix; now if you do not say.")
 @json_option
-@pass_target
 def push(
     target: Target,
     resource: str,

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import click
-
-from om_api import queues as room
-from om_api.cli.help import examples
+from om_api.cli.help import command
 from om_api.cli.output import json_option, note, print_json, print_table
-from om_api.cli.target import Target, pass_target
+from om_api.cli.target import Target
+from om_api.ops import queues as room
+from om_api.ops.queues import Queues
 
-if TYPE_CHECKING:
-    from om_api.queues import Standing
 
-
-@click.command(epilog=examples("om queues", "om queues --json | jq '.queues[] | select(.workers == 0) | .name'"))
+@command("om queues", "om queues --json | jq '.queues[] | select(.workers == 0) | .name'")
 @json_option
-@pass_target
 def queues(target: Target, as_json: bool) -> None:
     """Show what waits in the queues and in the due indexes, when ticks ran, and which workers are alive.
 
@@ -32,7 +25,7 @@ def queues(target: Target, as_json: bool) -> None:
         note(found.problem)
 
 
-def _print(found: Standing) -> None:
+def _print(found: Queues) -> None:
     print_table(("queue", "tasks", "workers"), [(each.name, each.tasks, each.workers) for each in found.queues])
     print_table(
         ("due to", "now", "oldest", "waiting"),

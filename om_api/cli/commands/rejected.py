@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import click
 
-from om_api.amounts import amount
-from om_api.cli.help import examples
-from om_api.cli.known import note_broken
+from om_api.cli.confirm import be_sure, yes_option
+from om_api.cli.existence import note_broken
+from om_api.cli.help import command, examples
 from om_api.cli.output import as_time, json_option, note, print_json, print_table, print_text
-from om_api.cli.sure import be_sure, yes_option
-from om_api.cli.target import Target, optional_resource, pass_target, resource_argument
-from om_api.errors import InvalidInputError
-from om_api.values import Outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from om_api.memory import ObservationalMemory
-    from om_api.store.quarantine import Rejected
+from om_api.cli.target import Target, optional_resource, resource_argument
+from om_api.client.memory import ObservationalMemory
+from om_api.domain.amounts import amount
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.values import Outcome
+from om_api.store.memory.quarantine import Rejected
 
 _NEWEST = 100
 
@@ -37,14 +33,16 @@ def rejected() -> None:
     """
 
 
-@rejected.command(
-    "list",
-    epilog=examples("om rejected list", "om rejected list harold", "om rejected list harold --json | jq '.[].id'"),
+@command(
+    "om rejected list",
+    "om rejected list harold",
+    "om rejected list harold --json | jq '.[].id'",
+    name="list",
+    of=rejected,
 )
 @optional_resource
 @click.option("--newest", type=click.IntRange(1), default=_NEWEST, show_default=True, help="How many entries at most.")
 @json_option
-@pass_target
 def list_(target: Target, resource: str | None, newest: int, as_json: bool) -> None:
     """List a resource's entries, oldest first; without a RESOURCE, which resources have any."""
     with target.memory() as om:
@@ -74,11 +72,10 @@ def _print_counts(counts: dict[str, int], broken: Sequence[str], as_json: bool) 
     note_broken(broken)
 
 
-@rejected.command(epilog=examples("om rejected show harold 3f1c20a9be77"))
+@command("om rejected show harold 3f1c20a9be77", of=rejected)
 @resource_argument
 @_entry_argument
 @json_option
-@pass_target
 def show(target: Target, resource: str, entry: str, as_json: bool) -> None:
     """Show a whole entry, with the message as it was written."""
     with target.memory() as om:
@@ -101,11 +98,10 @@ def _rows(found: Rejected) -> list[tuple[str, object]]:
     return [*rows]
 
 
-@rejected.command(epilog=examples("om rejected retry harold 3f1c20a9be77", "om rejected retry harold --all"))
+@command("om rejected retry harold 3f1c20a9be77", "om rejected retry harold --all", of=rejected)
 @resource_argument
 @_optional_entry
 @_all_option
-@pass_target
 def retry(target: Target, resource: str, entry: str | None, everything: bool) -> None:
     """Give a rejected message another chance, and print its id and the outcome.
 
@@ -116,12 +112,11 @@ def retry(target: Target, resource: str, entry: str | None, everything: bool) ->
         _each(resource, _named(om, resource, entry, everything), om.retry_rejected)
 
 
-@rejected.command(epilog=examples("om rejected drop harold 3f1c20a9be77", "om rejected drop harold --all --yes"))
+@command("om rejected drop harold 3f1c20a9be77", "om rejected drop harold --all --yes", of=rejected)
 @resource_argument
 @_optional_entry
 @_all_option
 @yes_option
-@pass_target
 def drop(target: Target, resource: str, entry: str | None, everything: bool, yes: bool) -> None:
     """Remove an entry, and print its id and the outcome.
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import click
 
-from om_api.cli.help import examples
-from om_api.cli.known import check_known
+from om_api.cli.confirm import be_sure, yes_option
+from om_api.cli.existence import check_known
+from om_api.cli.help import command
 from om_api.cli.output import json_option, note, print_json
-from om_api.cli.sure import be_sure, yes_option
-from om_api.cli.target import Target, observation_argument, optional_thread, pass_target, resource_argument
+from om_api.cli.target import Target, observation_argument, optional_thread, resource_argument
 
 
-@click.command(epilog=examples("om clear harold thread-1", "om clear harold --yes"))
+@command("om clear harold thread-1", "om clear harold --yes")
 @resource_argument
 @optional_thread
 @yes_option
 @json_option
-@pass_target
 def clear(target: Target, resource: str, thread: str | None, yes: bool, as_json: bool) -> None:
     """Remove a resource's whole memory, or one thread of it.
 
@@ -36,15 +35,10 @@ def clear(target: Target, resource: str, thread: str | None, yes: bool, as_json:
         note(f"a reflection still holds what it made of: {', '.join(done.merged)}")
 
 
-@click.command(
-    epilog=examples(
-        "om forget harold 019a9c6f0a6b5f0c2d1e3a4b5c6d", "om forget harold 019a9c6f0a6b5f0c2d1e3a4b5c6d --yes"
-    )
-)
+@command("om forget harold 019a9c6f0a6b5f0c2d1e3a4b5c6d", "om forget harold 019a9c6f0a6b5f0c2d1e3a4b5c6d --yes")
 @resource_argument
 @observation_argument
 @yes_option
-@pass_target
 def forget(target: Target, resource: str, observation: str, yes: bool) -> None:
     """Remove one observation and the messages behind it, and print the outcome.
 

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from om_api.cli.help import examples
+from om_api.cli.help import command
 from om_api.cli.output import json_option, print_json
 from om_api.cli.replay import read_messages
-from om_api.cli.target import Target, checked, pass_target
-from om_api.errors import InvalidInputError, StoreError
-from om_api.values import to_ms
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from om_api.memory import ObservationalMemory
-    from om_api.values import Message
+from om_api.cli.target import Target, checked
+from om_api.client.memory import ObservationalMemory
+from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.messages import Message
+from om_api.domain.values import to_ms
 
 _STDIN = "-"
 _SHOWN = 5  # names of resources in the last line
@@ -120,12 +116,10 @@ class Recording:
                     raise InvalidInputError(f"line {number}: not UTF-8") from None
 
 
-@click.command(
-    epilog=examples(
-        "om replay conversation.jsonl --resource harold --thread thread-1",
-        "om replay chats.json --resource harold --thread thread-1 --rate 5",
-        "zcat old.jsonl.gz | om replay - --json",
-    )
+@command(
+    "om replay conversation.jsonl --resource harold --thread thread-1",
+    "om replay chats.json --resource harold --thread thread-1 --rate 5",
+    "zcat old.jsonl.gz | om replay - --json",
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("--resource", metavar="ID", callback=checked, help="Whose memory, where the recording does not say.")
@@ -133,7 +127,6 @@ class Recording:
 @click.option("--batch", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Messages in one call.")
 @click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Messages a second; else as fast as it goes.")
 @json_option
-@pass_target
 def replay(
     target: Target, file: str, resource: str | None, thread: str | None, batch: int, rate: float | None, as_json: bool
 ) -> None:

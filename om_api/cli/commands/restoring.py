@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import click
 
-from om_api.cli.help import examples
+from om_api.cli.help import command
 from om_api.cli.output import note
-from om_api.cli.target import Target, optional_thread, pass_target, resource_argument
-from om_api.values import Outcome
+from om_api.cli.target import Target, optional_thread, resource_argument
+from om_api.domain.values import Outcome
 
 
-@click.command(epilog=examples("om restore harold 3", "om restore harold 0", "om restore harold 3 thread-1"))
+@command("om restore harold 3", "om restore harold 0", "om restore harold 3 thread-1")
 @resource_argument
 @click.argument("generation", type=click.IntRange(min=0))
 @optional_thread
-@pass_target
 def restore(target: Target, resource: str, generation: int, thread: str | None) -> None:
     """Make the text of an earlier GENERATION the next one, and print the outcome; 0 is the time before the first.
 

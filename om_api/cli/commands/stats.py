@@ -2,43 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import click
 import msgspec
 
-from om_api.cli.help import examples
-from om_api.cli.known import check_known, note_broken
-from om_api.cli.output import as_time, json_option, note, print_json, print_table
-from om_api.cli.target import Target, optional_resource, pass_target, resource_argument
+from om_api.cli.existence import check_known, note_broken
+from om_api.cli.help import command
+from om_api.cli.output import as_time, json_option, note, print_fields, print_json, print_table, words
+from om_api.cli.target import Target, optional_resource, resource_argument
+from om_api.client.stats import Stats
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from om_api.core import Stats
-
-_OVERVIEW = (
-    "resource",
-    "scope",
-    "threads",
-    "message_tokens",
-    "chunk_tokens",
-    "observation_tokens",
-    "reflection_tokens",
-    "generation",
-    "compression",
-    "due",
-    "lag",
-    "rejected",
-    "cost_today",
-    "budget_reached",
-)
+_TIERS = ("message_tokens", "chunk_tokens", "observation_tokens", "reflection_tokens", "generation", "compression")
+_OVERVIEW = ("resource", "scope", "threads", *_TIERS, "due", "lag", "rejected", "cost_today", "budget_reached")
 
 
-@click.command(epilog=examples("om stats", "om stats harold", "om stats harold --json | jq .observation_tokens"))
+@command("om stats", "om stats harold", "om stats harold --json | jq .observation_tokens")
 @optional_resource
 @json_option
-@pass_target
 def stats(target: Target, resource: str | None, as_json: bool) -> None:
     """Show how full a resource's memory is, or every resource's.
 
@@ -51,25 +29,19 @@ def stats(target: Target, resource: str | None, as_json: bool) -> None:
             check_known(om, resource)
     if as_json:
         print_json(found)
-    elif isinstance(found, list):
-        _print_overview(found, broken)
-    else:
+    elif not isinstance(found, list):
         _print_one(found)
-    note_broken(broken)
-
-
-def _print_overview(found: Sequence[Stats], broken: Sequence[str]) -> None:
-    if not found and not broken:
+    elif found or broken:
+        print_fields(found, _OVERVIEW)
+    else:
         note("no worker has met a resource yet: name one to look at it")
-        return
-    fields = [msgspec.structs.asdict(each) for each in found]
-    print_table([_words(name) for name in _OVERVIEW], [[each[name] for name in _OVERVIEW] for each in fields])
+    note_broken(broken)
 
 
 def _print_one(found: Stats) -> None:
     fields = msgspec.structs.asdict(found)
     problems = fields.pop("problems")
-    print_table(["", found.resource], [(_words(name), value) for name, value in fields.items() if name != "resource"])
+    print_table(["", found.resource], [(words(name), value) for name, value in fields.items() if name != "resource"])
     for problem in problems:
         note(f"problem: {problem}")
     if found.budget_reached:
@@ -78,16 +50,9 @@ def _print_one(found: Stats) -> None:
         note(f"configured is {found.configured_scope}: om migrate-scope {found.resource} --to {found.configured_scope}")
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
-@click.command(
-    epilog=examples("om threads harold", "om threads harold --json | jq '.[] | select(.tokens > 1000) | .id'")
-)
+@command("om threads harold", "om threads harold --json | jq '.[] | select(.tokens > 1000) | .id'")
 @resource_argument
 @json_option
-@pass_target
 def threads(target: Target, resource: str, as_json: bool) -> None:
     """List a resource's threads: what is not yet observed of each, and its task."""
     with target.memory() as om:

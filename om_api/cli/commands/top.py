@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 from rich.live import Live
 
-from om_api import top as room
-from om_api.cli.help import examples
+from om_api.cli.help import command
 from om_api.cli.output import as_time, json_option, note, print_json, print_table, table_of
-from om_api.cli.target import Target, pass_target
-
-if TYPE_CHECKING:
-    from om_api.top import Agent, Order, Top
+from om_api.cli.target import Target
+from om_api.ops import top as room
+from om_api.ops.top import Agent, Order, Top
 
 _COLUMNS = (
     "resource",
@@ -34,9 +31,7 @@ _COLUMNS = (
 )
 
 
-@click.command(
-    epilog=examples("om top", "om top --sort lag --limit 5 --once", "om top --json | jq '.agents[0].resource'")
-)
+@command("om top", "om top --sort lag --limit 5 --once", "om top --json | jq '.agents[0].resource'")
 @click.option(
     "--sort", "order", type=click.Choice(room.ORDERS), default="pressure", show_default=True, help="Most of it first."
 )
@@ -46,7 +41,6 @@ _COLUMNS = (
 )
 @click.option("--once", is_flag=True, help="Look once; so does --json, and what is read by no terminal.")
 @json_option
-@pass_target
 def top(target: Target, order: Order, limit: int, interval: float, once: bool, as_json: bool) -> None:
     """Show the agents with the highest pressure, lag, cost or latest activity, until Ctrl-C.
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import click
+import sys
 
-from om_api.amounts import amount
-from om_api.cli.help import examples
+from om_api.cli.help import command
 from om_api.cli.output import json_option, note, print_json, print_table
-from om_api.cli.target import Target, pass_target
+from om_api.cli.target import Target
+from om_api.domain.amounts import amount
 
 _EMPTY = "no resource is there, so nothing is proved: see that OM_REDIS_URL and OM_PREFIX are those of your memories (om doctor)"
 
 
-@click.command(epilog=examples("om verify", "om verify --json | jq '.[].where'"))
+@command("om verify", "om verify --json | jq '.[].where'")
 @json_option
-@click.pass_context
-@pass_target
-def verify(target: Target, ctx: click.Context, as_json: bool) -> None:
+def verify(target: Target, as_json: bool) -> None:
     """Walk a live store and report every breach of its promises.
 
     Every message must be covered exactly once, and no observation may be lost. It says in how many resources and messages
@@ -31,5 +29,5 @@ def verify(target: Target, ctx: click.Context, as_json: bool) -> None:
         print_table(["where", "what"], breaches)
     if breaches:
         note(f"breaches: {len(breaches):,}; {looked}")
-        ctx.exit(1)
+        sys.exit(1)
     note(f"no breach; {looked}" if resources else _EMPTY)

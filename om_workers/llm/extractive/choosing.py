@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import heapq
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
 
+from om_api.language.calendar import LocalTime
+from om_api.language.relative_dates import annotate
+from om_api.language.telegraphic import clip, telegraphic
+from om_api.language.words import words
 from om_workers.llm.extractive import scoring
-from om_workers.llm.extractive.dates import annotate
-from om_workers.llm.extractive.joining import line_of
+from om_workers.llm.extractive.joining import Pick, Style, line_of
 from om_workers.llm.extractive.marks import label, priority, speaker
-from om_workers.llm.extractive.notes import DONE, HEADER
-from om_workers.llm.extractive.words import clip, counted, telegraphic, words
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from om_workers.llm.extractive.dates import Clock
-    from om_workers.llm.extractive.styles import Style
-    from om_workers.llm.extractive.units import Unit
+from om_workers.llm.extractive.notes import HEADER
+from om_workers.llm.extractive.sizes import counted
+from om_workers.llm.extractive.units import Unit
 
 _LINE = 6  # tokens of `* x ` and `: ` and the line's end, besides the label
 _TIME = 5  # tokens of `(00:00) `
@@ -30,26 +27,13 @@ _MISSES = 60  # sentences too long for what is left before we stop looking
 _LEAST_WORTH = 0.02  # of the best sentence's score: below it nothing is noted, whatever room is left
 
 
-class Pick(NamedTuple):
-    """A chosen sentence as it will be written."""
-
-    unit: Unit
-    mark: str
-    text: str
-
-    @property
-    def apart(self) -> bool:
-        """Whether it stands in a line of its own kind: what is done, or was pasted, is never told among the rest."""
-        return self.mark == DONE or (self.unit.pasted and not self.unit.cues.own)
-
-
 class Chooser:
     """Picks units by gain until their room is full; what repeats a picked one gains less.
 
     Gains only fall, so a unit whose gain was looked at again and is still the highest is the best one (lazy greedy).
     """
 
-    def __init__(self, found: Sequence[Unit], clock: Clock, style: Style) -> None:
+    def __init__(self, found: Sequence[Unit], clock: LocalTime, style: Style) -> None:
         self.found, self.clock, self.style = found, clock, style
         self.texts = [
             clip(unit.text if unit.label else telegraphic(unit.text, style.level), _LONGEST) for unit in found

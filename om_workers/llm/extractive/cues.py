@@ -1,15 +1,12 @@
-"""Cues: the words that show what a sentence is good for, and what each is worth."""
+"""Cues: the words that show what a sentence is good for; scoring.py says what each is worth."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
-from om_workers.llm.extractive.words import CHATTER, STOP, word_set
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
+from om_api.language.words import CHATTER, STOP, word_set
 
 _SELF = word_set("i i'm i'd i'll i've my me mine i’m i’d i’ll i’ve")
 FIRST = _SELF | word_set("we we're we'd we'll we've us our ours myself we’re we’d we’ll we’ve")
@@ -102,8 +99,6 @@ _STATE = re.compile(
     r"\b(?:an?|the|any|each|every) (?:fixed|closed|finished|completed?|merged|confirmed|released)\b", re.IGNORECASE
 )
 _TESTS_PASS = re.compile(r"\btests?\b.*\bpass|\b\d+ passed\b", re.IGNORECASE)
-
-
 _SHOWS = {
     "own": _SELF, "first": FIRST, "preference": PREFERENCE, "wish": WISH, "change": CHANGE, "decision": DECISION,
     "deadline": DEADLINE, "event": EVENT, "kin": KIN, "past": PAST, "to_you": YOU, "reacts": REACTION, "stresses": STRESS,
@@ -112,6 +107,9 @@ _SHOWS = {
 _SHOWN_BY = {
     word: [cue for cue, some in _SHOWS.items() if word in some] for word in frozenset().union(*_SHOWS.values())
 }
+
+
+_BY_WORDS = _SHOWS.keys() - {"preference", "change", "past", "to_you", "unsure"}  # other signs show those five too
 
 
 class Cues(NamedTuple):
@@ -149,44 +147,25 @@ class Cues(NamedTuple):
     @property
     def strong(self) -> bool:
         """Whether this is a fact, preference, decision or deadline rather than talk."""
-        return (
-            self.preference
-            or self.wish
-            or self.change
-            or self.decision
-            or self.deadline
-            or self.event
-            or self.names > 0
-        )
+        told = self.preference or self.wish or self.change or self.decision or self.deadline or self.event
+        return told or self.names > 0
 
 
 def read(text: str, words: Collection[str]) -> Cues:
     """The cues of one sentence, given its words in lower case."""
     bag = frozenset(words)
     shown = {cue for word in bag if word in _SHOWN_BY for cue in _SHOWN_BY[word]}
-    own, first = "own" in shown, "first" in shown
+    own = "own" in shown
     return Cues(
-        own=own,
-        first=first,
-        ours=first and not own,
+        **{cue: cue in shown for cue in _BY_WORDS},
+        ours="first" in shown and not own,
         preference="preference" in shown or _NONE_OF.match(text) is not None,
-        wish="wish" in shown,
         change="change" in shown or _CONTRAST.search(text) is not None,
-        decision="decision" in shown,
-        deadline="deadline" in shown,
-        event="event" in shown,
-        kin="kin" in shown,
         past="past" in shown or _ENDED.search(text) is not None,
         to_you="to_you" in shown and not own,
-        reacts="reacts" in shown,
-        stresses="stresses" in shown,
-        favourite="favourite" in shown,
         vague=text.startswith(_VAGUE),
-        feels="feels" in shown,
-        time="time" in shown,
         error=_wrong(text, bag),
         unsure="unsure" in shown or "not sure" in text,
-        advice="advice" in shown,
         quoted='"' in text or "“" in text,
         asks="?" in text or "？" in text,
         leads=text.endswith((":", "：")),

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
+from om_api.language.words import STOP, word_set, words
 from om_workers.llm.extractive import scoring
 from om_workers.llm.extractive.cues import specifics
-from om_workers.llm.extractive.words import STOP, word_set, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from om_workers.llm.extractive.notes import Note
+from om_workers.llm.extractive.notes import DatedNote
 
 _ALIKE = 0.8  # words two lines share, of all the words of both
 _RAREST = 3  # words under which a line is found again
@@ -19,7 +15,7 @@ _LOOKED_AT = 8  # newest lines compared under each of them, so that no pass is q
 _NOT = word_set("not no never don't won't can't cannot isn't doesn't without stop")
 
 
-def without(lines: Sequence[Note]) -> list[Note]:
+def without(lines: Sequence[DatedNote]) -> list[DatedNote]:
     """The lines, oldest first, without those that a newer one of their thread repeats.
 
     Lines that differ in a number, a name of a file or a negation are never taken for the same.
@@ -42,7 +38,7 @@ def _rarest(bag: Iterable[str], weight: dict[str, float]) -> list[str]:
     return sorted(bag, key=lambda word: (-weight.get(word, 0.0), word))[:_RAREST]
 
 
-def _same(one: Note, other: Note, bag: frozenset[str], words_of_other: frozenset[str]) -> bool:
+def _same(one: DatedNote, other: DatedNote, bag: frozenset[str], words_of_other: frozenset[str]) -> bool:
     if bag & _NOT != words_of_other & _NOT or set(specifics(one.text)) != set(specifics(other.text)):
         return False
     if one.details and one.details != other.details:

@@ -2,34 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
-from om_workers.llm.extractive.dates import show
+from om_api.language.calendar import LocalTime, show_day
 from om_workers.llm.extractive.marks import label, main, speaker
-from om_workers.llm.extractive.notes import Note
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from om_workers.llm.extractive.choosing import Pick
-    from om_workers.llm.extractive.dates import Clock
-    from om_workers.llm.extractive.styles import Style
-    from om_workers.llm.extractive.units import Unit
+from om_workers.llm.extractive.notes import DONE, DatedNote
+from om_workers.llm.extractive.units import Unit
 
 LONGEST = 900  # characters of the sentences joined into one line
 SITTING = 3_600_000  # ms within which what somebody says stands together
 _TOGETHER = 600_000  # ms within which the results of one tool stand under one line
+_PLENTY, _SOME, _LITTLE = 0.6, 0.35, 0.3  # shares of the original's tokens that notes may have
 
-Line = tuple[str, int, str, str]
+
+class Style(NamedTuple):
+    """How notes are written.
+
+    `level` is that of telegraphic style. `grouped`: one line for what a speaker says in a sitting, without its time, instead
+    of one a message. `dated`: what a relative date means is told.
+    """
+
+    level: int
+    grouped: bool
+    dated: bool
 
 
-def joined(picks: Sequence[Pick], style: Style, clock: Clock) -> Iterator[Note]:
+class Pick(NamedTuple):
+    """A chosen sentence as it will be written."""
+
+    unit: Unit
+    mark: str
+    text: str
+
+    @property
+    def apart(self) -> bool:
+        """Whether it stands in a line of its own kind: what is done, or was pasted, is never told among the rest."""
+        return self.mark == DONE or (self.unit.pasted and not self.unit.cues.own)
+
+
+def style_for(share: float) -> Style:
+    """The style of notes that may have this share of what they note."""
+    if share >= _SOME:
+        return Style(0 if share >= _PLENTY else 2, grouped=False, dated=True)
+    return Style(3, grouped=True, dated=share >= _LITTLE)
+
+
+def joined(picks: Sequence[Pick], style: Style, clock: LocalTime) -> Iterator[DatedNote]:
     """The notes of picks in their order; results of one tool are nested under the first."""
     return iter(_nested(_groups(picks, clock) if style.grouped else _messages(picks), style, clock))
 
 
-def line_of(pick: Pick, clock: Clock, style: Style) -> tuple[object, ...]:
+def line_of(pick: Pick, clock: LocalTime, style: Style) -> tuple[object, ...]:
     """What sentences that may share a line have in common."""
     unit = pick.unit
     if unit.label or not style.grouped:
@@ -42,7 +67,7 @@ def _messages(picks: Iterable[Pick]) -> Iterator[list[Pick]]:
         yield list(group)
 
 
-def _groups(picks: Iterable[Pick], clock: Clock) -> Iterator[list[Pick]]:
+def _groups(picks: Iterable[Pick], clock: LocalTime) -> Iterator[list[Pick]]:
     """What each speaker says in a sitting; each result of a tool alone."""
     groups: dict[object, list[Pick]] = {}
     for place, pick in enumerate(picks):
@@ -52,8 +77,8 @@ def _groups(picks: Iterable[Pick], clock: Clock) -> Iterator[list[Pick]]:
     yield from groups.values()
 
 
-def _nested(groups: Iterable[list[Pick]], style: Style, clock: Clock) -> list[Note]:
-    made: list[Note] = []
+def _nested(groups: Iterable[list[Pick]], style: Style, clock: LocalTime) -> list[DatedNote]:
+    made: list[DatedNote] = []
     before: Unit | None = None
     for members in groups:
         unit, mark = members[0].unit, main(pick.mark for pick in members)
@@ -64,9 +89,9 @@ def _nested(groups: Iterable[list[Pick]], style: Style, clock: Clock) -> list[No
         at = clock.at(unit.at)
         time = f"{at:%H:%M}" if unit.label or not style.grouped else ""
         if style.grouped and not unit.label:
-            made += [Note(f"{speaker(unit)}: {text}", mark, time, show(at), details=[]) for text in texts]
+            made += [DatedNote(f"{speaker(unit)}: {text}", mark, time, show_day(at), details=[]) for text in texts]
         else:
-            made.append(Note(f"{label(unit)}: {texts[0]}", mark, time, show(at), details=texts[1:]))
+            made.append(DatedNote(f"{label(unit)}: {texts[0]}", mark, time, show_day(at), details=texts[1:]))
         before = unit
     return made
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from om_workers.llm.extractive import cues
 from om_workers.llm.extractive.notes import DONE, HIGH, LOW, MIDDLE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from om_workers.llm.extractive.units import Unit
+from om_workers.llm.extractive.units import Unit
 
 _ORDER = (HIGH, DONE, MIDDLE, LOW)
 _ENOUGH = 4  # one sentence of so many, at least, has the mark of a line: there are four marks

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from om_api.tags import escape
-from om_workers.llm.extractive.words import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from om_api.domain.tags import escape
+from om_api.language.telegraphic import one_line
 
 HIGH, MIDDLE, LOW, DONE = "🔴", "🟡", "🟢", "✅"
 LONGEST = 1_000  # characters read of one line
@@ -24,7 +21,7 @@ _ARROW = re.compile(r"^(?:->|→)\s*")
 _OWN_TAG = re.compile(r"\s*</?(?:thread|observations|reflection)\b[^<>\n]{0,300}>\s*", re.IGNORECASE)
 
 
-class Note(msgspec.Struct):
+class DatedNote(msgspec.Struct):
     """One dated line and its nested details. `day` is the text of its Date header; '' is what was not given."""
 
     text: str
@@ -44,7 +41,7 @@ class Note(msgspec.Struct):
         ]
 
 
-def write(notes: Iterable[Note]) -> str:
+def write(notes: Iterable[DatedNote]) -> str:
     """Notes as text, in their order: a Date header where the day changes, a section where the thread does."""
     lines: list[str] = []
     thread = day = ""
@@ -63,10 +60,10 @@ def _turn(left: str, entered: str) -> list[str]:
     return ["</thread>"] * bool(left) + [f'<thread id="{entered}">'] * bool(entered)
 
 
-def read(text: str) -> Iterator[Note]:
+def read(text: str) -> Iterator[DatedNote]:
     """The notes of a text, ours or any other; lines of tags alone are no notes."""
     thread = day = ""
-    last: Note | None = None
+    last: DatedNote | None = None
     for line in (line[:LONGEST] for line in text.splitlines()):
         if found := _THREAD.fullmatch(line):
             thread, day, last = found[1], "", None
@@ -81,8 +78,8 @@ def read(text: str) -> Iterator[Note]:
             yield last
 
 
-def _note(line: str, day: str, thread: str) -> Note:
+def _note(line: str, day: str, thread: str) -> DatedNote:
     if found := _BULLET.fullmatch(line):
         text, priority, time = found[4], found[2] or MIDDLE, found[3] or ""
-        return Note(text.strip(), priority, time.zfill(5) if time else "", day, thread, [])
-    return Note(line.strip(), "", "", day, thread, [])
+        return DatedNote(text.strip(), priority, time.zfill(5) if time else "", day, thread, [])
+    return DatedNote(line.strip(), "", "", day, thread, [])

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from om_api.language.words import CHATTER, STOP, words
 from om_workers.llm.extractive import cues
-from om_workers.llm.extractive.words import CHATTER, STOP, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from om_workers.llm.extractive.notes import Note
+from om_workers.llm.extractive.notes import DatedNote
 
 DATES = 3  # different dates from which on a recurrence is a pattern
 _MOST = 3
@@ -28,13 +24,13 @@ _SAYS = {
 Key = tuple[str, str, str]
 
 
-def apart(found: Sequence[Note]) -> tuple[list[Note], list[str]]:
+def apart(found: Sequence[DatedNote]) -> tuple[list[DatedNote], list[str]]:
     """Split notes into lines and the texts of the patterns that an earlier reflection found."""
     lines = [note for note in found if not note.text.startswith(_MARK)]
     return lines, [note.text for note in found if note.text.startswith(_MARK)]
 
 
-def find(lines: Sequence[Note], known: Sequence[str] = ()) -> list[str]:
+def find(lines: Sequence[DatedNote], known: Sequence[str] = ()) -> list[str]:
     """At most three `Pattern: ...` texts: pairs of words on three or more dates, errors and preferences first.
 
     Patterns `known` from before stay while there is room and no new one is about the same words.
@@ -49,7 +45,7 @@ def find(lines: Sequence[Note], known: Sequence[str] = ()) -> list[str]:
     return _distinct([*(_text(key, days[key]) for key in often), *reversed(known)])
 
 
-def _keys(note: Note) -> Iterator[Key]:
+def _keys(note: DatedNote) -> Iterator[Key]:
     """The pairs of neighbouring words that carry something, each with the kind of line it stands in."""
     text = _MEANING.sub("", note.text)
     said = words(text)

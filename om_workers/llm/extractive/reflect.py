@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import msgspec
+
+from om_api.language.calendar import month_number
+from om_api.language.telegraphic import clip, one_line, telegraphic
+from om_api.language.words import words
+from om_workers.llm.base import Request
 from om_workers.llm.extractive import cues, notes, patterns, scoring, sittings
-from om_workers.llm.extractive.dates import SHORT_MONTHS
 from om_workers.llm.extractive.duplicates import without
-from om_workers.llm.extractive.notes import DONE, FRAME, HEADER, HIGH, LOW, MIDDLE, Note
-from om_workers.llm.extractive.words import clip, counted, one_line, telegraphic, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from om_workers.llm.base import Request
+from om_workers.llm.extractive.notes import DONE, FRAME, HEADER, HIGH, LOW, MIDDLE, DatedNote
+from om_workers.llm.extractive.sizes import counted
 
 DETAIL = (0.95, 0.8, 0.6, 0.4, 0.2)  # the share of the target that each level of compression fills
 _LONGEST = (notes.LONGEST, 400, 250, 160, 100)  # characters of a line at each level; of an old one, half of it
@@ -34,7 +35,7 @@ class Ranked(NamedTuple):
     worth: float
     place: float
     order: int
-    note: Note
+    note: DatedNote
 
 
 def reflect(request: Request) -> str:
@@ -43,19 +44,19 @@ def reflect(request: Request) -> str:
     if len(texts) > 1 and request.previous in request.observations:
         del texts[0]
     found = [note for text in texts for note in notes.read(text)] or [
-        Note(one_line(text)[: notes.LONGEST]) for text in texts
+        DatedNote(one_line(text)[: notes.LONGEST]) for text in texts
     ]
     lines, known = patterns.apart(found)
     repeated = patterns.find(lines, known)
     level = min(max(request.level, 0), len(DETAIL) - 1)
-    room = _room(request, found, level) - sum(_cost(Note(text, MIDDLE)) for text in repeated)
+    room = _room(request, found, level) - sum(_cost(DatedNote(text, MIDDLE)) for text in repeated)
     kept = sittings.joined(_kept(_ranked(without(list(sittings.parted(lines)))), level, room)) if lines else []
-    closing = [Note(text, MIDDLE) for text in repeated]
+    closing = [DatedNote(text, MIDDLE) for text in repeated]
     block = notes.write([*_ordered(kept), *closing])
     return "\n".join(filter(None, ["<observations>", block, "</observations>"]))
 
 
-def _room(request: Request, found: Sequence[Note], level: int) -> int:
+def _room(request: Request, found: Sequence[DatedNote], level: int) -> int:
     """Tokens to fill: the level's share of the target, or of the input when there is no target or it is larger."""
     size = sum(_cost(note) for note in found) + HEADER * len({(note.thread, note.day) for note in found})
     if not request.target_tokens:
@@ -63,11 +64,11 @@ def _room(request: Request, found: Sequence[Note], level: int) -> int:
     return int(request.target_tokens * DETAIL[level]) - counted(FRAME)
 
 
-def _cost(note: Note) -> int:
+def _cost(note: DatedNote) -> int:
     return sum(counted(line) + _LINE_END for line in note.lines())
 
 
-def _ranked(lines: Sequence[Note]) -> list[Ranked]:
+def _ranked(lines: Sequence[DatedNote]) -> list[Ranked]:
     bags = [words(note.text) for note in lines]
     weight = scoring.weights(bags)
     last = max(len(lines) - 1, 1)
@@ -77,13 +78,13 @@ def _ranked(lines: Sequence[Note]) -> list[Ranked]:
     ]
 
 
-def _worth(note: Note, bag: list[str], weight: Mapping[str, float]) -> float:
+def _worth(note: DatedNote, bag: list[str], weight: Mapping[str, float]) -> float:
     return _WEIGHT[note.priority] * scoring.information(bag, weight) * scoring.bonus(cues.read(note.text, bag))
 
 
-def _kept(ranked: Sequence[Ranked], level: int, room: int) -> list[Note]:
+def _kept(ranked: Sequence[Ranked], level: int, room: int) -> list[DatedNote]:
     """The notes that fit, in their old order: high and done ones first, then the rest by worth; at least one."""
-    chosen: dict[int, Note] = {}
+    chosen: dict[int, DatedNote] = {}
     seen: set[tuple[str, ...]] = set()
     best = sorted(ranked, key=lambda one: (-one.worth, one.order))
     first = [one for one in best if one.note.priority in {HIGH, DONE}]
@@ -95,7 +96,7 @@ def _kept(ranked: Sequence[Ranked], level: int, room: int) -> list[Note]:
     return [chosen[index] for index in sorted(chosen)]
 
 
-def _fill(best: list[Ranked], chosen: dict[int, Note], seen: set[tuple[str, ...]], level: int, room: int) -> int:
+def _fill(best: list[Ranked], chosen: dict[int, DatedNote], seen: set[tuple[str, ...]], level: int, room: int) -> int:
     """Choose what fits into `room` tokens, in the order given; return what is left of them."""
     for one in best:
         note = _condensed(one, level, _LONGEST[level])
@@ -111,21 +112,17 @@ def _fill(best: list[Ranked], chosen: dict[int, Note], seen: set[tuple[str, ...]
     return room
 
 
-def _condensed(one: Ranked, level: int, longest: int) -> Note:
+def _condensed(one: Ranked, level: int, longest: int) -> DatedNote:
     """The note as terse as its level and age ask."""
     share = 1.0 if one.place >= _NEW or not level else 0.5
     details = one.note.details[: int(_DETAILS[level] * share)]
-    return Note(
-        clip(telegraphic(one_line(one.note.text), level), int(longest * share)),
-        one.note.priority,
-        one.note.time,
-        one.note.day,
-        one.note.thread,
-        [clip(telegraphic(detail, level), int(longest * share)) for detail in details],
+    text, *details = (
+        clip(telegraphic(said, level), int(longest * share)) for said in (one_line(one.note.text), *details)
     )
+    return msgspec.structs.replace(one.note, text=text, details=details)
 
 
-def _ordered(kept: Sequence[Note]) -> Iterator[Note]:
+def _ordered(kept: Sequence[DatedNote]) -> Iterator[DatedNote]:
     """Notes of no thread first, then thread by thread as they came up; each by date and time, undated ones first."""
     threads = {"": -1}
     for note in kept:
@@ -141,7 +138,7 @@ def _day(text: str) -> date:
         if found := _DAY.search(text):
             if found[4]:
                 return date(int(found[4]), int(found[5]), int(found[6]))
-            return date(int(found[3]), SHORT_MONTHS.index(found[1].capitalize()) + 1, int(found[2]))
+            return date(int(found[3]), month_number(found[1]), int(found[2]))
     except ValueError:  # February 30, or a word that is no month
         return date.min
     return date.min

@@ -4,45 +4,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
 
+from om_api.language.words import STOP
 from om_workers.llm.extractive.cues import Cues
-from om_workers.llm.extractive.words import STOP
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from om_workers.llm.extractive.units import Unit
+from om_workers.llm.extractive.units import Unit
 
 LENGTH = 0.3
 DECAY = 0.8
 _OF_ANY = {
-    "error": 0.3,
-    "advice": 0.3,
-    "quoted": 1.2,
-    "done": 0.3,
-    "time": 0.6,
-    "deadline": 0.3,
-    "codes": 0.5,
-    "numbers": 0.5,
+    "error": 0.3, "advice": 0.3, "quoted": 1.2, "done": 0.3, "time": 0.6, "deadline": 0.3, "codes": 0.5, "numbers": 0.5,
     "names": 0.4,
-}
+}  # fmt: skip
 _OF_USER = _OF_ANY | {
-    "own": 0.7,
-    "ours": 0.4,
-    "kin": 0.6,
-    "past": 0.4,
-    "preference": 0.2,
-    "favourite": 0.8,
-    "change": 0.3,
-    "decision": 0.3,
-    "event": 0.2,
-    "to_you": -0.2,
-    "reacts": -0.2,
-    "stresses": -0.3,
-    "feels": -0.6,
-    "vague": -0.2,
-}
+    "own": 0.7, "ours": 0.4, "kin": 0.6, "past": 0.4, "preference": 0.2, "favourite": 0.8, "change": 0.3, "decision": 0.3,
+    "event": 0.2, "to_you": -0.2, "reacts": -0.2, "stresses": -0.3, "feels": -0.6, "vague": -0.2,
+}  # fmt: skip
 _COUNTED_OF_ANY = [(Cues._fields.index(name), worth) for name, worth in _OF_ANY.items()]
 _COUNTED_OF_USER = [(Cues._fields.index(name), worth) for name, worth in _OF_USER.items()]
 _MOST = 3

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from om_workers.llm.extractive.joining import LONGEST
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from om_workers.llm.extractive.notes import Note
+from om_workers.llm.extractive.notes import DatedNote
 
 _JOINT = "; "
 _NAME = 60  # characters of who says it, at most
 
 
-def parted(lines: Iterable[Note]) -> Iterator[Note]:
+def parted(lines: Iterable[DatedNote]) -> Iterator[DatedNote]:
     """The lines; one of a sitting (it has no time of day) becomes one for each sentence, with who says it."""
     for note in lines:
         who, pieces = _read(note)
@@ -28,9 +24,9 @@ def parted(lines: Iterable[Note]) -> Iterator[Note]:
             yield from (msgspec.structs.replace(note, text=f"{who}: {piece}", details=[]) for piece in pieces)
 
 
-def joined(lines: Iterable[Note]) -> list[Note]:
+def joined(lines: Iterable[DatedNote]) -> list[DatedNote]:
     """The lines; sentences of one sitting, person and priority that follow each other are one line again."""
-    made: list[Note] = []
+    made: list[DatedNote] = []
     for (mark, time, day, _, who), group in groupby(lines, key=_sitting):
         members = list(group)
         if time or not who or not day or not mark:
@@ -46,16 +42,16 @@ def joined(lines: Iterable[Note]) -> list[Note]:
     return made
 
 
-def speaker(note: Note) -> str:
+def speaker(note: DatedNote) -> str:
     """Who says a line of a sitting; '' for any other line."""
     return _read(note)[0]
 
 
-def _sitting(note: Note) -> tuple[str, str, str, str, str]:
+def _sitting(note: DatedNote) -> tuple[str, str, str, str, str]:
     return note.priority, note.time, note.day, note.thread, speaker(note)
 
 
-def _read(note: Note) -> tuple[str, list[str]]:
+def _read(note: DatedNote) -> tuple[str, list[str]]:
     """Who says a line of a sitting, and its sentences; ("", []) for any other line."""
     who, colon, said = note.text.partition(": ")
     if note.time or note.details or not note.day or not colon or len(who) > _NAME:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from om_api.tags import escape
+from om_api.domain.messages import Message
+from om_api.domain.tags import escape
+from om_api.language.telegraphic import clip, telegraphic
 from om_workers.llm.extractive import cues
-from om_workers.llm.extractive.words import clip, telegraphic
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from om_api.values import Message
-    from om_workers.llm.extractive.units import Unit
+from om_workers.llm.extractive.units import Unit
 
 _LONGEST = 120
 _PROMISE = ("i'll", "i will", "on it", "let me", "looking", "working", "one moment", "sure", "adding", "changing")

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 
-from om_api.folding import one_line as as_name
+from om_api.domain.folding import one_line as as_name
+from om_api.domain.messages import Message
+from om_api.language.telegraphic import one_line
+from om_api.language.words import STOP, word_set, words
 from om_workers.llm.extractive import cues, tools
-from om_workers.llm.extractive.words import STOP, one_line, tokens, word_set, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from om_api.values import Message
+from om_workers.llm.extractive.sizes import tokens
 
 PASTED = 200  # tokens from which a text is taken for pasted
 LONGEST = 600  # characters looked at of one sentence or line: a blob has no more to tell, and takes time squared

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import om_api
 from om_api.cli.replay import read_messages
-from om_api.tokens import counter
-from om_api.values import parse_member, to_ms
-from om_api.weights import count_message
+from om_api.domain.message_tokens import count_message
+from om_api.domain.tokens import counter
+from om_api.domain.values import to_ms
+from om_api.domain.wire import parse_member
 
 LINES = (Path(om_api.__file__).parent / "cli" / "demo.jsonl").read_text(encoding="utf-8").splitlines()
 FIELDS = [json.loads(line) for line in LINES]

@@ -13,7 +13,7 @@ import redis
 from processes import started
 
 from om_api.cli.embedded import HOST, LOG, Embedded, free_port, hold, is_free
-from om_api.errors import StoreError
+from om_api.domain.errors import StoreError
 
 PARENT = """
 import sys, time

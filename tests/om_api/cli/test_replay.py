@@ -7,8 +7,8 @@ import json
 import pytest
 
 from om_api.cli.replay import read_messages
-from om_api.errors import InvalidInputError
-from om_api.values import to_ms
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.values import to_ms
 
 WIRE = {
     "id": "m-1",

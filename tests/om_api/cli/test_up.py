@@ -11,22 +11,18 @@ import sys
 import threading
 import urllib.error
 import urllib.request
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import redis
-import uvicorn
 from click.testing import CliRunner
 
 from om_api import Message, ObservationalMemory, Outcome, load_settings
 from om_api.cli import main
-from om_api.cli.children import Asked, Keeper
 from om_api.cli.embedded import Embedded, free_port
 from om_api.cli.group import PLACES
 from om_api.cli.up import NEXT, Flower, _models, child_environ, store_port, wants_store
-from om_api.errors import SettingsError, StoreError
-from om_api.http.serving import Server, serve
+from om_api.domain.errors import SettingsError
 
 OM = [sys.executable, "-c", "from om_api.cli import main; main()"]
 SLOW = {"OM_MODEL": "slow", "OM_MODELS__SLOW__PROVIDER": "scripted", "OM_MODELS__SLOW__OPTIONS": "{delay: 60}"}
@@ -277,51 +273,6 @@ def test_a_killed_one_takes_everything_with_it_even_work_in_flight(busy, wait_un
 # -- its parts ----------------------------------------------------------------------------------------------------------
 
 
-class Failing:
-    """A child that never lives, or lives when it is told to."""
-
-    name = "worker"
-
-    def __init__(self, error=None):
-        self.alive = False
-        self.starts = 0
-        self.error = error
-
-    def start(self):
-        self.starts += 1
-        if self.error:
-            raise self.error
-
-
-def starts(child, seconds):
-    """At which seconds a keeper starts a child."""
-    keeper, found, before = Keeper(child, lambda _: None), [], 0
-    for second in range(seconds):
-        keeper.tend(second)
-        if child.starts > before:
-            before = child.starts
-            found.append(second)
-    return found
-
-
-@pytest.mark.parametrize("error", [None, StoreError("no")])
-def test_what_dies_at_once_is_started_after_ever_longer_pauses(error):
-    at = starts(Failing(error), 200)
-    pauses = [after - before - 1 for before, after in pairwise(at)]  # it takes one look to notice
-
-    assert at[0] == 1
-    assert pauses[:7] == [2, 4, 8, 16, 30, 30, 30]
-
-
-def test_what_held_for_a_while_is_started_after_a_second_again():
-    child, told = Failing(), []
-    keeper = Keeper(child, told.append)
-    for now, child.alive in ((0, False), (1, False), (2, False), (4, False), (10, True), (40, True), (50, False)):
-        keeper.tend(now)
-
-    assert [line.rpartition(" in ")[2] for line in told] == ["1 s", "2 s", "1 s"]
-
-
 @pytest.mark.parametrize(
     ("environ", "wanted"),
     [
@@ -412,21 +363,3 @@ def test_a_port_for_a_store_that_is_not_ours_is_refused(monkeypatch, tmp_path):
 )
 def test_who_is_asked_is_shown_and_whose_key_is_missing(environ, shown):
     assert _models(load_settings(environ=environ)) == shown
-
-
-def test_what_a_shell_has_its_background_jobs_ignore_stays_ignored(monkeypatch):
-    """A script that runs `om up &`: Ctrl-C is for who stands in front."""
-    asked, told = Asked(), []
-    monkeypatch.setattr(Server, "run", lambda self: told.append(self.handle_exit(signal.SIGINT, None)))
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN), signal.getsignal(signal.SIGTERM)
-    try:
-        with asked.listening():
-            signal.raise_signal(signal.SIGINT)
-            signal.raise_signal(signal.SIGTERM)
-        monkeypatch.setattr(uvicorn.Server, "handle_exit", lambda *_: told.append("stopped"))
-        serve(load_settings(environ={}), "127.0.0.1", 0, locked=False)
-    finally:
-        signal.signal(signal.SIGINT, before[0])
-        signal.signal(signal.SIGTERM, before[1])
-
-    assert (asked.times, told) == (1, [None])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import redis
@@ -10,13 +12,12 @@ from starlette.testclient import TestClient
 from world import SMALL, World
 
 from om_api import load_settings
+from om_api.client.key_ring import KeyRing
+from om_api.domain.events import Event
 from om_api.http import make_app
-from om_api.key_ring import KeyRing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from om_api.settings import Settings
+from om_api.http.routes import contexts, messages
+from om_api.settings import Settings
+from om_api.store.fleet import event_stream
 
 HAROLD = "/v1/resources/harold"
 THREAD = f"{HAROLD}/threads/t-1"
@@ -84,3 +85,85 @@ def say(ask: Callable[..., Any]) -> Callable[..., Any]:
         return ask("POST", f"{HAROLD}/threads/{thread}/messages", json={"messages": given})
 
     return post
+
+
+@pytest.fixture
+def full(say, ask, world):
+    """Harold's memory with observations, a generation and what it replaced, over two threads."""
+    for n in range(12):
+        say(f"a-{n}", thread="t-1")
+        say(f"b-{n}", thread="t-2")
+        world.settle()
+    ask("POST", f"{HAROLD}/reflect", json={})
+    world.settle()
+    for n in range(12, 20):
+        say(f"a-{n}", thread="t-1")
+        world.settle()
+    return world
+
+
+@pytest.fixture
+def old(say, ask, world):
+    """Harold's memory, with a generation and observations."""
+    for n in range(14):
+        say(f"m-{n}")
+        world.settle()
+    ask("POST", f"{HAROLD}/reflect", json={})
+    world.settle()
+    say("m-14", "m-15")
+    return world
+
+
+@pytest.fixture
+def walk(ask):
+    """Every entry of a list of Harold's, page by page."""
+
+    def entries(path, **params):
+        found, cursor = [], None
+        while True:
+            page = ask("GET", path, params={**params, **({"cursor": cursor} if cursor else {})}).json()
+            found += page["items"]
+            cursor = page["next"]
+            if cursor is None:
+                return found
+
+    return entries
+
+
+@pytest.fixture
+def publish(world):
+    def tell(*kinds, resource="harold"):
+        told = [Event(kind=kind, resource=resource) for kind in kinds]
+        world.services.run(event_stream.publish(world.services.keys, told, None, 0))
+
+    return tell
+
+
+@pytest.fixture
+def threads(monkeypatch):
+    """In which threads bodies were taken up, and contexts shown."""
+    seen = []
+
+    def noting(work):
+        return lambda *given: seen.append(threading.current_thread().name.split("_")[0]) or work(*given)
+
+    monkeypatch.setattr(messages, "take", noting(messages.take))
+    monkeypatch.setitem(contexts.FORMS, "openai", noting(contexts.FORMS["openai"]))
+    return seen
+
+
+@pytest.fixture
+def narrow(settings, ring):
+    """An app with room for little, and somebody with a key."""
+    given = load_settings(
+        None,
+        {
+            "OM_PREFIX": settings.prefix,
+            "OM_REDIS_URL": settings.redis_url,
+            "OM_API__STREAMS_PER_KEY": "1",
+            "OM_API__REQUESTS_PER_KEY": "2",
+            "OM_API__TURNS_PER_KEY": "1",
+        },
+    )
+    with TestClient(make_app(given), raise_server_exceptions=False) as http:
+        yield http, lambda: {"Authorization": f"Bearer {ring.create(['harold'], 'writer')[1]}"}

@@ -6,11 +6,11 @@ import re
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from scraped import labels_of, scraped
 
+from om_api.domain.values import ID_PATTERN
 from om_api.metrics.exposition import MEDIA_TYPE, page
-from om_api.metrics.sample import Histogram, Sample
-from om_api.metrics.series import EVERYBODY, OTHER, SERIES, labels_of, scraped
-from om_api.values import ID_PATTERN
+from om_api.metrics.series import EVERYBODY, OTHER, SERIES, Histogram, Sample
 
 
 def parsed(text):

@@ -7,10 +7,11 @@ from types import SimpleNamespace
 import pytest
 from scene import HAROLD
 
-from om_api.events import Event
-from om_api.store import commits, doubt, events, health, presence, spending, survey
-from om_api.store.events import Caps
-from om_api.store.presence import Worker
+from om_api.domain.events import Event
+from om_api.store.fleet import event_stream, health, presence, spending
+from om_api.store.fleet.event_stream import Caps
+from om_api.store.fleet.presence import Worker
+from om_api.store.memory import keyspace_scan, model_cooldown, reflect
 
 DAY_MS, FIRST_DAY = 86_400_000, "1970-01-01"
 WORKER = Worker(name="w", host="h", pid=1, version="1")
@@ -18,7 +19,7 @@ BUFFERED = Event(kind="buffered", resource="harold", seconds=0.25)
 
 
 def _publish(keys):
-    return events.publish(keys, [BUFFERED], Caps(10_000, 200), 1_000)
+    return event_stream.publish(keys, [BUFFERED], Caps(10_000, 200), 1_000)
 
 
 def _tell(keys):
@@ -30,14 +31,18 @@ def _tell(keys):
     [
         (_publish, lambda keys: [keys.events, keys.counted, keys.counted_by("harold"), keys.measured], 400 * DAY_MS),
         (_tell, lambda keys: [keys.spent(FIRST_DAY), keys.spent_by(FIRST_DAY, "harold")], 400 * DAY_MS),
-        (lambda keys: events.first_to_tell(keys, "x"), lambda keys: [keys.told("x")], 2 * DAY_MS),
+        (lambda keys: event_stream.first_to_tell(keys, "x"), lambda keys: [keys.told("x")], 2 * DAY_MS),
         (lambda keys: presence.here(keys, WORKER), lambda keys: [keys.worker("w"), keys.workers], 30_000),
         (lambda keys: presence.ticked(keys, "sweep", 1, 60.0), lambda keys: [keys.ticked("sweep")], DAY_MS),
-        (lambda keys: survey.stray_keys(keys, 1), lambda keys: [keys.sweep_cursor], 3_600_000),
+        (lambda keys: keyspace_scan.stray_keys(keys, 1), lambda keys: [keys.sweep_cursor], 3_600_000),
         (health.probe, lambda keys: [keys.probe], 1_000),
-        (lambda keys: doubt.wait(keys, "harold"), lambda keys: [keys.of("harold").lock(doubt.LOCK)], 300_000),
         (
-            lambda keys: commits.failed(keys, HAROLD, "x"),
+            lambda keys: model_cooldown.wait(keys, "harold"),
+            lambda keys: [keys.of("harold").lock(model_cooldown.LOCK)],
+            300_000,
+        ),
+        (
+            lambda keys: reflect.failed(keys, HAROLD, "x"),
             lambda keys: [keys.of("harold").lock("failed::x")],
             3_600_000,
         ),

@@ -1,4 +1,4 @@
-"""Gemini's own: what is sent to it, what its answers mean, and what its options may hold."""
+"""Gemini's own: what is sent to it, which failures are its own, and what makes it."""
 
 from __future__ import annotations
 
@@ -9,49 +9,20 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx2
 import pytest
 from google.genai.errors import APIError
-from model_requests import KEY, failing, observe, reflect, refused
-from model_server import Canned, ModelServer
+from model_requests import KEY, failing, observe, refused
+from provider_models import opened
 from structlog.testing import capture_logs
 
 from om_api import load_settings
-from om_api.errors import ModelError, SettingsError
+from om_api.domain.errors import ModelError, SettingsError
 from om_api.settings import ModelSettings
-from om_workers.llm.base import Usage
+from om_workers.calls.registry import Registry
 from om_workers.llm.gemini import Gemini
-from om_workers.llm.gemini_answer import retry_delay
-from om_workers.llm.registry import Registry
-from om_workers.prompts.parse import parse_observer
-
-NOTES = "<observations>\n* one\n</observations>\n<current-ta"
-RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo"
 
 
 @pytest.fixture
-def server():
-    with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture
-def model(server):
-    with opened(server.root) as model:
-        yield model
-
-
-@contextlib.contextmanager
-def opened(root, **settings):
-    model = Gemini("fake", ModelSettings(provider="gemini", base_url=root, **settings), KEY)
-    try:
-        yield model
-    finally:
-        model.close()
-
-
-def answers(server, model, parts=(), reason="STOP", **more):
-    """The reply to a call that gets these parts."""
-    candidate = {"content": {"parts": list(parts)}, "finishReason": reason}
-    server.plan = lambda n, purpose: Canned(200, {"candidates": [candidate], **more})
-    return model.complete(observe())
+def provider():
+    return "gemini"
 
 
 # -- what is sent
@@ -59,7 +30,7 @@ def answers(server, model, parts=(), reason="STOP", **more):
 
 def test_what_is_sent_is_the_prompts_as_they_are_the_temperature_and_the_options(server):
     request = observe()
-    with opened(server.root, options={"topP": 0.5, "stop_sequences": ["END"]}) as model:
+    with opened("gemini", server.root, options={"topP": 0.5, "stop_sequences": ["END"]}) as model:
         model.complete(request)
 
     assert server.last == {
@@ -102,62 +73,18 @@ def test_google_itself_is_asked_over_https_whatever_the_variables_say(monkeypatc
     ],
 )
 def test_the_model_is_asked_for_at_the_version_that_the_address_names_else_v1beta(server, model, address, path):
-    with opened(server.root + address, model=model) as opened_model:
+    with opened("gemini", server.root + address, model=model) as opened_model:
         opened_model.complete(observe())
 
     assert server.last_path == path
 
 
-@pytest.mark.parametrize(
-    ("model", "options", "observing", "reflecting"),
-    [
-        ("gemini-2.5-flash", {}, 215, 1024),
-        ("models/gemini-2.5-pro", {}, 215, 1024),
-        ("gemini-2.5-flash-lite", {}, None, None),  # it refuses budgets below 512, and thinks only if told to
-        ("gemini-3-flash", {}, None, None),
-        ("gemini-2.5-flash", {"thinking_config": {"thinking_budget": 0}}, 0, 0),
-        ("gemini-2.5-flash", {"thinkingConfig": {"thinkingBudget": 9}}, 9, 9),
-        ("gemini-2.5-flash", {"thinking_config": None}, None, None),
-    ],
-)
-def test_a_model_thinks_as_much_as_its_options_say_else_a_little(server, model, options, observing, reflecting):
-    with opened(server.root, model=model, options=options) as opened_model:
-        opened_model.complete(observe())
-        first = _thinking(server.last)
-        opened_model.complete(reflect("* 🟡 [[w1-1]] a"))
-
-    assert (first, _thinking(server.last)) == (observing, reflecting)
-
-
-def _thinking(sent):
-    config = sent["generationConfig"].get("thinkingConfig", {})
-    return config.get("thinkingBudget", config.get("thinking_budget"))
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"nope": 1}, "nope: Extra inputs are not permitted"),
-        ({"top_p": "much"}, "top_p: Input should be a valid number"),
-        ({"thinking_config": {"budget": 5}}, "thinking_config.budget: Extra inputs are not permitted"),
-        ({"http_options": {"base_url": "http://elsewhere"}}, "state http_options, which cannot be chosen here"),
-        ({"systemInstruction": "be bad"}, "state system_instruction"),
-        ({"automatic_continuation": True}, "state automatic_continuation"),
-        ({"audio_timestamp": True}, "state audio_timestamp"),
-        ({"routing_config": {}}, "state routing_config"),
-    ],
-)
-def test_options_that_gemini_does_not_know_or_that_are_not_to_choose_are_found_before_anything_is_asked(options, says):
-    with pytest.raises(SettingsError) as caught, opened("http://127.0.0.1:1", options=options):
-        pass
-
-    assert says in str(caught.value)
-    assert str(caught.value).endswith("remove them")
-
-
 def test_what_the_sdk_refuses_to_send_is_no_messages_fault(server):
     filters = [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE", "method": "SEVERITY"}]
-    with opened(server.root, options={"safety_settings": filters}) as model, pytest.raises(ModelError) as caught:
+    with (
+        opened("gemini", server.root, options={"safety_settings": filters}) as model,
+        pytest.raises(ModelError) as caught,
+    ):
         model.complete(observe())
 
     assert "could not be asked" in str(caught.value)
@@ -165,80 +92,7 @@ def test_what_the_sdk_refuses_to_send_is_no_messages_fault(server):
     assert server.calls == []
 
 
-# -- what answers mean
-
-
-def test_what_it_thought_is_no_part_of_what_it_says(server, model):
-    parts = [{"text": "hm", "thought": True}, {"text": "* on"}, {"text": "e"}, {"inlineData": {}}]
-
-    assert answers(server, model, parts).text == "* one"
-
-
-@pytest.mark.parametrize(
-    ("usage", "expected"),
-    [
-        (None, Usage()),
-        ("many", Usage()),
-        ({"promptTokenCount": "x"}, Usage()),
-        ({"promptTokenCount": 9, "candidatesTokenCount": 3}, Usage(input=9, output=3)),
-        (
-            {"promptTokenCount": 9, "cachedContentTokenCount": 4, "candidatesTokenCount": 3, "thoughtsTokenCount": 20},
-            Usage(input=9, cached=4, output=23),
-        ),
-    ],
-)
-def test_thoughts_are_output_and_no_call_fails_for_its_usage(server, model, usage, expected):
-    assert answers(server, model, [{"text": "fine"}], usageMetadata=usage).usage == expected
-
-
-@pytest.mark.parametrize(
-    ("reason", "retryable", "says"),
-    [
-        ("MAX_TOKENS", False, "ran out of room"),
-        ("CONTINUATION", False, "ran out of room"),
-        ("SAFETY", False, "blocked by the provider (SAFETY)"),
-        ("RECITATION", False, "blocked by the provider (RECITATION)"),
-        ("PROHIBITED_CONTENT", False, "(PROHIBITED_CONTENT)"),
-        ("MALFORMED_FUNCTION_CALL", False, "(MALFORMED_FUNCTION_CALL)"),
-        ("OTHER", False, "(OTHER)"),
-        ("WHATEVER_COMES_NEXT", False, "(WHATEVER_COMES_NEXT)"),
-        ("the user said: boo", False, "(for a reason that is none of Gemini's)"),
-        ("PUP_LIMITED_DISABLED", True, "closed to this account"),
-        ("STOP", True, "answered nothing"),
-        (None, True, "answered nothing"),
-    ],
-)
-def test_an_answer_without_notes_says_why_it_ended(server, model, reason, retryable, says):
-    for parts in ((), [{"text": "<observations>\n* half"}]) if not retryable else ((),):
-        with pytest.raises(ModelError) as caught:
-            answers(server, model, parts, reason)
-
-        assert says in str(caught.value)
-        assert caught.value.retryable is retryable
-
-
-@pytest.mark.parametrize("reason", ["MAX_TOKENS", "SAFETY"])
-def test_an_answer_cut_short_is_used_if_its_notes_are_complete(server, model, reason):
-    assert parse_observer(answers(server, model, [{"text": NOTES}], reason).text).text == "* one"
-
-
-@pytest.mark.parametrize(
-    ("body", "retryable", "says"),
-    [
-        ({"promptFeedback": {"blockReason": "SAFETY"}}, False, "the request was blocked by the provider (SAFETY)"),
-        ({"promptFeedback": {"blockReason": "<b>"}, "candidates": []}, False, "for a reason that is none"),
-        ({"promptFeedback": {}}, True, "answered without candidates"),
-        ({"candidates": []}, True, "answered without candidates"),
-        ({"candidates": [{}]}, True, "answered nothing"),
-        ({"candidates": [{"content": {"parts": None}}]}, True, "answered nothing"),
-        ({"candidates": "none"}, True, "cannot be read"),
-    ],
-)
-def test_an_answer_without_any_text_is_judged_by_what_it_says_instead(server, model, body, retryable, says):
-    error = failing(server, model, Canned(200, body))
-
-    assert says in str(error)
-    assert error.retryable is retryable
+# -- what goes wrong, and whose fault it is
 
 
 @pytest.mark.parametrize(
@@ -257,41 +111,6 @@ def test_a_400_about_the_configuration_is_no_messages_fault(server, model, messa
 
 def test_what_the_sdk_raised_is_kept_for_who_looks_closer(server, model):
     assert isinstance(failing(server, model, refused(404)).__cause__, APIError)
-
-
-# -- how long to wait
-
-
-def _told(*details):
-    return {"error": {"code": 429, "details": list(details)}}
-
-
-@pytest.mark.parametrize(
-    ("body", "seconds"),
-    [
-        (_told({"@type": RETRY_INFO, "retryDelay": "34s"}), 34.0),
-        (_told(5, {"@type": "x.Help", "links": []}, {"@type": RETRY_INFO, "retryDelay": "34.074s"}), 34.074),
-        (_told({"@type": RETRY_INFO, "retryDelay": "86400s"}), 600.0),
-        (_told({"@type": RETRY_INFO, "retryDelay": "0s"}), None),
-        (_told({"@type": RETRY_INFO, "retryDelay": "-5s"}), None),
-        (_told({"@type": RETRY_INFO, "retryDelay": 34}), None),
-        (_told({"@type": RETRY_INFO, "retryDelay": "soon"}), None),
-        (_told({"@type": "x.QuotaFailure", "retryDelay": "34s"}), None),
-        ({"error": {"details": "none"}}, None),
-        ({"error": "none"}, None),
-        ([], None),
-        (None, None),
-    ],
-)
-def test_a_wait_is_read_from_googles_retry_info(body, seconds):
-    assert retry_delay(body) == seconds
-
-
-@pytest.mark.parametrize(("headers", "seconds"), [({}, 34.0), ({"Retry-After": "7"}, 7.0)])
-def test_a_429_says_how_long_to_wait_in_its_header_else_in_its_body(server, model, headers, seconds):
-    body = _told({"@type": RETRY_INFO, "retryDelay": "34s"})
-
-    assert failing(server, model, Canned(429, body, headers)).retry_after == seconds
 
 
 # -- the registry

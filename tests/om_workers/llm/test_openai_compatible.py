@@ -6,49 +6,30 @@ import contextlib
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, date, datetime, timedelta
-from email.utils import format_datetime
+from datetime import date
 
 import pytest
 from model_requests import KEY, SECRET, failing, observe, reflect, refused
 from model_server import Behaviour, Canned, ModelServer, answer_to, completion, marks, seeded_plan
 from openai import NotFoundError
+from provider_models import opened
 from structlog.testing import capture_logs
 from world import World, wait_until
 
 from om_api import load_settings
-from om_api.errors import ModelError, SettingsError
+from om_api.domain.errors import ModelError, SettingsError
+from om_api.domain.values import Outcome
 from om_api.settings import ModelSettings
-from om_api.values import Outcome
+from om_workers.calls.registry import Registry, key_of
 from om_workers.llm.base import Usage
 from om_workers.llm.extractive import Extractive
-from om_workers.llm.faults import retry_after
-from om_workers.llm.keys import key_of
 from om_workers.llm.openai_compatible import OpenAICompatible
-from om_workers.llm.quote import quote
-from om_workers.llm.registry import Registry
 from om_workers.prompts.parse import parse_observer, parse_reflector
 
 
 @pytest.fixture
-def server():
-    with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture
-def model(server):
-    with opened(server) as model:
-        yield model
-
-
-@contextlib.contextmanager
-def opened(server, key=KEY, **settings):
-    model = OpenAICompatible("fake", ModelSettings(base_url=server.url, **settings), key)
-    try:
-        yield model
-    finally:
-        model.close()
+def provider():
+    return "openai"
 
 
 # -- what is asked, and what comes back
@@ -68,7 +49,9 @@ def test_an_answer_comes_back_with_its_usage_under_the_name_of_the_configuration
 
 def test_what_is_sent_is_the_model_the_prompts_as_they_are_the_temperature_and_the_options(server):
     request = observe()
-    with opened(server, model="deepseek-chat", options={"max_tokens": 900, "day": date(2025, 12, 4)}) as model:
+    with opened(
+        "openai", server.root, model="deepseek-chat", options={"max_tokens": 900, "day": date(2025, 12, 4)}
+    ) as model:
         model.complete(request)
 
     assert server.last == {
@@ -96,37 +79,11 @@ def test_openais_own_organization_and_address_are_shown_to_no_other_server(serve
     monkeypatch.setenv("OPENAI_ORG_ID", "org-ours")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-ours")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
-    with opened(server) as model:
+    with opened("openai", server.root) as model:
         model.complete(observe())
 
     assert "org-ours" not in str(server.last_headers)
     assert "proj-ours" not in str(server.last_headers)
-
-
-@pytest.mark.parametrize(
-    ("usage", "expected"),
-    [
-        (None, Usage()),
-        ("many", Usage()),
-        ({"prompt_tokens": None, "completion_tokens": 3}, Usage(output=3)),
-        (
-            {"prompt_tokens": 9, "completion_tokens": 3, "prompt_cache_hit_tokens": 4},
-            Usage(input=9, cached=4, output=3),
-        ),
-    ],
-)
-def test_no_call_fails_for_its_usage(server, model, usage, expected):
-    body = {"choices": [{"message": {"content": "fine"}, "finish_reason": "stop"}], "usage": usage}
-    server.plan = lambda n, purpose: Canned(200, body)
-
-    assert model.complete(observe()).usage == expected
-
-
-def test_an_answer_in_parts_is_one_text(server, model):
-    parts = [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "* on"}, {"type": "text", "text": "e"}]
-    server.plan = lambda n, purpose: Canned(200, {"choices": [{"message": {"content": parts}}]})
-
-    assert model.complete(observe()).text == "* one"
 
 
 # -- what goes wrong, and whose fault it is
@@ -161,43 +118,7 @@ def test_an_answer_cut_short_is_used_if_its_notes_are_complete(server, model):
     assert parse_observer(model.complete(observe()).text).text == "* one"
 
 
-# -- time
-
-
-NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry-after": "7"}, 7.0),
-        ({"retry-after": "1.5"}, 1.5),
-        ({"retry-after": "0.5"}, 1.0),
-        ({"retry-after": "0.0001"}, 1.0),  # in whole milliseconds that is no wait at all
-        ({"retry-after": "1e-320"}, 1.0),
-        ({"retry-after": "86400"}, 600.0),
-        ({"retry-after": "0"}, None),
-        ({"retry-after": "-3"}, None),
-        ({"retry-after": "nan"}, None),
-        ({"retry-after": "inf"}, None),
-        ({"retry-after": "soon"}, None),
-        ({}, None),
-        (
-            {"retry-after": format_datetime(NOW + timedelta(seconds=90), usegmt=True), "date": format_datetime(NOW)},
-            90.0,
-        ),
-        ({"retry-after": format_datetime(NOW - timedelta(days=9), usegmt=True), "date": format_datetime(NOW)}, None),
-    ],
-)
-def test_a_wait_is_read_in_seconds_or_as_a_date_of_the_providers_own_clock(headers, seconds):
-    assert retry_after(headers) == seconds
-
-
 # -- keys, and what was said
-
-
-def test_what_a_provider_says_is_one_line_of_at_most_300_characters():
-    assert quote({"message": "a\n b" + "c" * 900}, "", "") == "a b" + "c" * 297
 
 
 def test_a_word_like_our_own_is_no_message(server, model):
@@ -386,7 +307,7 @@ def test_a_plan_gives_the_same_call_the_same_whoever_makes_it():
 
 def test_a_call_that_hangs_has_no_end_until_the_server_ends_and_lets_go_of_it():
     held = ModelServer(lambda n, purpose: Behaviour.stall, stall_s=600)
-    with ThreadPoolExecutor(1) as pool, opened(held) as model:
+    with ThreadPoolExecutor(1) as pool, opened("openai", held.root) as model:
         with held:
             asked = pool.submit(model.complete, observe(timeout=100.0))
             wait_until(lambda: held.calls, "the call")

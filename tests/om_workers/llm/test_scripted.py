@@ -4,8 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from om_api.errors import ModelError
-from om_api.values import Message
+from om_api.domain.errors import ModelError
+from om_api.domain.messages import Message
 from om_workers.llm.base import Reply, Request
 from om_workers.llm.scripted import Scripted
 

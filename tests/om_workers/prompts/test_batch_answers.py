@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from om_api.tags import NAMES
-from om_api.tokens import estimate
-from om_api.values import Message
+from om_api.domain.messages import Message
+from om_api.domain.tags import NAMES
+from om_api.domain.tokens import estimate
 from om_workers.llm.extractive import Extractive
 from om_workers.llm.scripted import Scripted
 from om_workers.prompts.parse import parse_batch, parse_observer

@@ -8,10 +8,10 @@ import struct
 
 import pytest
 
-from om_api.tokens import estimate
-from om_api.values import Message
+from om_api.domain.messages import Message
+from om_api.domain.tokens import estimate
 from om_workers.prompts.encoded import HIDDEN, without_encoded, without_encrypted
-from om_workers.prompts.render import format_messages
+from om_workers.prompts.transcript import format_messages
 
 BLOB = base64.b64encode(random.Random(1).randbytes(3_000)).decode()
 

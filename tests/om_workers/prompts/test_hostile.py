@@ -9,11 +9,14 @@ import pytest
 from hostile import HALVES, HOSTILE, tags
 
 from om_api.context import View, build
-from om_api.tokens import estimate
-from om_api.values import Generation, Message, Observation, Record, Scope, Snapshot, Stored, ThreadState
+from om_api.domain.messages import Message
+from om_api.domain.snapshot import Snapshot
+from om_api.domain.tokens import estimate
+from om_api.domain.values import Generation, Observation, Record, Scope, Stored, ThreadState
 from om_workers.prompts.parse import parse_batch, parse_observer, parse_reflector
-from om_workers.prompts.render import batch_request, format_messages, observer_request, reflector_request
+from om_workers.prompts.render import batch_request, observer_request, reflector_request
 from om_workers.prompts.threads import without_threads
+from om_workers.prompts.transcript import format_messages
 
 AT = 1764839700000  # Dec 4 2025, 9:15 AM UTC
 SETTINGS = {"previous_tokens": 2000, "instruction": None, "timezone": "UTC", "temperature": 0.3, "timeout": 120.0}

@@ -9,16 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from world import World
 
+from om_api.context.alternation import EARLIER
 from om_api.context.signature import Signer
-from om_api.context.speeches import EARLIER
 from om_api.context.stable import CONTINUATION, PREAMBLE
-from om_api.tokens import estimate
-from om_api.values import Message, Scope
+from om_api.domain.messages import Message
+from om_api.domain.tokens import estimate
+from om_api.domain.values import Scope
 from om_workers.llm.extractive import Extractive
 from om_workers.llm.scripted import Scripted
 from om_workers.prompts.parse import parse_observer
 from om_workers.prompts.recalled import NOTE, Shown
-from om_workers.prompts.render import format_messages, observer_request
+from om_workers.prompts.render import observer_request
+from om_workers.prompts.transcript import format_messages
 
 AT = 1764839700000  # Dec 4 2025, 9:15 AM UTC
 KEY = "5e" * 16

@@ -8,9 +8,9 @@ from typing import get_args
 
 import pytest
 
-from om_api.settings.values import PromptVariant
-from om_api.tokens import estimate
-from om_api.values import Message
+from om_api.domain.messages import Message
+from om_api.domain.tokens import estimate
+from om_api.settings.memory_settings import PromptVariant
 from om_workers.prompts.library import guidance, prompt, variants
 from om_workers.prompts.parse import parse_observer, parse_reflector
 from om_workers.prompts.render import observer_request, reflector_request

@@ -12,8 +12,10 @@ from hostile import HALVES, HOSTILE
 from om_api.context import View, build
 from om_api.context.signature import Signer
 from om_api.context.stable import CONTINUATION, PREAMBLE
-from om_api.tokens import estimate
-from om_api.values import Message, Record, Scope, Snapshot, ThreadState
+from om_api.domain.messages import Message
+from om_api.domain.snapshot import Snapshot
+from om_api.domain.tokens import estimate
+from om_api.domain.values import Record, Scope, ThreadState
 from om_workers.llm.extractive.marks import label
 from om_workers.llm.extractive.units import units
 from om_workers.prompts.recalled import NOTE, Shown

@@ -1,0 +1,178 @@
+"""Measure the house: print how it stands beside what it is to be, and fail where a line does not hold (`make house`)."""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("om_api", "om_workers", "om_bench")
+Graph = Mapping[str, set[str]]
+
+
+class Measure(NamedTuple):
+    """One line of the table: what is, and whether it is what it is to be. One that is `told` fails nothing."""
+
+    what: str
+    found: str
+    reach: str
+    met: bool
+    told: bool = False
+
+
+def modules(root: Path = ROOT) -> dict[str, Path]:
+    """Every module of ours by its dotted name, packages among them."""
+    paths = sorted(path for package in PACKAGES for path in (root / package).rglob("*.py"))
+    return {dotted(path.relative_to(root)): path for path in paths}
+
+
+def dotted(path: Path) -> str:
+    """A file's name as imports write it."""
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports(known: Mapping[str, Path]) -> dict[str, set[str]]:
+    """Which modules each module imports, wherever in it: within functions and under TYPE_CHECKING too."""
+    return {name: set(_imported(path, known)) - {name} for name, path in known.items()}
+
+
+def _imported(path: Path, known: Mapping[str, Path]) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom) and node.module in known:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in known else node.module
+
+
+def by_folder(graph: Graph, known: Mapping[str, Path]) -> dict[str, set[str]]:
+    """Which folders each folder imports from."""
+    folders: dict[str, set[str]] = {}
+    for name, targets in graph.items():
+        own = folders.setdefault(_folder(known[name]), set())
+        own |= {_folder(known[target]) for target in targets}
+    return {folder: targets - {folder} for folder, targets in folders.items()}
+
+
+def _folder(path: Path) -> str:
+    return str(path.parent.relative_to(ROOT))
+
+
+def cycles(graph: Graph) -> list[list[str]]:
+    """Cycles of imports, until none would be left if each were cut once."""
+    left, found = {name: set(targets) for name, targets in graph.items()}, []
+    while True:
+        try:
+            TopologicalSorter(left).prepare()
+        except CycleError as error:
+            circle = error.args[1]  # each is imported by the one behind it
+            found.append(circle)
+            left[circle[1]].discard(circle[0])
+        else:
+            return found
+
+
+def uncovered(names: Iterable[str], contracts: Iterable[Mapping[str, list[str]]]) -> list[str]:
+    """Modules that no contract of import-linter names, by themselves or by a folder of theirs."""
+    patterns = [pattern for contract in contracts for pattern in _patterns(contract)]
+    return [name for name in names if not any(_is_within(name, pattern) for pattern in patterns)]
+
+
+def _patterns(contract: Mapping[str, list[str]]) -> Iterator[str]:
+    """The modules that a contract holds. Root packages are no room: a contract over all of a package names none of its rooms."""
+    layers = [part.strip(" ()") for layer in contract.get("layers", []) for part in layer.replace(":", "|").split("|")]
+    for name in layers:
+        yield from (f"{container}.{name}" for container in contract.get("containers", []))
+    yield from (name for name in layers if "." in name)
+
+
+def _is_within(name: str, pattern: str) -> bool:
+    return fnmatch.fnmatchcase(name, pattern) or fnmatch.fnmatchcase(name, f"{pattern}.*")
+
+
+def without_a_test(known: Mapping[str, Path], tests: Path = ROOT / "tests") -> list[str]:
+    """Modules that no file of tests mirrors as `tests/om_api/store/memory/test_due.py` does `om_api/store/memory/due.py`."""
+    own = {name: path for name, path in known.items() if not path.stem.startswith("__")}
+    mirrors = {name: tests / path.relative_to(ROOT).with_name(f"test_{path.name}") for name, path in own.items()}
+    return [name for name, mirror in mirrors.items() if not mirror.exists()]
+
+
+def functions(path: Path) -> list[tuple[int, str]]:
+    """Every function of a file with its number of lines."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    found = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, kinds)]
+    where = path.relative_to(ROOT)
+    return [
+        ((node.end_lineno or node.lineno) - node.lineno + 1, f"{where}:{node.lineno} {node.name}") for node in found
+    ]
+
+
+def classes_twice(known: Mapping[str, Path]) -> list[str]:
+    """Names that more than one class has."""
+    trees = (ast.parse(path.read_text("utf-8")) for path in known.values())
+    names = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    return sorted(name for name, times in names.items() if times > 1)
+
+
+def lines(paths: Iterable[Path]) -> int:
+    """How many lines files have together."""
+    return sum(len(path.read_text("utf-8").splitlines()) for path in paths)
+
+
+def contracts() -> list[dict[str, list[str]]]:
+    """What import-linter is told."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    found: list[dict[str, list[str]]] = settings["tool"]["importlinter"]["contracts"]
+    return found
+
+
+def measured() -> list[Measure]:
+    """Every line of the table."""
+    known = modules()
+    graph = imports(known)
+    flat = Counter(_folder(path) for path in known.values())
+    room, most = flat.most_common(1)[0]
+    files = [path for path in known.values() if not path.stem.startswith("__")]
+    tested = 100 - round(100 * len(without_a_test(known)) / len(files))
+    own = {
+        package: lines(path for name, path in known.items() if name.split(".")[0] == package) for package in PACKAGES
+    }
+    longest, where = max(each for path in known.values() for each in functions(path))
+    roots = flat["om_api"], flat["om_workers"]
+    loops = len(cycles(graph)), len(cycles(by_folder(graph, known)))
+    loose, twice = uncovered(known.keys() - set(PACKAGES), contracts()), classes_twice(known)
+    product = own["om_api"] + own["om_workers"]
+    return [
+        Measure("modules at the root of om_api / om_workers", "{} / {}".format(*roots), "1 / 2", roots == (1, 2)),
+        Measure("largest flat folder", f"{most} ({room})", "29", most <= 29),
+        Measure("cycles of modules / of folders", "{} / {}".format(*loops), "0 / 0", loops == (0, 0)),
+        Measure("modules that no contract covers", str(len(loose)), "0", not loose),
+        Measure("modules with a test of their name", f"{tested} %", ">= 75 %", tested >= 75),
+        Measure("class names given twice", ", ".join(twice) or "0", "0", not twice),
+        Measure(
+            "lines of the three packages", f"{sum(own.values()):,}", "<= 31,000", sum(own.values()) <= 31_000, told=True
+        ),
+        Measure("lines without om_bench", f"{product:,}", "<= 27,500", product <= 27_500, told=True),
+        Measure("longest function", f"{longest} ({where})", "<= 30", longest <= 30),
+    ]
+
+
+def main() -> None:
+    """Print the table, and fail where a line that holds is not met."""
+    table = measured()
+    width = max(len(line.what) for line in table)
+    for line in table:
+        sys.stdout.write(f"{line.what:<{width}}  {line.found:<40} {line.reach:<10} {'yes' if line.met else 'NO'}\n")
+    sys.exit(not all(line.met or line.told for line in table))
+
+
+if __name__ == "__main__":
+    main()

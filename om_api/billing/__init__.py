@@ -1,0 +1,1 @@
+"""What models cost, what is left of budgets, and which models are in use."""

@@ -1,0 +1,37 @@
+"""Which models are to be what, of all agents: those of tiers included."""
+
+from __future__ import annotations
+
+from om_api.billing.model_advice import Role
+from om_api.settings import ModelSettings, Settings
+from om_api.settings.model_settings import key_variable, who_answers
+
+
+def by_role(settings: Settings) -> list[tuple[Role, str]]:
+    """Who is to be Observer or Reflector of anybody, each once."""
+    found: dict[tuple[Role, str], None] = {}
+    for each in (settings.memory, *(settings.for_agent(name) for name in settings.agents())):
+        found |= {("observer", model): None for name in each.observer_models for model in answering(settings, name)}
+        found |= {("reflector", model): None for name in each.reflector_models for model in answering(settings, name)}
+    return list(found)
+
+
+def in_use(settings: Settings) -> list[str]:
+    """The models of every agent's Observer and Reflector, each once."""
+    return list(dict.fromkeys(name for _, name in by_role(settings)))
+
+
+def with_breaker(settings: Settings) -> list[str]:
+    """The models in use, and those that stand in the configuration beside them: all that have a breaker."""
+    return list(dict.fromkeys((*in_use(settings), *settings.models)))
+
+
+def missing_key(settings: Settings, name: str) -> str:
+    """The variable of a model's key that is not set here; "" when nothing is known to be missing."""
+    variable = key_variable(name, settings.models.get(name) or ModelSettings())
+    return "" if not variable or (settings.variable(variable) or "").strip() else variable
+
+
+def answering(settings: Settings, name: str) -> list[str]:
+    """The models that may answer for a name of the configuration."""
+    return who_answers(name, settings.models.get(name) or ModelSettings())

@@ -1,0 +1,121 @@
+"""What `om demo` says in the end: what became of every message, and how much of what was read stayed the same."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+import click
+
+from om_api.cli.demo_table import Board
+from om_api.cli.output import print_fields, print_table, visible
+from om_api.client.memory import ObservationalMemory
+from om_api.client.stats import Stats
+from om_api.context import Context
+from om_api.domain.messages import Message
+from om_api.store.audit.verify import Verified
+
+_TOKENS = ("observed_tokens", "observation_tokens", "reflection_tokens")
+_COLUMNS = ("resource", "threads", "observed_messages", *_TOKENS, "compression", "generation")
+
+# What is shown of a context: of each kind of block, how many lines of its beginning and of its end.
+_SHOWN = {"reflection": (9, 1), "observations": (10, 1), "continuation": (4, 0), "message": (0, 8), "volatile": (9, 1)}
+_WIDTH = 110
+
+
+class Prefix:
+    """How much of what is read begins as what was read before: the bytes a prompt cache can serve again."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, bytes] = {}
+        self._same = self._all = 0
+        self.compared = 0
+
+    def add(self, thread: str, text: str) -> None:
+        """Compare a thread's text with the one read before it; the first has nothing to be compared with."""
+        now = text.encode()
+        if before := self._last.get(thread):
+            self._same += _same_from_the_start(before, now)
+            self._all += len(now)
+            self.compared += 1
+        self._last[thread] = now
+
+    @property
+    def share(self) -> float:
+        """Bytes that were the same from the beginning on / bytes read, over everything compared."""
+        return self._same / self._all if self._all else 0.0
+
+
+def _same_from_the_start(before: bytes, now: bytes) -> int:
+    pairs = zip(before, now, strict=False)
+    return next((n for n, (old, new) in enumerate(pairs) if old != new), min(len(before), len(now)))
+
+
+class DemoPlayer:
+    """Pushes messages as their agents would, and reads their threads' contexts as these would before the next turn."""
+
+    def __init__(self, om: ObservationalMemory) -> None:
+        self._om = om
+        self.duplicates = 0
+        self.whole, self.notes = Prefix(), Prefix()
+
+    def turn(self, batch: Sequence[Message]) -> None:
+        """Push a few messages, then read the context of each thread they belong to."""
+        self.duplicates += len(self._om.add_messages(batch).duplicates)
+        for agent, thread in dict.fromkeys((message.resource_id, message.thread_id) for message in batch):
+            context = self._om.get_context(thread, agent)
+            self.whole.add(f"{agent}/{thread}", context.text)
+            self.notes.add(f"{agent}/{thread}", "\n\n".join(block.text for block in context.blocks if block.stable))
+
+
+def report(om: ObservationalMemory, board: Board, player: DemoPlayer, total: int, seconds: float) -> bool:
+    """Print what became of so many messages; returns whether each is covered exactly once."""
+    board.look()
+    agents = board.stats.values()
+    _show_context(om, max(agents, key=lambda now: now.generation).resource)
+    title = f"What became of {total} messages in {seconds:.0f} s ({player.duplicates} came twice and were kept once)"
+    print_fields(agents, _COLUMNS, title)
+    found = om.examine()
+    for line in (*_prefix_lines(player), _coverage(om, agents, total, found)):
+        click.echo(line)
+    click.echo(f"om verify      {len(found.breaches) or 'no'} breaches of what the store promises")
+    if found.breaches:
+        print_table(("where", "what"), found.breaches)
+    return found.messages == total and not found.breaches
+
+
+def _prefix_lines(player: DemoPlayer) -> Iterator[str]:
+    yield f"stable prefix  in {player.whole.compared} contexts, each compared with the one read before it in its thread:"
+    yield f"               {player.notes.share:.0%} of the bytes of preamble, reflection and observations are the same from"
+    yield f"               the first byte on; of all bytes, new messages and the last block included, {player.whole.share:.0%}"
+
+
+def _coverage(om: ObservationalMemory, agents: Collection[Stats], total: int, found: Verified) -> str:
+    if found.messages != total or found.breaches:
+        return f"coverage       BROKEN: of {total} messages {found.messages} are kept"
+    observed = sum(now.observed_messages for now in agents)
+    held = sum(len(each.message_ids) for now in agents for each in om.observations(now.resource))
+    places = f"{total - observed} raw, {held} in observations, {observed - held} in reflections"
+    return f"coverage       all {total} messages are covered exactly once: {places}"
+
+
+def _show_context(om: ObservationalMemory, agent: str) -> None:
+    newest = max(om.threads(agent), key=lambda thread: thread.at)
+    context = om.get_context(newest.id, agent)
+    click.echo(f"\nWhat {agent} reads before its next turn in {newest.id} ({context.tokens:,} tokens):\n")
+    for line in excerpt(context):
+        click.echo(f"  | {line}")
+    click.echo()
+
+
+def excerpt(context: Context) -> list[str]:
+    """The beginning or the end of everything in a context but its preamble, lines cut to what a terminal shows."""
+    lines: list[str] = []
+    for kind, (head, tail) in _SHOWN.items():
+        text = "\n".join(block.plain for block in context.blocks if block.kind == kind)
+        lines += _shortened([visible(line) for line in text.splitlines()], head, tail)
+    return [line if len(line) <= _WIDTH else f"{line[: _WIDTH - 4]} ..." for line in lines]
+
+
+def _shortened(lines: list[str], head: int, tail: int) -> list[str]:
+    left = len(lines) - head - tail
+    return lines if left <= 1 else [*lines[:head], f"... {left} more lines ...", *lines[head + left :]]

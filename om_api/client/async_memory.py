@@ -1,0 +1,363 @@
+"""AsyncObservationalMemory: the client that agents use. memory.py is made of this file by `make faces`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable
+from typing import Any, Self, TypeVar
+
+from om_api.billing.costs import Costs
+from om_api.client.core import Core
+from om_api.client.reading import Era
+from om_api.client.stats import Stats
+from om_api.client.unsent import Unsent
+from om_api.client.watching import Overview
+from om_api.client.writing import Receipt
+from om_api.context import Context
+from om_api.domain import tokens
+from om_api.domain.errors import StoreError
+from om_api.domain.events import Event, Told, Wanted
+from om_api.domain.messages import Message
+from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState
+from om_api.domain.wire import EncodedMessage
+from om_api.settings import Settings, load_settings
+from om_api.settings.logs import library_log
+from om_api.store.audit.invariants import Breach
+from om_api.store.audit.verify import Verified, examine, verify
+from om_api.store.backup.importing import Imported
+from om_api.store.driver.async_connection import AsyncConnection, open_async_client
+from om_api.store.driver.steps import Steps
+from om_api.store.memory import due
+from om_api.store.memory.clear import Cleared
+from om_api.store.memory.quarantine import Quarantines, Rejected
+
+T = TypeVar("T")
+
+
+class AsyncObservationalMemory:
+    """An agent's memory. Safe for the tasks of one event loop; nothing in it ever waits for a model.
+
+    `settings` default to config/ and the environment. `timeout` (s) bounds each round trip. With `fail_open` the store
+    being away raises nothing: messages are kept here (the newest 1,000, of 16 MB at most) and sent when it is back, and contexts
+    are made of what was read last (of the threads used last, in 96 MB at most), saying that memory was unavailable. Raises
+    StoreError otherwise, InvalidInputError for input that cannot be accepted, SettingsError for settings that cannot be in force.
+
+    What its contexts amounted to is tallied in this process, and sent after a push, at most every 30 s, by `tell` and by `close`:
+    see docs/costs.md. A client that is killed loses figures, never messages; `tally=False` keeps none.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        fail_open: bool = False,
+        timeout: float = 5.0,
+        client: Any = None,
+        tally: bool = True,
+    ) -> None:
+        self.settings = settings or load_settings()
+        self._connection = AsyncConnection(
+            client if client is not None else open_async_client(self.settings.redis_url, timeout)
+        )
+        self._core = Core(
+            self.settings,
+            tokens.counter(self.settings.memory.tokenizer),
+            cluster=self._connection.cluster,
+            fails_open=fail_open,
+            tally=tally,
+            patience_s=min(1.0, timeout / 2),
+        )
+        self._fail_open = fail_open
+        self._away = False
+        self._closed = False
+        self._unsent = Unsent()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Send what could not be sent before, if the store is back, and give the connections back."""
+        self._closed = True
+        if self._unsent:
+            await self._send([])
+        await self.tell()
+        await self._connection.close()
+
+    async def tell(self) -> None:
+        """Send what was tallied of the contexts served and not sent yet: for clients that push nothing and are never closed.
+
+        Raises nothing: what the store does not take is kept for another time.
+        """
+        if not self._away:
+            await self._run(self._core.reporter.tell_all())
+
+    async def _run(self, steps: Steps[T]) -> T:
+        return await self._connection.run(steps)
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    async def add_message(self, message: Message) -> Receipt:
+        """Keep one message; adding an id accepted in the last ten minutes adds nothing and says so."""
+        return await self.add_messages([message])
+
+    async def add_messages(self, messages: Iterable[Message]) -> Receipt:
+        """Keep messages of any threads and resources; one round trip for each resource's 500.
+
+        All are checked before the first is sent: one that cannot be accepted raises InvalidInputError, which says which
+        (`messages[7]: message m-7: …`) and why, and none is added. Each 500 of a resource are added together or not at all.
+        """
+        if not self._fail_open:
+            return await self._run(self._core.writing.add(messages))
+        return await self._send(self._core.writing.prepare_all(messages))
+
+    async def _send(self, messages: list[EncodedMessage]) -> Receipt:
+        """Send messages after those that wait; of two calls at once neither forgets what only the other one has sent."""
+        waiting = list(self._unsent)
+        try:
+            receipt = await self._run(self._core.writing.send([*waiting, *messages]))
+        except StoreError as error:
+            self._lost(error)
+            self._keep(messages)
+            return Receipt(tuple(each.message.id for each in messages), 0)
+        self._unsent.sent(waiting)
+        self._away = False
+        if dropped := self._unsent.told():
+            library_log().warning("unsent_dropped", dropped=dropped)
+        return receipt._replace(ids=receipt.ids[len(waiting) :])
+
+    def _keep(self, messages: list[EncodedMessage]) -> None:
+        before = self._unsent.dropped
+        self._unsent.extend(messages)
+        if self._unsent.dropped > before == 0:  # how many they are in the end is said when the store is back
+            library_log().warning("unsent_dropped", dropped=self._unsent.dropped)
+
+    def _lost(self, error: StoreError) -> None:
+        if not self._away:
+            library_log().warning("store_unavailable", error=str(error), unsent=len(self._unsent))
+        self._away = True
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    async def get_context(self, thread_id: str, resource_id: str, max_tokens: int | None = None) -> Context:
+        """The Actor's whole memory for a thread: reflection, observations, raw messages, in the order prompt caches like.
+
+        One round trip when warm. Chunks that are due are activated on the way. `max_tokens` caps the whole by leaving the
+        oldest raw messages out of the view (`Context.omitted`); the memory keeps them.
+        """
+        if not self._fail_open:
+            return await self._run(self._core.contexts.of(resource_id, thread_id, max_tokens))
+        try:
+            if self._unsent:
+                await self._send([])
+            found = await self._run(self._core.contexts.of(resource_id, thread_id, max_tokens))
+        except StoreError as error:
+            self._lost(error)
+            unsent = [each.message for each in self._unsent]
+            return self._core.contexts.without_store(resource_id, thread_id, unsent, max_tokens)
+        self._away = False
+        return found
+
+    async def record(self, resource_id: str, thread_id: str | None = None) -> Record:
+        """A scope's bookkeeping: generation, totals by tier, limits in force."""
+        return await self._run(self._core.reading.record(resource_id, thread_id))
+
+    async def observations(self, resource_id: str, thread_id: str | None = None) -> list[Observation]:
+        """Tier 2, oldest first: of every thread of the resource, or of one."""
+        return await self._run(self._core.reading.observations(resource_id, thread_id))
+
+    async def sources(self, observation_id: str, resource_id: str) -> list[Message]:
+        """The messages behind an observation, oldest first; none once they have expired."""
+        return await self._run(self._core.reading.sources(observation_id, resource_id))
+
+    async def generations(self, resource_id: str, thread_id: str | None = None) -> list[Generation]:
+        """Tier 3, oldest first; the last of a scope is in force."""
+        return await self._run(self._core.reading.generations(resource_id, thread_id))
+
+    async def history(self, resource_id: str, thread_id: str | None = None) -> list[Era]:
+        """The generations with the observations that each of them replaced, oldest first."""
+        return await self._run(self._core.reading.history(resource_id, thread_id))
+
+    async def replaced(self, generation: int, resource_id: str, thread_id: str | None = None) -> list[Observation]:
+        """The observations that a generation replaced, oldest first; none once they have expired."""
+        return await self._run(self._core.reading.replaced(resource_id, thread_id, generation))
+
+    async def threads(self, resource_id: str, *, after: str = "", limit: int | None = None) -> list[ThreadState]:
+        """Every thread, by name: what is unsealed of it, its current task, the suggested response.
+
+        With `limit` at most so many, beginning behind the name `after`.
+        """
+        return await self._run(self._core.reading.threads(resource_id, after, limit))
+
+    async def resources(self) -> list[str]:
+        """The name of every resource that the workers have met."""
+        return await self._run(self._core.watching.resources())
+
+    async def stats(self, resource_id: str | None = None) -> Stats | list[Stats]:
+        """How full a resource's memory is; without one, of every resource the workers have met and that is not broken."""
+        if resource_id is not None:
+            return await self._run(self._core.watching.stats(resource_id))
+        return (await self.overview()).stats
+
+    async def overview(self) -> Overview:
+        """How full every memory is, and which are broken: their keys hold what is not ours, and `verify` names them."""
+        return await self._run(self._core.watching.overview())
+
+    async def ping(self) -> int:
+        """The store's time in Unix ms; raises StoreError when it cannot be asked."""
+        return await self._run(due.server_ms())
+
+    async def costs(self, resource_id: str | None = None, days: int = 7) -> Costs:
+        """What models cost in the last `days` UTC days, budgets left today, and savings; without a resource, of all.
+
+        Everything is by the server's days and in dollars; see docs/costs.md. Raises InvalidInputError for more days than
+        bills are kept.
+        """
+        return await self._run(self._core.watching.costs(resource_id, days))
+
+    async def verify(self) -> list[Breach]:
+        """Every breach of the promises in the whole store, which may be in use; [] when all is well. Writes nothing."""
+        return await self._run(verify(self._core.keys))
+
+    async def examine(self) -> Verified:
+        """The breaches that `verify` gives, and in how many resources and messages it looked for them."""
+        return await self._run(examine(self._core.keys))
+
+    # -- what happened ------------------------------------------------------------------------------------------------
+
+    async def events(
+        self,
+        after: str = "",
+        *,
+        kinds: str | Collection[str] = (),
+        resource_id: str | Collection[str] = (),
+        count: int = 100,
+        wait: float = 0,
+    ) -> Told:
+        """What the workers told behind an event's id (`0`: of all that is kept), or the newest, oldest first.
+
+        At most `count` (up to 1,000) of some kinds and resources, or of all. Where there is none yet, those that come
+        within `wait` seconds. Read on with the `after` of what is returned. See docs/events.md for what each kind carries.
+        """
+        return await self._run(self._core.watching.events(after, Wanted.of(kinds, resource_id), count, wait))
+
+    async def follow(
+        self, after: str = "", *, kinds: str | Collection[str] = (), resource_id: str | Collection[str] = ()
+    ) -> AsyncIterator[Event]:
+        """Every event behind an id, or from now on, as it comes, until the client is closed.
+
+        A store that is away is waited for, once it could be read; then it goes on where it was. An event of the kind `gap`
+        says that events before it were cut off unread.
+        """
+        wanted = Wanted.of(kinds, resource_id)
+        told = await self._run(self._core.watching.events(after, wanted, 1_000) if after else self._core.watching.now())
+        while not self._closed:
+            for event in told.events:
+                yield event
+            told = await self._run(self._core.watching.next_events(told.after, wanted))
+
+    # -- asking the workers -------------------------------------------------------------------------------------------
+
+    async def force_observe(
+        self, thread_id: str | None = None, resource_id: str = "", wait: float | None = None
+    ) -> Outcome:
+        """Have what is raw (of one thread, or of all) observed and activated now, whatever the thresholds.
+
+        Marks the scope due and urgent and, with `wait`, looks up to that many seconds for the answer: `activated`,
+        `rest` when there is nothing to observe, `busy` when it is not done yet.
+        """
+        return await self._run(self._core.forcing.observe(resource_id, thread_id, wait))
+
+    async def force_reflect(self, resource_id: str, thread_id: str | None = None, wait: float | None = None) -> Outcome:
+        """Have a scope's observations condensed now, whatever the thresholds; answers like force_observe, `reflected`."""
+        return await self._run(self._core.forcing.reflect(resource_id, thread_id, wait))
+
+    async def pause(self, resource_id: str) -> Outcome:
+        """Stop whatever calls a model for a resource; messages are kept, ready chunks and contexts served."""
+        return await self._run(self._core.forcing.pause(resource_id, on=True))
+
+    async def resume(self, resource_id: str) -> Outcome:
+        """Let a paused resource go on."""
+        return await self._run(self._core.forcing.pause(resource_id, on=False))
+
+    # -- the quarantine -----------------------------------------------------------------------------------------------
+
+    async def rejected_counts(self) -> dict[str, int]:
+        """How many messages of each resource could not be accepted or observed; resources without any are left out."""
+        return (await self.quarantines()).entries
+
+    async def quarantines(self) -> Quarantines:
+        """The same, and whose quarantine is broken: its key holds what is not ours, and `verify` names it."""
+        return await self._run(self._core.owning.quarantines())
+
+    async def rejected(self, resource_id: str, newest: int | None = None) -> list[Rejected]:
+        """What of a resource could not be accepted or observed, and why, oldest first: all, or the `newest` entries."""
+        return await self._run(self._core.owning.rejected(resource_id, newest))
+
+    async def retry_rejected(self, resource_id: str, entry_id: str) -> Outcome:
+        """Give a rejected message another chance; its entry leaves the quarantine, and comes back if nothing has changed.
+
+        `sealed`: it will be observed again, its placeholder is gone. `busy`: it is raw again and the workers will judge it.
+        `superseded`: there is no such entry (any more). Raises InvalidInputError, changing nothing, where it cannot be
+        tried: a reflection took in the placeholder, the message has expired, its bytes were no text.
+        """
+        return await self._run(self._core.owning.retry_rejected(resource_id, entry_id))
+
+    async def drop_rejected(self, resource_id: str, entry_id: str) -> Outcome:
+        """Remove an entry and nothing else, so that a placeholder stays; `superseded` when there is none (any more)."""
+        return await self._run(self._core.owning.drop_rejected(resource_id, entry_id))
+
+    # -- ending -------------------------------------------------------------------------------------------------------
+
+    async def forget(self, observation_id: str, resource_id: str) -> Outcome:
+        """Remove one observation and the messages behind it; raises InvalidInputError when there is none of this id."""
+        return await self._run(self._core.owning.forget(observation_id, resource_id))
+
+    async def restore(self, resource_id: str, generation: int, thread_id: str | None = None) -> Outcome:
+        """Undo reflections: make the text of an earlier generation the next one; 0 is the time before the first.
+
+        Observations that it does not stand for are in force again, before those that were activated since, which stay.
+        `rest` when it is in force, `restored` also when it was restored before, `superseded` when the memory changed
+        meanwhile (repeat then). Raises InvalidInputError, changing nothing, when what must come back has expired. What is
+        above observation_threshold again is reflected again: pause the resource first, to have another model do it.
+        """
+        return await self._run(self._core.owning.restore(resource_id, generation, thread_id))
+
+    async def clear(self, resource_id: str, thread_id: str | None = None) -> Cleared:
+        """Remove a resource's whole memory, or one thread of it; `merged` names what a reflection holds beyond recognition.
+
+        What a plain writer put into a thread that nobody has met, and named to nobody, counts as written afterwards.
+        """
+        return await self._run(self._core.owning.clear(resource_id, thread_id))
+
+    async def migrate_scope(self, resource_id: str, to: str) -> Outcome:
+        """Move a memory to scope `to`; `busy` while chunks are unready, `superseded` when it changed: repeat then."""
+        return await self._run(self._core.owning.migrate_scope(resource_id, to))
+
+    async def export_memory(self, resource_id: str) -> AsyncIterator[bytes]:
+        """A resource's whole memory as JSON lines, many at a time; docs/backup.md says what each of them holds.
+
+        Everything that lives is of one instant, whatever happens meanwhile. What was written is whole only with its last
+        line: raises StoreError on the way when the store cannot be read any further.
+        """
+        outgoing = self._core.owning.outgoing(resource_id)
+        while piece := await self._run(outgoing.more()):
+            yield piece
+
+    async def import_memory(self, pieces: AsyncIterable[bytes], resource_id: str | None = None) -> Imported:
+        """Make an exported memory that of a resource (None: of the one it was exported from), which must hold nothing.
+
+        `pieces` are the bytes of the file, cut anyhow. It is there at once and whole, or not at all: nothing can be read of
+        it before its last line is checked, and messages keep every byte. Raises InvalidInputError, and nothing has changed,
+        for a file that was cut off or changed and for a resource that holds anything; a StoreError says in `stored` whether
+        it is there.
+        """
+        incoming = self._core.owning.incoming(resource_id)
+        try:
+            async for piece in pieces:
+                if incoming.take(piece):
+                    await self._run(incoming.send())
+            return await self._run(incoming.commit())
+        finally:
+            await self._run(incoming.discard())

@@ -1,0 +1,150 @@
+"""The Actor's contexts: read in one round trip when warm, with what is due activated on the way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import msgspec
+
+from om_api import context
+from om_api.client.reader_cache import Reader, ReaderCache
+from om_api.client.reporting import Reporter
+from om_api.context import Context
+from om_api.domain import events
+from om_api.domain.errors import NotPermittedError, StoreError
+from om_api.domain.lru import LRU, QUARTER
+from om_api.domain.messages import Message
+from om_api.domain.policy import Limits, Pressure, decide, is_full, is_urgent
+from om_api.domain.snapshot import Snapshot
+from om_api.domain.values import Outcome, Record, Scope, ThreadState, check_id
+from om_api.settings import Settings, recorded_settings
+from om_api.settings.recorded_settings import InForce
+from om_api.store.driver.steps import Steps
+from om_api.store.memory import decoding, due, reading
+from om_api.store.memory.activate import activate
+from om_api.store.memory.context_query import Names
+from om_api.store.memory.keys import Keys
+
+REMEMBERED = 4_096  # scopes, and resources
+_ACTIVATIONS = 4  # in one read; each of them empties what was due, so a second is rare
+_URGENT_EVERY_S = 5.0
+
+
+class Contexts:
+    """Makes contexts. With `fails_open` the last snapshots are kept, for when the store is away."""
+
+    def __init__(
+        self, settings: Settings, keys: Keys, count: Callable[[str], int], reporter: Reporter, *, fails_open: bool
+    ) -> None:
+        self._settings, self._keys, self._count, self._reporter = settings, keys, count, reporter
+        self._fails_open = fails_open
+        self._readers = ReaderCache(count, share=1.0 if fails_open else QUARTER)
+        self._urgent: LRU[str, float] = LRU(REMEMBERED)
+        self._only_read: LRU[str, bool] = LRU(REMEMBERED)  # resources the ACL refused to have written
+
+    def of(self, resource: str, thread: str, max_tokens: int | None = None) -> Steps[Context]:
+        """What the Actor reads: one round trip when warm, a few more when it activates."""
+        check_id(resource, "resource_id")
+        check_id(thread, "thread_id")
+        reader = self._readers.of(resource, thread)
+        snapshot, now = yield from self._activated(resource, thread, reader)
+        built = reader.rendering.context(snapshot, now.view, snapshot.now, max_tokens)
+        self._readers.keep(resource, thread, reader)
+        if _is_known(snapshot) and not self._settings.for_agent(resource).read_only:
+            self._reporter.served(snapshot, built.blocks)
+        if built.omitted or is_urgent(pressure_of(snapshot), now.limits):
+            yield from self._mark_urgent(snapshot, now.limits)
+        return built
+
+    def _activated(self, resource: str, thread: str, reader: Reader) -> Steps[tuple[Snapshot, InForce]]:
+        """What is read of a memory once nothing is due in it that a client may activate."""
+        for _ in range(_ACTIVATIONS):
+            snapshot = yield from self._snapshot(resource, thread, reader)
+            now = self._in_force(resource, snapshot.record)
+            move = decide(pressure_of(snapshot), now.limits, snapshot.now)
+            if move.kind != "activate" or not snapshot.record.epoch or resource in self._only_read:
+                break
+            if not (yield from self._activate(snapshot, move.chunks, now)):
+                break
+        return snapshot, now
+
+    def _snapshot(self, resource: str, thread: str, reader: Reader) -> Steps[Snapshot]:
+        configured = reading.as_scope(resource, thread, self._settings.for_agent(resource).scope)
+        known = reader.names or Names(configured, {}, ())
+        snapshot, reader.names = yield from reading.snapshot(
+            self._keys, resource, thread, known, reader.past, configured
+        )
+        reader.snapshot = snapshot if self._fails_open else None
+        return snapshot
+
+    def _in_force(self, resource: str, record: Record) -> InForce:
+        return recorded_settings.read(record.limits) or recorded_settings.of(self._settings.for_agent(resource))
+
+    def _activate(self, snapshot: Snapshot, chosen: Sequence[str], now: InForce) -> Steps[bool]:
+        """Activate on the way; False when the store takes no writes just now: what was read is served as it is."""
+        scope, epoch = snapshot.scope, snapshot.record.epoch
+        try:
+            done = yield from activate(self._keys, scope, epoch, snapshot.chunks, chosen, now.retention_s)
+            if done is Outcome.ACTIVATED:
+                yield from self._mark_reflect(snapshot, chosen, now.limits)
+                yield from self._reporter.publish(events.activated(scope, snapshot.chunks, chosen, "client"))
+        except StoreError as error:
+            if error.stored is not False:
+                raise
+            if isinstance(error, NotPermittedError):
+                self._only_read.put(scope.resource, value=True)
+            return False
+        return True
+
+    def _mark_reflect(self, snapshot: Snapshot, chosen: Sequence[str], limits: Limits) -> Steps[None]:
+        gained = [
+            decoding.as_observation(c.observation).tokens for c in snapshot.chunks if c.id in chosen and c.observation
+        ]
+        tokens = snapshot.record.observation_tokens + sum(gained)
+        if is_full(tokens, snapshot.record.observation_count + len(gained), limits):
+            yield from due.mark(self._keys.due_reflect, [snapshot.scope])
+
+    def _mark_urgent(self, snapshot: Snapshot, limits: Limits) -> Steps[None]:
+        """Have workers look soon, where they may do anything and this client may say so."""
+        name, now = str(snapshot.scope), time.monotonic()
+        idle = not limits.enabled or limits.read_only or snapshot.paused
+        if idle or snapshot.scope.resource in self._only_read:
+            return
+        if now - self._urgent.get(name, -_URGENT_EVERY_S) >= _URGENT_EVERY_S:
+            self._urgent.put(name, now)
+            with suppress(StoreError):  # the sweep finds what a mark could not say
+                yield from due.mark(self._keys.due_observe, [snapshot.scope], urgent=True)
+
+    def without_store(self, resource: str, thread: str, unsent: Sequence[Message], max_tokens: int | None) -> Context:
+        """A context of what was read last and what could not be sent yet, saying that memory was unavailable."""
+        last = self._readers.of(resource, thread).snapshot or _nothing(resource, thread)
+        known = {message.id for message in last.messages}
+        own = [m for m in unsent if (m.resource_id, m.thread_id) == (resource, thread) and m.id not in known]
+        snapshot = msgspec.structs.replace(last, messages=[*last.messages, *own])
+        view, now = self._in_force(resource, last.record).view, int(time.time() * 1000)
+        return context.build(snapshot, view, self._count, now, max_tokens, unavailable=True)
+
+
+def pressure_of(snapshot: Snapshot) -> Pressure:
+    """A snapshot's pressure; what only workers look at (idle times, forced requests) is left out."""
+    own = snapshot.scope.thread
+    return Pressure(
+        chunks=snapshot.chunks,
+        unsealed={t: value for t, value in snapshot.unsealed.items() if own in {None, t}},
+        observation_tokens=snapshot.record.observation_tokens,
+        observation_count=snapshot.record.observation_count,
+        drain=snapshot.record.drain,
+        paused=snapshot.paused,
+    )
+
+
+def _is_known(snapshot: Snapshot) -> bool:
+    """Whether there is a memory at all: whoever may read everybody's may ask for any name, and no figures are kept of those."""
+    return bool(snapshot.record.epoch or snapshot.unsealed or snapshot.messages)
+
+
+def _nothing(resource: str, thread: str) -> Snapshot:
+    empty, state = Record(), ThreadState(id=thread)
+    return Snapshot(scope=Scope(resource), thread=state, record=empty, messages=[], chunks=[], observations=[])

@@ -1,0 +1,107 @@
+"""Owning a memory: what its owner removes, undoes, takes away, brings back or moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from om_api.client.reading import Scopes
+from om_api.client.reporting import Reporter
+from om_api.domain import events
+from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.values import Outcome, Scope, check_id
+from om_api.settings import MemorySettings, Settings, recorded_settings
+from om_api.store.backup.exporting import Outgoing
+from om_api.store.backup.importing import Incoming
+from om_api.store.driver.steps import Steps
+from om_api.store.memory import clear, due, migrate, quarantine, reading, restore, scope_state
+from om_api.store.memory.clear import Cleared
+from om_api.store.memory.forget import forget
+from om_api.store.memory.keys import Keys
+from om_api.store.memory.quarantine import Quarantines, Rejected
+
+
+class Owner:
+    """What a memory's owner may do to it; nothing that brings anything back is done to a resource that is read_only."""
+
+    def __init__(
+        self, settings: Settings, keys: Keys, scopes: Scopes, count: Callable[[str], int], reporter: Reporter
+    ) -> None:
+        self._settings, self._keys, self._scopes = settings, keys, scopes
+        self._count, self._reporter = count, reporter
+
+    def clear(self, resource: str, thread: str | None = None) -> Steps[Cleared]:
+        """Remove a resource's memory, or one thread of it, in one step."""
+        scope = yield from self._scopes.of(resource, thread)
+        now_ms = yield from due.server_ms()
+        if thread is None:
+            did = yield from clear.clear(self._keys, resource, now_ms)
+        else:
+            did = yield from clear.clear_thread(self._keys, scope, thread, now_ms, self._count)
+        yield from self._reporter.publish(events.cleared(Scope(resource, thread), did.messages, did.observations))
+        return did
+
+    def forget(self, observation: str, resource: str) -> Steps[Outcome]:
+        """Remove one observation with the messages behind it; what a reflection holds of it already stays."""
+        check_id(observation, "observation")
+        for scope in (yield from self._scopes.every(resource)):
+            stored = yield from reading.observations(self._keys, scope)
+            if found := next((each for each in stored if each.observation.id == observation), None):
+                record = (yield from scope_state.look(self._keys, scope)).record
+                return (yield from forget(self._keys, scope, record.epoch, found))
+        raise InvalidInputError(
+            f"{resource} has no observation {observation}: a reflection replaced it, or it never was"
+        )
+
+    def restore(self, resource: str, generation: int, thread: str | None = None) -> Steps[Outcome]:
+        """Make an earlier generation's text the next one; see restoring.restore."""
+        settings = self._writable(resource, "restored")
+        if generation < 0:
+            raise InvalidInputError(f"{generation} is no generation: use one that om history lists, or 0")
+        scope = yield from self._scopes.one(resource, thread)
+        now_ms = yield from due.server_ms()
+        ttl = recorded_settings.of(settings).retention_s
+        done = yield from restore.restore(self._keys, scope, generation, settings.max_reflections, ttl, now_ms)
+        if done is Outcome.RESTORED:
+            with suppress(StoreError):  # it is restored; the sweep finds what a mark could not say
+                yield from due.mark(self._keys.due_reflect, [scope])
+        return done
+
+    def quarantines(self) -> Steps[Quarantines]:
+        """How many entries each resource's quarantine has; those without any are left out."""
+        return quarantine.counts(self._keys)
+
+    def rejected(self, resource: str, newest: int | None = None) -> Steps[list[Rejected]]:
+        """A resource's quarantine, oldest first: all of it, or its `newest` entries."""
+        return quarantine.entries(self._keys, check_id(resource, "resource_id"), newest)
+
+    def retry_rejected(self, resource: str, entry: str) -> Steps[Outcome]:
+        """Give what an entry holds another chance; see quarantine.retry."""
+        return quarantine.retry(self._keys, resource, entry, self._writable(resource, "retried").scope)
+
+    def drop_rejected(self, resource: str, entry: str) -> Steps[Outcome]:
+        """Remove an entry of the quarantine; what covers its message stays."""
+        return quarantine.drop(self._keys, check_id(resource, "resource_id"), entry)
+
+    def outgoing(self, resource: str) -> Outgoing:
+        """A resource on its way into a file."""
+        return Outgoing(self._keys, check_id(resource, "resource_id"))
+
+    def incoming(self, resource: str | None) -> Incoming:
+        """A memory on its way from a file into a resource; None: the one it was of."""
+        return Incoming(self._keys, resource, self._check_importable)
+
+    def _check_importable(self, resource: str) -> None:
+        self._writable(resource, "imported")
+
+    def migrate_scope(self, resource: str, to: str) -> Steps[Outcome]:
+        """Move a memory to the other scope; `busy` while chunks are still being observed (repeat then)."""
+        now = recorded_settings.of(self._settings.for_agent(check_id(resource, "resource_id")))
+        return migrate.migrate(self._keys, resource, to, self._count, now)
+
+    def _writable(self, resource: str, what: str) -> MemorySettings:
+        """The settings of a resource into which something is to be `what`; raises InvalidInputError for one that is read_only."""
+        settings = self._settings.for_agent(check_id(resource, "resource_id"))
+        if settings.read_only:
+            raise InvalidInputError(f"{resource} is read_only: nothing of it is written, so nothing is {what}")
+        return settings

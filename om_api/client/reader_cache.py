@@ -1,0 +1,61 @@
+"""What this process read last, thread by thread, so that it decodes and renders only what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from om_api.context import Rendering
+from om_api.domain.lru import LRU, QUARTER
+from om_api.domain.snapshot import Snapshot
+from om_api.store.memory.context_query import Names
+from om_api.store.memory.decode_cache import Past
+
+READERS = 4_096
+MOST = 96 * 2**20  # bytes of memory, by what `Reader.weight` reckons
+_EMPTY = 8_000  # bytes: what a reader takes that has read nothing
+
+
+class Reader:
+    """What was decoded and rendered at the last look at one thread's context, and the names that the next begins with.
+
+    `snapshot` is kept for those who fail open.
+    """
+
+    def __init__(self, count: Callable[[str], int]) -> None:
+        self.past = Past()
+        self.rendering = Rendering(count)
+        self.names: Names | None = None
+        self.snapshot: Snapshot | None = None
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes of memory it takes."""
+        return _EMPTY + self.past.weight
+
+
+class ReaderCache:
+    """The readers of a client, at most so many and so many bytes of them, and one of no more than a `share` of these bytes.
+
+    Threads share it. What is forgotten costs time only; of those who fail open also what an outage's context is made of, so
+    that for them one large memory may take all.
+    """
+
+    def __init__(
+        self, count: Callable[[str], int], readers: int = READERS, most: int = MOST, share: float = QUARTER
+    ) -> None:
+        self._count = count
+        self._readers: LRU[tuple[str, str], Reader] = LRU(readers, most, share)
+
+    def of(self, resource: str, thread: str) -> Reader:
+        """The reader of a thread; a new one, not yet remembered, where none is."""
+        return self._readers.get((resource, thread)) or Reader(self._count)
+
+    def keep(self, resource: str, thread: str, reader: Reader) -> None:
+        """Remember what a thread's reader has read, unless there is nothing of that thread: names are free to make up.
+
+        For those who fail open even that: it is what the thread's next context will be made of.
+        """
+        if reader.snapshot or reader.past.holds(thread):
+            self._readers.put((resource, thread), reader, reader.weight)
+        else:
+            self._readers.pop((resource, thread))

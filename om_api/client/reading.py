@@ -1,0 +1,116 @@
+"""Reading what a memory holds, tier by tier, of a resource or of one thread; and which memory answers for either."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.messages import Message
+from om_api.domain.values import Generation, Observation, Record, Scope, ThreadState, check_id
+from om_api.settings import Settings
+from om_api.store.driver.steps import Askable, Steps
+from om_api.store.memory import clear, reading, scope_state
+from om_api.store.memory.keys import Keys
+
+T = TypeVar("T")
+
+
+class Era(NamedTuple):
+    """One generation and the observations it replaced (empty once they have expired)."""
+
+    generation: Generation
+    replaced: tuple[Observation, ...]
+
+
+class Scopes:
+    """Which memory answers for a name: the stored scope wins over the configured one. Raises InvalidInputError for no name."""
+
+    def __init__(self, settings: Settings, keys: Keys) -> None:
+        self._settings, self._keys = settings, keys
+
+    def of(self, resource: str, thread: str | None) -> Steps[Scope]:
+        """The scope that covers a thread; that of the resource where none is named."""
+        configured = self._settings.for_agent(check_id(resource, "resource_id")).scope
+        named = thread and check_id(thread, "thread_id")
+        return (yield from reading.scope_in_force(self._keys, resource, named, configured))
+
+    def one(self, resource: str, thread: str | None) -> Steps[Scope]:
+        """The same; in thread scope a thread must be named."""
+        scope = yield from self.of(resource, thread)
+        if thread is None and (yield from self._word(resource)) == "thread":
+            raise InvalidInputError(f"{resource} keeps one memory a thread: name a thread_id (om.threads lists them)")
+        return scope
+
+    def every(self, resource: str) -> Steps[list[Scope]]:
+        """Every scope of a resource: the resource itself, or its threads in thread scope."""
+        check_id(resource, "resource_id")
+        if (yield from self._word(resource)) == "resource":
+            return [Scope(resource)]
+        return [Scope(resource, thread) for thread in (yield from clear.threads_of(self._keys, resource))]
+
+    def holding(self, resource: str, thread: str | None) -> Steps[list[Scope]]:
+        """The scopes that hold something of a thread, or of every one."""
+        scopes = yield from self.every(resource)
+        return scopes if thread is None else [scope for scope in scopes if scope.thread in {None, thread}]
+
+    def _word(self, resource: str) -> Steps[str]:
+        stored = yield from reading.stored_scope(self._keys, resource)
+        return stored or self._settings.for_agent(resource).scope
+
+
+class MemoryReader:
+    """Reads a store's memories."""
+
+    def __init__(self, keys: Keys, scopes: Scopes) -> None:
+        self._keys, self._scopes = keys, scopes
+
+    def record(self, resource: str, thread: str | None) -> Steps[Record]:
+        """A scope's bookkeeping; in thread scope a thread must be named."""
+        scope = yield from self._scopes.one(resource, thread)
+        return (yield from scope_state.look(self._keys, scope)).record
+
+    def observations(self, resource: str, thread: str | None = None) -> Steps[list[Observation]]:
+        """Tier 2, oldest first: of every thread, or of one."""
+        stored = yield from self._each(resource, thread, partial(reading.observations, self._keys))
+        return [each.observation for each in stored if thread in {None, each.observation.thread_id}]
+
+    def _each(self, resource: str, thread: str | None, read: Callable[[Scope], Askable[list[T]]]) -> Steps[list[T]]:
+        """What is read of every scope that holds something of a thread, or of all threads."""
+        found: list[T] = []
+        for scope in (yield from self._scopes.holding(resource, thread)):
+            found += yield from read(scope)
+        return found
+
+    def sources(self, observation: str, resource: str) -> Steps[list[Message]]:
+        """The messages behind an observation, oldest first; none once they have expired."""
+        check_id(resource, "resource_id")
+        thread = yield from reading.source_thread(self._keys, resource, check_id(observation, "observation"))
+        return (yield from reading.source_messages(self._keys, resource, observation, thread))
+
+    def generations(self, resource: str, thread: str | None = None) -> Steps[list[Generation]]:
+        """Tier 3, oldest first; the last of a scope is in force."""
+        return self._each(resource, thread, partial(reading.generations, self._keys))
+
+    def history(self, resource: str, thread: str | None = None) -> Steps[list[Era]]:
+        """The generations with what each of them replaced, oldest first."""
+        return self._each(resource, thread, self._eras)
+
+    def _eras(self, scope: Scope) -> Steps[list[Era]]:
+        eras: list[Era] = []
+        for generation in (yield from reading.generations(self._keys, scope)):
+            replaced = yield from reading.replaced(self._keys, scope, generation.n)
+            eras.append(Era(generation, tuple(stored.observation for stored in replaced)))
+        return eras
+
+    def replaced(self, resource: str, thread: str | None, generation: int) -> Steps[list[Observation]]:
+        """What one generation replaced, oldest first; none once it has expired."""
+        found = yield from self._each(resource, thread, lambda scope: reading.replaced(self._keys, scope, generation))
+        return [stored.observation for stored in found]
+
+    def threads(self, resource: str, after: str = "", limit: int | None = None) -> Steps[list[ThreadState]]:
+        """Threads by name, up to `limit` behind `after`, with what is unsealed and what the Observer last said of the task."""
+        check_id(resource, "resource_id")
+        names = yield from clear.threads_of(self._keys, resource)
+        return (yield from reading.threads(self._keys, resource, [name for name in names if name > after][:limit]))

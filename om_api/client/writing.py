@@ -1,0 +1,153 @@
+"""Writing: messages are checked, counted and encoded here, once, and sent in batches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from msgspec import structs
+
+from om_api.client.reporting import Reporter
+from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.lru import LRU
+from om_api.domain.message_tokens import count_message
+from om_api.domain.messages import Message
+from om_api.domain.values import check_id, is_id, new_id, to_ms
+from om_api.domain.wire import EncodedMessage, encode_message
+from om_api.settings import Settings
+from om_api.store.driver.steps import Steps
+from om_api.store.memory import due
+from om_api.store.memory.keys import Keys
+from om_api.store.memory.push import BATCH, Pushed, push
+from om_api.store.memory.server_clock import ServerClock
+
+THREADS = 4_096  # whose last message is remembered
+
+
+class Receipt(NamedTuple):
+    """What became of messages: the ids they are kept under, how many were new, and the ids accepted before."""
+
+    ids: tuple[str, ...]
+    added: int
+    duplicates: tuple[str, ...] = ()
+
+
+class Writer:
+    """Adds messages of any threads and resources. On a `cluster` they cannot be marked due in the same step."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        keys: Keys,
+        clock: ServerClock,
+        count: Callable[[str], int],
+        reporter: Reporter,
+        *,
+        cluster: bool = False,
+    ) -> None:
+        self._settings, self._keys, self._clock, self._reporter = settings, keys, clock, reporter
+        self.count = count
+        self._cluster = cluster
+        self._last_ms: LRU[tuple[str, str], int] = LRU(THREADS)
+
+    def add(self, messages: Iterable[Message]) -> Steps[Receipt]:
+        """Add messages. All are checked before the first is sent: a bad one adds none."""
+        return self.send(self.prepare_all(messages))
+
+    def prepare_all(self, messages: Iterable[Message]) -> list[EncodedMessage]:
+        """Messages as they will be kept; raises InvalidInputError, which says by position and id which one cannot be."""
+        ready: list[EncodedMessage] = []
+        writable = set[str]()  # resources
+        try:
+            for message in messages:
+                ready.append(self._acceptable(message, writable))  # noqa: PERF401  how far we came is told
+        except InvalidInputError as error:
+            raise InvalidInputError(f"messages[{len(ready)}]: {error}; nothing was kept") from error
+        return ready
+
+    def _acceptable(self, message: Message, writable: set[str]) -> EncodedMessage:
+        if not isinstance(message, Message):
+            raise InvalidInputError(f"it must be a Message, not {type(message).__name__}")
+        try:
+            ready = self.prepare(message)
+        except RecursionError:
+            raise InvalidInputError(f"message {message.id or '(without id)'}: it nests too deeply") from None
+        resource = message.resource_id
+        if resource not in writable and self._settings.for_agent(resource).read_only:
+            raise InvalidInputError(f"{resource} is read_only: its contexts can be read, no message is kept")
+        writable.add(resource)
+        return ready
+
+    def prepare(self, message: Message) -> EncodedMessage:
+        """A message as it will be kept: with id, tokens and the ms it is ordered by; raises InvalidInputError."""
+        _check_place(message)
+        ready = structs.replace(message, at=0)  # which checks what was changed since it was made
+        at = to_ms(ready.timestamp) or self._next_ms(ready)
+        ready.id = ready.id or new_id(at)
+        if ready.timestamp is None:
+            ready.timestamp = at
+        try:
+            ready.tokens = count_message(ready, self.count)
+            member = encode_message(ready)
+        except (TypeError, ValueError):
+            encode_message(message)  # raises by the id it was given; a part that cannot be written cannot be counted
+            raise
+        ready.at = at
+        return EncodedMessage(ready, member)
+
+    def _next_ms(self, message: Message) -> int:
+        # Turns added together come in one millisecond; without this they would be ordered by their ids.
+        key = (message.resource_id, message.thread_id)
+        at = max(int(time.time() * 1000), self._last_ms.get(key, 0) + 1)
+        self._last_ms.put(key, at)
+        return at
+
+    def send(self, ready: Sequence[EncodedMessage]) -> Steps[Receipt]:
+        """Send messages that are prepared, up to 500 of a resource at once."""
+        resources: dict[str, list[EncodedMessage]] = {}
+        for each in ready:
+            resources.setdefault(each.message.resource_id, []).append(each)
+        added, kept, duplicates = 0, 0, list[str]()
+        for resource, batch in _batches(resources):
+            try:
+                pushed = yield from self._push(resource, batch)
+            except StoreError as error:
+                if not kept:
+                    raise
+                raise _partly(error, kept, len(ready)) from error
+            kept += len(batch)
+            added += pushed.added
+            duplicates += pushed.duplicates
+        yield from self._reporter.tell_due(resources)
+        return Receipt(tuple(each.message.id for each in ready), added, tuple(duplicates))
+
+    def _push(self, resource: str, batch: Sequence[EncodedMessage]) -> Steps[Pushed]:
+        by_thread = self._settings.for_agent(resource).scope == "thread"
+        pushed = yield from push(
+            self._keys, self._clock, resource, batch, thread_scope=by_thread, mark=not self._cluster
+        )
+        if self._cluster and pushed.due:
+            with suppress(StoreError):  # the messages are kept; the sweep finds what a mark could not say
+                yield from due.mark(self._keys.due_observe, pushed.due)
+        return pushed
+
+
+def _batches(resources: dict[str, list[EncodedMessage]]) -> Iterator[tuple[str, list[EncodedMessage]]]:
+    for resource, own in resources.items():
+        for start in range(0, len(own), BATCH):
+            yield resource, own[start : start + BATCH]
+
+
+def _check_place(message: Message) -> None:
+    """Raise InvalidInputError unless a message says whose it is, and of which thread."""
+    if not (is_id(message.thread_id) and is_id(message.resource_id)):
+        which = f"of message {message.id or '(without id)'}"
+        check_id(message.thread_id, f"thread_id {which}")
+        check_id(message.resource_id, f"resource_id {which}")
+
+
+def _partly(error: StoreError, kept: int, asked: int) -> StoreError:
+    text = f"{error} Of {asked:,} messages the first {kept:,} are kept, in the order of their resources"
+    return StoreError(f"{text}: repeat the call with the same ids, which is safe.", stored=None)

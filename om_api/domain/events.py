@@ -1,0 +1,162 @@
+"""Events: what happened to a memory, for whoever watches. Ids, sizes, seconds and costs; never a word of a message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.learned import learned
+from om_api.domain.values import Chunk, Observation, Scope, check_id
+
+_OF_CHUNK = ("thread", "chunk", "messages", "message_tokens")
+_OF_REFLECTION = ("thread", "generation", "observations", "input_tokens", "tokens", "level", "loss", "model")
+_PRICE = ("seconds", "cost")
+# every kind, in the order of a memory's life, with what it carries beside its id, time and resource, where that is known
+KINDS: dict[str, tuple[str, ...]] = {
+    "sealed": _OF_CHUNK,
+    "observing": _OF_CHUNK,
+    "buffered": (*_OF_CHUNK, "tokens", "model", *_PRICE),
+    "split": _OF_CHUNK,
+    "quarantined": _OF_CHUNK,
+    "activated": ("thread", "chunks", "message_tokens", "tokens", "by"),
+    "reflecting": ("thread", "generation", "observations", "input_tokens"),
+    "drafted": (*_OF_REFLECTION, *_PRICE),
+    "reflected": (*_OF_REFLECTION, *_PRICE),
+    "cleared": ("thread", "messages", "observations"),
+    "failed": ("thread", "task", "why"),
+    "budget_reached": ("setting", "then"),
+}
+GAP = "gap"  # told by a reader, never published
+_LARGEST = (1 << 64) - 1
+MOST = 1_000  # events read at once
+_ID = re.compile(r"([0-9]{1,20})(?:-([0-9]{1,20}))?")
+# seconds up to which one call's time is counted together; what took longer is counted under `inf`
+BOUNDS = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
+_MICRO = 1_000_000
+
+
+@learned
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that happened. What a kind does not carry, or nobody knows, is left out: see docs/events.md.
+
+    `id` orders events, and is what reading goes on after; `at` is the server's time in Unix ms. `resource` is "" where it
+    is about all agents. `seconds` are those from asking a model until its answer was stored, `cost` is in dollars.
+    """
+
+    kind: str
+    id: str = ""
+    at: int = 0
+    resource: str = ""
+    thread: str | None = None
+    chunk: str | None = None
+    chunks: int | None = None
+    messages: int | None = None
+    message_tokens: int | None = None
+    observations: int | None = None
+    generation: int | None = None
+    input_tokens: int | None = None
+    tokens: int | None = None
+    level: int | None = None
+    loss: float | None = None
+    model: str | None = None
+    seconds: float | None = None
+    cost: float | None = None
+    by: str | None = None
+    task: str | None = None
+    why: str | None = None
+    setting: str | None = None
+    then: str | None = None
+
+
+def check_event_id(text: str) -> str:
+    """An event's id, or a time in Unix ms that stands for all ids before it; raises InvalidInputError for any other text."""
+    found = _ID.fullmatch(text)
+    place = (int(found[1]), int(found[2] or 0)) if found else (_LARGEST, _LARGEST)
+    if max(place) <= _LARGEST and min(place) < _LARGEST:  # behind the largest of all there can be nothing
+        return f"{place[0]}-{place[1]}"
+    raise InvalidInputError(f"{text[:80]!r} is no event's id: use one that was told, Unix ms, or 0 for the oldest kept")
+
+
+class Told(NamedTuple):
+    """Events, oldest first, and the id `after` which reading goes on, whether or not the last one was asked for.
+
+    One of the kind `gap` says that what once stood in its place is no longer kept.
+    """
+
+    events: list[Event]
+    after: str
+
+
+class Wanted(NamedTuple):
+    """Which events somebody wants; empty: whatever their kind, or resource."""
+
+    kinds: Collection[str] = ()
+    resources: Collection[str] = ()
+
+    @classmethod
+    def of(cls, kinds: str | Collection[str], resources: str | Collection[str]) -> Wanted:
+        """One name or several; raises InvalidInputError for a kind that does not exist."""
+        wanted = cls(_several(kinds), tuple(check_id(name, "resource_id") for name in _several(resources)))
+        if unknown := [kind for kind in wanted.kinds if kind not in KINDS]:
+            raise InvalidInputError(f"there is no kind of event {unknown[0][:80]!r}: use any of {', '.join(KINDS)}")
+        return wanted
+
+    def takes(self, event: Event) -> bool:
+        """Whether an event is one of them."""
+        return (not self.kinds or event.kind in self.kinds) and (not self.resources or event.resource in self.resources)
+
+
+def _several(names: str | Collection[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def activated(scope: Scope, chunks: Sequence[Chunk], chosen: Collection[str], by: str) -> Event:
+    """The event of an activation; `by` is who made it, `worker` or `client`."""
+    picked = [chunk for chunk in chunks if chunk.id in chosen]
+    said = [msgspec.json.decode(chunk.observation, type=Observation) for chunk in picked if chunk.observation]
+    return Event(
+        kind="activated",
+        resource=scope.resource,
+        thread=scope.thread,
+        chunks=len(picked),
+        message_tokens=sum(chunk.tokens for chunk in picked),
+        tokens=sum(observation.tokens for observation in said),
+        by=by,
+    )
+
+
+def cleared(scope: Scope, messages: int, observations: int) -> Event:
+    """The event of a memory's end, or of that of one thread."""
+    return Event(
+        kind="cleared",
+        resource=scope.resource,
+        thread=scope.thread,
+        messages=messages,
+        observations=observations,
+    )
+
+
+def counts_of(event: Event) -> dict[str, int]:
+    """What an event adds to the counters: fields and amounts, durations in millionths of a second."""
+    if event.kind == "buffered":
+        return {"observations": 1, **_timed("observer", event.seconds)}
+    if event.kind in {"drafted", "reflected"}:
+        return {**({"reflections": 1} if event.kind == "reflected" else {}), **_timed("reflector", event.seconds)}
+    if event.kind == "quarantined":
+        return {"quarantined": event.messages or 0}
+    return {f"failed|{event.why}": 1} if event.kind == "failed" else {}
+
+
+def _timed(who: str, seconds: float | None) -> dict[str, int]:
+    if seconds is None:
+        return {}
+    return {f"{who}|seconds_sum": round(seconds * _MICRO), f"{who}|le|{bucket(seconds)}": 1}
+
+
+def bucket(seconds: float) -> str:
+    """The bound under which a duration is counted."""
+    return next((f"{bound:g}" for bound in BOUNDS if seconds <= bound), "inf")

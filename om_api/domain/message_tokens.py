@@ -1,0 +1,45 @@
+"""What a message weighs in tokens. docs/tokens.md says the same in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+
+from om_api.domain.media import LEAST, named
+from om_api.domain.messages import Message, is_token_count
+
+Count: TypeAlias = Callable[[str], int]  # tokens of a text
+TURN = 4  # what a turn, and each tool call or result in it, weighs besides what it says
+IMAGE = 765  # 85 + 4 tiles of 170: an image of unknown size to an OpenAI-like model, and our guess at a file
+IMAGE_IN_LOW_DETAIL = 85
+_ATTACHED = {"image", "file"}
+
+
+def count_message(message: Message, count: Count) -> int:
+    """Tokens of a message: what its writer said, else 4 for the turn and what its parts weigh."""
+    if message.tokens is not None:
+        return message.tokens
+    if isinstance(message.content, str):
+        return TURN + count(message.content)
+    return TURN + sum(count_part(part, count) for part in message.content)
+
+
+def count_part(part: Mapping[str, Any], count: Count) -> int:
+    """Tokens of a part: a text its text, an image or file a fixed number, a tool call or result 4 and its JSON.
+
+    An image or file that says its own `tokens` is believed. Data in base64 never counts as text.
+    """
+    if part["type"] == "text":
+        return count(part["text"])
+    if part["type"] in _ATTACHED:
+        return _count_attached(part)
+    written = msgspec.json.encode(part)
+    return TURN + count((msgspec.json.encode(named(part)) if len(written) >= LEAST else written).decode())
+
+
+def _count_attached(part: Mapping[str, Any]) -> int:
+    if is_token_count(said := part.get("tokens")):
+        return said
+    return IMAGE_IN_LOW_DETAIL if (part["type"], part.get("detail")) == ("image", "low") else IMAGE

@@ -1,0 +1,105 @@
+"""One turn of a conversation as an agent wrote it, and what can be wrong with it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, TypeGuard
+
+import msgspec
+
+from om_api.domain.chat_messages import to_wire
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.values import is_id, to_ms
+
+ROLES = ("user", "assistant", "system", "tool")
+PART_TYPES = ("text", "tool-call", "tool-result", "image", "file")
+MAX_TOKENS = 10_000_000
+
+
+class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """One turn as the agent wrote it.
+
+    `content` is text or a list of parts. `timestamp` (ISO 8601 or Unix) is for display; `at` is the Unix ms the message
+    is ordered by. `tokens` left out is counted when the message is added. `tool_calls`, and `tool_call_id` with `name`, are
+    taken as chat completions APIs write them and become parts. Raises InvalidInputError.
+    """
+
+    id: str = ""  # first in the JSON: members of one millisecond are ordered by their bytes, so by their ids
+    role: str
+    content: str | list[dict[str, Any]]
+    thread_id: str = ""
+    resource_id: str = ""
+    timestamp: str | int | float | datetime | None = None
+    tokens: int | None = None
+    metadata: dict[str, Any] | None = None
+    at: int = 0
+    tool_calls: list[dict[str, Any]] | None = None
+    tool_call_id: str | None = None
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check everything a reader will rely on."""
+        self.check()
+
+    def check(self) -> None:
+        """Raise InvalidInputError, should the fields have become what no reader can rely on."""
+        if isinstance(self.timestamp, datetime):
+            self.timestamp = self.timestamp.isoformat()
+        if self.tool_calls or self.tool_call_id:
+            self._take_chat()
+        if problem := self._problem():
+            raise InvalidInputError(f"message {self.id or '(without id)'}: {problem}")
+
+    def _take_chat(self) -> None:
+        fields = {"role": self.role, "content": self.content, "tool_calls": self.tool_calls}
+        taken = to_wire({**fields, "tool_call_id": self.tool_call_id, "name": self.name})
+        self.content, self.tool_calls, self.tool_call_id, self.name = taken["content"], None, None, None
+
+    def _problem(self) -> str | None:
+        if self.role not in ROLES:
+            return f"role {str(self.role)[:40]!r} is none of {', '.join(ROLES)}"
+        if self.id != "" and not is_id(self.id):
+            return "its id must be a text of 1 to 200 of A-Z a-z 0-9 . _ : @ + -"
+        if self.tokens is not None and not is_token_count(self.tokens):
+            return f"tokens must be a whole number between 0 and {MAX_TOKENS:,}"
+        if self.timestamp is not None and to_ms(self.timestamp) is None:
+            return f"timestamp {str(self.timestamp)[:40]!r} is neither ISO 8601 nor Unix time"
+        return _content_problem(self.content)
+
+    @property
+    def parts(self) -> list[dict[str, Any]]:
+        """The content as a list of parts, text or not."""
+        return [{"type": "text", "text": self.content}] if isinstance(self.content, str) else self.content
+
+    def text(self) -> str:
+        """The visible text of the content; tool parts and attachments are left out."""
+        return "\n".join(str(part.get("text", "")) for part in self.parts if part["type"] == "text")
+
+    def call_ids(self, kind: str) -> set[str]:
+        """The tool_call_ids of this message's parts of `kind` (tool-call or tool-result)."""
+        if isinstance(self.content, str):
+            return set()
+        return {str(part.get("tool_call_id", "")) for part in self.parts if part["type"] == kind} - {""}
+
+
+def is_token_count(value: object) -> TypeGuard[int]:
+    """Whether somebody's count of tokens is to be believed."""
+    return type(value) is int and 0 <= value <= MAX_TOKENS
+
+
+def _content_problem(content: object) -> str | None:
+    if isinstance(content, list):
+        return next(filter(None, map(part_problem, content)), None)
+    return (
+        None if isinstance(content, str) else f"content must be text or a list of parts, not {type(content).__name__}"
+    )
+
+
+def part_problem(part: object) -> str | None:
+    """Say what is wrong with one part of a message's content, or None."""
+    kind = part.get("type") if isinstance(part, dict) else None
+    if kind not in PART_TYPES:
+        return f"a part's type {str(kind)[:40]!r} is none of {', '.join(PART_TYPES)}"
+    if kind == "text" and not isinstance(part.get("text"), str):  # type: ignore[attr-defined]
+        return "a text part needs a text"
+    return None

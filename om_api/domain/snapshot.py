@@ -1,0 +1,32 @@
+"""What one memory holds, read at one instant: all that a context is made of."""
+
+from __future__ import annotations
+
+import msgspec
+
+from om_api.domain.messages import Message
+from om_api.domain.values import Chunk, Generation, Record, Scope, Stored, ThreadState
+
+
+class Snapshot(msgspec.Struct, kw_only=True):
+    """Everything a scope's context is made of, read at one instant.
+
+    `messages` are the own thread's raw messages, sealed ones included, by score; `others` the newest raw messages of
+    other threads (oldest first in each) with how many each holds in `other_counts`. `signing_key` is the resource's
+    secret, "" while it has none.
+    """
+
+    scope: Scope
+    thread: ThreadState
+    record: Record
+    messages: list[Message]
+    chunks: list[Chunk]
+    observations: list[Stored]
+    generation: Generation | None = None
+    others: dict[str, list[Message]] = {}
+    other_counts: dict[str, int] = {}
+    unsealed: dict[str, tuple[int, int]] = {}
+    unsealed_tokens: int = 0
+    paused: bool = False
+    signing_key: str = ""
+    now: int = 0

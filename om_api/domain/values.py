@@ -1,0 +1,233 @@
+"""What a memory is made of: plain values, their wire format and nothing that talks to anyone."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import secrets
+import time
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import NamedTuple, TypeGuard
+
+import msgspec
+
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.learned import learned
+
+ID_PATTERN = re.compile(r"[A-Za-z0-9._:@+-]{1,200}")
+_SECOND, _MILLI, _MICRO = 1e11, 1e14, 1e17  # below each bound a number of that unit is a date between 1973 and 5138
+_EARLIEST, _LATEST = 1e8, 1e20
+
+
+class Outcome(StrEnum):
+    """The word a unit of work ends with."""
+
+    REST = "rest"
+    BUSY = "busy"
+    SEALED = "sealed"
+    BUFFERED = "buffered"
+    SPLIT = "split"
+    ACTIVATED = "activated"
+    REFLECTED = "reflected"
+    RESTORED = "restored"
+    CLEARED = "cleared"
+    DUPLICATE = "duplicate"
+    REJECTED = "rejected"
+    SUPERSEDED = "superseded"
+    FAILED = "failed"
+
+
+def is_id(value: object) -> TypeGuard[str]:
+    """Whether a value may name a key."""
+    return isinstance(value, str) and ID_PATTERN.fullmatch(value) is not None and value not in {".", ".."}
+
+
+def check_id(value: object, what: str) -> str:
+    """Return an id that may name a key, or raise InvalidInputError naming `what` it was meant for."""
+    if is_id(value):
+        return value
+    raise InvalidInputError(
+        f"{what} {str(value)[:80]!r} is not an id: use 1 to 200 of A-Z a-z 0-9 . _ : @ + - (and not '.' or '..')"
+    )
+
+
+_MADE = re.compile(r"[0-9a-f]{32}")
+_made = itertools.count(secrets.randbits(30))
+
+
+def new_id(ms: int | None = None) -> str:
+    """Return a new id that sorts by time, and by order of making within a millisecond of one process.
+
+    12 hex digits of Unix ms, 8 of a counter, 12 random ones.
+    """
+    at = int(time.time() * 1000) if ms is None else ms
+    return f"{at:012x}{next(_made) & 0xFFFFFFFF:08x}{os.urandom(6).hex()}"
+
+
+def made_at(name: str) -> int | None:
+    """When an id was made by `new_id`, in Unix ms of the clock of whoever made it; None for any other id."""
+    return int(name[:12], 16) if _MADE.match(name) else None
+
+
+def to_ms(value: object) -> int | None:
+    """Read a time as Unix ms: ISO 8601, or a number in s, ms, µs or ns told apart by its size; None if it is no time."""
+    if isinstance(value, str):
+        try:
+            return to_ms(float(value))
+        except ValueError:
+            return _iso_ms(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _EARLIEST <= value < _LATEST:
+        return None
+    if value < _SECOND:
+        return round(value * 1000)
+    if value < _MILLI:
+        return round(value)
+    return round(value / 1_000) if value < _MICRO else round(value / 1_000_000)
+
+
+def _iso_ms(text: str) -> int | None:
+    try:
+        at = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+class Scope(NamedTuple):
+    """What one memory record covers: a resource, or one thread of it."""
+
+    resource: str
+    thread: str | None = None
+
+    def __str__(self) -> str:
+        """Write the scope as the due indexes do: `harold`, or `harold|thread-1`."""
+        return self.resource if self.thread is None else f"{self.resource}|{self.thread}"
+
+    @classmethod
+    def parse(cls, text: str) -> Scope:
+        """Read what `str` wrote; raises InvalidInputError."""
+        resource, bar, thread = text.partition("|")
+        return cls(check_id(resource, "resource"), check_id(thread, "thread") if bar else None)
+
+    @classmethod
+    def is_one(cls, text: str) -> bool:
+        """Whether `parse` reads a text."""
+        try:
+            cls.parse(text)
+        except InvalidInputError:
+            return False
+        return True
+
+
+class Chunk(msgspec.Struct, frozen=True, kw_only=True):
+    """Sealed messages and, once `ready`, the observation computed from them (its JSON in `observation`)."""
+
+    id: str
+    thread: str
+    seq: float
+    tokens: int
+    messages: int
+    ready: bool = False
+    attempts: int = 0
+    sealed_at: int = 0
+    observation: bytes | None = None
+
+
+@learned
+class Observation(msgspec.Struct, frozen=True, kw_only=True):
+    """One Observer result for one thread: dated lines, covering named messages."""
+
+    id: str
+    thread_id: str
+    text: str
+    activation: str = ""
+    priority: int = 3
+    task_state: str = ""
+    suggested_response: str = ""
+    message_ids: tuple[str, ...] = ()
+    source_range: tuple[str, ...] = ()
+    from_: int = msgspec.field(default=0, name="from")
+    to: int = 0
+    tokens: int = 0
+    message_tokens: int = 0
+    model: str = ""
+    cost: float | None = None
+    created_at: int = 0
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """One usable answer that a reflection was chosen from; `loss` is None where it was not checked."""
+
+    level: int
+    tokens: int
+    loss: float | None = None
+    model: str = ""
+
+
+@learned
+class Generation(msgspec.Struct, frozen=True, kw_only=True):
+    """A numbered version of the reflected memory; the highest number is in force.
+
+    `loss` (0 to 1) is what the check before the commit found missing, `candidates` the answers that were compared, in the
+    order they came. `restores` names the generation that this one brought back, 0 for the time before the first.
+    """
+
+    n: int
+    text: str
+    origin: str = "reflection"
+    created_at: int = 0
+    tokens: int = 0
+    input_tokens: int = 0
+    observation_ids: tuple[str, ...] = ()
+    dropped_ids: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    insights: tuple[str, ...] = ()
+    level: int = 0
+    loss: float | None = None
+    candidates: tuple[Candidate, ...] = ()
+    restores: int | None = None
+    model: str = ""
+    cost: float | None = None
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """A scope's bookkeeping. `epoch` is '' while nothing was sealed; token totals are kept by tier."""
+
+    schema: int = 1
+    epoch: str = ""
+    generation: int = 0
+    seq: float = 0
+    origin: str = "initial"
+    chunk_tokens: int = 0
+    observation_tokens: int = 0
+    observation_count: int = 0
+    reflection_tokens: int = 0
+    observed_tokens: int = 0
+    observed_messages: int = 0
+    limits: str = ""
+    drain: float = 0
+    created_at: int = 0
+    observed_at: int = 0
+    reflected_at: int = 0
+
+
+class Stored(NamedTuple):
+    """An observation and its place: `seq` was drawn at activation, `member` is its JSON as Redis keeps it."""
+
+    seq: float
+    observation: Observation
+    member: bytes
+
+
+class ThreadState(msgspec.Struct, frozen=True, kw_only=True):
+    """One thread of a resource: what is unsealed of it and what the Observer last said of its task."""
+
+    id: str
+    tokens: int = 0
+    messages: int = 0
+    at: int = 0
+    current_task: str = ""
+    suggested_response: str = ""
+    title: str = ""

@@ -1,0 +1,54 @@
+"""What every handler works with: the memory, the keys, the settings; made once for an app."""
+
+from typing import NamedTuple, TypeVar
+
+from fastapi import Request
+
+from om_api.client.async_key_ring import AsyncKeyRing
+from om_api.client.async_memory import AsyncObservationalMemory
+from om_api.http.serving.shares import Shares, aside
+from om_api.http.serving.stopping import Shutdown
+from om_api.http.serving.streams import Streams
+from om_api.metrics.scraper import Scraper
+from om_api.settings import Settings
+from om_api.store.driver.steps import Steps
+
+T = TypeVar("T")
+
+
+class SharedMemory(AsyncObservationalMemory):
+    """A memory whose large replies are taken up off the event loop, one of each key at a time."""
+
+    async def _run(self, steps: Steps[T]) -> T:
+        return await self._connection.run(steps, aside)
+
+
+class AppState(NamedTuple):
+    """One app's memory, keys and figures; `locked` is False where whoever reaches it may do everything."""
+
+    settings: Settings
+    memory: AsyncObservationalMemory
+    keys: AsyncKeyRing
+    scraper: Scraper
+    shares: Shares
+    streams: Streams
+    stopping: Shutdown
+    locked: bool
+
+    async def close(self) -> None:
+        """Give the connections back."""
+        await self.memory.close()
+        await self.keys.close()
+        await self.scraper.close()
+        self.shares.close()
+
+
+def app_state(request: Request) -> AppState:
+    """The state of the app that a request came to."""
+    found: AppState = request.app.state.app_state
+    return found
+
+
+def memory(request: Request) -> AsyncObservationalMemory:
+    """Its memory."""
+    return app_state(request).memory

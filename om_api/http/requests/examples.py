@@ -1,0 +1,118 @@
+"""What replies look like, for the OpenAPI document: our own values, so that no example can differ from what is sent."""
+
+from om_api.billing.costs import CostLine, Costs, Left
+from om_api.client.stats import Stats
+from om_api.domain.events import Event
+from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState
+from om_api.store.backup.importing import Imported
+from om_api.store.memory.clear import Cleared
+from om_api.store.memory.quarantine import Rejected
+
+_AT = 1_763_630_400_000
+_OBSERVATION = "0196f1c2a4b800000001a1b2c3d4e5f6"
+THREAD = ThreadState(id="thread-1", tokens=1_200, messages=14, at=_AT, current_task="Book a flight to Oslo.")
+OBSERVATION = Observation(
+    id=_OBSERVATION,
+    thread_id="thread-1",
+    text="Date: Nov 20, 2026\n* 🔴 (09:30) User's flight is on Friday.",
+    activation="0196f1c2a4b900000001a1b2c3d4e5f6",
+    priority=5,
+    task_state="Book a flight to Oslo.",
+    message_ids=("m-1", "m-2"),
+    source_range=("m-1", "m-2"),
+    from_=_AT,
+    to=_AT + 60_000,
+    tokens=18,
+    message_tokens=412,
+    model="gemini-2.5-flash",
+    cost=0.00031,
+    created_at=_AT + 65_000,
+)
+GENERATION = Generation(
+    n=1,
+    text="* 🔴 User flies to Oslo on Friday, November 20.",
+    created_at=_AT + 3_600_000,
+    tokens=14,
+    input_tokens=18,
+    observation_ids=(_OBSERVATION,),
+    level=1,
+    model="gemini-2.5-flash",
+)
+RECORD = Record(epoch="5f0c1d2e3a4b", generation=1, seq=12, observation_tokens=18, observation_count=1, created_at=_AT)
+REJECTED = Rejected(
+    id="3f1c20a9be77",
+    kind="malformed",
+    thread_id="thread-1",
+    reason="role 'robot' is none of user, assistant, system, tool",
+    at=_AT,
+    member='{"role":"robot"}',
+)
+EVENT = Event(
+    kind="buffered",
+    id=f"{_AT}-0",
+    at=_AT,
+    resource="harold",
+    thread="thread-1",
+    chunk=_OBSERVATION,
+    messages=12,
+    message_tokens=5_871,
+    tokens=412,
+    model="gemini-2.5-flash",
+    seconds=4.213,
+    cost=0.00218,
+)
+STATS = Stats(
+    resource="harold",
+    scope="resource",
+    configured_scope="resource",
+    threads=2,
+    message_tokens=4_200,
+    chunk_tokens=5_900,
+    observation_tokens=1_840,
+    reflection_tokens=960,
+    chunks=1,
+    ready_chunks=1,
+    observations=7,
+    generation=1,
+    observed_tokens=58_000,
+    observed_messages=412,
+    compression=20.71,
+    message_threshold=30_000,
+    observation_threshold=40_000,
+    paused=False,
+    observing=False,
+    reflecting=False,
+    due=False,
+    rejected=0,
+)
+COSTS = Costs(
+    resource="harold",
+    first="2026-11-14",
+    last="2026-11-20",
+    lines=(
+        CostLine(
+            day="2026-11-20",
+            model="gemini-2.5-flash",
+            purpose="observe",
+            calls=9,
+            input=52_000,
+            output=1_900,
+            cost=0.02,
+        ),
+    ),
+    cost=0.02,
+    calls=9,
+    unpriced=0,
+    open=0,
+    contexts=412,
+    actor_model="gemini-2.5-flash",
+    budgets=(Left(setting="budget.dollars_per_day", limit=2.0, used=0.02, left=1.98, reached=False, then="pause"),),
+)
+EXPORTED = """\
+{"kind":"memory","format":1,"resource":"harold","scope":null,"exported_at":1763630400000}
+{"kind":"thread","thread":"t-1","at":null,"messages":1,"tokens":9,"fields":{}}
+{"kind":"message","score":1763630400000.0,"message":"{\\"id\\":\\"m-1\\",\\"role\\":\\"user\\",\\"content\\":\\"Hello\\"}","thread":"t-1"}
+{"kind":"end","lines":3,"sha256":"6129ffd4795ff69332e18a9ef097c24ff657c5cd12655eb700f402404c60e198"}
+"""
+IMPORTED = Imported("harold", threads=2, messages=14, observations=7, generations=1, sources=7)
+CLEARED = Cleared(Outcome.CLEARED, messages=14, observations=7)

@@ -1,0 +1,135 @@
+"""Who may ask for what: each route names a role, and the key is looked at before anything else of a request is read."""
+
+from collections.abc import Callable, Coroutine
+from contextlib import nullcontext
+from typing import Any
+
+from fastapi import HTTPException, Request, Response
+from fastapi.routing import APIRoute
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope, Send
+
+from om_api.domain.api_keys import EVERY, ApiKey, Role
+from om_api.http.requests.app_state import app_state
+from om_api.http.requests.bodies import Bounded, bounded
+from om_api.http.serving.limits import SMALL_BODY
+from om_api.http.serving.shares import SHARE, Share
+
+ROLE, RESOURCES, MOST, WAITS = "x-role", "x-resources", "x-max-body", "x-waits"
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+_LOCAL = {"127.0.0.1", "localhost", "::1"}
+_LOOPBACK = ApiKey(id="", role=Role.OPERATOR, resources=(EVERY,), hash="", created_at=0)
+
+
+def needs(
+    role: Role, *, of_all: bool = False, most: int = SMALL_BODY, waits: bool = False, **told: Any
+) -> dict[str, Any]:
+    """What a route says of who may ask: the role a key must have for the resource in the path, or for every one.
+
+    `most` bytes of a body are read. Whoever `waits`, for workers or for a body, takes none of its key's turns.
+    `told` is what OpenAPI says of it besides.
+    """
+    said = {RESOURCES: EVERY if of_all else None, MOST: most if most != SMALL_BODY else None, WAITS: waits or None}
+    kept = {name: value for name, value in said.items() if value}
+    return {"openapi_extra": {ROLE: role.value, **kept, "security": [{"key": []}], **told}}
+
+
+class Guarded(APIRoute):
+    """A route that lets nobody in who may not; one that names no role cannot be made."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        told = options.get("openapi_extra") or {}
+        self.role, self.of_all = Role(told[ROLE]), told.get(RESOURCES) == EVERY
+        self._most, self._waits = told.get(MOST, SMALL_BODY), told.get(WAITS, False)
+        super().__init__(path, endpoint, **options)
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Ask who is there, then read and handle."""
+        handle = super().get_route_handler()
+
+        async def guarded(request: Request) -> Any:
+            await admit(request, self.role, of_all=self.of_all)
+            share = app_state(request).shares.enter(key_of(request).id)
+            SHARE.set(share)
+            try:
+                return Shared(await self._handled(handle, request, share), share)
+            except BaseException:
+                share.close()
+                raise
+
+        return guarded
+
+    async def _handled(self, handle: Handler, asked: Request, share: Share) -> Response:
+        """Read the body, wait for a turn, and answer."""
+        request = bounded(asked, self._most, share.hold if self.body_field else lambda _: None)
+        try:
+            if self.body_field:
+                await request.body()
+            async with nullcontext() if self._waits else share.lane.turns:
+                if request.method == "GET":
+                    await share.read()
+                await self.prepare(request, share)
+                return await handle(request)
+        except ClientDisconnect:
+            raise HTTPException(400, "the body ended too soon: send it again") from None
+        finally:
+            share.handled()
+
+    async def prepare(self, request: Bounded, share: Share) -> None:
+        """What a route does with a body that was read, before it is checked: nothing, unless it says so."""
+
+
+class Shared:
+    """An answer that gives back its request's share when it is sent, or cannot be."""
+
+    def __init__(self, response: Response, share: Share) -> None:
+        self._response, self._share = response, share
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        try:
+            await self._response(scope, receive, send)
+        finally:
+            self._share.close()
+
+
+async def admit(request: Request, role: Role, *, of_all: bool = False) -> None:
+    """Return when the request's key permits this; raises HTTPException 401 without one, 403 where it does not."""
+    request.state.key = key = await _key(request)  # the log names it, above all where it is refused
+    if not key.role.includes(role):
+        raise HTTPException(403, f"this key is a {key.role}'s: {role} is needed here (om keys create --role {role})")
+    resource = EVERY if of_all else request.path_params.get("resource")
+    if resource is not None:
+        bound(key, str(resource))
+
+
+def bound(key: ApiKey, resource: str) -> None:
+    """Return when a key is bound to a resource; raises HTTPException 403."""
+    if not key.covers(resource):
+        names = ", ".join(key.resources)[:200]
+        raise HTTPException(403, f"this key is bound to {names}: use one that is bound to {resource[:200]}")
+
+
+async def _key(request: Request) -> ApiKey:
+    if not app_state(request).locked:
+        return _local(request)
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and (key := await app_state(request).keys.recognise(token.strip())):
+        return key
+    why = "send a key in the header Authorization: Bearer om_…; om keys create makes one"
+    raise HTTPException(401, why, {"WWW-Authenticate": "Bearer"})
+
+
+def _local(request: Request) -> ApiKey:
+    """Without keys whoever is on this machine may do everything: programs, but not a page in somebody's browser."""
+    if request.url.hostname not in _LOCAL or "origin" in request.headers:
+        raise HTTPException(
+            403, "without keys this answers programs on this machine only: name it 127.0.0.1, send no Origin"
+        )
+    return _LOOPBACK
+
+
+def key_of(request: Request) -> ApiKey:
+    """The key of the request that is being handled."""
+    key: ApiKey = request.state.key
+    return key

@@ -1,0 +1,61 @@
+"""Lists in pages: a cursor says behind which entry the next page begins, so entries that come or go meanwhile shift nothing."""
+
+import base64
+import binascii
+from collections.abc import Callable, Iterable
+from typing import Annotated, Generic, NamedTuple, TypeVar
+
+import msgspec
+from fastapi import Depends, Query
+
+from om_api.domain.errors import InvalidInputError
+from om_api.http.serving.limits import MAX_PAGE, PAGE
+
+T = TypeVar("T")
+Cursor = Annotated[str | None, Query(max_length=1_000, description="`next` of the page before; none: the first page")]
+Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="most entries of the page")]
+DEFAULT = PAGE
+
+
+class Page(msgspec.Struct, Generic[T], frozen=True):
+    """Some entries of a list, in a lasting order; `next` is the cursor of the page behind, null on the last one."""
+
+    items: list[T]
+    next: str | None = None
+
+
+class PageRequest(NamedTuple):
+    """Which page is asked for: what stands behind a place, and at most so many entries."""
+
+    after: str
+    limit: int
+
+    def of(self, entries: Iterable[T], place: Callable[[T], str]) -> Page[T]:
+        """That page of entries in any order; no two share a place."""
+        return self.first(sorted((entry for entry in entries if place(entry) > self.after), key=place), place)
+
+    def first(self, rest: list[T], place: Callable[[T], str]) -> Page[T]:
+        """That page of what is left, which is in order already; one more than `limit` says that there is a next one."""
+        shown = rest[: self.limit]
+        return Page(shown, _write(place(shown[-1])) if len(rest) > self.limit else None)
+
+
+async def asked_page(cursor: Cursor = None, limit: Limit = DEFAULT) -> PageRequest:
+    """The page that a request asks for; raises InvalidInputError for a cursor that we never gave."""
+    return PageRequest(_read(cursor or ""), limit)
+
+
+WhichPage = Annotated[PageRequest, Depends(asked_page)]
+
+
+def _write(place: str) -> str:
+    return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")
+
+
+def _read(cursor: str) -> str:
+    try:
+        return base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True).decode()
+    except (binascii.Error, ValueError):
+        raise InvalidInputError(
+            f"cursor {cursor[:40]!r} is none of ours: leave it out to begin at the first page"
+        ) from None

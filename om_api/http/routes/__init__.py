@@ -1,0 +1,1 @@
+"""The endpoints, a module for each noun; `app.py` has the list."""

@@ -1,0 +1,51 @@
+"""What an agent's model reads."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from fastapi import APIRouter, Query, Request, Response
+
+from om_api.context import FORMS
+from om_api.domain.api_keys import Role
+from om_api.http.requests.app_state import memory
+from om_api.http.requests.guard import Guarded, needs
+from om_api.http.requests.ids import ResourceId, ThreadId
+from om_api.http.requests.replies import answers, rendered
+
+router = APIRouter(prefix="/v1/resources/{resource}/threads/{thread}", tags=["context"], route_class=Guarded)
+Format = Literal["text", "openai", "anthropic", "gemini", "blocks"]
+
+
+class RenderedContext(msgspec.Struct, frozen=True, kw_only=True):
+    """A context: `context` as the format has it, its tokens, and how many older messages `max_tokens` left out."""
+
+    format: str
+    context: str | dict[str, Any] | list[dict[str, Any]]
+    tokens: int
+    omitted: int
+
+
+_EXAMPLE = RenderedContext(format="openai", context=[{"role": "user", "content": "Hello"}], tokens=5, omitted=0)
+
+
+@router.get("/context", **needs(Role.READER), **answers(RenderedContext, _EXAMPLE))
+async def get_context(
+    request: Request,
+    resource: ResourceId,
+    thread: ThreadId,
+    form: Annotated[
+        Format, Query(alias="format", description="plain text, a provider's request, or our blocks")
+    ] = "text",
+    max_tokens: Annotated[
+        int | None, Query(ge=1, le=100_000_000, description="leave older messages out above this")
+    ] = None,
+) -> Response:
+    """The agent's whole memory for a thread: reflection, observations, raw messages, in the order prompt caches like.
+
+    `openai` gives the `messages` of a request, `anthropic` its `system` and `messages`, `gemini` its
+    `system_instruction` and `contents`. No model is waited for.
+    """
+    found = await memory(request).get_context(thread, resource, max_tokens)
+    return await rendered(
+        lambda: RenderedContext(format=form, context=FORMS[form](found), tokens=found.tokens, omitted=found.omitted)
+    )

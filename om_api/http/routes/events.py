@@ -1,0 +1,87 @@
+"""What happens to memories: as a stream of server-sent events, or a page at a time."""
+
+from collections.abc import Collection
+from functools import partial
+from typing import Annotated
+
+import msgspec
+from fastapi import APIRouter, Header, HTTPException, Query, Request, Response
+
+from om_api.domain.api_keys import EVERY, ApiKey, Role
+from om_api.domain.events import KINDS, Event, Told
+from om_api.http.requests import examples
+from om_api.http.requests.app_state import app_state, memory
+from om_api.http.requests.guard import Guarded, admit, bound, key_of, needs
+from om_api.http.requests.pages import DEFAULT, Limit
+from om_api.http.requests.replies import answers, reply
+from om_api.http.serving.limits import LOOK_S
+from om_api.http.serving.shares import SHARE
+from om_api.http.serving.streams import EventFeed, Stream, lines, written
+
+router = APIRouter(prefix="/v1", tags=["events"], route_class=Guarded)
+_SSE = "text/event-stream"
+_LONGEST_ID = 41
+Kinds = Annotated[
+    list[str], Query(max_length=len(KINDS), description=f"any of {', '.join(KINDS)}; repeatable; else all")
+]
+Resources = Annotated[
+    list[str], Query(max_length=100, description="whose; repeatable; else all that the key is bound to")
+]
+After = Annotated[
+    str,
+    Query(max_length=_LONGEST_ID, description="begin behind this event's id, or these Unix ms; 0: all that are kept"),
+]
+LastEventId = Annotated[
+    str, Header(max_length=_LONGEST_ID, description="the same, as a browser says it when it comes back; goes first")
+]
+
+
+class EventPage(msgspec.Struct, frozen=True):
+    """Events, oldest first, and the id to read on `after`, which is further than the last one where others were left out."""
+
+    items: list[Event]
+    after: str
+
+
+_SAID = answers(EventPage, EventPage([examples.EVENT], examples.EVENT.id))
+_SAID["responses"][200]["content"][_SSE] = {"schema": {"type": "string"}, "example": written(examples.EVENT).decode()}
+
+
+@router.get("/events", **needs(Role.READER), **_SAID)
+async def get_events(
+    request: Request,
+    kinds: Kinds = [],  # noqa: B006 - FastAPI copies it
+    resource: Resources = [],  # noqa: B006 - same
+    after: After = "",
+    limit: Limit = DEFAULT,
+    last_event_id: LastEventId = "",
+) -> Response:
+    """What happened, of the resources that the key is bound to: a page of it, or with `Accept: text/event-stream` as it comes.
+
+    A page without `after` holds the newest events; a stream without it begins now.
+    """
+    read = partial(memory(request).events, kinds=kinds, resource_id=_whose(key_of(request), resource))
+    place = last_event_id or after
+    told = await read(place, count=limit)
+    if _SSE not in request.headers.get("accept", ""):
+        return reply(EventPage(*told))
+
+    async def may() -> None:
+        await admit(request, Role.READER)
+        _whose(key_of(request), resource)
+
+    feed = EventFeed(partial(read, wait=LOOK_S), may)
+    begun = told if place else Told([], told.after)
+    streams, lane = app_state(request).streams, SHARE.get().lane
+    streams.take(lane)
+    return Stream(streams, lane, lines(streams, feed, begun))
+
+
+def _whose(key: ApiKey, asked: Collection[str]) -> Collection[str]:
+    """The resources whose events are shown, () for those of all; raises HTTPException 403 for what a key is not bound to."""
+    for name in asked:
+        bound(key, name)
+    names = asked or key.resources
+    if not names:
+        raise HTTPException(403, "this key is bound to no resource: om keys create makes one that is")
+    return () if EVERY in names else names

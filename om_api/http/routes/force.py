@@ -1,0 +1,63 @@
+"""Asking the workers: observe now, reflect now, pause, resume."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from om_api.domain.api_keys import Role
+from om_api.domain.values import ID_PATTERN, Outcome
+from om_api.http.requests.app_state import app_state, memory
+from om_api.http.requests.guard import Guarded, needs
+from om_api.http.requests.ids import ResourceId
+from om_api.http.requests.replies import Done, answers, reply
+from om_api.http.serving.limits import MAX_WAIT_S
+
+router = APIRouter(prefix="/v1/resources/{resource}", tags=["workers"], route_class=Guarded)
+
+
+class WorkRequest(BaseModel):
+    """Of which thread (else of all), and how long the answer is waited for."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    thread_id: str | None = Field(None, pattern=f"^{ID_PATTERN.pattern}$")
+    wait: float = Field(0, ge=0, le=MAX_WAIT_S, description="seconds")
+
+
+Given = Annotated[WorkRequest, Body(openapi_examples={"wait": {"value": {"thread_id": "thread-1", "wait": 30}}})]
+
+
+@router.post("/observe", **needs(Role.WRITER, waits=True), **answers(Done, Done(Outcome.ACTIVATED)))
+async def observe(request: Request, resource: ResourceId, asked: Given) -> Response:
+    """Have what is raw observed now: `activated`, `rest` when there is nothing, `busy` when it is not done yet."""
+    return await _answered(request, asked.wait, partial(memory(request).force_observe, asked.thread_id, resource))
+
+
+@router.post("/reflect", **needs(Role.WRITER, waits=True), **answers(Done, Done(Outcome.REFLECTED)))
+async def reflect(request: Request, resource: ResourceId, asked: Given) -> Response:
+    """Have the observations condensed now: `reflected`, `rest` when there are none, `busy` when it is not done yet."""
+    return await _answered(request, asked.wait, partial(memory(request).force_reflect, resource, asked.thread_id))
+
+
+async def _answered(request: Request, wait: float, ask: Callable[[float | None], Awaitable[Outcome]]) -> Response:
+    """What it ended with; a process that is told to stop waits no longer, and says how far it is."""
+    try:
+        async with app_state(request).stopping.ends():
+            return reply(Done(await ask(wait or None)))
+    except TimeoutError:
+        return reply(Done(await ask(None)))
+
+
+@router.post("/pause", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.REST)))
+async def pause(request: Request, resource: ResourceId) -> Response:
+    """Stop whatever calls a model for a resource; messages are kept, ready chunks and contexts served."""
+    return reply(Done(await memory(request).pause(resource)))
+
+
+@router.post("/resume", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.REST)))
+async def resume(request: Request, resource: ResourceId) -> Response:
+    """Let a paused resource go on."""
+    return reply(Done(await memory(request).resume(resource)))

@@ -1,0 +1,67 @@
+"""Tier 2: a resource's observations, and the messages behind one."""
+
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter, Request, Response
+
+from om_api.domain.api_keys import Role
+from om_api.domain.messages import Message
+from om_api.domain.values import Observation, Outcome
+from om_api.http.requests import examples
+from om_api.http.requests.app_state import memory
+from om_api.http.requests.guard import Guarded, needs
+from om_api.http.requests.ids import ObservationId, OfThread, ResourceId
+from om_api.http.requests.pages import Page, WhichPage
+from om_api.http.requests.replies import Done, answers, rendered, reply
+
+
+class KeptMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A message as it is kept; `at` is the Unix ms by which it is ordered."""
+
+    id: str
+    role: str
+    content: str | list[dict[str, Any]]
+    at: int
+    timestamp: str | int | float | None
+    tokens: int | None
+    metadata: dict[str, Any] | None
+
+
+def _kept(message: Message) -> KeptMessage:
+    fields = {name: getattr(message, name) for name in KeptMessage.__struct_fields__}
+    return KeptMessage(**fields)
+
+
+_MESSAGE = KeptMessage(
+    id="m-1",
+    role="user",
+    content="My flight is on Friday.",
+    at=1_763_630_400_000,
+    timestamp="2026-11-20T09:30:00Z",
+    tokens=10,
+    metadata=None,
+)
+router = APIRouter(prefix="/v1/resources/{resource}/observations", tags=["observations"], route_class=Guarded)
+
+
+@router.get("", **needs(Role.READER), **answers(Page[Observation], Page([examples.OBSERVATION])))
+async def list_observations(
+    request: Request, resource: ResourceId, page: WhichPage, thread_id: OfThread = None
+) -> Response:
+    """Observations in force, by id, which is by the time when their messages were sealed."""
+    found = await memory(request).observations(resource, thread_id)
+    return await rendered(lambda: page.of(found, lambda observation: observation.id))
+
+
+@router.get("/{observation}/messages", **needs(Role.READER), **answers(Page[KeptMessage], Page([_MESSAGE])))
+async def list_sources(request: Request, resource: ResourceId, observation: ObservationId, page: WhichPage) -> Response:
+    """The messages behind an observation, oldest first; none once they have expired."""
+    found = await memory(request).sources(observation, resource)
+    return await rendered(lambda: page.of(map(_kept, found), lambda message: f"{message.at:015}|{message.id}"))
+
+
+@router.delete("/{observation}", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.CLEARED)))
+async def forget(request: Request, resource: ResourceId, observation: ObservationId) -> Response:
+    """Remove one observation and the messages behind it; what a reflection holds of it already stays."""
+    return reply(Done(await memory(request).forget(observation, resource)))

@@ -1,0 +1,53 @@
+"""Tier 3: the generations of a resource's reflected memory, and what each of them replaced."""
+
+import hashlib
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request, Response
+
+from om_api.domain.api_keys import Role
+from om_api.domain.values import Generation, Observation, Outcome
+from om_api.http.requests import examples
+from om_api.http.requests.app_state import memory
+from om_api.http.requests.guard import Guarded, needs
+from om_api.http.requests.ids import OfThread, ResourceId
+from om_api.http.requests.pages import Page, WhichPage
+from om_api.http.requests.replies import Done, answers, rendered, reply
+
+router = APIRouter(prefix="/v1/resources/{resource}/reflections", tags=["reflections"], route_class=Guarded)
+_MOST = 1_000_000_000
+Number = Annotated[int, Path(ge=0, le=_MOST, description="a generation's number; 0 is the time before the first")]
+
+
+def _place(generation: Generation) -> str:
+    # in thread scope generations of several threads have one number
+    mark = hashlib.sha256(generation.text.encode()).hexdigest()[:12]
+    return f"{generation.created_at:015}|{generation.n:010}|{mark}"
+
+
+@router.get("", **needs(Role.READER), **answers(Page[Generation], Page([examples.GENERATION])))
+async def list_reflections(
+    request: Request, resource: ResourceId, page: WhichPage, thread_id: OfThread = None
+) -> Response:
+    """Generations, oldest first; the one with the highest `n` (of a thread, in thread scope) is in force."""
+    found = await memory(request).generations(resource, thread_id)
+    return await rendered(lambda: page.of(found, _place))
+
+
+@router.get("/{n}/observations", **needs(Role.READER), **answers(Page[Observation], Page([examples.OBSERVATION])))
+async def list_replaced(
+    request: Request, resource: ResourceId, n: Number, page: WhichPage, thread_id: OfThread = None
+) -> Response:
+    """The observations that a generation replaced, by id; none once they have expired."""
+    found = await memory(request).replaced(n, resource, thread_id)
+    return await rendered(lambda: page.of(found, lambda observation: observation.id))
+
+
+@router.post("/{n}/restore", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.RESTORED)))
+async def restore(request: Request, resource: ResourceId, n: Number, thread_id: OfThread = None) -> Response:
+    """Undo reflections: make the text of an earlier generation the next one.
+
+    Observations that it does not stand for are in force again. `rest` when it is in force already, `superseded` when the
+    memory changed meanwhile: repeat then. Where each thread has a memory of its own, `thread_id` must be given.
+    """
+    return reply(Done(await memory(request).restore(resource, n, thread_id)))

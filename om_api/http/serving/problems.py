@@ -1,0 +1,113 @@
+"""Errors as application/problem+json (RFC 9457): what is wrong, where, what is permitted, and what to do next."""
+
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from om_api.domain.errors import InvalidInputError, OMError, StoreError
+from om_api.http.serving.limits import RETRY_S
+
+MEDIA_TYPE = "application/problem+json"
+RETRY = {"Retry-After": str(RETRY_S)}
+_MOST = 20  # faults named of one request
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """One thing that is wrong with a request: where, and what is permitted there."""
+
+    where: str
+    what: str
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Why a request was refused.
+
+    `stored` stands beside a store's error: true, the write is kept; false, it is not; null, nobody can know: repeat it
+    with the same ids.
+    """
+
+    title: str
+    status: int
+    detail: str
+    type: str = "about:blank"
+    instance: str = ""
+    stored: bool | msgspec.UnsetType | None = msgspec.UNSET
+    errors: tuple[Fault, ...] = ()
+
+
+def install(app: FastAPI) -> None:
+    """Have every error of an app leave as a problem."""
+    app.add_exception_handler(StoreError, _store_error)
+    app.add_exception_handler(InvalidInputError, _invalid_input)
+    app.add_exception_handler(RequestValidationError, _not_valid)
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(OMError, _unexpected)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+def _reply(request: Request, status: int, detail: str, headers: Any = None, **fields: Any) -> Response:
+    title = HTTPStatus(status).phrase
+    problem = Problem(title=title, status=status, detail=detail, instance=request.url.path, **fields)
+    return Response(msgspec.json.encode(problem), status, headers, MEDIA_TYPE)
+
+
+def on_the_wire(status: int, detail: str) -> bytes:
+    """A problem as a whole answer, for whom no app can be asked; the connection ends with it."""
+    title = HTTPStatus(status).phrase
+    body = msgspec.json.encode(Problem(title=title, status=status, detail=detail))
+    later = RETRY if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
+    headers = {"Content-Type": MEDIA_TYPE, "Content-Length": len(body), "Connection": "close", **later}
+    lines = (f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"HTTP/1.1 {status} {title}\r\n{''.join(lines)}\r\n".encode() + body
+
+
+async def _store_error(request: Request, error: Exception) -> Response:
+    stored = error.stored if isinstance(error, StoreError) else None
+    return _reply(request, 503, str(error), RETRY, stored=stored)
+
+
+async def _invalid_input(request: Request, error: Exception) -> Response:
+    return _reply(request, 422, str(error))
+
+
+async def _not_valid(request: Request, error: Any) -> Response:
+    found = error.errors()
+    faults = tuple(_fault(each) for each in found[:_MOST])
+    if [each["type"] for each in found] == ["json_invalid"]:
+        return _reply(request, 400, f"the body is not JSON: {faults[0].what}", errors=faults)
+    if any(isinstance(each.get("input"), bytes) for each in found):  # FastAPI parses only what says that it is JSON
+        faults = (Fault("header.content-type", "send the body with Content-Type: application/json"),)
+    detail = "; ".join(f"{fault.where}: {fault.what}" for fault in faults)
+    return _reply(request, 422, f"{detail}. Correct it and repeat the request; nothing was kept", errors=faults)
+
+
+def _fault(error: Any) -> Fault:
+    where, *path = error["loc"]
+    inside = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    why = error.get("ctx", {}).get("error") if error["type"] == "json_invalid" else error["msg"]
+    return Fault(f"{where}{inside}"[:200], str(why)[:300])
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    refusal = error if isinstance(error, HTTPException) else HTTPException(500)
+    return _reply(request, refusal.status_code, _advice(request, refusal), refusal.headers)
+
+
+def _advice(request: Request, refusal: HTTPException) -> str:
+    if refusal.status_code == HTTPStatus.NOT_FOUND:
+        return f"there is no {request.url.path[:200]} here: /v1/openapi.json names every path"
+    if refusal.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        permitted = (refusal.headers or {}).get("Allow", "what /v1/openapi.json names")
+        return f"{request.method} is not permitted here: use {permitted}"
+    return refusal.detail
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:  # noqa: ARG001  its text may hold anything
+    return _reply(
+        request, 500, "this is our fault, and in the server's log: repeating the request with the same ids is safe"
+    )

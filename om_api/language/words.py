@@ -1,0 +1,73 @@
+"""Words of English texts as they are compared, and the lists of those that carry nothing."""
+
+from __future__ import annotations
+
+import re
+
+_WORD = re.compile(r"\w+(?:[-./:@'’_,]\w+)*%?")
+_BARE_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_POSSESSIVE = re.compile(r"['’](?:s|S)?$")
+_GROUPING = re.compile(r"(?<=\d)[,'\u2009\u202f\u00a0](?=\d{3}(?!\d))")
+
+
+def word_list(text: str) -> list[str]:
+    """The words of a text, parted by white space: how our word lists are written."""
+    return text.split()
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The same as a set."""
+    return frozenset(word_list(text))
+
+
+FUNCTION_WORDS = word_set(
+    """a about also am an and any are as at be been being but by can could did do does doing each for had has have he her
+    here him his how i if in into is it its may me might my of on or our out own she should so some such than that the
+    their them then there these they this those to too up us very was we were what when where which while who why will
+    with would you your"""
+)
+# what a sentence is not weighed by
+STOP = FUNCTION_WORDS | word_set(
+    """above after again all aren't around because before below between both can't come couldn't didn't doesn't don't
+    down during even every few from get getting go going good got haven't hers i'd i'll i'm i've isn't it's itself know
+    let let's like ll look made make many more most much must near no nor not now off one only other over please put re
+    really right s said same say see seems still sure take that's there's thing things think though through under until
+    use used using ve want wasn't way we'd we'll we're we've well what's without won't yes yet you'd you'll you're
+    you've"""
+)
+# what no fact is known by
+EMPTY = FUNCTION_WORDS | word_set(
+    """above after again agent all asked asks assistant away back because before below between both done down during
+    even every few from further get gets getting got having however itself just keep let like more most much must new no
+    nor not now off once one only other over per please put rather re said same say says see since stated still tell
+    through told under until upon use used user users want wants whether whom whose within without yet"""
+)
+CHATTER = word_set(
+    """agreed ah aha alright amazing awesome back bet big bless brb brilliant bye bye-bye cheers ciao cool cute
+    danke day deal enjoy evening exactly excellent fair fantastic fine friday friend fun funny glad gladly
+    goodbye gotcha gracias great guess haha hahaha happy heh hehe hello help hey hi hm hmm hmmm hooray hope huh
+    later lol lovely luck lunch mate merci monday morning nah neat nice night noted oh ok okay ooh oops ouch
+    perfect phew pleasure point points problem quick right safe saturday see sigh soon sounds sorry stuff sunday super
+    sweet talk thank thanks thursday thx till time today tomorrow travels true tuesday ty ugh uh understandable
+    understood wednesday weekend welcome welp wonderful work worries wow xd yay yeah yep yes yess yesss yikes yo
+    yup"""
+)
+FIGURES = {
+    word: str(number)
+    for number, word in enumerate(
+        word_list(
+            """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+            seventeen eighteen nineteen twenty"""
+        )
+    )
+}
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in lower case; identifiers, paths, numbers and times stay whole."""
+    return _WORD.findall(text.lower())
+
+
+def bare_words(text: str) -> list[str]:
+    """The words of a text in lower case, possessives without their ending, numbers without separators."""
+    return [_POSSESSIVE.sub("", word) for word in _BARE_WORD.findall(_GROUPING.sub("", text.lower()))]

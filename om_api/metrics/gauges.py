@@ -1,0 +1,98 @@
+"""How things are now, from one look to samples: how full memories are, what waits, who works, which models answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from om_api.billing import budgets
+from om_api.domain.policy import threshold
+from om_api.metrics.reading import Measurements
+from om_api.metrics.series import EVERYBODY, OTHER, STATES, Sample
+from om_api.settings import Settings, recorded_settings
+from om_api.settings.recorded_settings import InForce
+from om_api.store.memory.measure import Level, Tiers
+from om_api.store.memory.quarantine import UNKNOWN
+
+
+def of_gauges(found: Measurements, settings: Settings) -> Iterator[Sample]:
+    """Every gauge, and the one counter that is of no memory; what is not known, such as a ratio to nothing, is left out."""
+    for resource, tiers in found.tiers.items():
+        otherwise = recorded_settings.of(settings.for_agent(resource))
+        for name, value in (*_tokens(tiers), *_pressures(tiers, otherwise)):
+            yield Sample(name, (resource,), value)
+    yield from _quarantines(found)
+    yield from _budgets(found)
+    yield from _waiting(found)
+    yield from _ticks(found)
+    yield from _breakers(found)
+    yield Sample("cortex_om_workers", (), found.workers)
+    yield Sample("cortex_om_unknown_scopes_total", (), found.every.get("unknown", 0))
+    yield Sample("cortex_om_resources", (), found.elsewhere.resources)
+    yield Sample("cortex_om_measured_resources", (), len(found.own))
+    yield Sample("cortex_om_unreadable_resources", (), len(found.own) - len(found.tiers))
+    yield Sample("cortex_om_threads_left_out", (), sum(tiers.left_out for tiers in found.tiers.values()))
+
+
+def _tokens(tiers: Tiers) -> Iterator[tuple[str, float]]:
+    records = [level.record for level in tiers.scopes]
+    observations = sum(record.observation_tokens for record in records)
+    reflections = sum(record.reflection_tokens for record in records)
+    yield "cortex_om_messages_tokens", tiers.unsealed
+    yield "cortex_om_chunks_tokens", sum(record.chunk_tokens for record in records)
+    yield "cortex_om_observations_tokens", observations
+    yield "cortex_om_reflections_tokens", reflections
+    if kept := observations + reflections:
+        yield "cortex_om_compression_ratio", sum(record.observed_tokens for record in records) / kept
+
+
+def _pressures(tiers: Tiers, otherwise: InForce) -> Iterator[tuple[str, float]]:
+    found = [_pressure(level, otherwise) for level in tiers.scopes]
+    yield "cortex_om_message_pressure_ratio", max((raw for raw, _ in found), default=0)
+    yield "cortex_om_observation_pressure_ratio", max((observed for _, observed in found), default=0)
+
+
+def _pressure(level: Level, otherwise: InForce) -> tuple[float, float]:
+    """A scope's raw window and observations beside the thresholds that its record carries, or else the settings."""
+    limits, record = (recorded_settings.read(level.record.limits) or otherwise).limits, level.record
+    raw = level.unsealed + record.chunk_tokens
+    thresholds = (threshold(limits, record.observation_tokens), limits.observation_threshold)
+    raw_most, observed_most = (max(1, tokens) for tokens in thresholds)  # the record may say anything
+    return raw / raw_most, record.observation_tokens / observed_most
+
+
+def _quarantines(found: Measurements) -> Iterator[Sample]:
+    """Of resources with a label of their own, of others together, and of nobody's messages."""
+    sizes = {name: tiers.rejected for name, tiers in found.tiers.items()}
+    sizes |= {OTHER: found.elsewhere.rejected, UNKNOWN: found.elsewhere.unknown}
+    for name, size in sizes.items():
+        yield Sample("cortex_om_quarantine_messages", (name,), size)
+
+
+def _budgets(found: Measurements) -> Iterator[Sample]:
+    """Every budget that is stated; one that permits nothing is used up."""
+    for whose, left in found.budgets:
+        labels = (EVERYBODY if whose == budgets.ALL else whose, left.setting)
+        yield Sample("cortex_om_budget_used_ratio", labels, left.used / left.limit if left.limit else 1)
+
+
+def _waiting(found: Measurements) -> Iterator[Sample]:
+    for each in found.waiting:
+        yield Sample("cortex_om_lag_seconds", (each.what,), each.longest / 1000)
+        yield Sample("cortex_om_due_scopes", (each.what,), each.due)
+    if found.broker:
+        yield Sample("cortex_om_broker_up", (), int(found.broker.queues is not None))
+        for name, tasks in (found.broker.queues or {}).items():
+            yield Sample("cortex_om_queue_tasks", (name,), tasks)
+
+
+def _ticks(found: Measurements) -> Iterator[Sample]:
+    for name, tick in found.ticks.items():
+        if tick:
+            yield Sample("cortex_om_tick_age_seconds", (name,), max(0, found.now - tick.at) / 1000)
+            yield Sample("cortex_om_tick_interval_seconds", (name,), tick.interval)
+
+
+def _breakers(found: Measurements) -> Iterator[Sample]:
+    for model, state in found.breakers.items():
+        for word in STATES:
+            yield Sample("cortex_om_breaker_state", (model, word), int(state.word == word))

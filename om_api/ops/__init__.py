@@ -1,0 +1,1 @@
+"""What an operator asks: what is wrong, what waits, who is busy."""

@@ -1,0 +1,261 @@
+"""What readings mean: each check turns numbers into findings, one line each, with the remedy. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from om_api.billing.budgets import UsedUp
+from om_api.domain.amounts import amount
+from om_api.store.fleet.breaker import BreakerState
+from om_api.store.fleet.health import Condition, Waiting
+from om_api.store.fleet.presence import Ticked, Worker
+
+OK, NOTE, WARNING, ERROR = "ok", "note", "warning", "error"
+SKEW_MS = 2_000
+_OLDEST = 7
+_NEAR = 0.9
+_MISSED, _GRACE_MS = 3, 5_000  # ticks that may be missing before it is said
+_NAMED = 5
+_UNKNOWN = "grant this user INFO (and CONFIG GET), or ask whoever runs the server"
+_FSYNC = {
+    "always": (OK, "every acknowledged message survives a crash"),
+    "everysec": (OK, "a crash of the server may take the last second or two"),
+    "no": (WARNING, "a crash of the server's machine may take the last half minute"),
+}
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at: `ok`, a `note`, or trouble (`warning`, `error`) with what to do about it."""
+
+    level: str
+    about: str
+    says: str
+    do: str = ""
+
+    @property
+    def trouble(self) -> bool:
+        """Whether somebody should act."""
+        return self.level in {WARNING, ERROR}
+
+
+def of_server(told: Mapping[str, str] | None, fsync: str | None) -> Iterator[Finding]:
+    """Version, role, memory, eviction and append-only file, as far as INFO and CONFIG may be asked."""
+    if told is None:
+        yield Finding(NOTE, "server", "cannot tell its version, memory and append-only file", _UNKNOWN)
+        return
+    yield _version(told)
+    if told.get("role") == "slave":
+        yield Finding(ERROR, "server", "it is a replica", "point OM_REDIS_URL at the primary")
+    yield _memory(told)
+    yield _eviction(told)
+    yield _disk(told, fsync)
+
+
+def _version(told: Mapping[str, str]) -> Finding:
+    name = f"Valkey {told['valkey_version']}" if "valkey_version" in told else f"Redis {told.get('redis_version', '')}"
+    major = told.get("redis_version", "").partition(".")[0]
+    if not major.isdecimal():
+        return Finding(NOTE, "server", "cannot tell its version", "see that it is Redis 7.0 or newer, or Valkey")
+    if int(major) < _OLDEST:
+        return Finding(ERROR, "server", f"{name} is too old", "use Redis 7.0 or newer, or Valkey")
+    return Finding(OK, "server", name)
+
+
+def _memory(told: Mapping[str, str]) -> Finding:
+    used, most = told.get("used_memory", ""), told.get("maxmemory", "")
+    if not used.isdecimal() or not most.isdecimal():
+        return Finding(NOTE, "memory", "cannot tell how full it is", _UNKNOWN)
+    if not int(most):
+        return Finding(OK, "memory", f"{_mb(used)} used, no maxmemory")
+    says = f"{_mb(used)} of {_mb(most)} used"
+    share = int(used) / int(most)
+    if share < _NEAR:
+        return Finding(OK, "memory", says)
+    what = "out of memory" if share >= 1 else "nearly out of memory"
+    return Finding(
+        ERROR if share >= 1 else WARNING, "memory", f"{what}: {says}", "raise maxmemory, or clear idle memories"
+    )
+
+
+def _mb(number: str) -> str:
+    return f"{int(number) / 1_048_576:,.1f} MB"
+
+
+def _eviction(told: Mapping[str, str]) -> Finding:
+    policy = told.get("maxmemory_policy")
+    if policy is None:
+        return Finding(NOTE, "eviction", "cannot tell the policy", _UNKNOWN)
+    if policy != "noeviction":
+        says = f"{policy}: a full server would drop memories silently"
+        return Finding(ERROR, "eviction", says, "set maxmemory-policy noeviction")
+    return Finding(OK, "eviction", policy)
+
+
+def _disk(told: Mapping[str, str], fsync: str | None) -> Finding:
+    if (on := told.get("aof_enabled")) is None:
+        return Finding(NOTE, "disk", "cannot tell whether there is an append-only file", _UNKNOWN)
+    if on == "0":
+        says = "no append-only file: a restart loses what came after the last snapshot"
+        return Finding(WARNING, "disk", says, "set appendonly yes")
+    if told.get("aof_last_write_status", "ok") != "ok":
+        return Finding(ERROR, "disk", "the last write failed", "look at the server's log and at its disk")
+    if fsync not in _FSYNC:
+        return Finding(NOTE, "disk", "an append-only file; cannot tell appendfsync", _UNKNOWN)
+    level, means = _FSYNC[fsync]
+    do = "set appendfsync everysec, or always" if level != OK else ""
+    return Finding(level, "disk", f"an append-only file, appendfsync {fsync}: {means}", do)
+
+
+def of_clocks(mine: int, workers: Sequence[Worker]) -> Iterator[Finding]:
+    """Clocks that differ from the server's by two seconds or more; `mine` is this machine's minus the server's, in ms."""
+    clocks = [("this machine", mine), *((f"worker {worker.name}", worker.skew_ms) for worker in workers)]
+    wrong = [(who, skew) for who, skew in clocks if abs(skew) >= SKEW_MS]
+    for who, skew in wrong:
+        says = f"{who} is {_span(abs(skew))} {'ahead of' if skew > 0 else 'behind'} the server"
+        yield Finding(
+            WARNING, "clocks", says, "have NTP set it: messages without a timestamp are dated and ordered by it"
+        )
+    if not wrong:
+        yield Finding(OK, "clocks", f"server, this machine and {amount(len(workers), 'worker')} agree")
+
+
+def of_workers(workers: Sequence[Worker], version: str, queues: Iterable[str]) -> Iterator[Finding]:
+    """Whether anybody works, and somebody on each of the `queues`: for one that nobody serves nothing is handed out."""
+    if not workers:
+        do = "start one (om up, or celery -A om_workers.app worker) with this OM_REDIS_URL and OM_PREFIX"
+        yield Finding(ERROR, "workers", "no worker is alive", do)
+        return
+    yield Finding(OK, "workers", f"{len(workers)} alive: {_some(worker.name for worker in workers)}")
+    others = sorted({worker.version for worker in workers} - {version})
+    if others:
+        yield Finding(NOTE, "workers", f"of version {', '.join(others)}; this is {version}", "upgrade what is older")
+    if all(worker.queues for worker in workers):  # one of an earlier version does not say which it serves
+        served = {name for worker in workers for name in worker.queues}
+        for name in queues:
+            if name not in served:
+                do = f"start one that does: celery -A om_workers.app worker -Q {name}, or one without -Q"
+                yield Finding(WARNING, "workers", f"none of them serves the queue {name}", do)
+
+
+def of_ticks(ticks: Mapping[str, Ticked | None], now: int, *, alive: bool) -> Iterator[Finding]:
+    """Whether beats send and workers get what they send; `now` is server ms."""
+    if not alive:
+        return
+    late = {name: tick for name, tick in ticks.items() if tick and now - tick.at > patience_ms(tick.interval)}
+    for name, tick in late.items():
+        says = f"the {name} tick, due every {tick.interval:g} s, ran {_span(now - tick.at)} ago"
+        yield Finding(ERROR, "ticks", says, _BEAT)
+    if ticks.get("observer") is None:
+        says = "no observer tick is on record (a record is kept for a day)"
+        yield Finding(ERROR, "ticks", says, f"wait for an observer_interval if this has just begun; else {_BEAT}")
+        return
+    ran = [f"{name} {_span(now - tick.at)} ago" for name, tick in ticks.items() if tick and name not in late]
+    never = [name for name, tick in ticks.items() if tick is None]
+    if never:
+        says = f"not run yet: {', '.join(never)}"
+        yield Finding(NOTE, "ticks", says, "wait: the first comes an interval after a beat starts")
+    if ran:
+        yield Finding(OK, "ticks", ", ".join(ran))
+
+
+_BEAT = (
+    "see that a beat runs (celery -A om_workers.app beat), that it has the workers' OM_BROKER_URL, and that a worker "
+    "serves the queues ticks and maintenance"
+)
+
+
+def patience_ms(interval: float) -> float:
+    """How long (ms) something that comes every `interval` s may be away before it is said."""
+    return _MISSED * interval * 1000 + _GRACE_MS
+
+
+def of_lag(waiting: Iterable[Waiting], intervals: Mapping[str, float]) -> Iterator[Finding]:
+    """How long what is due has waited to be taken up."""
+    for each in waiting:
+        if each.longest > patience_ms(intervals[each.what]):
+            says = f"{_are_due(each)}, {'it' if each.due == 1 else 'the first of them'} for {_span(each.longest)}"
+            do = f"see that a worker serves the queue {each.what} (om queues); else add workers, or raise their -c; "
+            yield Finding(WARNING, "lag", says, f"{do}see their log for failed ticks")
+        else:
+            yield Finding(OK, "lag", _are_due(each))
+
+
+def _are_due(waiting: Waiting) -> str:
+    return f"{amount(waiting.due, 'scope is', 'scopes are')} due to {waiting.what}"
+
+
+def of_queues(queues: Mapping[str, int]) -> Iterator[Finding]:
+    """How many tasks wait in the broker; never many, so that a backlog is looked for in the due index (`of_lag`)."""
+    yield Finding(OK, "broker", amount(sum(queues.values()), "task waits", "tasks wait"))
+
+
+def of_resources(standings: Sequence[Condition], configured: Mapping[str, str]) -> Iterator[Finding]:
+    """Quarantine, pauses, and memories whose scope is another than the configured one."""
+    broken = [each.resource for each in standings if each.broken]
+    if broken:
+        says = f"{_some(broken)}: keys hold what is not ours, all else was looked at"
+        yield Finding(WARNING, "broken", says, "om verify names the keys: remove them, and find who writes them")
+    rejected = [each for each in standings if each.rejected]
+    if rejected:
+        entries = amount(sum(each.rejected for each in rejected), "entry", "entries")
+        says = f"{entries} of {_some(each.resource for each in rejected)}"
+        yield Finding(WARNING, "quarantine", says, f"read the reasons: om rejected list {rejected[0].resource}")
+    for to in sorted(set(configured.values())):
+        moved = [each.resource for each in standings if each.scope and configured[each.resource] == to != each.scope]
+        if moved:
+            says = f"{_some(moved)}: another one is in force than the configured {to}, until it is moved"
+            yield Finding(WARNING, "scope", says, f"om migrate-scope {moved[0]} --to {to}, or configure the other one")
+    paused = [each.resource for each in standings if each.paused]
+    if paused:
+        yield Finding(NOTE, "paused", _some(paused), f"om resume {paused[0]} lets it go on")
+    known = len([each for each in standings if each.resource != "unknown"])
+    if not rejected:
+        yield Finding(OK, "resources", f"{known:,} known, nothing in quarantine")
+
+
+def of_budgets(found: Iterable[UsedUp], unpriced: Sequence[str]) -> Iterator[Finding]:
+    """Budgets that are used up today, and models that no budget in dollars can bound."""
+    for agents, budget in found:
+        goes_on = "the extractive model stands in" if budget.then == "extractive" else "no model is asked"
+        says = f"budget reached: {budget.setting} {budget.limit:,} of {_some(agents)}; {goes_on} until the next UTC day"
+        yield Finding(WARNING, "budget", says, f"raise {budget.setting}, or let it be: om costs shows what was used")
+    for name in unpriced:
+        says = f"nobody knows what {name} costs: a budget in dollars does not bound it"
+        yield Finding(WARNING, "budget", says, f"state models.{name}.prices, or bound its calls or tokens")
+
+
+def of_breakers(states: Mapping[str, BreakerState]) -> Iterator[Finding]:
+    """Models that are not asked, or less than they might be: an open breaker is trouble, what a provider asks for is not."""
+    for name, state in states.items():
+        if state.word == "open":
+            how = f"for {_span(1000 * state.wait)} more" if state.wait else "until one call shows that it answers again"
+            says = f"{name} is passed over {how}: it failed {state.failures:,} times in a row"
+            yield Finding(WARNING, "models", says, _BREAKER)
+        elif state.word == "busy":
+            says = f"{name} is passed over for {_span(1000 * state.wait)} more: its provider asked for a pause (429)"
+            yield Finding(NOTE, "models", says, _LIMITS)
+        elif state.word == "held":
+            says = f"{name} is asked at most {state.room:,} times at once: its provider refused calls lately (429)"
+            yield Finding(NOTE, "models", says, _LIMITS)
+
+
+_LIMITS = "if that does not end, give it limits below the provider's, or raise those"
+_BREAKER = (
+    "read why in the workers' log (outcome failed); mend key, address or network: it is asked again by itself; another model "
+    "in its list answers meanwhile"
+)
+
+
+def _some(names: Iterable[str]) -> str:
+    every = list(names)
+    more = f" and {len(every) - _NAMED:,} more" if len(every) > _NAMED else ""
+    return ", ".join(every[:_NAMED]) + more
+
+
+def _span(ms: float) -> str:
+    seconds = ms / 1000
+    for name, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 1.9 * size:
+            return f"{seconds / size:.0f} {name}"
+    return f"{seconds:.1f} s"

@@ -1,0 +1,135 @@
+"""`om doctor`'s eyes: reads the store, the broker and the settings, and says what is wrong and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from typing import NamedTuple
+
+from om_api.billing import budgets, models_in_use, prices
+from om_api.billing.model_advice import why_not
+from om_api.domain.amounts import amount
+from om_api.domain.errors import SettingsError, StoreError
+from om_api.ops import diagnosis
+from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING, Finding
+from om_api.settings import Settings
+from om_api.settings.urls import is_redis_url
+from om_api.store.driver.connection import Connection, connected
+from om_api.store.fleet import breaker, health
+from om_api.store.memory.keys import Keys
+from om_api.store.memory.quarantine import UNKNOWN
+
+_FORBIDDEN = "NOPERM"
+
+
+class Checkup(NamedTuple):
+    """Everything that was found; `reached` is False when the store could not be asked."""
+
+    findings: tuple[Finding, ...]
+    reached: bool = True
+
+    @property
+    def troubles(self) -> tuple[Finding, ...]:
+        """What somebody should act on."""
+        return tuple(finding for finding in self.findings if finding.trouble)
+
+
+def examine(settings: Settings) -> Checkup:
+    """Look at everything once; raises nothing for a store that is away: that is what it is there to say."""
+    own = [*_settings(settings), *_models(settings)]
+    try:
+        with connected(settings.redis_url) as connection:
+            found = list(_store(settings, connection))
+    except StoreError as error:
+        where = Settings.safe_url(settings.redis_url)
+        return Checkup((_refused("store", f"{where}: {Settings.safe_url(str(error))}"), *own), reached=False)
+    return Checkup((*found, *_broker(settings), *own))
+
+
+def reach(url: str) -> None:
+    """Raise StoreError unless a Redis server answers at an address; other brokers are not asked."""
+    if is_redis_url(url):
+        with connected(url) as connection:
+            connection.run(health.clocks())
+
+
+def installed() -> str:
+    """The version that is installed here."""
+    try:
+        return version("cortex-om")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
+    keys, run = Keys(settings.prefix), connection.run
+    now = run(health.clocks())
+    refusal = run(health.probe(keys))
+    if refusal is None:
+        yield Finding(OK, "store", f"{Settings.safe_url(settings.redis_url)} answers and takes writes")
+    else:
+        yield _refused("store", str(refusal))
+    yield from diagnosis.of_server(run(health.info()), run(health.configured("appendfsync")))
+    workers = run(health.workers(keys))
+    yield from diagnosis.of_clocks(now.skew, workers)
+    yield from diagnosis.of_workers(workers, installed(), health.QUEUES)
+    yield from diagnosis.of_ticks(run(health.ticks(keys)), now.server, alive=bool(workers))
+    intervals = {"observe": settings.memory.observer_interval, "reflect": settings.memory.reflector_interval}
+    yield from diagnosis.of_lag(run(health.waiting(keys)), intervals)
+    yield from diagnosis.of_breakers(run(breaker.states(keys, models_in_use.with_breaker(settings))))
+    standings = run(health.standings(keys))
+    configured = {each.resource: settings.for_agent(each.resource).scope for each in standings}
+    yield from diagnosis.of_resources(standings, configured)
+    agents = [name for name in configured if name != UNKNOWN]
+    used_up = run(budgets.used_up(settings, keys, agents, now.server))
+    yield from diagnosis.of_budgets(used_up, prices.unenforceable(settings))
+
+
+def _refused(about: str, text: str) -> Finding:
+    """A refusal of the store's: its last sentence says what to do."""
+    says, _, do = text.rstrip(". ").rpartition(". ")
+    return Finding(ERROR, about, says or do, do if says else "see docs/operations.md")
+
+
+def _broker(settings: Settings) -> Iterator[Finding]:
+    url = settings.broker_url
+    if not is_redis_url(url):
+        says = "cannot tell how many tasks wait: it is no Redis"
+        yield Finding(NOTE, "broker", says, "look at its own tools, or Flower")
+        return
+    try:
+        with connected(url) as connection:
+            yield from diagnosis.of_queues(connection.run(health.queues()))
+    except (StoreError, SettingsError) as error:
+        if _FORBIDDEN in str(error):
+            yield Finding(NOTE, "broker", "cannot tell how many tasks wait: this user may not look", "ask Flower")
+        else:
+            yield _refused("broker", f"{Settings.safe_url(url)}: {error}".replace("OM_REDIS_URL", "OM_BROKER_URL"))
+
+
+def _settings(settings: Settings) -> Iterator[Finding]:
+    for problem in settings.problems:
+        do = "correct it (om config check); processes that run keep what it said before"
+        yield Finding(WARNING, "settings", f"{problem.file}: {problem.text}", do)
+    if not settings.problems:
+        yield Finding(OK, "settings", f"in force, {amount(len(settings.agents()), 'override')}")
+
+
+def _models(settings: Settings) -> Iterator[Finding]:
+    names = models_in_use.in_use(settings)
+    lacking = {name: variable for name in names if (variable := models_in_use.missing_key(settings, name))}
+    for name, variable in lacking.items():
+        do = f"set {variable} where the workers run, or choose another model (the workers say model_not_available)"
+        yield Finding(NOTE, "models", f"{name} cannot be used from here: {variable} is not set", do)
+    if not lacking:
+        yield Finding(OK, "models", ", ".join(names))
+    yield from _discouraged(settings)
+
+
+def _discouraged(settings: Settings) -> Iterator[Finding]:
+    """Models that are in a role they are known to fill badly."""
+    for role, name in models_in_use.by_role(settings):
+        model = settings.models.get(name)
+        if reason := why_not(role, (name, model.model if model else "")):
+            do = f"name another {role}_model (docs/which-models.md says which)"
+            yield Finding(WARNING, "models", f"{name} as {role.capitalize()}: {reason}", do)

@@ -1,0 +1,318 @@
+"""One agent's settings: thresholds, models, prompts, storage; their defaults, ranges and contradictions."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any, Literal
+
+from pydantic import model_validator
+
+from om_api.domain.policy import Limits
+from om_api.settings.api_settings import ApiSettings
+from om_api.settings.fields import (
+    MOST_NAMES,
+    SMALLEST_BLOCK,
+    FractionOrTokens,
+    Group,
+    ModelNames,
+    MultipleOrTokens,
+    RatioOrFloor,
+    Seconds,
+    Zone,
+    contradiction,
+    duration,
+    limit,
+    number,
+    setting,
+    switch,
+    tokens,
+)
+from om_api.settings.storage_settings import StorageSettings
+
+PRESETS: dict[str, dict[str, int]] = {"small": {"message_threshold": 1_000, "observation_threshold": 4_000}}
+_TEXT = "text, or null for none"
+_NAMES = f"a model's name, or a list of up to {MOST_NAMES} names"
+_BLOCK = "a multiple from 1 to below 100, or a whole number of tokens from 100; at least the threshold"
+ROLES = ("observer_model", "reflector_model")
+_VARIANTS = "default, condensed or legacy"
+PromptVariant = Literal["default", "condensed", "legacy"]
+_MOST = 1_000_000_000
+
+
+def implied(key: str, value: object) -> dict[str, Any]:
+    """Return what a `preset` or a `model` says of other settings; nothing for any other key or an unusable value."""
+    if key == "preset" and isinstance(value, str):
+        return dict(PRESETS.get(value, {}))
+    if key == "model" and isinstance(value, str | list | tuple):
+        return dict.fromkeys(ROLES, value)
+    return {}
+
+
+def resolve(value: float, threshold: int, below: int) -> int:
+    """Return tokens: a value below `below` is a share or multiple of the threshold, any other is tokens already."""
+    return round(value * threshold) if value < below else round(value)
+
+
+class OtherThreads(Group):
+    """How much of a resource's other threads the actor sees before they are observed."""
+
+    excerpt_tokens: int = tokens(200, "most of one other thread's unobserved messages in a context", least=0)
+    total_tokens: int = tokens(2_000, "most of all other threads together", least=0)
+
+
+class ObserverSettings(Group):
+    """How the Observer works."""
+
+    temperature: float = number(0.3, "the Observer model's temperature", 0, 2)
+    timeout: Seconds = duration(120, "longest call of the Observer model")
+    max_parallel_chunks: int = number(4, "chunks of one scope observed at the same time", 1, 64, "chunks")
+    max_attempts: int = number(3, "attempts at a chunk before it is split or quarantined", 1, 20, "attempts")
+    max_tokens_per_batch: int = tokens(
+        10_000, "small chunks of several threads share a call up to this; 0: each has its own", least=0
+    )
+    previous_tokens: int = tokens(2_000, "newest observations shown to the Observer; 0 shows none", least=0)
+    instruction: str | None = setting(None, "your own words for the Observer, added to its prompt", _TEXT)
+    prompt: PromptVariant = setting("default", "which of the Observer's prompts", _VARIANTS)
+
+
+class ReflectionSettings(Group):
+    """How the Reflector works."""
+
+    temperature: float = number(0.0, "the Reflector model's temperature", 0, 2)
+    timeout: Seconds = duration(300, "longest call of the Reflector model")
+    buffer_activation: float = setting(
+        0.5,
+        "share of observation_threshold from which a reflection is prepared",
+        "above 0, up to 1",
+        "ratio",
+        gt=0,
+        le=1,
+    )
+    block_after: MultipleOrTokens = setting(
+        1.2, "observations above this are reflected at once", _BLOCK, "multiple of observation_threshold, or tokens"
+    )
+    drain: bool | None = setting(
+        None,
+        "observe what was raw before a reflection is committed; null: true in resource scope, false in thread scope",
+        "true, false or null",
+    )
+    max_loss: float = number(
+        0.1,
+        "what a reflection may lose of any kind of fact before it is asked for again; 1: it never is",
+        0,
+        1,
+        "share",
+    )
+    instruction: str | None = setting(None, "your own words for the Reflector, added to its prompt", _TEXT)
+    prompt: PromptVariant = setting("default", "which of the Reflector's prompts", _VARIANTS)
+
+
+class BudgetSettings(Group):
+    """What models may use in one UTC day of the server's; null: as much as they like."""
+
+    calls_per_day: int | None = limit(None, "most calls of models; null: no such limit", 0, _MOST, "calls")
+    tokens_per_day: int | None = limit(
+        None, "no call once input and output of the day reach this; null: no such limit", 0, 1_000 * _MOST, "tokens"
+    )
+    dollars_per_day: float | None = limit(
+        None,
+        "no call of a model with a known price once the day's costs reach this; null: no such limit",
+        0,
+        _MOST,
+        "dollars",
+    )
+    then: Literal["extractive", "pause"] = setting(
+        "pause",
+        "once it is reached: wait for the next day, or go on with the extractive model, which costs nothing",
+        "extractive or pause",
+    )
+
+
+class EventSettings(Group):
+    """What is kept of what happened."""
+
+    keep: int = number(10_000, "newest events kept, about so many", 100, 1_000_000, "events")
+
+
+class MetricsSettings(Group):
+    """How much of the metrics is told apart."""
+
+    resources: int = number(
+        200, "agents with series of their own, the first that were met; the others are one", 0, 10_000, "agents"
+    )
+
+
+class MemorySettings(Group):
+    """One agent's settings, complete and free of contradictions; `limits()` is what the policy decides by."""
+
+    enabled: bool = switch("false: messages are kept and contexts served, no model is called", on=True)
+    read_only: bool = switch("true: contexts are served, nothing is written", on=False)
+    scope: Literal["resource", "thread"] = setting(
+        "resource", "one memory for all threads of a resource, or one for each thread", "resource or thread"
+    )
+    preset: Literal["small"] | None = setting(
+        None, "other defaults: small sets message_threshold 1000 and observation_threshold 4000", "small or null"
+    )
+    timezone: Zone = setting("UTC", "zone of the dates the agent reads", "an IANA name such as Europe/Berlin")
+    tokenizer: Literal["auto", "o200k_base", "estimate"] = setting(
+        "auto", "how text is counted; auto is o200k_base", "auto, o200k_base or estimate"
+    )
+    message_threshold: int = tokens(30_000, "raw messages above this are replaced by their observations")
+    observation_threshold: int = tokens(40_000, "observations above this are condensed into a reflection")
+    buffer_tokens: FractionOrTokens = setting(
+        0.2,
+        "size of a chunk that is observed ahead of time",
+        "a fraction above 0 and below 1, or a whole number of tokens from 1; less than message_threshold",
+        "fraction of message_threshold, or tokens",
+    )
+    buffer_activation: RatioOrFloor = setting(
+        0.8,
+        "how much activation takes out of the raw window (a ratio), or how much it leaves (tokens)",
+        "a ratio above 0 and up to 1, or a whole number of tokens from 1,000, less than message_threshold",
+        "ratio of message_threshold, or tokens",
+    )
+    block_after: MultipleOrTokens = setting(
+        1.2,
+        "a raw window above this is activated as far as it can be",
+        _BLOCK,
+        "multiple of message_threshold, or tokens",
+    )
+    observe_idle_after: Seconds = duration(
+        3_600, "a thread quiet for this long is observed below its threshold", least=0, most=36_500 * 86_400
+    )
+    min_recent_messages: int = number(2, "newest messages of a thread that stay raw", 0, 10_000, "messages")
+    share_token_budget: bool = switch("raw messages may use the room that observations leave free", on=False)
+    context_max_tokens: int | None = tokens(None, "most tokens of one context; null: no such limit")
+    other_threads: OtherThreads = OtherThreads()
+    model: ModelNames | None = setting(
+        None, "model of both, Observer and Reflector, instead of the two below", f"{_NAMES}, or null"
+    )
+    observer_model: ModelNames = setting(
+        "gemini-2.5-flash", "model of the Observer; the later ones of a list step in when the first fails", _NAMES
+    )
+    reflector_model: ModelNames = setting("gemini-2.5-flash", "model of the Reflector, likewise", _NAMES)
+    observer: ObserverSettings = ObserverSettings()
+    reflection: ReflectionSettings = ReflectionSettings()
+    budget: BudgetSettings = BudgetSettings()
+    total_budget: BudgetSettings = BudgetSettings()
+    actor_model: str | None = setting(
+        None,
+        "the agent's own model, by whose prices savings are reckoned; null: savings are told in tokens only",
+        "a model's name, or null",
+        pattern=r"^[A-Za-z0-9._:/@+-]{1,200}$",
+    )
+    storage: StorageSettings = StorageSettings()
+    events: EventSettings = EventSettings()
+    metrics: MetricsSettings = MetricsSettings()
+    api: ApiSettings = ApiSettings()
+    observer_interval: Seconds = duration(10, "time between two looks for scopes to observe", least=0.1)
+    reflector_interval: Seconds = duration(30, "time between two looks for scopes to reflect", least=0.1)
+    stop_grace: Seconds = duration(
+        25, "how long a worker that is told to stop waits for models; then others go on", least=0
+    )
+    max_observations: int = number(
+        1_000, "more of them force a reflection; nothing is dropped", 1, 1_000_000, "observations"
+    )
+    max_reflections: int = number(100, "generations kept in history", 1, 100_000, "generations")
+    ttl_days: int = number(90, "idle memories are cleared; sources and replaced observations expire", 1, 36_500, "days")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spell_out(cls, data: Any) -> Any:
+        """Let preset and model speak for what is not stated beside them."""
+        if not isinstance(data, dict):
+            return data
+        return {**implied("preset", data.get("preset")), **implied("model", data.get("model")), **data}
+
+    @model_validator(mode="after")
+    def _free_of_contradictions(self) -> MemorySettings:
+        for check in (self._check_models, self._check_buffer, self._check_floor, self._check_blocks):
+            check()
+        return self
+
+    def _check_models(self) -> None:
+        for key in ROLES:
+            if self.model is not None and getattr(self, key) != self.model:
+                raise contradiction(
+                    f"model and {key} are both set; permitted: model alone, or {key} and no model", "model", key
+                )
+
+    def _check_buffer(self) -> None:
+        most, size = self.message_threshold - 1, self.buffer_size
+        if not 1 <= size <= most:
+            raise contradiction(
+                f"buffer_tokens is {self.buffer_tokens} ({size:,} tokens) with a message_threshold of "
+                f"{self.message_threshold:,}; permitted: 1 to {most:,} tokens",
+                "buffer_tokens",
+                "message_threshold",
+            )
+
+    def _check_floor(self) -> None:
+        if self.floor >= self.message_threshold:
+            raise contradiction(
+                f"buffer_activation leaves {self.floor:,} tokens of a message_threshold of {self.message_threshold:,}; "
+                f"permitted: a ratio above 0 and up to 1, or 1,000 to {self.message_threshold - 1:,} tokens",
+                "buffer_activation",
+                "message_threshold",
+            )
+
+    def _check_blocks(self) -> None:
+        blocks = {"block_after": "message_threshold", "reflection.block_after": "observation_threshold"}
+        for key, threshold_key in blocks.items():
+            threshold = getattr(self, threshold_key)
+            if (block := resolve(attrgetter(key)(self), threshold, below=SMALLEST_BLOCK)) < threshold:
+                raise contradiction(
+                    f"{key} is {block:,} tokens with {threshold_key} at {threshold:,}; "
+                    f"permitted: a multiple from 1 to below 100, or {threshold:,} tokens or more",
+                    key,
+                    threshold_key,
+                )
+
+    @property
+    def observer_models(self) -> tuple[str, ...]:
+        """The Observer's models, in the order they are tried."""
+        return _as_tuple(self.model or self.observer_model)
+
+    @property
+    def reflector_models(self) -> tuple[str, ...]:
+        """The Reflector's models, in the order they are tried."""
+        return _as_tuple(self.model or self.reflector_model)
+
+    @property
+    def buffer_size(self) -> int:
+        """`buffer_tokens` as tokens."""
+        return resolve(self.buffer_tokens, self.message_threshold, below=1)
+
+    @property
+    def floor(self) -> int:
+        """Tokens that an activation leaves raw."""
+        ratio = self.buffer_activation
+        return round(self.message_threshold * (1 - ratio)) if ratio <= 1 else round(ratio)
+
+    @property
+    def drain(self) -> bool:
+        """Whether raw messages are observed before a reflection is committed."""
+        return self.scope == "resource" if self.reflection.drain is None else self.reflection.drain
+
+    def limits(self) -> Limits:
+        """The thresholds as the policy wants them: whole tokens and milliseconds."""
+        return Limits(
+            enabled=self.enabled,
+            read_only=self.read_only,
+            message_threshold=self.message_threshold,
+            observation_threshold=self.observation_threshold,
+            buffer_tokens=self.buffer_size,
+            floor=self.floor,
+            block_after=resolve(self.block_after, self.message_threshold, below=SMALLEST_BLOCK),
+            reflect_from=round(self.reflection.buffer_activation * self.observation_threshold),
+            reflect_block=resolve(self.reflection.block_after, self.observation_threshold, below=SMALLEST_BLOCK),
+            observe_idle_ms=round(self.observe_idle_after * 1000),
+            min_recent_messages=self.min_recent_messages,
+            share_token_budget=self.share_token_budget,
+            drain=self.drain,
+            max_observations=self.max_observations,
+        )
+
+
+def _as_tuple(names: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names

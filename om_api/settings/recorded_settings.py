@@ -1,0 +1,54 @@
+"""The settings of one agent as the record carries them, so that a client without the YAML decides as a worker would."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import msgspec
+
+from om_api.context import View
+from om_api.domain.learned import learned
+from om_api.domain.policy import Limits
+from om_api.settings import MemorySettings
+
+REMEMBERED = 256
+LONGEST = 8_192  # characters: several times what `write` gives
+_DAY_S = 86_400
+
+
+@learned
+class InForce(msgspec.Struct, frozen=True, kw_only=True):
+    """Limits to decide by, the view to render by, and how long (s) sources are kept."""
+
+    limits: Limits = Limits()
+    view: View = View()
+    retention_s: int = 90 * _DAY_S
+
+
+def of(settings: MemorySettings) -> InForce:
+    """What an agent's settings say."""
+    view = View(
+        timezone=settings.timezone,
+        excerpt_tokens=settings.other_threads.excerpt_tokens,
+        others_tokens=settings.other_threads.total_tokens,
+        context_max_tokens=settings.context_max_tokens,
+    )
+    return InForce(limits=settings.limits(), view=view, retention_s=round(settings.ttl_days * _DAY_S))
+
+
+def write(in_force: InForce) -> str:
+    """As the record keeps it."""
+    return msgspec.json.encode(in_force).decode()
+
+
+def read(text: str) -> InForce | None:
+    """What a record says; None where no worker has written anything, or somebody else something unreadable."""
+    return _read(text) if 0 < len(text) <= LONGEST else None
+
+
+@lru_cache(maxsize=REMEMBERED)  # agents with the same settings say the same, and each read asks
+def _read(text: str) -> InForce | None:
+    try:
+        return msgspec.json.decode(text, type=InForce)
+    except (msgspec.DecodeError, RecursionError):
+        return None

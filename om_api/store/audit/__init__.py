@@ -1,0 +1,1 @@
+"""Whether a store keeps its promises: everything it holds, read and compared."""

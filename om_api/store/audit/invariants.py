@@ -1,0 +1,325 @@
+"""What must hold of a resource at every instant: each rule looks at one holding and names what breaks it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.messages import Message
+from om_api.domain.values import Generation, Observation
+from om_api.domain.wire import parse_member
+from om_api.store.audit.resource_dump import Holding, Members, Part
+from om_api.store.memory.decoding import as_generation, as_observation
+from om_api.store.memory.keys import WINDOW_MS
+from om_api.store.memory.lineage import covered
+
+T = TypeVar("T")
+_DAY_MS = 86_400_000  # no retention is shorter
+
+
+class Breach(NamedTuple):
+    """Where a promise is broken (a key, or a scope), and what is wrong there."""
+
+    where: str
+    what: str
+
+
+def breaches(held: Holding, count: Callable[[Message], int] | None) -> Iterator[Breach]:
+    """Every breach in a holding; `count` weighs members that carry no tokens (None: sets with such are not weighed)."""
+    yield from _scope(held)
+    yield from _counters(held, count)
+    for part in held.parts.values():
+        yield from _chunks(held, part, count)
+        yield from _totals(held, part)
+        yield from _generations(held, part)
+        yield from _standing(held, part)
+    yield from _orphans(held)
+    yield from _observations(held)
+    yield from _sources(held)
+    yield from _coverage(held)
+
+
+# -- scope and counters ------------------------------------------------------------------------------------------------
+
+
+def _scope(held: Holding) -> Iterator[Breach]:
+    for thread, part in held.parts.items():
+        if part.record.get(b"epoch") and held.scope is None:
+            yield Breach(held.of.scope, "is missing though a memory exists")
+        lives = part.chunks or part.observations or part.reflections
+        if lives and held.scope is not None and (held.scope == "thread") != (thread is not None):
+            yield Breach(held.of.record(part.scope), f"holds a memory, but the scope in force is {held.scope}")
+
+
+def _counters(held: Holding, count: Callable[[Message], int] | None) -> Iterator[Breach]:
+    counts = {field: whole(value) for field, value in held.tokens.items() if not field.startswith("*")}
+    marks = {field: whole(value) for field, value in held.tokens.items() if field.startswith(("*wake", "*dropped"))}
+    for field, value in (counts | marks).items():
+        if value is None or value < 0:
+            yield Breach(held.of.tokens, f"{field} is no count: {held.tokens[field]}")
+    threads = {field.removeprefix("#") for field in counts}
+    for thread in sorted(threads):
+        if (thread in counts) != ("#" + thread in counts):
+            yield Breach(held.of.tokens, f"only one of {thread} and #{thread} is there")
+        yield from _counter(held, thread, counts.get(thread) or 0, counts.get("#" + thread) or 0, count)
+    total, parts = whole(held.tokens.get("*", "0")), sum(counts.get(thread) or 0 for thread in threads)
+    if total != parts:
+        yield Breach(held.of.tokens, f"* is {total}, its threads add up to {parts}")
+
+
+def _counter(
+    held: Holding, thread: str, tokens: int, messages: int, count: Callable[[Message], int] | None
+) -> Iterator[Breach]:
+    members = held.raw.get(thread, [])
+    if messages > len(members):
+        yield Breach(held.of.messages(thread), f"holds {len(members)} messages, {messages} are counted")
+        return
+    sizes = sorted(weights(members, count) or ())
+    if len(sizes) != len(members):
+        return
+    # Members that wait for adoption are not counted yet; whichever they are, their tokens must make up the difference.
+    waiting, difference = len(members) - messages, sum(sizes) - tokens
+    if not sum(sizes[:waiting]) <= difference <= sum(sizes[len(sizes) - waiting :]):
+        yield Breach(
+            held.of.tokens,
+            f"{thread} is {tokens} for {messages} messages, the members say {sum(sizes)} for {len(sizes)}",
+        )
+
+
+def weights(members: Members, count: Callable[[Message], int] | None) -> list[int] | None:
+    """The tokens of each member; None when one cannot be weighed."""
+    sizes = []
+    for member, score in members:
+        message = _message(member, score)
+        if message is None or (message.tokens is None and count is None):
+            return None
+        sizes.append(message.tokens if message.tokens is not None or count is None else count(message))
+    return [size for size in sizes if size is not None]
+
+
+def _message(member: bytes, score: float, thread: str = "-") -> Message | None:
+    try:
+        return parse_member(member, thread, "-", score)
+    except InvalidInputError:
+        return None
+
+
+def whole(text: bytes | str) -> int | None:
+    """A number as Redis keeps it; None for anything else."""
+    try:
+        return int(text)
+    except ValueError:
+        return None
+
+
+def _float(text: bytes) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return -1
+
+
+# -- chunks ------------------------------------------------------------------------------------------------------------
+
+
+def _chunks(held: Holding, part: Part, count: Callable[[Message], int] | None) -> Iterator[Breach]:
+    index = held.of.chunks(part.scope)
+    for seq in _twice(at for _, at in part.chunks):
+        yield Breach(index, f"two chunks have the seq {seq:g}")
+    for name, seq in part.chunks:
+        chunk = name.decode()
+        if seq > _float(part.record.get(b"seq", b"0")):
+            yield Breach(index, f"{chunk} has the seq {seq:g}, the record has not drawn it")
+        if chunk not in held.chunks:
+            yield Breach(held.of.chunk(chunk), "is missing, though the scope's chunks name it")
+        elif not held.sealed.get(chunk):
+            yield Breach(held.of.sealed(chunk), "is missing or empty: the messages of a chunk are nowhere")
+        else:
+            yield from _chunk(held, chunk, held.chunks[chunk], seq, count)
+
+
+def _chunk(
+    held: Holding, chunk: str, value: Mapping[bytes, bytes], seq: float, count: Callable[[Message], int] | None
+) -> Iterator[Breach]:
+    key, members = held.of.chunk(chunk), held.sealed[chunk]
+    if _float(value.get(b"seq", b"")) != seq:
+        yield Breach(key, f"has another seq than the scope's chunks say ({seq:g})")
+    if value.get(b"state") not in {b"sealed", b"ready"} or (
+        value.get(b"state") == b"ready" and b"observation" not in value
+    ):
+        yield Breach(key, "is neither sealed nor ready with an observation")
+    if whole(value.get(b"messages", b"")) != len(members):
+        yield Breach(key, f"says {value.get(b'messages', b'').decode()} messages, its sealed set holds {len(members)}")
+    sizes = weights(members, count)
+    if sizes is not None and whole(value.get(b"tokens", b"")) != sum(sizes):
+        yield Breach(key, f"says {value.get(b'tokens', b'').decode()} tokens, its sealed set weighs {sum(sizes)}")
+
+
+def _orphans(held: Holding) -> Iterator[Breach]:
+    listed = Counter(name.decode() for part in held.parts.values() for name, _ in part.chunks)
+    for chunk in held.chunks:
+        if not listed[chunk]:
+            yield Breach(held.of.chunk(chunk), "is in no scope's chunks")
+    for chunk in held.sealed:
+        if chunk not in held.chunks and not listed[chunk]:
+            yield Breach(held.of.sealed(chunk), "belongs to no chunk: its messages would never be observed")
+    for chunk, times in listed.items():
+        if times > 1:
+            yield Breach(held.of.chunk(chunk), "is in the chunks of two scopes")
+
+
+# -- records and generations -------------------------------------------------------------------------------------------
+
+
+def _totals(held: Holding, part: Part) -> Iterator[Breach]:
+    chunks = [held.chunks.get(name.decode(), {}) for name, _ in part.chunks]
+    observations = [_observation(member) for member, _ in part.observations]
+    found = {
+        "chunk_tokens": sum(whole(chunk.get(b"tokens", b"")) or 0 for chunk in chunks),
+        "observation_tokens": sum(observation.tokens for observation in observations if observation),
+        "observation_count": len(observations),
+    }
+    for field, is_ in found.items():
+        says = whole(part.record.get(field.encode(), b"0"))
+        if says != is_:
+            yield Breach(held.of.record(part.scope), f"{field} is {says}, it must be {is_}")
+
+
+def _generations(held: Holding, part: Part) -> Iterator[Breach]:
+    record, key = held.of.record(part.scope), held.of.reflections(part.scope)
+    numbers, current = [int(n) for _, n in part.reflections], whole(part.record.get(b"generation", b"0")) or 0
+    if (numbers[-1] if numbers else 0) != current:
+        yield Breach(key, f"ends with generation {numbers[-1] if numbers else 0}, the record says {current}")
+    if numbers and numbers != list(range(numbers[0], numbers[-1] + 1)):
+        yield Breach(key, "lacks or doubles a generation above the oldest it keeps")
+    last = _generation(part.reflections[-1][0]) if part.reflections else None
+    says, is_ = whole(part.record.get(b"reflection_tokens", b"0")), last.tokens if last else 0
+    if says != is_:
+        yield Breach(record, f"reflection_tokens is {says}, the generation in force has {is_}")
+
+
+def _standing(held: Holding, part: Part) -> Iterator[Breach]:
+    """P1: what the generation in force stands for is not in force beside it, and it stands for all that was replaced."""
+    generations = {found.n: found for member, _ in part.reflections if (found := _generation(member))}
+    stands = covered(generations, max(generations, default=0))
+    for member, _ in part.observations:
+        if (own := _observation(member)) and own.id in stands.ids:
+            where = held.of.observations(part.scope)
+            yield Breach(where, f"{own.id} is in force, and a generation stands for it too")
+    for (n, thread), members in held.reflected.items():
+        if stands.whole and thread == part.scope.thread:
+            names = {one.id for member, _ in members if (one := _observation(member))}
+            for name in sorted(names - stands.ids):
+                where = held.of.reflected(part.scope, n)
+                yield Breach(where, f"{name} was replaced, and no generation in force stands for it")
+
+
+def _generation(member: bytes) -> Generation | None:
+    try:
+        return as_generation(member)
+    except msgspec.DecodeError:
+        return None
+
+
+# -- observations ------------------------------------------------------------------------------------------------------
+
+
+def _observation(member: bytes) -> Observation | None:
+    try:
+        return as_observation(member)
+    except msgspec.DecodeError:
+        return None
+
+
+def _kept(held: Holding) -> list[Observation]:
+    """Every observation that is still there word for word: in force, or in the history of a generation."""
+    sets = [part.observations for part in held.parts.values()] + list(held.reflected.values())
+    return [observation for members in sets for member, _ in members if (observation := _observation(member))]
+
+
+def _observations(held: Holding) -> Iterator[Breach]:
+    for part in held.parts.values():
+        key = held.of.observations(part.scope)
+        for seq in _twice(at for _, at in part.observations):
+            yield Breach(key, f"two observations have the seq {seq:g}")
+        if any(at > _float(part.record.get(b"seq", b"0")) for _, at in part.observations):
+            yield Breach(key, "holds an observation with a seq that the record has not drawn")
+        if any(_observation(member) is None for member, _ in part.observations):
+            yield Breach(key, "holds a member that is no observation")
+        if any(_generation(member) is None for member, _ in part.reflections):
+            yield Breach(held.of.reflections(part.scope), "holds a member that is no generation")
+    for name in _twice(observation.id for observation in _kept(held)):
+        yield Breach(held.of.source(name), "its observation is there twice")
+    for name in sorted({observation.id for observation in _kept(held)} & held.chunks.keys()):
+        yield Breach(held.of.chunk(name), "is a chunk and an observation at once")
+
+
+def _sources(held: Holding) -> Iterator[Breach]:
+    kept = {observation.id: observation for observation in _kept(held)}
+    merged = {name for part in held.parts.values() for member, _ in part.reflections for name in _merged(member)}
+    for name, members in held.source.items():
+        if name in kept:
+            ids = {message.id for member, at in members if (message := _message(member, at))}
+            if ids != set(kept[name].message_ids):
+                yield Breach(held.of.source(name), "holds other messages than its observation names")
+        elif name not in merged:
+            yield Breach(held.of.source(name), "its observation is gone, and no generation covers it")
+    for name, observation in kept.items():
+        if name not in held.source and _cannot_have_expired(held, observation):
+            yield Breach(held.of.source(name), "is missing before its time")
+
+
+def _merged(member: bytes) -> tuple[str, ...]:
+    generation = _generation(member)
+    return generation.observation_ids + generation.dropped_ids if generation else ()
+
+
+def _cannot_have_expired(held: Holding, observation: Observation) -> bool:
+    # The index was given the same lifetime at its last activation; what is younger than that, and than the shortest
+    # lifetime there is, must be there.
+    index, ttl = held.sources.get(observation.thread_id, ({}, 0))
+    at = index.get(observation.id)
+    return at is not None and held.now - at < min(_DAY_MS, ttl + held.now - max(index.values()))
+
+
+# -- coverage ----------------------------------------------------------------------------------------------------------
+
+
+def _coverage(held: Holding) -> Iterator[Breach]:
+    """P1: no message in two places; an id used again after its window is another message."""
+    by_member = defaultdict[tuple[str, bytes], list[str]](list)
+    by_id = defaultdict[tuple[str, str], list[tuple[float, str]]](list)
+    for key, thread, members in _places(held):
+        for member, at in members:
+            by_member[thread, member].append(key)
+            if message := _message(member, at):
+                by_id[thread, message.id].append((at, key))
+    told = set()
+    for keys in by_member.values():
+        if len(keys) > 1:
+            told.add(tuple(keys))
+            yield Breach(keys[0], f"holds a message that {keys[1]} holds too")
+    for (_, name), entries in by_id.items():
+        for (earlier, first), (later, second) in zip(sorted(entries), sorted(entries)[1:], strict=False):
+            if first != second and later - earlier < WINDOW_MS and not told & {(first, second), (second, first)}:
+                yield Breach(first, f"holds message {name}, which {second} holds too")
+
+
+def _places(held: Holding) -> Iterator[tuple[str, str, Members]]:
+    """Where messages are: key, thread, members. Raw sets with members that wait for adoption may hold copies yet."""
+    owners = {observation.id: observation.thread_id for observation in _kept(held)}
+    for thread, members in held.raw.items():
+        if len(members) == whole(held.tokens.get("#" + thread, "0")):
+            yield held.of.messages(thread), thread, members
+    for chunk, members in held.sealed.items():
+        yield held.of.sealed(chunk), held.chunks.get(chunk, {}).get(b"thread", b"").decode(), members
+    for name, members in held.source.items():
+        yield held.of.source(name), owners.get(name, f"?{name}"), members
+
+
+def _twice(values: Iterable[T]) -> list[T]:
+    return [value for value, times in Counter(values).items() if times > 1]

@@ -1,0 +1,220 @@
+"""Everything one resource holds, read at one instant, and what the name of any key of ours says."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+from om_api.domain.values import ID_PATTERN, Scope
+from om_api.store.driver.steps import Steps
+from om_api.store.memory.instant import Instant, Wanted, settled
+from om_api.store.memory.keys import Keys, ResourceKeys
+
+_ID = ID_PATTERN.pattern
+T = TypeVar("T")
+Members = list[tuple[bytes, float]]
+
+
+class KeyKind(NamedTuple):
+    """What every key of one kind is: its name after the resource, its Redis type (or `any`), whether it must have a TTL."""
+
+    name: str
+    pattern: re.Pattern[str]
+    type: str
+    expires: bool = False
+
+
+def _kind(name: str, pattern: str, type_: str, *, expires: bool = False) -> KeyKind:
+    return KeyKind(name, re.compile(pattern.replace("ID", _ID)), type_, expires)
+
+
+_TAIL = r"(?::(?P<thread>ID))?"
+_OF_RESOURCE = (
+    _kind("scope", "scope", "string"),
+    _kind("tokens", "tokens", "hash"),
+    _kind("threads", "threads", "zset"),
+    _kind("rejected", "rejected", "list"),
+    _kind("messages", "messages:(?P<thread>ID)", "zset"),
+    _kind("seen", r"seen:(?P<thread>ID):\d+", "set", expires=True),
+    _kind("thread", "thread:(?P<thread>ID)", "hash"),
+    _kind("sources", "sources:(?P<thread>ID)", "zset", expires=True),
+    _kind("chunk", "chunk:(?P<id>ID)", "hash"),
+    _kind("sealed", "sealed:(?P<id>ID)", "zset"),
+    _kind("source", "source:(?P<id>ID)", "zset", expires=True),
+    _kind("lock", "lock:.+", "string", expires=True),
+    _kind("import", "import:.+", "any", expires=True),
+    _kind("record", "record" + _TAIL, "hash"),
+    _kind("chunks", "chunks" + _TAIL, "zset"),
+    _kind("observations", "observations" + _TAIL, "zset"),
+    _kind("draft", "draft" + _TAIL, "string", expires=True),
+    _kind("reflections", "reflections" + _TAIL, "zset"),
+    _kind("reflected", r"reflected:(?P<id>\d+)" + _TAIL, "zset", expires=True),
+)
+_COMMON = (
+    _kind("due", "due:(?:observe|reflect)", "zset"),
+    _kind("queued", r"due:(?P<work>observe|reflect):queued:\{.+:due:(?P=work)\}", "zset", expires=True),
+    _kind("adopt", "adopt", "zset"),
+    _kind("resources", "resources", "zset"),
+    _kind("workers", "workers", "zset", expires=True),
+    _kind("spent", r"spent:\d{4}-\d\d-\d\d(?::ID)?", "hash", expires=True),
+    _kind("events", "events", "stream", expires=True),
+    _kind("counted", "counted(?::ID)?", "hash", expires=True),
+    _kind("measured", "measured", "zset", expires=True),
+    _kind("keys", "keys", "hash"),
+    _kind("older", "messages:ID", "zset"),
+    _kind("breaker", "lock:breaker:.+", "hash", expires=True),
+    _kind("holders", "lock:holders:.+", "zset", expires=True),
+    _kind("window", r"lock:rates:[^{].*", "list", expires=True),
+    _kind("guard", "lock:.+", "string", expires=True),  # and the rest of lock:rates, counters of tokens
+)
+_RESOURCE = re.compile(r"\{(" + _ID + r")\}:(.*)", re.DOTALL)
+_OF_PART = ("record", "chunks", "observations", "reflections")
+_UNREAD = frozenset(("rejected", "seen", "thread", "draft", "lock", "import"))
+
+
+class Named(NamedTuple):
+    """What a key's name says."""
+
+    kind: KeyKind
+    resource: str | None = None
+    id: str = ""
+    thread: str | None = None
+
+
+def named(keys: Keys, key: str) -> Named | None:
+    """What a key under our prefix is; None when no name of ours explains it."""
+    rest = key.removeprefix(keys.prefix + ":")
+    braces = _RESOURCE.fullmatch(rest)
+    kinds, rest = (_OF_RESOURCE, braces[2]) if braces else (_COMMON, rest)
+    for kind in kinds:
+        if found := kind.pattern.fullmatch(rest):
+            parts = found.groupdict()
+            return Named(kind, braces[1] if braces else None, parts.get("id") or "", parts.get("thread"))
+    return None
+
+
+class Part(NamedTuple):
+    """One scope's share: its record, chunk ids with seqs, observations with seqs, generations with numbers."""
+
+    scope: Scope
+    record: Mapping[bytes, bytes]
+    chunks: Members
+    observations: Members
+    reflections: Members
+
+
+class Holding(NamedTuple):
+    """One resource at one instant. `sources` maps a thread to its index and the index's TTL in ms.
+
+    `settled` is False when it names keys that were not read: it changed faster than its names could be learned.
+    """
+
+    of: ResourceKeys
+    resource: str
+    now: int
+    scope: str | None
+    tokens: dict[str, str]
+    parts: dict[str | None, Part]
+    raw: dict[str, Members]
+    chunks: dict[str, Mapping[bytes, bytes]]
+    sealed: dict[str, Members]
+    source: dict[str, Members]
+    sources: dict[str, tuple[dict[str, float], int]]
+    reflected: dict[tuple[int, str | None], Members]
+    threads: dict[str, int]
+    settled: bool = False
+
+    @property
+    def messages(self) -> int:
+        """How many messages are there: raw, sealed, or behind observations."""
+        return sum(len(members) for held in (self.raw, self.sealed, self.source) for members in held.values())
+
+
+def read(keys: Keys, resource: str, names: Iterable[str], *, without: Iterable[str] = ()) -> Steps[Holding]:
+    """Read a resource in one MULTI: the keys that `names` lists, and those that these name. `without` are left out."""
+
+    def wanted(names: Iterable[str]) -> Wanted:
+        return _wanted(keys, resource, set(names).difference(without))
+
+    held, rests = yield from settled(wanted(names), partial(_held, keys, resource), lambda held: wanted(_implied(held)))
+    return held._replace(settled=rests)
+
+
+def _wanted(keys: Keys, resource: str, names: Iterable[str]) -> Wanted:
+    found: Wanted = set()
+    for key in names:
+        what = named(keys, key)
+        if what and what.resource == resource and what.kind.name not in _UNREAD:
+            found.add((key, what.kind.type))
+            if what.kind.name == "sources":
+                found.add((key, "lifetime"))
+    return found
+
+
+def _held(keys: Keys, resource: str, found: Instant) -> Holding:
+    of, zsets, hashes = keys.of(resource), _by_kind(keys, found.zsets), _by_kind(keys, found.hashes)
+    stored, tokens = found.strings.get(of.scope), found.hashes.get(of.tokens, {})
+    parts = {what.thread for kind in _OF_PART for what, _ in (*zsets[kind], *hashes[kind])}
+    return Holding(
+        of,
+        resource,
+        found.now,
+        scope=stored.decode() if stored else None,
+        tokens={field.decode(): value.decode("utf-8", "replace") for field, value in tokens.items()},
+        parts={thread: _part(of, Scope(resource, thread), found) for thread in sorted(parts, key=str)},
+        raw={str(what.thread): members for what, members in zsets["messages"]},
+        chunks={what.id: value for what, value in hashes["chunk"]},
+        sealed={what.id: members for what, members in zsets["sealed"]},
+        source={what.id: members for what, members in zsets["source"]},
+        sources={str(what.thread): _index(of, what, members, found) for what, members in zsets["sources"]},
+        reflected={(int(what.id), what.thread): members for what, members in zsets["reflected"]},
+        threads={name.decode(): int(at) for name, at in found.zsets.get(of.threads, ())},
+    )
+
+
+def _by_kind(keys: Keys, held: Mapping[str, T]) -> Mapping[str, list[tuple[Named, T]]]:
+    found = defaultdict[str, list[tuple[Named, T]]](list)
+    for key, value in held.items():
+        if value and (what := named(keys, key)):
+            found[what.kind.name].append((what, value))
+    return found
+
+
+def _part(of: ResourceKeys, scope: Scope, found: Instant) -> Part:
+    lists = (of.chunks(scope), of.observations(scope), of.reflections(scope))
+    return Part(scope, found.hashes.get(of.record(scope), {}), *(found.zsets.get(key, []) for key in lists))
+
+
+def _index(of: ResourceKeys, what: Named, members: Members, found: Instant) -> tuple[dict[str, float], int]:
+    left = found.lifetimes.get(of.sources(str(what.thread)), 0)
+    return {name.decode(): at for name, at in members}, left
+
+
+def _implied(held: Holding) -> set[str]:
+    """The keys that what was read names: with less than these read, what is missing may only be unread."""
+    of, threads = held.of, _threads(held)
+    names = {of.scope, of.tokens}
+    for thread in threads:
+        names |= {of.messages(thread), of.sources(thread)}
+    for covered in {None, *held.parts} | (threads if held.scope == "thread" else set()):
+        names |= _implied_by_scope(held, Scope(held.resource, covered))
+    for index, _ in held.sources.values():
+        names |= {of.source(name) for name in index}
+    return names
+
+
+def _threads(held: Holding) -> set[str]:
+    unsealed = {field[1:] for field in held.tokens if field.startswith("#")}
+    sealed = {value[b"thread"].decode() for value in held.chunks.values() if b"thread" in value}
+    return unsealed | sealed | held.raw.keys() | held.sources.keys()
+
+
+def _implied_by_scope(held: Holding, scope: Scope) -> set[str]:
+    of, part = held.of, held.parts.get(scope.thread)
+    names = {of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope)}
+    for chunk, _ in part.chunks if part else ():
+        names |= {of.chunk(chunk.decode()), of.sealed(chunk.decode())}
+    return names | {of.reflected(scope, int(n)) for _, n in (part.reflections if part else ())}

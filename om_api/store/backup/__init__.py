@@ -1,0 +1,1 @@
+"""A memory in a file, out of the store and into it."""

@@ -1,0 +1,287 @@
+"""What the lines of an exported memory become: every line is checked, every total is counted anew from what really came."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import singledispatchmethod
+from typing import Any
+
+import msgspec
+
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.values import Chunk, Scope, check_id, new_id
+from om_api.store.backup import backup_format
+from om_api.store.backup.backup_format import Line, Text, as_bytes
+from om_api.store.backup.staging import Staging
+from om_api.store.memory.decoding import as_chunk, as_generation, as_observation, as_record
+from om_api.store.memory.keys import WINDOW_MS, ResourceKeys
+
+_MOST = 2**53  # what a double holds exactly: Redis' scores and Lua's numbers are doubles
+_KEY = re.compile(r"[0-9a-f]{32}")
+_DIGITS = re.compile(rb"0|-?[1-9][0-9]{0,15}")
+_COUNTED = {"observed_tokens", "observed_messages"}  # what scripts add to, of what is not counted anew
+_NOT_TAKEN = ("force", "stirred", "epoch")  # requests, and since when nothing changed; the epoch is a new one
+
+
+@dataclass
+class _Memory:
+    """One scope's part of what arrives: its record, and what its totals must be."""
+
+    fields: dict[str, bytes]
+    chunk_tokens: int = 0
+    observation_tokens: int = 0
+    observation_count: int = 0
+    generation: int = 0
+    reflection_tokens: int = 0
+    seq: float = 0
+
+    def record(self) -> dict[str, Any]:
+        """Its record, as it will be."""
+        totals = {name: value for name, value in vars(self).items() if name not in {"fields", "seq"}}
+        return {**self.fields, **totals, "seq": math.ceil(self.seq), "epoch": new_id()}
+
+
+@dataclass
+class Arriving:
+    """The lines of one memory on their way into a resource's staged keys; what cannot be is an InvalidInputError."""
+
+    staging: Staging
+    of: ResourceKeys
+    resource: str
+    head: backup_format.MemoryLine
+    threads: Counter[str] = field(default_factory=Counter)  # messages of each that are raw
+    totals: Counter[str] = field(default_factory=Counter)
+    _counts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _memories: dict[str | None, _Memory] = field(default_factory=dict)
+    _chunks: dict[str, Chunk] = field(default_factory=dict)
+    _sealed: Counter[str] = field(default_factory=Counter)
+    _sources: dict[str, int] = field(default_factory=dict)
+    _observed: set[str] = field(default_factory=set)
+
+    def take(self, line: Line) -> None:
+        """Stage what a line holds."""
+        try:
+            self._place(line)
+        except (msgspec.MsgspecError, ValueError, ArithmeticError) as error:
+            raise InvalidInputError(str(error)[:300]) from None
+
+    @singledispatchmethod
+    def _place(self, line: Line) -> None:
+        raise InvalidInputError(f"a line of the kind {line.__struct_config__.tag} has no place here")
+
+    # -- memories ------------------------------------------------------------------------------------------------------
+
+    def _scope(self, memory: str | None) -> Scope:
+        if self.head.scope is None or (memory is None) != (self.head.scope == "resource"):
+            raise InvalidInputError(f"memory is {memory}, which cannot be in scope {self.head.scope}")
+        return Scope(self.resource, None if memory is None else check_id(memory, "memory"))
+
+    @_place.register
+    def _record(self, line: backup_format.RecordLine) -> None:
+        self._scope(line.memory)
+        fields = {name: value for name, value in _fields(line.fields).items() if not name.startswith(_NOT_TAKEN)}
+        seq = as_record({name.encode(): value for name, value in fields.items()}).seq
+        _reckoned(fields, *_COUNTED & fields.keys(), least=-_MOST)  # a retry takes away what others counted
+        if line.memory in self._memories:
+            raise InvalidInputError(f"the record of the memory {line.memory} is there twice")
+        self._memories[line.memory] = _Memory(fields, seq=_seq(seq))
+
+    def _of(self, memory: str | None, seq: float) -> tuple[Scope, _Memory]:
+        scope, found = self._scope(memory), self._memories.get(memory)
+        if found is None:
+            raise InvalidInputError(f"the record of the memory {memory} must come before this")
+        found.seq = max(found.seq, _seq(seq))
+        return scope, found
+
+    @_place.register
+    def _generation(self, line: backup_format.GenerationLine) -> None:
+        scope, memory = self._of(line.memory, 0)
+        member = as_bytes(line.generation)
+        generation = as_generation(member)
+        if generation.n != line.n or not memory.generation < line.n < _MOST:
+            raise InvalidInputError(f"generation {line.n} must be of that number, and above the one before")
+        memory.generation, memory.reflection_tokens = line.n, _whole(generation.tokens, "tokens")
+        self.staging.put(self.of.reflections(scope), line.n, member)
+        self.totals["generations"] += 1
+
+    @_place.register
+    def _observation(self, line: backup_format.ObservationLine) -> None:
+        scope, memory = self._of(line.memory, line.seq)
+        member = as_bytes(line.observation)
+        observation = as_observation(member)
+        self._once(check_id(observation.id, "observation"))
+        check_id(observation.thread_id, "thread_id")
+        tokens = _whole(observation.tokens, "tokens")
+        if line.replaced_by is not None:
+            history = self.of.reflected(scope, _replacing(line.replaced_by, memory.generation))
+            self.staging.put(history, line.seq, member, _end(line.expires_at or 0))
+            return
+        memory.observation_tokens += tokens
+        memory.observation_count += 1
+        self.staging.put(self.of.observations(scope), line.seq, member)
+        self.totals["observations"] += 1
+
+    def _once(self, name: str) -> None:
+        if name in self._observed:
+            raise InvalidInputError(f"{name} is there twice")
+        self._observed.add(name)
+
+    @_place.register
+    def _chunk(self, line: backup_format.ChunkLine) -> None:
+        fields = _fields(line.fields)
+        name = check_id(line.chunk, "chunk")
+        chunk = as_chunk(name, float(fields.get("seq", b"")), {key.encode(): v for key, v in fields.items()})
+        scope, memory = self._of(line.memory, chunk.seq)
+        check_id(chunk.thread, "thread")
+        state = fields.get("state", b"").decode()
+        if state not in {"sealed", "ready"} or (chunk.ready and as_observation(chunk.observation or b"").id != name):
+            raise InvalidInputError(f"chunk {name} is neither sealed nor ready with its observation")
+        _reckoned(fields, "tokens", "messages", "attempts")
+        if chunk.ready:
+            _whole(as_observation(chunk.observation or b"").tokens, "tokens")
+        self._once(name)
+        self._chunks[name] = chunk
+        memory.chunk_tokens += _whole(chunk.tokens, "tokens")
+        self.staging.fill(self.of.chunk(name), fields)
+        self.staging.put(self.of.chunks(scope), chunk.seq, name.encode())
+
+    # -- threads and messages ------------------------------------------------------------------------------------------
+
+    @_place.register
+    def _thread(self, line: backup_format.ThreadLine) -> None:
+        if line.thread in self._counts:
+            raise InvalidInputError(f"thread {line.thread} is there twice")
+        thread = check_id(line.thread, "thread")
+        self._counts[thread] = _whole(line.messages, "messages"), _whole(line.tokens, "tokens")
+        if line.at is not None:
+            self.staging.put(self.of.threads, _number(line.at, "at"), thread.encode())
+        self.staging.fill(self.of.thread(thread), _fields(line.fields))
+
+    @_place.register
+    def _source(self, line: backup_format.SourceLine) -> None:
+        name, until = check_id(line.observation, "observation"), _end(line.expires_at)
+        if name in self._sources:
+            raise InvalidInputError(f"the source of {name} is there twice")
+        self._sources[name] = until
+        if line.thread:
+            index = self.of.sources(check_id(line.thread, "thread"))
+            self.staging.put(index, _whole(line.activated_at, "activated_at"), name.encode(), until)
+
+    @_place.register
+    def _message(self, line: backup_format.MessageLine) -> None:
+        member, score = as_bytes(line.message), _number(line.score, "score")
+        if [line.thread, line.chunk, line.observation].count(None) != len(("thread", "chunk", "observation")) - 1:
+            raise InvalidInputError("a message is in a thread, in a chunk, or behind an observation")
+        if line.thread is not None:
+            self.threads[_known(line.thread, self._counts)] += 1
+            self.staging.put(self.of.messages(line.thread), score, member)
+        elif line.chunk is not None:
+            self._sealed[_known(line.chunk, self._chunks)] += 1
+            self.staging.put(self.of.sealed(line.chunk), score, member)
+        elif line.observation is not None:
+            until = self._sources[_known(line.observation, self._sources)]
+            self.staging.put(self.of.source(line.observation), score, member, until)
+
+    @_place.register
+    def _rejected(self, line: backup_format.RejectedLine) -> None:
+        self.staging.append(self.of.rejected, as_bytes(line.entry))
+
+    @_place.register
+    def _seen(self, line: backup_format.SeenLine) -> None:
+        if not 0 <= line.window <= _whole(self.head.exported_at, "exported_at") // WINDOW_MS:
+            raise InvalidInputError(f"window {line.window} is none that was over, or begun, when this was exported")
+        key = self.of.seen(_known(line.thread, self._counts), line.window)
+        self.staging.include(key, map(as_bytes, line.ids), (line.window + 2) * WINDOW_MS)
+
+    # -- the end -------------------------------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Stage what only the end tells: the scope, records and counters."""
+        for name, chunk in self._chunks.items():
+            if self._sealed[name] != chunk.messages or not chunk.messages:
+                raise InvalidInputError(f"chunk {name} says {chunk.messages} messages, {self._sealed[name]} came")
+        if self.head.scope is not None:
+            self.staging.write(self.of.scope, self.head.scope)
+        for memory, found in self._memories.items():
+            self.staging.fill(self.of.record(self._scope(memory)), found.record())
+        self.staging.fill(self.of.tokens, self._tokens())
+        self.totals["threads"] = len(self._counts)
+        self.totals["messages"] = self.threads.total() + self._sealed.total()
+        self.totals["sources"] = len(self._sources)
+
+    def _tokens(self) -> dict[str, Any]:
+        counted: dict[str, Any] = {}
+        for thread, (messages, tokens) in self._counts.items():
+            if messages > self.threads[thread]:
+                raise InvalidInputError(f"thread {thread} says {messages} messages, {self.threads[thread]} came")
+            if messages:
+                counted |= {thread: tokens, f"#{thread}": messages}
+        total = sum(tokens for messages, tokens in self._counts.values() if messages)
+        return {**counted, **({"*": total} if counted else {}), **self._marks()}
+
+    def _marks(self) -> dict[str, Any]:
+        key = self.head.signing_key
+        if key and not _KEY.fullmatch(key):
+            raise InvalidInputError("signing_key is none: 32 hexadecimal digits, or leave it out")
+        return {**({"*key": key} if key else {}), **({"*paused": 1} if self.head.paused else {})}
+
+    def scopes(self) -> list[Scope]:
+        """What the workers must look at."""
+        apart = [memory for memory in {*self._memories, *self._counts} if memory is not None]
+        whole = self.head.scope != "thread"
+        return [Scope(self.resource)] if whole else [Scope(self.resource, name) for name in sorted(apart)]
+
+    def unadopted(self) -> list[str]:
+        """The messages keys that hold members nobody counted."""
+        return [self.of.messages(t) for t, (messages, _) in self._counts.items() if self.threads[t] > messages]
+
+
+def _known(name: str, places: Mapping[str, object]) -> str:
+    if name not in places:
+        raise InvalidInputError(f"the line of {name[:200]} must come before this")
+    return name
+
+
+def _fields(held: Mapping[str, Text]) -> dict[str, bytes]:
+    return {name: as_bytes(value) for name, value in held.items()}
+
+
+def _number(value: float, name: str) -> float:
+    if not math.isfinite(value):
+        raise InvalidInputError(f"{name} is no number")
+    return value
+
+
+def _seq(value: float) -> float:
+    if not abs(value) < _MOST:
+        raise InvalidInputError(f"seq must be a number below {_MOST:,}")
+    return value
+
+
+def _reckoned(fields: Mapping[str, bytes], *names: str, least: int = 0) -> None:
+    """See that scripts can reckon with these: one that stumbles half-way takes back nothing of what it wrote before."""
+    for name in names:
+        text = fields.get(name, b"")
+        if not _DIGITS.fullmatch(text) or not least <= int(text) < _MOST:
+            raise InvalidInputError(f"{name} must be a whole number in digits, from {least:,} to {_MOST - 1:,}")
+
+
+def _replacing(n: int, reached: int) -> int:
+    if not 0 < n <= reached:
+        raise InvalidInputError(f"replaced_by is {n}, and the generations end with {reached}")
+    return n
+
+
+def _whole(value: int, name: str) -> int:
+    if not 0 <= value < _MOST:
+        raise InvalidInputError(f"{name} must be a whole number from 0 to {_MOST - 1:,}")
+    return value
+
+
+def _end(until: int) -> int:
+    """When a key expires; 0 would be never."""
+    return max(1, _whole(until, "expires_at"))

@@ -1,0 +1,176 @@
+"""Making a memory of lines: written where nobody reads it, then put in place in one step, if the resource is still empty."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.values import check_id, new_id
+from om_api.store.backup import backup_format
+from om_api.store.backup.backup_format import Line
+from om_api.store.backup.import_validator import Arriving
+from om_api.store.backup.staging import FULL, Staging
+from om_api.store.driver.replies import as_bool, as_list, word, write
+from om_api.store.driver.steps import Steps, Verb, batch
+from om_api.store.memory import due
+from om_api.store.memory.keys import Keys
+
+LONGEST = 64 * 1024 * 1024  # bytes of a line
+_SCOPES = (None, "resource", "thread")
+
+
+class Imported(msgspec.Struct, frozen=True):
+    """What a resource holds since an import: messages that are not observed yet, and observations in force.
+
+    `sources` are the observations whose messages are still kept.
+    """
+
+    resource: str
+    threads: int = 0
+    messages: int = 0
+    observations: int = 0
+    generations: int = 0
+    sources: int = 0
+
+
+class Incoming:
+    """A memory that arrives in pieces: `take` each, `send` when it says so, then `commit`; `discard` in any case.
+
+    Nobody can read any of it before the commit. `resource` is whose it is to be, None: whose it was. `check` raises
+    InvalidInputError for a resource that takes no writes.
+    """
+
+    def __init__(self, keys: Keys, resource: str | None, check: Callable[[str], None]) -> None:
+        self._keys, self._resource, self._check = keys, resource, check
+        self._id = new_id()
+        self._arriving: Arriving | None = None
+        self._cut: list[bytes] = []  # the beginning of a line whose end has not come
+        self._lines, self._digest = 0, hashlib.sha256()
+        self._sent = self._ended = self._done = False
+
+    def take(self, piece: bytes) -> bool:
+        """Take some bytes of the file; True when it is time to send. Raises InvalidInputError."""
+        first, *rest = piece.split(b"\n")
+        self._cut.append(first)
+        if sum(map(len, self._cut)) > LONGEST:
+            raise InvalidInputError(f"line {self._lines + 1} has more than {LONGEST:,} bytes. Nothing was imported")
+        for part in rest:
+            self._line(b"".join(self._cut))
+            self._cut = [part]
+        return self._arriving is not None and self._arriving.staging.waiting >= FULL
+
+    def _line(self, text: bytes) -> None:
+        try:
+            self._accept(backup_format.read(text.removesuffix(b"\r")))
+        except InvalidInputError as error:
+            raise InvalidInputError(f"line {self._lines + 1}: {error}. Nothing was imported") from None
+        self._lines += 1
+        self._digest.update(text.removesuffix(b"\r") + b"\n")
+
+    def _accept(self, line: Line) -> None:
+        if self._ended:
+            raise InvalidInputError("nothing may follow the last line")
+        if self._arriving is None:
+            self._begin(line)
+        elif isinstance(line, backup_format.End):
+            self._end(line, self._arriving)
+        else:
+            self._arriving.take(line)
+
+    def _begin(self, head: Line) -> None:
+        if not isinstance(head, backup_format.MemoryLine):
+            raise InvalidInputError("the first line must be of the kind memory, as `om export` writes it")
+        if head.format != backup_format.FORMAT:
+            ours = f"this version reads {backup_format.FORMAT}: import it with the version that wrote it"
+            raise InvalidInputError(f"it is of format {head.format}, {ours}")
+        if head.scope not in _SCOPES:
+            raise InvalidInputError(f"scope {head.scope[:40]!r} is neither resource nor thread")
+        resource = check_id(self._resource or head.resource, "resource")
+        self._check(resource)
+        of = self._keys.of(resource)
+        self._arriving = Arriving(Staging(of, self._id), of, resource, head)
+
+    def _end(self, end: backup_format.End, arriving: Arriving) -> None:
+        if (end.lines, end.sha256) != (self._lines, self._digest.hexdigest()):
+            raise InvalidInputError(
+                f"it was written after {end.lines:,} other lines than the {self._lines:,} before it: the file was changed or "
+                "damaged, export it again"
+            )
+        arriving.finish()
+        self._ended = True
+
+    def send(self) -> Steps[None]:
+        """Send what waits to where nobody reads it; raises InvalidInputError, before the first time, where somebody lives."""
+        arriving = self._begun()
+        if not self._sent:
+            yield from self._look(arriving)
+        self._sent = True
+        yield from arriving.staging.send()
+
+    def _begun(self) -> Arriving:
+        if self._arriving is None:
+            raise InvalidInputError("there is not a single line: name a file that `om export` wrote")
+        return self._arriving
+
+    def _look(self, arriving: Arriving) -> Steps[None]:
+        of = arriving.of
+        lives = as_bool("EXISTS", of.scope, of.threads, of.rejected)
+        found, counts = yield from batch(lives, as_list("HKEYS", of.tokens))
+        if found or any(name.startswith(b"#") for name in counts):
+            raise _occupied(arriving.resource)
+
+    def commit(self) -> Steps[Imported]:
+        """Make all of it the resource's memory at once, unless the resource holds anything by now, or lines are missing."""
+        if last := b"".join(self._cut).strip():
+            self._cut = []
+            self._line(last)  # without its newline: an editor may have taken it off
+        arriving = self._begun()
+        if not self._ended:
+            raise InvalidInputError(
+                f"the file ends after line {self._lines:,}, which is not its last one: export it again. Nothing was imported"
+            )
+        yield from self.send()
+        # the sweep looks after every resource that is listed: whoever dies behind the commit leaves nothing forgotten
+        yield from write(("ZADD", self._keys.resources, "NX", 0, arriving.resource))
+        done = yield from Verb("arrive", *self._call(arriving), word)
+        if done == "occupied":
+            raise _occupied(arriving.resource)
+        if done != "imported":
+            raise StoreError("the store lost a part of what was sent: nothing was imported, repeat.", stored=False)
+        self._done = True
+        with suppress(StoreError):  # it is imported; the sweep finds what a mark could not say
+            yield from self._mark(arriving)
+        return Imported(resource=arriving.resource, **arriving.totals)
+
+    def _call(self, arriving: Arriving) -> tuple[list[str], list[Any]]:
+        of, staging, scopes = arriving.of, arriving.staging, arriving.scopes()
+        names = [of.lock("imported"), of.scope, of.tokens, of.threads, of.rejected]
+        names += [of.record(scope) for scope in scopes]
+        args: list[Any] = [self._id, len(scopes)]
+        for key, staged in staging.keys.items():
+            names += [staging.name(key), key]
+            args += [staged.size, staged.held, staged.until]
+        return names, args
+
+    def _mark(self, arriving: Arriving) -> Steps[None]:
+        if hints := [part for key in arriving.unadopted() for part in (0, key)]:
+            yield from write(("ZADD", self._keys.adopt, *hints))
+        for index in (self._keys.due_observe, self._keys.due_reflect):
+            yield from due.mark(index, arriving.scopes())
+
+    def discard(self) -> Steps[None]:
+        """Remove what was sent and did not become a memory; what cannot be removed now expires."""
+        if self._sent and not self._done and self._arriving is not None:
+            with suppress(StoreError):
+                yield from self._arriving.staging.drop()
+
+
+def _occupied(resource: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"{resource} holds a memory already, and nothing was imported: clear it first, or import as another resource"
+    )

@@ -1,0 +1,98 @@
+"""Driving steps with redis.asyncio; the blocking twin is in connection.py, what both ask and say in step_driver.py."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
+
+import redis.asyncio
+from redis.asyncio.retry import Retry
+from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
+from redis.exceptions import RedisError, ResponseError
+
+from om_api.store.driver.fast_client import AsyncClient, AsyncPool
+from om_api.store.driver.opening import Library, open_with
+from om_api.store.driver.step_driver import (
+    Call,
+    Endpoint,
+    conversation,
+    on_the_wire,
+    pipelined,
+    retries_itself,
+    settled,
+)
+from om_api.store.driver.steps import Askable, Batch
+
+T = TypeVar("T")
+Aside: TypeAlias = "Callable[[Any, Callable[[], Any]], Awaitable[Any] | None]"  # where to take up a reply; None: here
+
+
+def open_async_client(url: str, timeout: float = 5.0) -> redis.asyncio.Redis:
+    """An asyncio client for a URL; see opening.open_with. Raises SettingsError."""
+    client: redis.asyncio.Redis = open_with(Library(AsyncClient, AsyncPool, Sentinel, Retry), url, timeout)
+    return client
+
+
+class AsyncConnection:
+    """Runs steps against a redis.asyncio client (a plain server, Sentinel's primary, or a RedisCluster) of one event loop."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.cluster = isinstance(client, redis.asyncio.RedisCluster)
+        patient = self.cluster or retries_itself(client)
+        self._endpoint = Endpoint(client, self.cluster, patient, pipelined if patient else _transact, asyncio)
+
+    async def run(self, steps: Askable[T], aside: Aside | None = None) -> T:
+        """Drive steps to their end and return what they return; raises StoreError. `aside` may have some done elsewhere."""
+        calls = conversation(iter(steps), self._endpoint)
+        go_on: Callable[[Any], Call] = calls.send
+        reply: Any = None
+        while True:
+            following = partial(_following, go_on, reply)
+            elsewhere = aside(reply, following) if aside else None
+            call, words = following() if elsewhere is None else await elsewhere
+            if call is None:
+                return words  # type: ignore[no-any-return]
+            try:
+                go_on, reply = calls.send, await call(*words)
+            except RedisError as error:
+                go_on, reply = calls.throw, error
+
+    async def close(self) -> None:
+        """Give the connections back, those to Sentinels too: asyncio complains of what is left open."""
+        pool = None if self.cluster else self.client.connection_pool
+        for sentinel in pool.sentinel_manager.sentinels if isinstance(pool, SentinelConnectionPool) else ():
+            await sentinel.aclose()
+        await self.client.aclose()
+
+
+async def _transact(client: Any, batch: Batch[Any]) -> list[Any]:
+    """Send a batch at once and read all its replies: redis-py's pipeline without the books that it keeps."""
+    sent, expected = on_the_wire(batch)
+    connection = await client.connection_pool.get_connection()
+    try:
+        await connection.send_packed_command([sent])
+        replies = [await _reply(connection) for _ in range(expected)]
+    except BaseException:  # replies may be left that nobody asked for
+        await connection.disconnect()
+        raise
+    finally:
+        await client.connection_pool.release(connection)
+    return settled(batch, replies, client.response_callbacks)
+
+
+async def _reply(connection: Any) -> Any:
+    try:
+        return await connection.read_response()
+    except ResponseError as error:
+        return error
+
+
+def _following(go_on: Callable[[Any], Call], reply: Any) -> tuple[Callable[..., Any] | None, Any]:
+    """The call that follows, or None and what the steps returned: StopIteration crosses no thread."""
+    try:
+        return go_on(reply)
+    except StopIteration as end:
+        return None, end.value

@@ -1,0 +1,71 @@
+"""Lua scripts as callable verbs: loaded from lua/, their headers parsed, their keys counted before a call leaves."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from om_api.store.driver.replies import command, write
+from om_api.store.driver.steps import Steps
+
+_HEADER = re.compile(r"-- (\w+)\(([^;)]*);([^)]*)\)")
+_GROUP = re.compile(r"\[([^\]\[]*)\]\.\.\.")
+
+
+class Script(NamedTuple):
+    """One verb: its source, and the numbers of keys that its header permits."""
+
+    name: str
+    source: str
+    sha: str
+    fixed: int
+    groups: tuple[int, ...]
+
+    def check(self, keys: int) -> None:
+        """Raise TypeError unless a call with this many keys fits the header."""
+        extra = keys - self.fixed
+        if extra < 0 or (extra and not self.groups) or (len(self.groups) == 1 and extra % self.groups[0]):
+            raise TypeError(f"{self.name}.lua takes {self.signature()} keys, not {keys}")
+
+    def signature(self) -> str:
+        """How many keys: a number, and what may repeat."""
+        return " + n x ".join(str(n) for n in (self.fixed, *self.groups))
+
+
+def parse(name: str, source: str) -> Script:
+    """Read a script's first line: `-- verb(key, [key, key]...; arg, ...)`; raises ValueError when it says otherwise."""
+    header = _HEADER.match(source)
+    if not header or header[1] != name:
+        raise ValueError(f"the first line of {name}.lua must be its signature: -- {name}(key, ...; argument, ...)")
+    groups = tuple(len(group.split(",")) for group in _GROUP.findall(header[2]))
+    fixed = [key for key in _GROUP.sub("", header[2]).split(",") if key.strip()]
+    sha = hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest()
+    return Script(name, source, sha, len(fixed), groups)
+
+
+@cache
+def load_all() -> dict[str, Script]:
+    """Every verb by its name."""
+    folder = files("om_api.store") / "lua"
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".lua"))
+    return {name[:-4]: parse(name[:-4], (folder / name).read_text("utf-8")) for name in names}
+
+
+def provide() -> Steps[int]:
+    """Have the server hold every script, for users who may run them and not bring any; how many it had not.
+
+    A server forgets them when it starts again, and a replica that takes over has none.
+    """
+    verbs = list(load_all().values())
+    held = yield from command(_flags, "SCRIPT EXISTS", *(verb.sha for verb in verbs))
+    missing = [verb for verb, there in zip(verbs, held, strict=True) if not there]
+    for verb in missing:
+        yield from write(("SCRIPT LOAD", verb.source))
+    return len(missing)
+
+
+def _flags(reply: Any) -> list[bool]:
+    return [bool(flag) for flag in reply]

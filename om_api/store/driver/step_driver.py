@@ -1,0 +1,222 @@
+"""What steps ask of a Redis client, blocking or not, and what its errors say: one logic behind both connections."""
+
+from __future__ import annotations
+
+import random
+import socket
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
+from typing import Any, TypeAlias, TypeVar
+
+from redis.exceptions import ConnectionError as NotConnected
+from redis.exceptions import DataError, NoScriptError, RedisError, ResponseError
+from redis.exceptions import TimeoutError as NotAnswered
+
+from om_api.domain.errors import NotPermittedError, StoreError
+from om_api.store.driver.scripts import Script, load_all
+from om_api.store.driver.steps import Batch, Step, Steps, Verb, Wait, pack
+
+T = TypeVar("T")
+Call: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...]]  # of a client: it gives the reply, or an awaitable of it
+Calls: TypeAlias = Generator[Call, Any, T]
+_FULL = "maxmemory"
+_PAUSE_S = 0.05
+_FORBIDDEN = "this ACL user may not do that: see docs/security.md"
+_ADVICE = {
+    "maxmemory": "the server is out of memory: give it more, or clear idle memories",
+    "READONLY": "the server is a read-only replica: point OM_REDIS_URL at the primary",
+    "MISCONF": "the server cannot write to its disk and refuses writes: look at its log",
+    "WRONGPASS": "the server refuses this password: correct OM_REDIS_URL",
+    "invalid username": "the server refuses this password: correct OM_REDIS_URL",
+    "NOAUTH": "the server wants a password: put it into OM_REDIS_URL",
+    "HELLO must be called": "the server wants a password: put it into OM_REDIS_URL",
+    "run the 'eval' command": "the server has lost our scripts, which this ACL user may run and not bring: a worker brings them"
+    " within 10 s, so repeat",
+    "NOPERM": _FORBIDDEN,
+    "ACL failure in script": _FORBIDDEN,  # as Valkey says it of a command within a script
+    "The user executing the script can't": _FORBIDDEN,  # as Redis does
+    "WRONGTYPE": "a key holds something that is not ours: choose another OM_PREFIX or remove that key",
+    "LOADING": "the server is still loading its data: wait and repeat",
+    "NOREPLICAS": "the server takes no writes without its replicas: see that they are connected",
+    "BUSY Redis": "a script keeps the server busy: wait and repeat",
+    "DB index is out of range": "the server has fewer databases: correct the number at the end of OM_REDIS_URL",
+    "max number of clients": "the server has too many clients: raise its maxclients, or run fewer",
+    "Too many connections": "this process has too many calls in flight: wait and repeat",
+}
+
+
+@dataclass
+class Endpoint:
+    """A client and what a conversation must know of it. `transact` sends a batch and returns its replies.
+
+    `retries_itself`: the client tries again by itself, so that we need not and cannot know what its first try did. `time`
+    is the module whose `sleep` fits the client. What is called is awaited by whoever drives, if it is asyncio's.
+    """
+
+    client: Any
+    cluster: bool
+    retries_itself: bool
+    transact: Callable[[Any, Batch[Any]], Any]
+    time: ModuleType
+
+    def ask(self, step: Step) -> Calls[Any]:
+        """A step's reply at one try; raises RedisError."""
+        if isinstance(step, Verb):
+            return (yield from _called(self.client, step.name, step.keys, step.args))
+        if isinstance(step, Wait):
+            return (yield self.time.sleep, (step.seconds,))
+        if self.cluster:
+            return (yield from _on_slots(step, self.client))
+        return (yield from self._at_once(step))
+
+    def _at_once(self, step: Batch[Any]) -> Calls[Any]:
+        if len(step.commands) == 1 and not step.packed:
+            return [(yield self.client.execute_command, step.commands[0])]
+        try:
+            if not step.slim:
+                return (yield self.transact, (self.client, step))
+        except RedisError as error:
+            if step.writes or not step.atomic or _FULL not in str(error):
+                raise
+        words = [word for command in step.commands for word in (len(command), *command)]
+        names = [command[1] for command in step.commands if len(command) > 1]
+        return (yield from _called(self.client, "batch", names, words))
+
+
+def conversation(steps: Steps[T], endpoint: Endpoint) -> Calls[T]:
+    """The calls of a client that steps come to; each step is asked twice if need be, and told of a failure by a StoreError.
+
+    Whoever drives it makes each call, sends what it returned, and throws what Redis refused.
+    """
+    go_on: Callable[[Any], Step] = steps.send
+    reply: Any = None
+    while True:
+        try:
+            step = go_on(reply)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        try:
+            try:
+                go_on, reply = steps.send, (yield from endpoint.ask(step))
+            except RedisError as error:
+                go_on, reply = steps.send, (yield from _again(step, error, endpoint))
+        except StoreError as failed:
+            go_on, reply = steps.throw, failed
+
+
+def _again(step: Step, error: RedisError, endpoint: Endpoint) -> Calls[Any]:
+    """A step's reply at the second try, because a connection may have died while it was idle; raises StoreError.
+
+    Time 0: a push is written, and the connection breaks before its reply. Time 1: the second try is refused by a
+    server that is starting. Nobody can know then what became of the push, though the refusal alone says "not kept".
+    """
+    first = explain(error, step, retried=endpoint.retries_itself)
+    last = endpoint.retries_itself or (isinstance(step, Batch) and step.once)
+    if last or not isinstance(error, NotConnected | NotAnswered) or _is_refusal(error):
+        raise first from error
+    yield endpoint.time.sleep, (_PAUSE_S * random.random(),)
+    try:
+        return (yield from endpoint.ask(step))
+    except RedisError as second:
+        again = explain(second, step)
+        raise _uncertain(again) if first.stored is None is not again.stored else again from second
+
+
+def on_the_wire(batch: Batch[Any]) -> tuple[bytes, int]:
+    """A batch as bytes, and how many replies there will be."""
+    extra = 2 if batch.atomic else 0  # of MULTI and EXEC
+    try:
+        return batch.packed or pack(batch.commands, atomic=batch.atomic), len(batch.commands) + extra
+    except TypeError as error:
+        raise DataError(f"a word of a command is none: {error}") from error
+
+
+def settled(batch: Batch[Any], replies: Sequence[Any], callbacks: Mapping[str, Callable[[Any], Any]]) -> list[Any]:
+    """What a batch was answered, in redis-py's own types unless it was packed beforehand; raises the first error."""
+    _raise_first(replies)
+    done = replies[-1] if batch.atomic else replies
+    if not isinstance(done, list) or len(done) != len(batch.commands):
+        raise ResponseError("the server gave another number of replies than it was asked for")
+    _raise_first(done)
+    if batch.packed:
+        return list(done)
+    pairs = zip(batch.commands, done, strict=True)
+    return [callbacks[name](reply) if (name := command[0]) in callbacks else reply for command, reply in pairs]
+
+
+def _raise_first(replies: Iterable[Any]) -> None:
+    for reply in replies:
+        if isinstance(reply, ResponseError):
+            raise reply
+
+
+def pipelined(client: Any, batch: Batch[Any]) -> Any:
+    """A batch as redis-py sends it, for a client that tries again by itself: its replies, or an awaitable of them."""
+    pipe = client.pipeline(transaction=batch.atomic)
+    for command in batch.commands:
+        pipe.execute_command(*command)
+    return pipe.execute()
+
+
+def _on_slots(step: Batch[Any], client: Any) -> Calls[list[Any]]:
+    # A Cluster's transaction lives in one slot, and TIME in none: it is asked before the rest.
+    rest = [command for command in step.commands if command != ("TIME",)]
+    time = (yield partial(client.time, target_nodes="random"), ()) if len(rest) < len(step.commands) else None
+    replies = iter((yield pipelined, (client, Batch(rest, atomic=step.atomic and len(rest) > 1))))
+    return [time if command == ("TIME",) else next(replies) for command in step.commands]
+
+
+def _called(client: Any, name: str, keys: Sequence[str], args: Sequence[Any]) -> Calls[Any]:
+    script: Script = load_all()[name]
+    script.check(len(keys))
+    words = (len(keys), *keys, *args)
+    try:
+        return (yield client.evalsha, (script.sha, *words))
+    except NoScriptError:
+        return (yield client.eval, (script.source, *words))
+
+
+def explain(error: RedisError, step: Step, *, retried: bool = False) -> StoreError:
+    """Turn a Redis error into one that says what happened to the write and what to do next.
+
+    `retried`: the client may have tried before, so that the last error does not say what the first try did.
+    """
+    wrote = isinstance(step, Verb) or (isinstance(step, Batch) and step.writes)
+    text = _said(error).rstrip(". ")[:200]
+    if word := _is_refusal(error):
+        advice = _ADVICE.get(word, "See docs/operations.md.")
+        kind = NotPermittedError if advice == _FORBIDDEN else StoreError
+        return kind(f"the store refused: {text}. {advice}", stored=False)
+    never_sent = isinstance(error.__cause__, ConnectionRefusedError | socket.gaierror) or "connecting to" in text
+    where = step.name if isinstance(step, Verb) else "read"
+    return StoreError(
+        f"the store did not answer ({where}): {text}. Check that the server runs and OM_REDIS_URL points at it; "
+        "repeating the call with the same ids is safe.",
+        stored=None if wrote and (retried or not never_sent) else False,
+    )
+
+
+def _is_refusal(error: RedisError) -> str:
+    """The word of a server (or a pool) that did nothing of what it was asked; "" when it may have done it."""
+    known = next((word for word in _ADVICE if word in _said(error)), "")
+    return known or (type(error).__name__ if isinstance(error, ResponseError) else "")
+
+
+def _said(error: RedisError) -> str:
+    # redis-py takes the server's first word, such as READONLY, off the text
+    code = error.status_code
+    return f"{code} {error}" if code and code not in str(error) else str(error)
+
+
+def _uncertain(error: StoreError) -> StoreError:
+    return StoreError(
+        f"{error} The first try may have been kept: repeat the call with the same ids, which is safe.", stored=None
+    )
+
+
+def retries_itself(client: Any) -> bool:
+    """Whether a client tries again by itself: a Cluster's does, and a plain one if it was made so."""
+    policy = client.get_retry() if hasattr(client, "get_retry") else None
+    return bool(policy and policy.get_retries() > 0)

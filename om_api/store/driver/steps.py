@@ -1,0 +1,150 @@
+"""Talking to Redis as steps: logic says what it wants done and is given the reply, so that it never touches a connection.
+
+The same generator is driven by a blocking client (`Connection`) or by an asyncio one; there is no twin to keep by hand.
+`yield from` a step gives its reply as a value: a step knows how to read what the server answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any, Generic, TypeAlias, TypeVar, overload
+
+from hiredis import pack_command
+
+from om_api.domain.errors import NotPermittedError
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+S = TypeVar("S")
+K = TypeVar("K")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+D = TypeVar("D")
+E = TypeVar("E")
+F = TypeVar("F")
+Words: TypeAlias = tuple[Any, ...]  # of one command
+_LIST: Any = list  # of bare replies: whoever takes it must say of what
+
+
+@dataclass(slots=True)
+class Verb(Generic[T_co]):
+    """Run one of our scripts; `decode` makes a value of its reply."""
+
+    name: str
+    keys: Sequence[str]
+    args: Sequence[Any]
+    decode: Callable[[object], T_co] = field(compare=False)
+
+    def __iter__(self) -> Steps[T_co]:
+        return self.decode((yield self))
+
+
+@dataclass(slots=True)
+class Batch(Generic[T_co]):
+    """Send commands in one round trip; `atomic` wraps them in MULTI/EXEC. `decode` takes its replies, one for each command.
+
+    `once`: never sent again when there was no answer, since what was done already would be done twice. `slim`: hundreds of
+    small reads, which one script call makes for a fraction of what it costs to send and answer each of them. `packed`: the
+    same commands as `pack` writes them, for what is asked again and again; the replies come as the server gives them then.
+    """
+
+    commands: Sequence[Words]
+    decode: Callable[[Iterator[object]], T_co] = field(default=_LIST, compare=False)
+    atomic: bool = True
+    writes: bool = False
+    once: bool = False
+    slim: bool = False
+    packed: bytes = b""
+
+    def __iter__(self) -> Steps[T_co]:
+        """Ask; a batch of no commands asks nothing."""
+        replies: Any = (yield self) if self.commands else ()
+        return self.decode(iter(replies))
+
+    def then(self, make: Callable[[T_co], S]) -> Batch[S]:
+        """The same, whose value is what `make` makes of its value."""
+        decode = self.decode
+        how = self.atomic, self.writes, self.once, self.slim, self.packed
+        return Batch(self.commands, lambda replies: make(decode(replies)), *how)
+
+    def writing(self, *, once: bool = False) -> Batch[T_co]:
+        """The same, told to be a write."""
+        return replace(self, writes=True, once=once)
+
+
+@dataclass(slots=True)
+class Wait:
+    """Let time pass before the next look, in seconds."""
+
+    seconds: float
+
+    def __iter__(self) -> Steps[None]:
+        yield self
+
+
+Step: TypeAlias = Verb[Any] | Batch[Any] | Wait
+Steps: TypeAlias = Generator[Step, object, T]  # what a bare `yield` gives is nobody's to use
+Askable: TypeAlias = Steps[T] | Batch[T] | Verb[T]  # what `yield from` and `run` take
+
+
+def each(batches: Iterable[Batch[T]], *, atomic: bool = True, slim: bool = False) -> Batch[list[T]]:
+    """Batches of one kind as one batch; its value is the list of theirs."""
+    several = list(batches)
+    return _joined(several, lambda replies: [batch.decode(replies) for batch in several], atomic=atomic, slim=slim)
+
+
+def by_name(
+    names: Iterable[K], ask: Callable[[K], Batch[T]], *, atomic: bool = True, slim: bool = False
+) -> Batch[dict[K, T]]:
+    """One batch for each of some names; its value is theirs, by name."""
+    listed = list(names)
+    return each(map(ask, listed), atomic=atomic, slim=slim).then(lambda found: dict(zip(listed, found, strict=True)))
+
+
+@overload
+def batch(a: Batch[A], b: Batch[B], /, *, atomic: bool = True) -> Batch[tuple[A, B]]: ...
+@overload
+def batch(a: Batch[A], b: Batch[B], c: Batch[C], /, *, atomic: bool = True) -> Batch[tuple[A, B, C]]: ...
+@overload
+def batch(
+    a: Batch[A], b: Batch[B], c: Batch[C], d: Batch[D], /, *, atomic: bool = True
+) -> Batch[tuple[A, B, C, D]]: ...
+@overload
+def batch(
+    a: Batch[A], b: Batch[B], c: Batch[C], d: Batch[D], e: Batch[E], /, *, atomic: bool = True
+) -> Batch[tuple[A, B, C, D, E]]: ...
+@overload
+def batch(
+    a: Batch[A], b: Batch[B], c: Batch[C], d: Batch[D], e: Batch[E], f: Batch[F], /, *, atomic: bool = True
+) -> Batch[tuple[A, B, C, D, E, F]]: ...
+def batch(*several: Batch[Any], atomic: bool = True) -> Batch[Any]:
+    """Batches of different kinds as one batch; its value is the tuple of theirs. How they are sent is said here alone."""
+    return _joined(several, lambda replies: tuple([batch.decode(replies) for batch in several]), atomic=atomic)
+
+
+def _joined(
+    several: Sequence[Batch[Any]], decode: Callable[[Iterator[object]], T], *, atomic: bool, slim: bool = False
+) -> Batch[T]:
+    commands = list(chain.from_iterable([batch.commands for batch in several]))
+    return Batch(commands, decode, atomic, any(batch.writes for batch in several), slim=slim)
+
+
+def pack(commands: Sequence[Words], *, atomic: bool = True) -> bytes:
+    """Commands as they go over the wire, within MULTI and EXEC if `atomic`."""
+    return b"".join(map(pack_command, [("MULTI",), *commands, ("EXEC",)] if atomic else commands))
+
+
+def exact(score: float) -> str:
+    """A double as Redis takes it, to its last bit."""
+    return format(score, ".17g")
+
+
+def if_permitted(steps: Askable[T], otherwise: T) -> Steps[T]:
+    """What steps return, or something else where an ACL user may not do them: what is nice to know, not what is needed."""
+    try:
+        return (yield from steps)
+    except NotPermittedError:
+        return otherwise

@@ -1,0 +1,160 @@
+"""Reading what tells whether a system is well: the server, its limits, who works, what waits. Changes no memory."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from om_api.domain.errors import StoreError
+from om_api.store.driver.replies import as_bool, as_bytes, as_int, as_list, as_pairs, command, write
+from om_api.store.driver.steps import Batch, Steps, batch, by_name, each
+from om_api.store.driver.tolerant_read import of_many
+from om_api.store.fleet import presence
+from om_api.store.fleet.presence import Ticked, Worker
+from om_api.store.memory import due
+from om_api.store.memory.keys import Keys, ResourceKeys
+
+T = TypeVar("T")
+QUEUES = ("ticks", "observe", "reflect", "maintenance")
+TICKS = ("observer", "reflector", "sweep")
+_PROBE_MS = 1_000
+
+
+class Waiting(NamedTuple):
+    """A due index: how many scopes are due by now, and for how long (ms) the first of them has been."""
+
+    what: str
+    due: int
+    longest: int
+
+
+class Condition(NamedTuple):
+    """What operations ask of one resource; `scope` is None while nothing was ever sealed; a `broken` one cannot be read."""
+
+    resource: str
+    scope: str | None
+    rejected: int
+    paused: bool
+    broken: bool = False
+
+
+def clocks() -> Steps[presence.Clocks]:
+    """Reach the server and compare clocks; raises StoreError when it cannot be reached."""
+    return (yield from presence.clocks())
+
+
+def probe(keys: Keys) -> Steps[StoreError | None]:
+    """Write one small key, which is gone a second later; the refusal, when the server takes no writes from us."""
+    try:
+        yield from write(("SET", keys.probe, 1, "PX", _PROBE_MS))
+    except StoreError as error:
+        return error
+    return None
+
+
+def info() -> Steps[dict[str, str] | None]:
+    """What INFO says; None when it may not be asked. A managed server may leave fields out."""
+    try:
+        return (yield from command(_fields, "INFO"))
+    except StoreError:
+        return None
+
+
+def _fields(reply: Any) -> dict[str, str]:
+    if isinstance(reply, dict):  # redis-py has read it
+        return {str(name): str(value) for name, value in reply.items()}
+    lines = (reply.decode("utf-8", "replace") if isinstance(reply, bytes) else str(reply)).splitlines()
+    return dict(line.split(":", 1) for line in lines if ":" in line)
+
+
+def configured(name: str) -> Steps[str | None]:
+    """What CONFIG GET says of one directive; None when it may not be asked."""
+    try:
+        return (yield from command(_directive, "CONFIG GET", name))
+    except StoreError:
+        return None
+
+
+def _directive(reply: Any) -> str | None:
+    values = list(reply.values()) if isinstance(reply, dict) else reply[1:]
+    found = values[0] if values else None
+    return found.decode() if isinstance(found, bytes) else found and str(found)
+
+
+def workers(keys: Keys, within_ms: int = presence.LIVES_MS) -> Steps[list[Worker]]:
+    """The worker processes that live, by name: those that said so within the last `within_ms`."""
+    since = (yield from due.server_ms()) + presence.LIVES_MS - within_ms
+    names = yield from as_list("ZRANGE", keys.workers, since, "+inf", "BYSCORE")
+    said = (_read(keys.worker(name.decode("utf-8", "replace")), Worker) for name in names)
+    found = yield from each(said, atomic=False)
+    return sorted((worker for worker in found if worker), key=lambda worker: worker.name)
+
+
+def ticks(keys: Keys) -> Batch[dict[str, Ticked | None]]:
+    """When each tick ran last; None for one that has not for a day."""
+    return by_name(TICKS, lambda name: _read(keys.ticked(name), Ticked), atomic=False)
+
+
+def _read(key: str, kind: type[T]) -> Batch[T | None]:
+    return as_bytes("GET", key).then(lambda reply: _decoded(reply, kind))
+
+
+def _decoded(reply: bytes | None, kind: type[T]) -> T | None:
+    try:
+        return msgspec.json.decode(reply, type=kind) if reply else None
+    except (msgspec.DecodeError, UnicodeDecodeError):  # of a later version, or of nobody's
+        return None
+
+
+def waiting(keys: Keys) -> Steps[list[Waiting]]:
+    """How long the due indexes have waited.
+
+    An urgent scope is written an hour ahead of the time it came due, so what stands in the last hour is plain, and what
+    stands before it has waited since an hour after its score at least.
+    """
+    now, found = (yield from due.server_ms()), list[Waiting]()
+    for what, key in (("observe", keys.due_observe), ("reflect", keys.due_reflect)):
+        hour = now - due.URGENT_MS
+        count, urgent, plain = yield from batch(
+            as_int("ZCOUNT", key, "-inf", now),
+            as_pairs("ZRANGE", key, "(-inf", hour, "BYSCORE", "LIMIT", 0, 1, "WITHSCORES"),  # -inf itself is no time
+            as_pairs("ZRANGE", key, f"({hour}", now, "BYSCORE", "LIMIT", 0, 1, "WITHSCORES"),
+            atomic=False,
+        )
+        ages = [hour - int(score) for _, score in urgent] + [now - int(score) for _, score in plain]
+        found.append(Waiting(what, count, max(ages, default=0)))
+    return found
+
+
+def indexed(keys: Keys) -> Steps[list[tuple[Waiting, int]]]:
+    """The same of each due index, and how many scopes are in it, due or not."""
+    found = yield from waiting(keys)
+    sizes = yield from each((as_int("ZCARD", key) for key in (keys.due_observe, keys.due_reflect)), atomic=False)
+    return list(zip(found, sizes, strict=True))
+
+
+def queues() -> Batch[dict[str, int]]:
+    """How many tasks wait in each queue of a broker that is a Redis."""
+    return by_name(QUEUES, lambda name: as_int("LLEN", name), atomic=False)
+
+
+def unacked() -> Batch[int]:
+    """How many tasks were taken off the queues and not begun, in a broker that is a Redis."""
+    return as_int("HLEN", "unacked")
+
+
+def standings(keys: Keys) -> Steps[list[Condition]]:
+    """What operations ask of every resource that workers have met, and of the one that stands for nobody's."""
+    listed = yield from as_list("ZRANGE", keys.resources, 0, -1)
+    names = sorted({*(name.decode() for name in listed), "unknown"})
+    found = yield from of_many(lambda name: _condition(name, keys.of(name)), names)
+    return [found.get(name) or Condition(name, None, 0, paused=False, broken=True) for name in names]
+
+
+def _condition(name: str, of: ResourceKeys) -> Batch[Condition]:
+    return batch(
+        as_bytes("GET", of.scope).then(lambda stored: stored.decode() if stored else None),
+        as_int("LLEN", of.rejected),
+        as_bool("HEXISTS", of.tokens, "*paused"),
+    ).then(lambda found: Condition(name, *found))

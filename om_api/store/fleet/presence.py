@@ -1,0 +1,79 @@
+"""The traces that workers leave: that a process lives, what its clock says, and when a tick ran last. All of them expire."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+import msgspec
+
+from om_api.domain.learned import learned
+from om_api.store.driver.replies import write
+from om_api.store.driver.steps import Steps
+from om_api.store.memory import due
+from om_api.store.memory.keys import Keys
+
+LIVES_MS = due.LEASE_MS
+_TICKED_S = 86_400
+
+
+@learned
+class Worker(msgspec.Struct, frozen=True, kw_only=True):
+    """One worker process: where it runs, which version, the queues it serves, and its clock minus the server's in ms.
+
+    `concurrency`: how many tasks it runs at a time. No secrets. An earlier version says neither that (0) nor `queues` (empty).
+    """
+
+    name: str
+    host: str
+    pid: int
+    version: str
+    skew_ms: int = 0
+    queues: tuple[str, ...] = ()
+    concurrency: int = 0
+
+
+@learned
+class Ticked(msgspec.Struct, frozen=True, kw_only=True):
+    """When a tick ran last (server ms), and the interval (s) at which it should."""
+
+    at: int
+    interval: float
+
+
+class Clocks(NamedTuple):
+    """The server's time (Unix ms), and this process' clock minus it, uncertain by half a round trip."""
+
+    server: int
+    skew: int
+
+
+def clocks() -> Steps[Clocks]:
+    """Compare this process' clock with the server's."""
+    before = time.time()
+    server = yield from due.server_ms()
+    return Clocks(server, round((before + time.time()) * 500) - server)
+
+
+def here(keys: Keys, worker: Worker, lives_ms: int = LIVES_MS) -> Steps[None]:
+    """Say that a worker process lives, for `lives_ms` from now on; who said so last longer ago is taken off the list."""
+    now = yield from clocks()
+    text = msgspec.json.encode(msgspec.structs.replace(worker, skew_ms=now.skew))
+    yield from write(
+        ("SET", keys.worker(worker.name), text, "PX", lives_ms),
+        ("ZADD", keys.workers, now.server + lives_ms, worker.name),
+        ("ZREMRANGEBYSCORE", keys.workers, "-inf", now.server),
+        ("PEXPIRE", keys.workers, lives_ms),
+        atomic=False,
+    )
+
+
+def gone(keys: Keys, name: str) -> Steps[None]:
+    """Say that a worker process ends, so that nobody waits for it."""
+    yield from write(("DEL", keys.worker(name)), ("ZREM", keys.workers, name), atomic=False)
+
+
+def ticked(keys: Keys, name: str, at: int, interval: float) -> Steps[None]:
+    """Note that a tick ran at server ms `at`."""
+    text = msgspec.json.encode(Ticked(at=at, interval=interval))
+    yield from write(("SET", keys.ticked(name), text, "EX", _TICKED_S))

@@ -1,0 +1,153 @@
+"""What models use, by day: reserved before a call, settled after it, told by clients, and read by whoever asks.
+
+The days are UTC days of the server's time. Fields of a day's hash: `all|<what>` is what counts against budgets, `open|<entry>`
+what is reserved and not settled, `<model>|<purpose>|<what>` the bill, `served|<what>` the contexts that clients served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote
+
+from om_api.domain.errors import StoreError
+from om_api.store.driver.replies import as_fields, as_hash, nothing, write
+from om_api.store.driver.steps import Batch, Steps, Verb, each
+from om_api.store.memory.keys import Keys
+from om_api.store.memory.server_clock import ServerClock
+
+KEPT_S = 400 * 86_400
+DAY_MS = 86_400_000
+WHATS = ("calls", "failed", "input", "cached", "output", "micros", "unpriced")
+_TRIES = 5
+_SAFE = "._:/@+-"
+_SLICE = 500
+Counted = dict[str, int]
+
+
+class Need(NamedTuple):
+    """What is reserved for a call: tokens, and millionths of a dollar."""
+
+    tokens: int = 0
+    micros: int = 0
+
+
+class Most(NamedTuple):
+    """What a day's budget permits; None permits everything."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    micros: int | None = None
+
+
+class Reserved(NamedTuple):
+    """On which day a call was counted; or what is used up (calls, tokens, micros) of whose budget, and nothing was."""
+
+    day: str
+    now: int
+    used_up: str = ""
+    of_all: bool = False
+
+
+def day_of(ms: int) -> str:
+    """The UTC day of a time, as keys name it."""
+    return datetime.fromtimestamp(ms / 1000, UTC).date().isoformat()
+
+
+def days_before(ms: int, n: int) -> list[str]:
+    """The n UTC days up to the one of a time, oldest first."""
+    last = date.fromisoformat(day_of(ms))
+    return [(last - timedelta(days=back)).isoformat() for back in reversed(range(n))]
+
+
+def field(model: str, purpose: str, what: str) -> str:
+    """The name of a bill's field; a model may be called anything without being taken for another field."""
+    return f"{quote(model, safe=_SAFE)}|{quote(purpose, safe='')}|{what}"
+
+
+def parse(name: str) -> tuple[str, str, str] | None:
+    """The model, purpose and what of a bill's field; None for any other field."""
+    parts = name.split("|")
+    return (unquote(parts[0]), unquote(parts[1]), parts[2]) if len(parts) == len(("m", "p", "w")) else None
+
+
+def reserve(
+    keys: Keys, clock: ServerClock, resource: str, entry: str, need: Need, own: Most, total: Most
+) -> Steps[Reserved]:
+    """Count a call of a resource's against its own budget and that of all; what one refuses the other does not count.
+
+    `entry` names the call: new for each, the same when the reply was lost. A worker that dies before it settles leaves the
+    call counted as it was reserved: a budget may be used up too early, never too late.
+    """
+    for _ in range(_TRIES):
+        number = clock.ms() // DAY_MS
+        day = day_of(number * DAY_MS)
+        mine, everybodys = keys.spent_by(day, resource), keys.spent(day)
+        now, word = yield from _reserve(mine, entry, number, need, own)
+        of_all = word == "reserved"
+        if of_all:
+            now, word = yield from _reserve(everybodys, entry, number, need, total)
+            if word != "reserved":
+                yield from Verb("settle", [mine], [entry, 0, 0, 0], nothing)
+        clock.seen(now)
+        if word != "clock":
+            return Reserved(day, now, "" if word == "reserved" else word, of_all)
+    raise StoreError(
+        "the server's clock jumps: no call was counted. Mend the server's time, then repeat.", stored=False
+    )
+
+
+def _reserve(key: str, entry: str, day: int, need: Need, most: Most) -> Steps[tuple[int, str]]:
+    limits = ["" if limit is None else limit for limit in most]
+    return (yield from Verb("reserve", [key], [entry, day, KEPT_S, *need, *limits], _reserved))
+
+
+def _reserved(reply: Any) -> tuple[int, str]:
+    word, now = reply
+    return int(now), word.decode()
+
+
+def settle(
+    keys: Keys, day: str, resource: str, entry: str, used: Need, bill: Mapping[str, int], *, calls: int = 1
+) -> Steps[None]:
+    """Put what a call used in the place of what was reserved for it, once; `bill` adds to fields; 0 `calls`: none was made."""
+    added = [word for name, amount in bill.items() if amount for word in (name, amount)]
+    for key in (keys.spent_by(day, resource), keys.spent(day)):
+        yield from Verb("settle", [key], [entry, calls, *used, *added], nothing)
+
+
+def tell(keys: Keys, clock: ServerClock, served: Mapping[str, Mapping[str, int]]) -> Steps[None]:
+    """Add what a client served, by resource, to the day of each and of all: figures, no part of any memory."""
+    day = day_of(clock.ms())
+    commands: list[tuple[Any, ...]] = []
+    for resource, amounts in served.items():
+        for key in (keys.spent_by(day, resource), keys.spent(day)):
+            commands += [("HINCRBY", key, f"served|{what}", amount) for what, amount in amounts.items()]
+            commands.append(("EXPIRE", key, KEPT_S))
+    yield from write(*commands, atomic=False)
+
+
+def read(keys: Keys, days: Sequence[str], resource: str | None = None) -> Batch[list[Counted]]:
+    """Everything counted on some days, of one resource or of all, in the order of the days."""
+    return each((as_hash("HGETALL", _key(keys, day, resource)).then(_numbers) for day in days), atomic=False)
+
+
+def counted(keys: Keys, day: str, resources: Sequence[str | None]) -> Steps[list[Most]]:
+    """What counts against the budgets of some resources (None: of all together) on a day, reservations included."""
+    found: list[Most] = []
+    for start in range(0, len(resources), _SLICE):
+        names = [_key(keys, day, resource) for resource in resources[start : start + _SLICE]]
+        asked = (as_fields("HMGET", name, "all|calls", "all|tokens", "all|micros") for name in names)
+        found += [Most(*(int(value or 0) for value in used)) for used in (yield from each(asked, atomic=False))]
+    return found
+
+
+def _key(keys: Keys, day: str, resource: str | None) -> str:
+    return keys.spent(day) if resource is None else keys.spent_by(day, resource)
+
+
+def _numbers(kept: Mapping[bytes, bytes]) -> Counted:
+    """What a day's hash says; of what is open only that it is: its reservation counts already."""
+    said = {name.decode(): value for name, value in kept.items()}
+    return {name: 1 if name.startswith("open|") else int(value) for name, value in said.items()}

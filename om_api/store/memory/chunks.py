@@ -1,0 +1,46 @@
+"""From a sealed chunk to a ready one: attempts, its observation, and halves where no model can observe it whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from om_api.domain.values import Chunk, Observation, Outcome, Scope, new_id
+from om_api.store.driver.replies import outcome
+from om_api.store.driver.steps import Steps, Verb
+from om_api.store.memory.keys import Keys
+
+
+def begin(keys: Keys, resource: str, chunk: str, attempts: int = 1) -> Steps[int | None]:
+    """Count an attempt on a chunk (-1 gives one back); the attempts so far, or None when it is gone or ready."""
+    return (yield from Verb("begin", [keys.of(resource).chunk(chunk)], [attempts], _begun))
+
+
+def _begun(reply: Any) -> int | None:
+    return None if reply == b"superseded" else int(reply)
+
+
+def buffer(keys: Keys, resource: str, observation: Observation, by: str, rejected: bytes = b"") -> Steps[Outcome]:
+    """Store a chunk's observation (its id is the chunk's), unless the chunk is gone or already ready.
+
+    Time 0: two workers observe one chunk. Time 5: the first stores its result. Time 6: the second changes nothing.
+    """
+    of = keys.of(resource)
+    member = msgspec.json.encode(observation)
+    names = [of.chunk(observation.id), of.rejected]
+    return (yield from Verb("buffer", names, [by, member, observation.tokens, rejected], outcome))
+
+
+def split(keys: Keys, scope: Scope, chunk: Chunk, n: int, first_tokens: int, attempts: int) -> Steps[Outcome]:
+    """Replace a chunk that cannot be observed by two: its first n messages, and the rest, each with `attempts` counted."""
+    of, whole = keys.of(scope.resource), root(chunk.id)
+    first, second = f"{whole}.{new_id()}", f"{whole}.{new_id()}"
+    names = [of.record(scope), of.chunks(scope)]
+    names += [name for part in (chunk.id, first, second) for name in (of.chunk(part), of.sealed(part))]
+    return (yield from Verb("split", names, [chunk.id, first, second, n, first_tokens, attempts], outcome))
+
+
+def root(chunk: str) -> str:
+    """The id of the chunk as it was sealed, of which a chunk is a half, or a half of a half."""
+    return chunk.partition(".")[0]

@@ -1,0 +1,237 @@
+"""Ending a memory: a whole resource, one thread of it, or one that has been idle for too long."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import msgspec
+
+from om_api.domain.errors import StoreError
+from om_api.domain.values import Outcome, Scope, Stored, new_id
+from om_api.store.driver.replies import as_hash, as_int, as_list, command, says, scored, word, write
+from om_api.store.driver.steps import Steps, Verb, batch, exact, if_permitted
+from om_api.store.memory import due, model_cooldown
+from om_api.store.memory.content import Content, WaitingChunk, content
+from om_api.store.memory.decoding import as_generation, unsealed_threads
+from om_api.store.memory.keys import WINDOW_MS, Keys, ResourceKeys
+from om_api.store.memory.quarantine import PLACEHOLDER, as_rejected
+from om_api.store.memory.reading import as_scope, stored_scope
+
+_TRIES = 8
+_FOLDED = re.compile(r"<thread id=\"([^\"]+)\">\n?.*?</thread>\n?", re.DOTALL)
+
+
+class Cleared(NamedTuple):
+    """What clearing did: how many messages were in no observation yet, and how many observations there were.
+
+    `merged` names the observations whose content a reflection merged beyond recognition.
+    """
+
+    outcome: Outcome
+    messages: int
+    observations: int
+    merged: tuple[str, ...] = ()
+
+
+def threads_of(keys: Keys, resource: str) -> Steps[list[str]]:
+    """Every thread a resource is known to have: unsealed, met by the workers, or waiting for adoption.
+
+    The last are left out for an ACL user who may not read the hints, which name everybody.
+    """
+    of = keys.of(resource)
+    tokens, met = yield from batch(as_hash("HGETALL", of.tokens), as_list("ZRANGE", of.threads, 0, -1))
+    waiting = yield from if_permitted(_hinted(keys, resource), set())
+    return sorted({*unsealed_threads(tokens), *(name.decode() for name in met), *waiting})
+
+
+def _hinted(keys: Keys, resource: str) -> Steps[set[str]]:
+    names, cursor, pattern = set[str](), 0, keys.of(resource).messages("*")
+    while True:
+        cursor, found = yield from command(_scanned, "ZSCAN", keys.adopt, cursor, "MATCH", pattern, "COUNT", 1000)
+        for key in found:
+            parsed = keys.parse_messages(key)
+            if parsed and parsed.resource == resource:
+                names.add(parsed.thread)
+        if not cursor:
+            return names
+
+
+def _scanned(reply: Any) -> tuple[int, list[str]]:
+    cursor, found = reply
+    return int(cursor), [key.decode() for key, _ in scored(list(found))]
+
+
+def clear(keys: Keys, resource: str, now_ms: int, *, retention: bool = False) -> Steps[Cleared]:
+    """Unlink a resource's whole memory in one step; with `retention`, only if nothing came since it was read."""
+    for _ in range(_TRIES):
+        met = yield from threads_of(keys, resource)
+        unsealed = yield from as_hash("HGETALL", keys.of(resource).tokens).then(unsealed_threads)
+        threads = sorted({*met, *unsealed})
+        memories: list[Content] = []
+        # of both scopes: a request that waits, or a client that believes in the other one, makes a record too
+        for scope in [Scope(resource), *(Scope(resource, thread) for thread in threads)]:
+            memories += [(yield from content(keys, scope))]
+        yield from _forget_marks(keys, resource, met)
+        counts = {thread: unsealed.get(thread, (0, 0))[1] for thread in threads}
+        done = yield from Verb("clear", *_whole(keys.of(resource), memories, counts, now_ms, int(retention)), word)
+        if done == "cleared":
+            found = sum(len(memory.observations) for memory in memories)
+            sealed = sum(chunk.messages for memory in memories for chunk in memory.chunks)
+            return Cleared(Outcome.CLEARED, sealed + sum(counts.values()), found)
+        # What stays needs its marks again: those that were removed may have been of the push that came between.
+        yield from due.mark(keys.due_observe, [Scope(resource)])
+        if done == "superseded":
+            return Cleared(Outcome.SUPERSEDED, 0, 0)
+    raise StoreError(f"{resource} changes faster than it can be cleared: stop its writers, then repeat.", stored=False)
+
+
+def _whole(
+    of: ResourceKeys, memories: Sequence[Content], counts: Mapping[str, int], now_ms: int, retention: int
+) -> tuple[list[str], list[Any]]:
+    names = [of.tokens, of.threads, *(of.record(memory.scope) for memory in memories)]
+    names += [*map(of.messages, counts), *_names(of, counts, memories, now_ms)]
+    args: list[Any] = [retention, len(memories)]
+    args += [word for memory in memories for word in (memory.epoch, memory.seq, memory.generation)]
+    return names, args + [word for pair in counts.items() for word in pair]
+
+
+def _names(of: ResourceKeys, threads: Iterable[str], memories: Sequence[Content], now_ms: int) -> list[str]:
+    names = [of.scope, of.rejected, of.lock(model_cooldown.LOCK)]
+    for thread in threads:
+        names += _thread_names(of, thread, now_ms)
+    for memory in memories:
+        scope = memory.scope
+        names += [of.chunks(scope), of.observations(scope), of.reflections(scope), of.draft(scope)]
+        for part in memory.chunks:
+            names += [of.chunk(part.chunk), of.sealed(part.chunk), *_locks(of, [part.chunk])]
+        names += [of.source(stored.observation.id) for stored in memory.observations]
+        names += _notes(of, memory.observations)
+        for n, history in memory.histories.items():
+            names += [of.reflected(scope, n), *_notes(of, history)]
+            names += [of.source(stored.observation.id) for stored in history]
+        for _, member in memory.generations:
+            ids = as_generation(member).observation_ids
+            names += [*(of.source(name) for name in ids), *_locks(of, [name for name in ids if "." in name])]
+    return names
+
+
+def _notes(of: ResourceKeys, stored: Sequence[Stored]) -> list[str]:
+    """What may stand of the work on those chunks that could not be observed at once: their halves, and placeholders."""
+    found = [each.observation for each in stored]
+    return _locks(of, [each.id for each in found if "." in each.id or each.model == PLACEHOLDER])
+
+
+def _locks(of: ResourceKeys, chunks: Iterable[str]) -> list[str]:
+    return [lock for chunk in chunks for lock in model_cooldown.locks(of, chunk)]
+
+
+def _thread_names(of: ResourceKeys, thread: str, now_ms: int) -> list[str]:
+    window = now_ms // WINDOW_MS
+    seen = [of.seen(thread, n) for n in range(window - 3, window + 2)]
+    return [of.messages(thread), of.thread(thread), of.sources(thread), *seen]
+
+
+def _forget_marks(keys: Keys, resource: str, threads: Sequence[str]) -> Steps[None]:
+    # Before the memory, never after: a push that comes after the clear marks its scope, and that mark must stay.
+    scopes = [resource, *(str(Scope(resource, thread)) for thread in threads)]
+    of = keys.of(resource)
+    yield from write(
+        ("ZREM", keys.due_observe, *scopes),
+        ("ZREM", keys.due_reflect, *scopes),
+        ("ZREM", keys.resources, resource),
+        ("ZREM", keys.adopt, *(of.messages(thread) for thread in threads or ["-"])),
+        atomic=False,
+    )
+
+
+def clear_thread(keys: Keys, scope: Scope, thread: str, now_ms: int, count: Callable[[str], int]) -> Steps[Cleared]:
+    """Remove one thread from a memory: messages, chunks, observations, history, quarantine, its sections of generations."""
+    of = keys.of(scope.resource)
+    for _ in range(_TRIES):
+        memory = yield from content(keys, scope)
+        unsealed, quarantine = yield from batch(
+            as_int("HGET", of.tokens, "#" + thread), as_list("LRANGE", of.rejected, 0, -1)
+        )
+        entries = [entry for entry in quarantine if as_rejected(entry).thread_id == thread]
+        own = _of_thread(memory, thread)
+        names, args = _part(of, memory, thread, own, now_ms), _words(memory, thread, own, count, entries)
+        said = "resource" if scope.thread is None else "thread"
+        version = [said, memory.epoch, new_id(), memory.seq, memory.generation]
+        if (yield from Verb("clear_thread", names, [*version, thread, *args], says(b"cleared"))):
+            with suppress(StoreError):  # it is cleared; whoever takes the hint up finds nothing
+                yield from write(("ZREM", keys.adopt, of.messages(thread)))
+            sealed = sum(chunk.messages for chunk in own.chunks)
+            return Cleared(Outcome.CLEARED, unsealed + sealed, len(own.observations), _merged(memory, own))
+        scope = as_scope(scope.resource, thread, (yield from stored_scope(keys, scope.resource)) or said)
+    raise StoreError(f"{scope} changes faster than it can be cleared: repeat.", stored=False)
+
+
+class _Own(NamedTuple):
+    """What of a memory is one thread's; `past` observations are in the history of a generation."""
+
+    chunks: list[WaitingChunk]
+    observations: list[Stored]
+    past: list[Stored]
+
+
+def _of_thread(memory: Content, thread: str) -> _Own:
+    past = [stored for history in memory.histories.values() for stored in history]
+    return _Own(
+        [chunk for chunk in memory.chunks if chunk.thread == thread],
+        *(
+            [stored for stored in some if stored.observation.thread_id == thread]
+            for some in (memory.observations, past)
+        ),
+    )
+
+
+def _part(of: ResourceKeys, memory: Content, thread: str, own: _Own, now_ms: int) -> list[str]:
+    scope, stored = memory.scope, [*own.observations, *own.past]
+    histories = [of.reflected(scope, n) for n in memory.histories]
+    names = [of.tokens, of.record(scope), of.messages(thread), of.chunks(scope), of.observations(scope)]
+    names += [of.reflections(scope), of.threads, of.rejected, of.scope, *histories]
+    names += [of.draft(scope), *_thread_names(of, thread, now_ms)]
+    names += [name for chunk in own.chunks for name in (of.chunk(chunk.chunk), of.sealed(chunk.chunk))]
+    names += _locks(of, (chunk.chunk for chunk in own.chunks))
+    names += [*(of.source(each.observation.id) for each in stored), *_notes(of, stored)]
+    if scope.thread is not None:  # nothing of the memory is another thread's
+        names += [of.record(scope), of.reflections(scope), *histories]
+    return names
+
+
+def _words(memory: Content, thread: str, own: _Own, count: Callable[[str], int], entries: Sequence[bytes]) -> list[Any]:
+    stored = [*own.observations, *own.past]
+    args: list[Any] = [len(memory.histories), len(own.chunks), len(stored), len(entries)]
+    args += [word for chunk in own.chunks for word in (chunk.chunk, chunk.tokens)]
+    args += [word for each in stored for word in (exact(each.seq), each.observation.tokens)]
+    args += entries
+    gone = {each.observation.id for each in stored}
+    for n, member in memory.generations:
+        args += _rewritten(n, member, thread, gone, count)
+    return args
+
+
+def _merged(memory: Content, own: _Own) -> tuple[str, ...]:
+    """Of what is cleared, what a reflection has merged: what stands outside of any section is of several threads."""
+    common = _FOLDED.sub("", as_generation(memory.generations[-1][1]).text).strip() if memory.generations else ""
+    return tuple(stored.observation.id for stored in own.past) if common else ()
+
+
+def _rewritten(n: int, member: bytes, thread: str, gone: Collection[str], count: Callable[[str], int]) -> list[Any]:
+    """A generation without a thread's sections, and without naming what is gone among what could come back."""
+    was = as_generation(member)
+    rest, dropped = without_thread(was.text, thread), [name for name in was.observation_ids if name in gone]
+    if rest == was.text and not dropped:
+        return []
+    tokens = was.tokens if rest == was.text else count(rest)
+    kept = [name for name in was.observation_ids if name not in gone]
+    said = {"text": rest, "tokens": tokens, "observation_ids": kept, "dropped_ids": [*was.dropped_ids, *dropped]}
+    return [n, msgspec.json.encode({**msgspec.json.decode(member), **said}), tokens]
+
+
+def without_thread(text: str, thread: str) -> str:
+    """A generation's text without one thread's sections."""
+    return _FOLDED.sub(lambda found: "" if found[1] == thread else found[0], text)

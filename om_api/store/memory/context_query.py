@@ -1,0 +1,121 @@
+"""What one look at a thread's context asks the server for, and what of the replies is the answer to what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from om_api.domain.values import Scope
+from om_api.store.driver.replies import Pair, fields, scored
+from om_api.store.memory.keys import ResourceKeys
+
+OTHERS = 10  # other threads whose newest messages are read for excerpts; the rest appear as a count
+EXCERPT_MESSAGES = 8
+_FIXED = 10
+
+
+class Names(NamedTuple):
+    """What a snapshot must name beforehand: the chunks (with their thread, if known) and other threads with raw messages."""
+
+    scope: Scope
+    chunks: dict[str, str]
+    others: tuple[str, ...]
+
+
+class HeldMemory(NamedTuple):
+    """What a reader holds of a memory, and need not read again while it is that memory.
+
+    Within an `epoch` a chunk covers what it covered when it was sealed, and one that is ready stays as it is (`ready`).
+    Within a `generation` of it observations come at the end only, and go only by being forgotten, which their number
+    tells. The last of them is read again: what a crash of the server took with its last second may have come anew, as
+    another observation at the same place.
+    """
+
+    scope: Scope
+    epoch: bytes | None
+    generation: bytes | None
+    observations: list[Pair]
+    sealed: Mapping[str, list[Pair]]
+    ready: Mapping[str, Mapping[bytes, bytes]]
+
+    def whole(self, found: Answers) -> list[Pair] | None:
+        """All observations, with those that came; None when this is no longer what is held."""
+        last, new = self.observations[-1:], found.observations
+        same = (found.record.get(b"epoch"), found.record.get(b"generation")) == (self.epoch, self.generation)
+        if not same or new[: len(last)] != last or found.known != len(self.observations) + len(new) - len(last):
+            return None
+        return [*self.observations, *new[len(last) :]]
+
+
+class Answers(NamedTuple):
+    """The replies of one look, told apart. `known` is how many observations there are, `newest` the threads heard of last."""
+
+    time: Sequence[Any]
+    scope: bytes | None
+    tokens: Mapping[bytes, bytes]
+    record: Mapping[bytes, bytes]
+    chunks: list[Pair]
+    observations: list[Pair]
+    known: int
+    reflections: Sequence[bytes]
+    state: Mapping[bytes, bytes]
+    own: list[Pair]
+    details: Mapping[str, Mapping[bytes, bytes]]
+    sealed: Mapping[str, list[Pair]]
+    others: Mapping[str, list[Pair]]
+    newest: Sequence[bytes]
+
+
+def commands(of: ResourceKeys, thread: str, known: Names, held: HeldMemory | None) -> list[tuple[Any, ...]]:
+    """What to ask for: everything that is named, but for what is held."""
+    scope = known.scope
+    asked: list[tuple[Any, ...]] = [
+        ("TIME",),
+        ("GET", of.scope),
+        ("HGETALL", of.tokens),
+        ("HGETALL", of.record(scope)),
+        ("ZRANGE", of.chunks(scope), 0, -1, "WITHSCORES"),
+        _observations(of.observations(scope), held),
+        ("ZCARD", of.observations(scope)),
+        ("ZRANGE", of.reflections(scope), -1, -1),
+        ("HGETALL", of.thread(thread)),
+        ("ZRANGE", of.messages(thread), 0, -1, "WITHSCORES"),
+    ]
+    asked += [("HGETALL", of.chunk(chunk)) for chunk in known.chunks if not held or chunk not in held.ready]
+    asked += [_sealed(of, thread, *chunk) for chunk in known.chunks.items() if not held or chunk[0] not in held.sealed]
+    asked += [("ZRANGE", of.messages(other), -EXCERPT_MESSAGES, -1, "WITHSCORES") for other in known.others]
+    return [*asked, ("ZRANGE", of.threads, 0, 2 * OTHERS, "REV")]
+
+
+def _observations(key: str, held: HeldMemory | None) -> tuple[Any, ...]:
+    if held is None or not held.observations:
+        return ("ZRANGE", key, 0, -1, "WITHSCORES")
+    return ("ZRANGE", key, format(held.observations[-1][1], ".17g"), "+inf", "BYSCORE", "WITHSCORES")
+
+
+def _sealed(of: ResourceKeys, thread: str, chunk: str, owner: str) -> tuple[Any, ...]:
+    return ("ZRANGE", of.sealed(chunk), 0 if owner in {"", thread} else -EXCERPT_MESSAGES, -1, "WITHSCORES")
+
+
+def answers(replies: Sequence[Any], known: Names, held: HeldMemory | None) -> Answers:
+    """What was replied to `commands`."""
+    time, scope, tokens, record, chunks, observations, count, reflections, state, own = replies[:_FIXED]
+    rest = iter(replies[_FIXED:-1])
+    ready, kept = (held.ready, held.sealed) if held else ({}, {})
+    details = {chunk: ready[chunk] if chunk in ready else fields(next(rest)) for chunk in known.chunks}
+    return Answers(
+        time=time,
+        scope=scope,
+        tokens=fields(tokens),
+        record=fields(record),
+        chunks=scored(chunks),
+        observations=scored(observations),
+        known=int(count),
+        reflections=reflections,
+        state=fields(state),
+        own=scored(own),
+        details=details,
+        sealed={chunk: kept[chunk] if chunk in kept else scored(next(rest)) for chunk in known.chunks},
+        others={other: scored(next(rest)) for other in known.others},
+        newest=replies[-1],
+    )

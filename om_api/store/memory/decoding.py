@@ -1,0 +1,107 @@
+"""What Redis replies, as values: whichever form the client hands it out in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.messages import Message
+from om_api.domain.values import Chunk, Generation, Observation, Record, Stored, ThreadState
+from om_api.domain.wire import parse_member
+from om_api.store.driver.replies import Pair, scored
+
+
+def unsealed_threads(counts: Mapping[bytes, bytes]) -> dict[str, tuple[int, int]]:
+    """From the tokens hash: thread -> (tokens, messages) of what is unsealed."""
+    return {
+        name[1:].decode(): (int(counts.get(name[1:], 0)), int(count))
+        for name, count in counts.items()
+        if name.startswith(b"#")
+    }
+
+
+def as_chunk(chunk: str, seq: float, value: Mapping[bytes, bytes]) -> Chunk:
+    """A chunk from its hash."""
+    return Chunk(
+        id=chunk,
+        thread=value.get(b"thread", b"").decode(),
+        seq=seq,
+        tokens=int(value.get(b"tokens", 0)),
+        messages=int(value.get(b"messages", 0)),
+        ready=value.get(b"state") == b"ready",
+        attempts=int(value.get(b"attempts", 0)),
+        sealed_at=int(value.get(b"sealed_at", 0)),
+        observation=value.get(b"observation"),
+    )
+
+
+_INTEGERS = (
+    *("schema", "generation", "chunk_tokens", "observation_tokens", "observation_count", "reflection_tokens"),
+    *("observed_tokens", "observed_messages", "created_at", "observed_at", "reflected_at"),
+)
+
+
+def as_record(value: Mapping[bytes, bytes]) -> Record:
+    """A scope's record from its hash."""
+    text = {key.decode(): raw.decode() for key, raw in value.items()}
+    return Record(
+        **{name: int(text[name]) for name in _INTEGERS if name in text},
+        epoch=text.get("epoch", ""),
+        seq=float(text.get("seq", 0)),
+        origin=text.get("origin", "initial"),
+        limits=text.get("limits", ""),
+        drain=float(text.get("drain", 0)),
+    )
+
+
+def as_thread(thread: str, value: Mapping[bytes, bytes], unsealed: Mapping[str, tuple[int, int]]) -> ThreadState:
+    """A thread's state from its hash and what is unsealed of it."""
+    tokens, messages = unsealed.get(thread, (0, 0))
+    task, suggested, title = (
+        value.get(name, b"").decode("utf-8", "replace") for name in (b"current_task", b"suggested_response", b"title")
+    )
+    return ThreadState(
+        id=thread, tokens=tokens, messages=messages, current_task=task, suggested_response=suggested, title=title
+    )
+
+
+def as_stored(reply: Any) -> list[Stored]:
+    """Observations with their seq, in order."""
+    return [stored_of(pair) for pair in scored(reply)]
+
+
+def stored_of(pair: Pair) -> Stored:
+    """An observation with its seq."""
+    member, seq = pair
+    return Stored(seq, as_observation(member), member)
+
+
+_observation = msgspec.json.Decoder(Observation)
+_generation = msgspec.json.Decoder(Generation)
+
+
+def as_observation(member: bytes) -> Observation:
+    """An observation from its JSON; fields we do not know are left where they are."""
+    return _observation.decode(member)
+
+
+def as_generation(member: bytes) -> Generation:
+    """A generation from its JSON."""
+    return _generation.decode(member)
+
+
+def messages_of(members: Sequence[Pair], thread: str, resource: str) -> list[Message]:
+    """Members with their scores as messages; malformed ones are left out."""
+    found = [message_of(pair, thread, resource) for pair in members]
+    return [message for message in found if message is not None]
+
+
+def message_of(pair: Pair, thread: str, resource: str) -> Message | None:
+    """A member with its score as a message; None for a malformed one: adoption will reject it and say why."""
+    try:
+        return parse_member(pair[0], thread, resource, pair[1])
+    except InvalidInputError:
+        return None

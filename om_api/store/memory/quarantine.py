@@ -1,0 +1,248 @@
+"""The quarantine: what could not be accepted or observed, to be looked at, given another chance, or dropped."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import msgspec
+
+from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.learned import learned
+from om_api.domain.values import Outcome, Scope, Stored, check_id, new_id
+from om_api.domain.wire import parse_member
+from om_api.store.driver.replies import as_bool, as_bytes, as_float, as_int, as_list, as_pairs, number, outcome, write
+from om_api.store.driver.steps import Steps, Verb, batch, exact
+from om_api.store.driver.tolerant_read import of_many
+from om_api.store.memory import due, reading
+from om_api.store.memory.decoding import as_observation, as_stored
+from om_api.store.memory.keys import Keys
+
+_TRIES = 5
+_PAGE, _STEP = 1_000, 900  # pages overlap: whoever removes entries meanwhile moves the others under our hands
+_PUSH_AGAIN = "push it again as a new message if it matters, then drop the entry"
+MOST = 1_000  # entries of one resource
+MOST_BYTES = 4 * 2**20
+DROPPED = "*dropped"  # the field of the tokens hash that counts what went because the quarantine was full
+PLACEHOLDER = "placeholder"  # the model of an observation that stands for a message no model could observe
+UNKNOWN = "unknown"  # the resource of members that name none
+
+
+@learned
+class Rejected(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry of a resource's quarantine; `at` and `score` in Unix ms, `member` as it was written.
+
+    `kind`: `malformed` (no message), `surplus` (its id was accepted before with other content), `ownerless` (under a key
+    of the older form, and naming no resource), `unobservable` (accepted, but no model could observe it: its placeholder is
+    `observation`), `foreign` (not written by us). `utf8` is False when the member's bytes were no text and are lost.
+    """
+
+    id: str = ""
+    kind: str = ""
+    thread_id: str = ""
+    reason: str = ""
+    at: int = 0
+    member: str = ""
+    score: float | None = None
+    observation: str = ""
+    utf8: bool = True
+
+
+class Quarantines(NamedTuple):
+    """How many entries each resource has that has any, and whose quarantine is `broken`: its key holds what is not ours."""
+
+    entries: dict[str, int]
+    broken: list[str]
+
+
+def as_rejected(entry: bytes) -> Rejected:
+    """An entry as it stands in the list. Its id is a hash of its bytes, so entries of any age have one."""
+    name = hashlib.sha256(entry).hexdigest()[:12]
+    try:
+        found = msgspec.json.decode(entry, type=Rejected)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        text = entry.decode("utf-8", "replace")
+        return Rejected(id=name, kind="foreign", reason="this was not written by the workers", member=text)
+    if found.kind:
+        return msgspec.structs.replace(found, id=name)
+    return msgspec.structs.replace(found, id=name, kind=_older_kind(found), utf8="\ufffd" not in found.member)
+
+
+def _older_kind(entry: Rejected) -> str:
+    """What entries were that did not say it yet; a message that could be read was rejected because of what it says."""
+    if entry.reason.startswith("a key of the older form"):
+        return "ownerless"
+    if entry.reason.startswith("another message with the id "):
+        return "surplus"
+    try:
+        parse_member(entry.member.encode(), entry.thread_id, UNKNOWN, entry.at)
+    except (InvalidInputError, UnicodeEncodeError):
+        return "malformed"
+    return "unobservable"
+
+
+# -- looking ------------------------------------------------------------------------------------------------------------
+
+
+def entries(keys: Keys, resource: str, newest: int | None = None) -> Steps[list[Rejected]]:
+    """A resource's quarantine, oldest first: the `newest` (1 or more) entries, or all."""
+    found = yield from as_list("LRANGE", keys.of(resource).rejected, -newest if newest else 0, -1)
+    return [as_rejected(entry) for entry in found]
+
+
+def counts(keys: Keys) -> Steps[Quarantines]:
+    """How many entries each resource has: of those that workers have met, and of `unknown`; those without are left out."""
+    met = yield from as_list("ZRANGE", keys.resources, 0, -1)
+    names = sorted({UNKNOWN, *(name.decode() for name in met)})
+    found = yield from of_many(lambda name: as_int("LLEN", keys.of(name).rejected), names)
+    return Quarantines(
+        {name: size for name, size in found.items() if size}, [name for name in names if name not in found]
+    )
+
+
+def _find(keys: Keys, resource: str, name: str) -> Steps[bytes | None]:
+    start = 0
+    while True:
+        page = yield from as_list("LRANGE", keys.of(resource).rejected, start, start + _PAGE - 1)
+        for entry in page:
+            if as_rejected(entry).id == name:
+                return entry
+        if len(page) < _PAGE:
+            return None
+        start += _STEP
+
+
+def trim(keys: Keys, resource: str, added: int) -> Steps[int]:
+    """Have a quarantine to which entries were `added` hold no more than MOST of MOST_BYTES together; how many had to go.
+
+    What was never accepted goes first, the oldest before the others; what no model could observe stays as long as it fits.
+    """
+    if not added:
+        return 0
+    of = keys.of(resource)
+    return (yield from Verb("trim", [of.rejected, of.tokens], [added, MOST, MOST_BYTES], number))
+
+
+# -- ending -------------------------------------------------------------------------------------------------------------
+
+
+def drop(keys: Keys, resource: str, name: str) -> Steps[Outcome]:
+    """Remove an entry, and nothing else: a placeholder goes on covering its message. `superseded` when it is gone."""
+    entry = yield from _find(keys, resource, name)
+    if entry is None:
+        return Outcome.SUPERSEDED
+    removed = yield from as_int("LREM", keys.of(resource).rejected, 1, entry).writing()
+    return Outcome.CLEARED if removed else Outcome.SUPERSEDED
+
+
+def retry(keys: Keys, resource: str, name: str, configured: str) -> Steps[Outcome]:
+    """Give what an entry holds another chance; the entry leaves the quarantine, and comes back if nothing has changed.
+
+    `busy`: it is raw again and adoption will judge it. `sealed`: it will be observed again. `superseded`: the entry is
+    gone. Raises InvalidInputError when there is nothing to be tried; nothing has changed then. `configured` is the scope
+    while none is stored.
+    """
+    for _ in range(_TRIES):
+        entry = yield from _find(keys, resource, name)
+        if entry is None:
+            return Outcome.SUPERSEDED
+        found = as_rejected(entry)
+        _refuse(found, resource)
+        if found.kind == "unobservable":
+            done = yield from _observe_again(keys, resource, entry, found, configured)
+        else:
+            done = yield from _judge_again(keys, resource, entry, found)
+        if done is not Outcome.SUPERSEDED:
+            return done
+    return Outcome.SUPERSEDED
+
+
+def _refuse(entry: Rejected, resource: str) -> None:
+    why = {
+        "ownerless": "its message names no resource: write it under one, then drop the entry",
+        "unobservable": ""
+        if entry.observation
+        else f"it does not say which observation stands for its message: {_PUSH_AGAIN}",
+        "malformed": ""
+        if entry.utf8
+        else "its bytes were no UTF-8 and were not kept: write it again, then drop the entry",
+        "surplus": "" if entry.utf8 else "its bytes may not be what was written: write it again, then drop the entry",
+    }.get(entry.kind, "it was not written by the workers: drop it")
+    if why:
+        raise InvalidInputError(_cannot(resource, entry, why))
+    check_id(entry.thread_id, "thread_id of the entry")
+    check_id(entry.observation or "-", "observation of the entry")
+
+
+def _cannot(resource: str, entry: Rejected, why: str) -> str:
+    return f"{resource}'s rejected entry {entry.id} cannot be retried: {why}"
+
+
+def _judge_again(keys: Keys, resource: str, entry: bytes, found: Rejected) -> Steps[Outcome]:
+    of = keys.of(resource)
+    args = [entry, found.member.encode(), exact(found.at if found.score is None else found.score)]
+    done = yield from Verb("retry", [of.rejected, of.messages(found.thread_id)], args, outcome)
+    if done is Outcome.BUSY:
+        with suppress(StoreError):  # the sweep finds what a hint could not say
+            yield from write(("ZADD", keys.adopt, 0, of.messages(found.thread_id)))
+    return done
+
+
+def _observe_again(keys: Keys, resource: str, entry: bytes, found: Rejected, configured: str) -> Steps[Outcome]:
+    scope = yield from reading.scope_in_force(keys, resource, found.thread_id, configured)
+    placeholder = yield from _placeholder(keys, scope, entry, found)
+    if placeholder is None:  # somebody else retried or dropped it
+        return Outcome.SUPERSEDED
+    observation = as_observation(placeholder) if placeholder else None
+    if observation is None or observation.model != PLACEHOLDER:
+        raise InvalidInputError(_cannot(resource, found, "no placeholder stands for its message: drop the entry"))
+    of, name, fresh = keys.of(resource), found.observation, new_id()
+    names = [of.rejected, of.messages(found.thread_id), of.record(scope), of.chunks(scope)]
+    names += [of.chunk(name), of.sealed(name), of.observations(scope), of.source(name)]
+    names += [of.sources(found.thread_id), of.draft(scope), of.chunk(fresh), of.sealed(fresh), of.source(fresh)]
+    told: list[Any] = [name, fresh, found.thread_id, placeholder, observation.tokens, observation.message_tokens]
+    done = yield from Verb("retry", names, [entry, "", 0, *told], outcome)
+    if done is Outcome.SEALED:
+        with suppress(StoreError):  # the sweep finds what a mark could not say
+            yield from due.mark(keys.due_observe, [scope])
+    return done
+
+
+def _placeholder(keys: Keys, scope: Scope, entry: bytes, found: Rejected) -> Steps[bytes | None]:
+    """What stands for the message of an entry, b"" if nothing does; None when the entry is gone."""
+    of, name = keys.of(scope.resource), found.observation
+    listed, waits, said, observations, source = yield from batch(
+        as_float("LPOS", of.rejected, entry),
+        as_float("ZSCORE", of.chunks(scope), name),
+        as_bytes("HGET", of.chunk(name), "observation"),
+        as_pairs("ZRANGE", of.observations(scope), 0, -1, "WITHSCORES").then(as_stored),
+        as_bool("EXISTS", of.source(name)),
+    )
+    if listed is None:
+        return None
+    stored = next((each for each in observations if each.observation.id == name), None)
+    if waits is not None:
+        return said or b""
+    if stored and source:
+        return stored.member
+    raise InvalidInputError((yield from _covered(keys, scope, found, stored)))
+
+
+def _covered(keys: Keys, scope: Scope, entry: Rejected, stored: Stored | None) -> Steps[str]:
+    """What to say of a placeholder that cannot be taken back: what covers its message now."""
+    generations = yield from reading.generations(keys, scope)
+    merged = next((g.n for g in generations if entry.observation in (*g.observation_ids, *g.dropped_ids)), None)
+    if stored:
+        why = "its message has expired (ttl_days), only the placeholder is left"
+    elif merged:
+        why = f"its message is covered by generation {merged}, which took in the placeholder"
+    else:
+        why = "its placeholder is no longer there (forgotten, cleared or long reflected)"
+    return _cannot(scope.resource, entry, f"{why}: {_PUSH_AGAIN}")
+
+
+def sealed_member(keys: Keys, resource: str, chunk: str) -> Steps[bytes | None]:
+    """The one message of a chunk as it was written; None when the chunk is gone."""
+    found = yield from as_list("ZRANGE", keys.of(resource).sealed(chunk), 0, 0)
+    return found[0] if found else None

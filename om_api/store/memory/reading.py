@@ -1,0 +1,229 @@
+"""Reading a memory: one MULTI/EXEC whose key names come from the last look, done again only if it names a key unread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from om_api.domain.messages import Message
+from om_api.domain.snapshot import Snapshot
+from om_api.domain.values import Chunk, Generation, Scope, Stored, ThreadState
+from om_api.store.driver.replies import Pair, as_bytes, as_float, as_hash, as_list, as_pairs, command
+from om_api.store.driver.steps import Batch, Steps, Verb, batch, each
+from om_api.store.memory import footprint
+from om_api.store.memory.context_query import EXCERPT_MESSAGES, OTHERS, Answers, HeldMemory, Names, answers, commands
+from om_api.store.memory.decode_cache import Past
+from om_api.store.memory.decoding import as_chunk, as_generation, as_stored, as_thread, messages_of, unsealed_threads
+from om_api.store.memory.keys import Keys, ResourceKeys
+
+_TRIES = 3
+_ASKED_AT_ONCE = 500  # threads in one batch
+_TIMES_REFLECTED = 4  # a generation is kept as it was read, as it says, as a block and in the text of all blocks
+
+
+def scope_in_force(keys: Keys, resource: str, thread: str | None, configured: str) -> Steps[Scope]:
+    """The scope that covers a thread: the stored one, or the configured one while nothing was ever sealed."""
+    return as_scope(resource, thread, (yield from stored_scope(keys, resource)) or configured)
+
+
+def as_scope(resource: str, thread: str | None, word: str) -> Scope:
+    """The scope of a thread when memories cover `word` (resource or thread)."""
+    return Scope(resource, thread) if word == "thread" and thread is not None else Scope(resource)
+
+
+def snapshot(
+    keys: Keys, resource: str, thread: str, known: Names, past: Past | None = None, configured: Scope | None = None
+) -> Steps[tuple[Snapshot, Names]]:
+    """Everything a thread's context is made of, at one instant, and the names to begin with next time.
+
+    One round trip while `known` is still true; one more whenever a chunk was sealed or a thread began meanwhile.
+    With a `past` only what it has not met is decoded; what stands in the snapshot then is not the caller's to change.
+    """
+    of, past, unset = keys.of(resource), past or Past(), configured or known.scope
+    for _ in range(_TRIES):
+        held = past.held if past.held and past.held.scope == known.scope else None
+        asked = commands(of, thread, known, held)
+        decode = partial(_answered, known, held)
+        found = yield from Batch(asked, decode, packed=past.pack(tuple(asked)))
+        named = _named(resource, thread, known.scope, found, unset)
+        whole = held.whole(found) if held else found.observations
+        if named.scope != known.scope:
+            known = named
+        elif whole is None:
+            past.held = None
+        elif named.chunks.keys() <= known.chunks.keys() and set(named.others) <= set(known.others):
+            return _assemble(thread, known, named.others, found._replace(observations=whole), past)
+        else:
+            known = Names(known.scope, {**dict.fromkeys(named.chunks, ""), **known.chunks}, named.others)
+    found, known = yield from _settled(of, thread, known.scope)
+    return _assemble(thread, known, known.others, found, past)
+
+
+def _settled(of: ResourceKeys, thread: str, scope: Scope) -> Steps[tuple[Answers, Names]]:
+    fixed = [of.scope, of.tokens, of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope)]
+    stems = [of.chunk(""), of.sealed(""), of.messages("")]
+    others = OTHERS if scope.thread is None else 0
+    names = [*fixed, of.thread(thread), of.messages(thread), of.threads, *stems]
+    return (yield from Verb("snapshot", names, [thread, EXCERPT_MESSAGES, others], partial(_all_named, scope)))
+
+
+def _answered(known: Names, held: HeldMemory | None, replies: Iterator[Any]) -> Answers:
+    return answers(list(replies), known, held)
+
+
+def _all_named(scope: Scope, reply: Any) -> tuple[Answers, Names]:
+    replies, chunks, threads = reply
+    known = Names(scope, {chunk.decode(): "" for chunk in chunks}, tuple(name.decode() for name in threads))
+    return answers(replies, known, None), known
+
+
+def _named(resource: str, thread: str, guess: Scope, found: Answers, unset: Scope) -> Names:
+    stored = found.scope.decode() if found.scope else None
+    scope = unset if stored is None else as_scope(resource, thread, stored)
+    if scope != guess:
+        return Names(scope, {}, ())
+    chunks = {chunk.decode(): "" for chunk, _ in found.chunks}
+    if scope.thread is not None:
+        return Names(scope, chunks, ())
+    unsealed = [name[1:].decode() for name in found.tokens if name.startswith(b"#")]
+    return Names(scope, chunks, newest_others(unsealed, [name.decode() for name in found.newest], thread))
+
+
+def newest_others(unsealed: Sequence[str], newest: Sequence[str], thread: str) -> tuple[str, ...]:
+    """Up to OTHERS threads but this one with raw messages, newest first.
+
+    `newest` is the head of the workers' index; a thread missing from a short index is one they have not met yet: newest of all.
+    """
+    missing = -1 if len(newest) < 2 * OTHERS else len(newest)
+    place = {name: rank for rank, name in enumerate(newest)}
+    ranked = sorted((name for name in unsealed if name != thread), key=lambda name: (place.get(name, missing), name))
+    return tuple(ranked[:OTHERS])
+
+
+def _assemble(
+    thread: str, known: Names, others_now: tuple[str, ...], found: Answers, past: Past
+) -> tuple[Snapshot, Names]:
+    unsealed = unsealed_threads(found.tokens)
+    chunks = [as_chunk(name.decode(), seq, found.details[name.decode()]) for name, seq in found.chunks]
+    found = found._replace(others={name: found.others[name] for name in others_now})
+    raw = _raw(thread, chunks, found)
+    messages = past.messages(raw, known.scope.resource)
+    past.held, past.beside = _held(known.scope, thread, chunks, found), _beside(found)
+    return Snapshot(
+        scope=known.scope,
+        thread=as_thread(thread, found.state, unsealed),
+        record=past.record(found.record),
+        messages=messages.pop(thread),
+        chunks=chunks,
+        observations=list(past.observations(found.observations)),
+        generation=as_generation(found.reflections[0]) if found.reflections else None,
+        others={name: some[-EXCERPT_MESSAGES:] for name, some in messages.items() if raw[name]},
+        other_counts=_other_counts(known.scope, thread, unsealed, chunks),
+        unsealed=unsealed,
+        unsealed_tokens=int(found.tokens.get(b"*", 0)),
+        paused=b"*paused" in found.tokens,
+        signing_key=found.tokens.get(b"*key", b"").decode("ascii", "ignore"),
+        now=int(found.time[0]) * 1000 + int(found.time[1]) // 1000,
+    ), Names(known.scope, {chunk.id: chunk.thread for chunk in chunks}, others_now)
+
+
+def _held(scope: Scope, thread: str, chunks: Sequence[Chunk], found: Answers) -> HeldMemory:
+    # of another thread's chunk all was read where nobody knew yet whose it is
+    shown = {chunk.id: 0 if chunk.thread == thread else -EXCERPT_MESSAGES for chunk in chunks}
+    sealed = {name: found.sealed[name][start:] for name, start in shown.items()}
+    ready = {chunk.id: found.details[chunk.id] for chunk in chunks if chunk.ready}
+    version = found.record.get(b"epoch"), found.record.get(b"generation")
+    return HeldMemory(scope, *version, found.observations, sealed, ready)
+
+
+def _beside(found: Answers) -> int:
+    reflected = _TIMES_REFLECTED * sum(map(len, found.reflections))
+    hashes = footprint.of_hash(found.record) + footprint.of_hash(found.state) + footprint.FIELD * len(found.tokens)
+    return hashes + reflected
+
+
+def _raw(thread: str, chunks: Sequence[Chunk], found: Answers) -> dict[str, list[Pair]]:
+    """What is raw, by thread: what was sealed stands first, as it was there before the rest."""
+    raw: dict[str, list[Pair]] = {thread: []}
+    for chunk in chunks:
+        raw.setdefault(chunk.thread, []).extend(
+            found.sealed[chunk.id][0 if chunk.thread == thread else -EXCERPT_MESSAGES :]
+        )
+    for name, pairs in found.others.items():
+        raw.setdefault(name, []).extend(pairs)
+    raw[thread].extend(found.own)
+    return raw
+
+
+def _other_counts(
+    scope: Scope, thread: str, unsealed: Mapping[str, tuple[int, int]], chunks: Sequence[Chunk]
+) -> dict[str, int]:
+    if scope.thread is not None:
+        return {}
+    counts = {name: messages for name, (_, messages) in unsealed.items() if name != thread}
+    for chunk in chunks:
+        if chunk.thread != thread:
+            counts[chunk.thread] = counts.get(chunk.thread, 0) + chunk.messages
+    return counts
+
+
+def observations(keys: Keys, scope: Scope) -> Batch[list[Stored]]:
+    """A scope's observations, oldest first."""
+    return _stored(keys.of(scope.resource).observations(scope))
+
+
+def replaced(keys: Keys, scope: Scope, generation: int) -> Batch[list[Stored]]:
+    """The observations that a generation replaced, oldest first; none once they have expired."""
+    return _stored(keys.of(scope.resource).reflected(scope, generation))
+
+
+def _stored(key: str) -> Batch[list[Stored]]:
+    return command(as_stored, "ZRANGE", key, 0, -1, "WITHSCORES")
+
+
+def generations(keys: Keys, scope: Scope, newest: int = 0) -> Batch[list[Generation]]:
+    """A scope's `newest` generations (0: all), oldest first; the last is in force."""
+    read = as_list("ZRANGE", keys.of(scope.resource).reflections(scope), -newest, -1)
+    return read.then(lambda members: [as_generation(member) for member in members])
+
+
+def source_messages(keys: Keys, resource: str, observation: str, thread: str) -> Batch[list[Message]]:
+    """The messages behind an observation, oldest first; none when they have expired."""
+    read = as_pairs("ZRANGE", keys.of(resource).source(observation), 0, -1, "WITHSCORES")
+    return read.then(lambda pairs: messages_of(pairs, thread, resource))
+
+
+def source_thread(keys: Keys, resource: str, observation: str) -> Steps[str]:
+    """The thread that an observation's messages are of; "" when nobody knows it any more."""
+    of = keys.of(resource)
+    names = [name.decode() for name in (yield from as_list("ZRANGE", of.threads, 0, -1))]
+    for start in range(0, len(names), _ASKED_AT_ONCE):
+        some = names[start : start + _ASKED_AT_ONCE]
+        found = yield from each((as_float("ZSCORE", of.sources(name), observation) for name in some), atomic=False)
+        if known := [name for name, score in zip(some, found, strict=True) if score is not None]:
+            return known[0]
+    return ""
+
+
+def stored_scope(keys: Keys, resource: str) -> Batch[str | None]:
+    """The scope word in force for a resource; None while nothing was ever sealed."""
+    return as_bytes("GET", keys.of(resource).scope).then(lambda stored: stored.decode() if stored else None)
+
+
+def threads(keys: Keys, resource: str, names: Sequence[str]) -> Batch[list[ThreadState]]:
+    """Threads with what is unsealed of them, in the order asked for."""
+    of = keys.of(resource)
+
+    def states(found: tuple[Mapping[bytes, bytes], list[Pair], list[dict[bytes, bytes]]]) -> list[ThreadState]:
+        unsealed, times = unsealed_threads(found[0]), {name.decode(): int(at) for name, at in found[1]}
+        read = [as_thread(name, fields, unsealed) for name, fields in zip(names, found[2], strict=True)]
+        return [msgspec.structs.replace(state, at=times.get(state.id, 0)) for state in read]
+
+    return batch(
+        as_hash("HGETALL", of.tokens),
+        as_pairs("ZRANGE", of.threads, 0, -1, "WITHSCORES"),
+        each(as_hash("HGETALL", of.thread(name)) for name in names),
+    ).then(states)

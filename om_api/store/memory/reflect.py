@@ -1,0 +1,53 @@
+"""From observations to a generation that stands for them, the drafts of one, and how often thinking of it failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from om_api.domain.values import Generation, Outcome, Scope, Stored, new_id
+from om_api.store.driver.replies import as_int, outcome, write
+from om_api.store.driver.steps import Steps, Verb, exact
+from om_api.store.memory.keys import Keys
+
+_FORGOTTEN_S = 3_600
+
+
+def reflect(
+    keys: Keys, scope: Scope, epoch: str, generation: Generation, replaced: Sequence[Stored], keep: int, ttl_s: int
+) -> Steps[Outcome]:
+    """Make a generation the scope's next, unless another came first.
+
+    Time 0: we read generation 4 and start thinking. Time 9: an activation appends "new fact". Time 12: we commit. Only
+    `replaced`, what we read, moves to the history; "new fact" stays. Had another reflector committed generation 5
+    meanwhile, nothing would change and we would return "superseded".
+    """
+    of = keys.of(scope.resource)
+    names = [of.record(scope), of.observations(scope), of.reflections(scope)]
+    names += [of.reflected(scope, generation.n), of.draft(scope)]
+    moved = sum(stored.observation.tokens for stored in replaced)
+    args = [epoch, generation.n - 1, new_id(), msgspec.json.encode(generation), generation.tokens, moved, keep, ttl_s]
+    named = [word for stored in replaced for word in (exact(stored.seq), stored.member)]
+    return (yield from Verb("reflect", names, [*args, *named], outcome))
+
+
+def draft(keys: Keys, scope: Scope, epoch: str, generation: int, text: bytes, ttl_s: int) -> Steps[Outcome]:
+    """Keep a reflection thought ahead of need, unless the generation it builds on is no longer in force."""
+    of = keys.of(scope.resource)
+    return (yield from Verb("draft", [of.record(scope), of.draft(scope)], [epoch, generation, ttl_s, text], outcome))
+
+
+def failed(keys: Keys, scope: Scope, what: str) -> Steps[None]:
+    """Count a failure of thinking about exactly this; forgotten after an hour."""
+    name = _failures(keys, scope, what)
+    yield from write(("INCR", name), ("EXPIRE", name, _FORGOTTEN_S))
+
+
+def failures(keys: Keys, scope: Scope, what: str) -> Steps[int]:
+    """How often thinking about exactly this failed within the hour."""
+    return (yield from as_int("GET", _failures(keys, scope, what)))
+
+
+def _failures(keys: Keys, scope: Scope, what: str) -> str:
+    return keys.of(scope.resource).lock(f"failed:{scope.thread or ''}:{what}")

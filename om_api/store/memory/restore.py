@@ -1,0 +1,116 @@
+"""Undoing reflections: an earlier generation's text is in force again, and what it does not stand for comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.values import Generation, Outcome, Scope, Stored, new_id
+from om_api.store.driver.replies import outcome
+from om_api.store.driver.steps import Steps, Verb, exact
+from om_api.store.memory.content import Content, content
+from om_api.store.memory.decoding import as_generation
+from om_api.store.memory.keys import Keys
+from om_api.store.memory.lineage import difference
+
+
+def restore(keys: Keys, scope: Scope, n: int, keep: int, ttl_s: int, now_ms: int) -> Steps[Outcome]:
+    """Make generation n's text the next generation; 0 is the time before the first.
+
+    Observations that n does not stand for come back, in their old order, before newer ones. `rest` when n is in force,
+    `restored` also when it has been restored already, `superseded` when the memory changed meanwhile: repeat then.
+    Raises InvalidInputError, and nothing has changed, where a message would be covered by nothing or twice.
+    """
+    read = yield from content(keys, scope)
+    members, reached = dict(read.generations), int(read.generation)
+    if n == reached:
+        return Outcome.REST
+    generations = {number: as_generation(member) for number, member in members.items()}
+    if n and n not in generations:
+        raise InvalidInputError(f"{scope} has no generation {n}: use one of those that om history lists, or 0")
+    if generations[reached].restores == n:
+        return Outcome.RESTORED
+    found = difference(generations, reached, n)
+    if found is None:
+        raise InvalidInputError(
+            f"generation {n} of {scope} cannot be restored: what came between is no longer known, because generations were"
+            f" trimmed or the memory was moved to another scope. Restore a later one"
+        )
+    back, away = _back(read, n, found.back), _away(read, n, found.away)
+    made = _made(generations.get(n), n, reached + 1, now_ms, away)
+    return (yield from Verb("restore", *_call(keys, scope, read, made, back, away, keep, ttl_s), outcome))
+
+
+def _back(read: Content, n: int, names: Collection[str]) -> list[tuple[int, Stored]]:
+    """What comes back, each with the generation whose history holds it, in the old order."""
+    found = [
+        (number, stored)
+        for number, _ in read.generations
+        for stored in read.histories.get(number, ())
+        if stored.observation.id in names
+    ]
+    if len(found) < len(names):
+        raise InvalidInputError(
+            f"generation {n} cannot be restored: {len(names) - len(found)} of {len(names)} observations that were condensed"
+            f" since have expired, and their messages would be covered by nothing. Restore a later generation"
+        )
+    return sorted(found, key=lambda pair: pair[1].seq)
+
+
+def _away(read: Content, n: int, names: Collection[str]) -> list[Stored]:
+    """What the text to be restored stands for, and is in force by itself now."""
+    found = [stored for stored in read.observations if stored.observation.id in names]
+    if len(found) < len(names):
+        raise InvalidInputError(
+            f"generation {n} cannot be restored: it tells of {len(names) - len(found)} observations that were removed, or"
+            f" made anew, since it was undone. Restore another generation"
+        )
+    return found
+
+
+def _made(was: Generation | None, n: int, number: int, now_ms: int, away: Sequence[Stored]) -> Generation:
+    was = was or Generation(n=0, text="")
+    return msgspec.structs.replace(
+        was,
+        n=number,
+        origin="restore",
+        restores=n,
+        created_at=now_ms,
+        input_tokens=was.tokens,
+        observation_ids=tuple(stored.observation.id for stored in away),
+        dropped_ids=(),
+        candidates=(),
+        cost=0.0,
+    )
+
+
+def _call(
+    keys: Keys,
+    scope: Scope,
+    read: Content,
+    made: Generation,
+    back: Sequence[tuple[int, Stored]],
+    away: Sequence[Stored],
+    keep: int,
+    ttl_s: int,
+) -> tuple[list[str], list[Any]]:
+    of = keys.of(scope.resource)
+    histories: Mapping[int, int] = {n: place for place, n in enumerate(dict.fromkeys(n for n, _ in back), 1)}
+    names = [of.record(scope), of.observations(scope), of.reflections(scope), of.draft(scope)]
+    names += [of.reflected(scope, n) for n in (made.n, *histories)]
+    grown = sum(stored.observation.tokens for _, stored in back) - sum(stored.observation.tokens for stored in away)
+    args: list[Any] = [
+        read.epoch,
+        read.generation,
+        new_id(),
+        msgspec.json.encode(made),
+        made.tokens,
+        grown,
+        keep,
+        ttl_s,
+    ]
+    args += [len(back), *(word for n, stored in back for word in (histories[n], exact(stored.seq), stored.member))]
+    return names, args + [word for stored in away for word in (exact(stored.seq), stored.member)]

@@ -1,0 +1,235 @@
+"""The commands of `om bench`, which runs this as a process of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import click
+import msgspec
+
+from om_api.cli.group import Plain
+from om_api.cli.help import examples
+from om_api.settings.logs import log_to_stderr
+from om_bench.cost import report as costs
+from om_bench.cost import sweep as thresholds
+from om_bench.cost.agent import CALLS
+from om_bench.cost.calls import agent, recorded
+from om_bench.cost.compare import CostPlan
+from om_bench.cost.rules import ACTORS, OBSERVERS
+from om_bench.harness import pictures
+from om_bench.harness.loading import load
+from om_bench.harness.page import check_block, write_block
+from om_bench.harness.recommended import RECOMMENDED, THRIFTY
+from om_bench.memory import memory_report
+from om_bench.memory import recall as across
+from om_bench.speed import backlog as overload
+from om_bench.speed import measure as faster
+from om_bench.speed import walk as walks
+from om_bench.speed.rooms import ROOMS
+
+Found: TypeAlias = (
+    tuple[Any, str] | tuple[Any, str, Mapping[str, pictures.Picture]]
+)  # what was found, a table, drawings
+
+_URL = "OM_REDIS_URL"
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+def _reported(measure: Callable[..., Found]) -> Callable[..., None]:
+    """Show what a command found as a table or as JSON, and write the table into the page's block of its name.
+
+    A page says all of it: what was measured in part is not written. That is said before it takes its time.
+    """
+    block = measure.__name__
+
+    @click.option("--json", "json_", is_flag=True, help="Print JSON instead of tables.")
+    @click.option("--write", type=_FILE, metavar="PAGE", help=f"Also replace the block `{block}` of a Markdown page.")
+    @click.option("--pictures", "folder", type=_FOLDER, metavar="DIR", help="Also draw it, as SVG files in a folder.")
+    @wraps(measure)
+    def shown(*args: Any, json_: bool, write: Path | None, folder: Path | None, **options: Any) -> None:
+        if write:
+            _check_whole(options)
+            check_block(write, block)
+        found, text, *drawings = measure(*args, **options)
+        click.echo(msgspec.json.format(msgspec.json.encode(found)).decode() if json_ else text)
+        if write:
+            write_block(write, block, text)
+        if folder and drawings:
+            pictures.save(folder, *drawings)
+
+    return shown
+
+
+def _check_whole(options: Mapping[str, Any]) -> None:
+    parts = {"names": "--only", "offline": "--offline", "swept": "--sweep"}
+    if given := [option for name, option in parts.items() if options.get(name)]:
+        raise click.UsageError(f"--write replaces all figures of a page by these: leave out {given[0]}")
+
+
+def _settings(default: str) -> Callable[..., Any]:
+    shown = f"Setting of the pipeline; may be repeated.  [default: {default}]"
+    return click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help=shown)
+
+
+@click.group(
+    cls=Plain,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=examples("om bench memory locomo10.json", "om bench speed --only add_message", "om bench cost"),
+)
+def bench() -> None:
+    """Measure speed, cost, and what a memory keeps without a model.
+
+    Each on a store of its own, or on that of OM_REDIS_URL, whose keys `om-bench:…` are used then.
+    """
+
+
+@bench.command(
+    epilog=examples(
+        "om bench memory locomo10.json",
+        "om bench memory --budget 0.05 --budget 0.1 --offline locomo10.json",
+        "om bench memory --set message_threshold=8000 --set buffer_tokens=0.4 locomo10.json",
+        "om bench memory --json chats/100K/1/chat.json | jq .online",
+    )
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=_FILE)
+@click.option("--budget", "budgets", multiple=True, metavar="SHARE", type=click.FloatRange(0.001, 1),
+              default=(0.05, 0.1, 0.25), show_default=True,
+              help="Share of a conversation's tokens that a context may have.")  # fmt: skip
+@_settings("message_threshold=3000, and beside it what the documents recommend")
+@click.option("--offline", is_flag=True, help="Leave the pipeline out: no store is needed.")
+@_reported
+def memory(files: tuple[Path, ...], budgets: tuple[float, ...], settings: tuple[str, ...], *, offline: bool) -> Found:
+    """Measure how many questions about recorded conversations a memory could answer.
+
+    Reads files in the formats of LoCoMo, LongMemEval and BEAM (chat.json, its questions beside it). Shown are S, the share
+    of the questions whose evidence a context holds, at given budgets, beside the newest turns, random turns and a search
+    for each question; then what comes of pushing every message through the pipeline. Needs the extra `bench`:
+    pip install 'cortex-om[bench]'.
+    """
+    small = ("message_threshold=3000",)
+    runs = [settings] if settings else [small, (*small, *RECOMMENDED)]
+    talks = [talk for file in files for talk in load(file)]
+    found = memory_report.measure(talks, budgets, [] if offline else runs, os.environ.get(_URL))
+    return found, memory_report.as_table(found), {"s-by-budget": memory_report.by_budget(found.budgets)}
+
+
+@bench.command(epilog=examples("om bench recall facts.json told.jsonl after.jsonl"))
+@click.argument("facts", type=_FILE)
+@click.argument("told", type=_FILE)
+@click.argument("after", type=_FILE)
+@_settings("those of the pipeline, and what the documents recommend")
+@_reported
+def recall(facts: Path, told: Path, after: Path, settings: tuple[str, ...]) -> Found:
+    """Measure how many facts that were told in one thread are read in another, weeks later.
+
+    FACTS is a JSON list of {"id", "keys"}; TOLD and AFTER hold a message as JSON on each line, with `timestamp`. What AFTER
+    says is talked of in a second thread, three weeks after TOLD in the first; three weeks later a third thread is begun.
+    """
+    runs = [settings] if settings else [(), RECOMMENDED]
+    found = across.measure(facts, told, after, runs, os.environ.get(_URL))
+    return found, across.as_table(found)
+
+
+@bench.command(epilog=examples("om bench speed", "om bench speed --only add_message --only get_context"))
+@click.option(
+    "--only", "names", multiple=True, type=click.Choice(list(ROOMS)), help="Measure only this; may be repeated."
+)
+@_reported
+def speed(names: tuple[str, ...]) -> Found:
+    """Measure how long our work takes beside what the store itself takes, both in one run.
+
+    Let nothing else run on the machine meanwhile.
+    """
+    found = faster.measure(os.environ.get(_URL), names)
+    return found, faster.as_table(found)
+
+
+@bench.command(
+    epilog=examples("om bench backlog", "om bench backlog --agents 3000 --workers 2 --seconds 0.1 --junk 20000")
+)
+@click.option(
+    "--agents", type=click.IntRange(1, 1_000_000), default=12_000, show_default=True, help="Agents that are due."
+)
+@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Worker processes.")
+@click.option("--concurrency", type=click.IntRange(1, 1_000), default=32, show_default=True, help="Threads of each.")
+@click.option(
+    "--seconds", type=click.FloatRange(0, 600), default=0.3, show_default=True, help="Of a call of the model."
+)
+@click.option("--junk", type=click.IntRange(0, 1_000_000), default=0, show_default=True,
+              help="Names marked due that nobody ever wrote a message under.")  # fmt: skip
+@_reported
+def backlog(*, agents: int, workers: int, concurrency: int, seconds: float, junk: int) -> Found:
+    """Measure how a fleet works off what came due while nobody worked.
+
+    Real Celery processes on a store of their own; the model is one of this machine, that counts its calls. Let nothing else
+    run meanwhile.
+    """
+    plan = overload.BacklogPlan(agents=agents, workers=workers, concurrency=concurrency, seconds=seconds, junk=junk)
+    found = overload.measure(plan)
+    return found, overload.as_table(found)
+
+
+@bench.command(epilog=examples("om bench walk"))
+@_reported
+def walk() -> Found:
+    """Count what a push, a chunk, a warm context and a reflection go through: calls, files, round trips, threads."""
+    found = walks.measure(os.environ.get(_URL))
+    return found, walks.as_table(found)
+
+
+@bench.command(
+    epilog=examples(
+        "om bench cost",
+        "om bench cost --actor gpt-5.2 --observer gemini-2.5-flash-lite --set observation_threshold=8000",
+        "om bench cost --sweep --actor claude-sonnet-4-6",
+        "om bench cost --json | jq '.lines[] | {actor, strategy, observer, dollars, factor}'",
+    )
+)
+@click.argument("file", required=False, type=_FILE)
+@click.option("--actor", "actors", multiple=True, metavar="MODEL", default=ACTORS, show_default=True,
+              help="The agent's own model; may be repeated.")  # fmt: skip
+@click.option("--observer", "observers", multiple=True, metavar="MODEL", default=OBSERVERS, show_default=True,
+              help="A model of the memory, beside the extractive one and the actor's own; may be repeated.")  # fmt: skip
+@_settings("those that are shipped, and what the documents recommend")
+@click.option("--calls", type=click.IntRange(2, 3_000), default=CALLS, show_default=True,
+              help="How often the agent of our own making is called.")  # fmt: skip
+@click.option("--ratio", type=click.FloatRange(1, 100), default=10, show_default=True,
+              help="Tokens of messages that a model makes one token of notes of.")  # fmt: skip
+@click.option("--sweep", "swept", is_flag=True, help="Try thresholds instead; takes minutes.")
+@_reported
+def cost(
+    file: Path | None,
+    actors: tuple[str, ...],
+    observers: tuple[str, ...],
+    settings: tuple[str, ...],
+    calls: int,
+    ratio: float,
+    *,
+    swept: bool,
+) -> Found:
+    """Measure what the calls of an agent cost, with and without a memory.
+
+    Replays a tool-using agent call by call, or the first conversation of FILE (LoCoMo, LongMemEval, BEAM), counts what of
+    each call the provider's cache serves, and prices all of it: whole histories, windows, and this memory with what its own
+    models cost. No model is called. The whole history is kept in the comparison however long it grows.
+    """
+    memories = (
+        {"as given": settings} if settings else {"as shipped": (), "recommended": RECOMMENDED, "thrifty": THRIFTY}
+    )
+    plan = CostPlan(actors=actors, observers=observers, settings=memories, ratio=ratio)
+    name, made = recorded(file) if file else agent(calls)
+    if swept:
+        tried = thresholds.sweep(made, plan, os.environ.get(_URL))
+        return tried, thresholds.as_table(tried)
+    found = costs.measure(made, name, plan, os.environ.get(_URL))
+    return found, costs.as_table(found), costs.drawings(found)
+
+
+if __name__ == "__main__":
+    log_to_stderr(level="WARNING")  # what goes well is in the figures
+    bench(prog_name="om bench")

@@ -1,0 +1,1 @@
+"""What every measurement stands on: recorded talks, the pipeline, the page and its pictures."""

@@ -1,0 +1,73 @@
+"""BEAM: one long conversation of a user with an assistant in `chat.json`, its questions in a folder beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from om_api.domain.messages import Message
+from om_bench.harness.talks import RESOURCE, Talk, TalkQuestion
+
+QUESTIONS = "probing_questions/probing_questions.json"
+_MARK = re.compile(r"\s*->->\s*[\d,]+\s*$")  # the place in its writer's plan, at the end of some user messages
+_START = datetime(2024, 1, 1, tzinfo=UTC)
+_STEP = timedelta(seconds=30)
+_ANSWERS = ("answer", "ideal_answer", "ideal_response")
+
+
+def is_beam(document: Any) -> bool:
+    """Whether a document is in this format."""
+    return bool(isinstance(document, list) and document and "turns" in document[0])
+
+
+def talk(name: str, document: Sequence[dict[str, Any]], asked: dict[str, list[dict[str, Any]]]) -> Talk:
+    """The talk of a chat and its questions by kind; a question without an answer or without source turns is left out."""
+    messages = tuple(_messages(document))
+    known = {message.id for message in messages}
+    questions = (_question(kind, entry, known) for kind, entries in asked.items() for entry in entries)
+    return Talk(name, messages, tuple(filter(None, questions)))
+
+
+def _messages(document: Sequence[dict[str, Any]]) -> Iterator[Message]:
+    """A batch begins at its time anchor, if it has one and does not go back in time."""
+    at = _START
+    for batch in document:
+        for turn in (turn for group in batch["turns"] for turn in group):
+            at = max(at + _STEP, _anchor(turn.get("time_anchor")))
+            text = _MARK.sub("", turn["content"])
+            ms = int(at.timestamp() * 1000)
+            yield Message(
+                id=f"m-{turn['id']}",
+                role=turn["role"],
+                content=text,
+                at=ms,
+                timestamp=ms,
+                thread_id="chat",
+                resource_id=RESOURCE,
+            )
+
+
+def _anchor(text: str | None) -> datetime:
+    try:
+        return datetime.strptime(text or "", "%B-%d-%Y").replace(tzinfo=UTC)
+    except ValueError:
+        return _START
+
+
+def _question(kind: str, entry: dict[str, Any], known: set[str]) -> TalkQuestion | None:
+    evidence = tuple(dict.fromkeys(f"m-{turn}" for turn in _turns(entry.get("source_chat_ids"))))
+    answer = next((str(entry[name]) for name in _ANSWERS if entry.get(name)), "")
+    if not answer or not evidence or not known.issuperset(evidence):
+        return None
+    return TalkQuestion(str(entry["question"]), answer, evidence, kind)
+
+
+def _turns(found: Any) -> Iterator[int]:
+    """Turn ids, in whatever lists and objects they stand."""
+    if isinstance(found, int):
+        yield found
+    elif isinstance(found, dict | list):
+        for inner in found.values() if isinstance(found, dict) else found:
+            yield from _turns(inner)

@@ -1,0 +1,37 @@
+"""Loading: which format a file is in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from om_api.domain.errors import InvalidInputError
+from om_bench.harness import beam, locomo, longmemeval
+from om_bench.harness.talks import Talk, read_json
+
+
+def load(path: Path) -> list[Talk]:
+    """The talks of a file in the LoCoMo, LongMemEval or BEAM format; raises InvalidInputError for anything else."""
+    document = read_json(path)
+    try:
+        return _talks(path, document)
+    except InvalidInputError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        what = f"lacks {error}" if isinstance(error, KeyError) else f"holds something else: {error}"
+        raise InvalidInputError(
+            f"{path} looks like a known format, but {what}; docs/benchmarks.md names them"
+        ) from error
+
+
+def _talks(path: Path, document: Any) -> list[Talk]:
+    if locomo.is_locomo(document):
+        return list(locomo.talks(document))
+    if longmemeval.is_longmemeval(document):
+        return list(longmemeval.talks(document))
+    if beam.is_beam(document):
+        return [beam.talk(path.parent.name or path.stem, document, read_json(path.parent / beam.QUESTIONS))]
+    raise InvalidInputError(
+        f"{path}: no known format: give a list of LoCoMo samples, of LongMemEval questions, or BEAM's chat.json"
+        f" with {beam.QUESTIONS} beside it"
+    )

@@ -1,0 +1,68 @@
+"""LoCoMo: sessions of two people, months apart. Both are users here, and a message begins with the name of its person.
+
+An image is told by its caption, in brackets after the text: it is all that a reader of the conversation sees of it, and
+answers are found in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from om_api.domain.messages import Message
+from om_bench.harness.talks import RESOURCE, Talk, TalkQuestion
+
+_TIME = "%I:%M %p on %d %B, %Y"
+_STEP_MS = 30_000  # the format dates sessions, not turns
+_TURN = re.compile(r"D(\d+):(\d+)")
+
+
+def is_locomo(document: Any) -> bool:
+    """Whether a document is in this format."""
+    return bool(isinstance(document, list) and document and "conversation" in document[0])
+
+
+def talks(document: Sequence[dict[str, Any]]) -> Iterator[Talk]:
+    """The talks of a document. A question without an answer (most of category 5), or without evidence, is left out."""
+    for place, sample in enumerate(document, 1):
+        messages = tuple(_messages(sample["conversation"]))
+        known = {message.id for message in messages}
+        people = (sample["conversation"]["speaker_a"], sample["conversation"]["speaker_b"])
+        asked = filter(None, (_question(entry, known) for entry in sample["qa"]))
+        yield Talk(str(sample.get("sample_id", f"talk-{place}")), messages, tuple(asked), people)
+
+
+def _messages(conversation: dict[str, Any]) -> Iterator[Message]:
+    sessions = sorted(int(name[8:]) for name in conversation if re.fullmatch(r"session_\d+", name))
+    for session in sessions:
+        begun = datetime.strptime(conversation[f"session_{session}_date_time"], _TIME).replace(tzinfo=UTC)
+        for place, turn in enumerate(conversation[f"session_{session}"]):
+            shown = f" [shares {turn['blip_caption']}]" if turn.get("blip_caption") else ""
+            text = f"{turn['speaker']}: {turn['text']}{shown}"
+            at = int(begun.timestamp() * 1000) + place * _STEP_MS
+            yield Message(
+                id=_id(turn["dia_id"]),
+                role="user",
+                content=text,
+                at=at,
+                timestamp=at,
+                thread_id="talk",
+                resource_id=RESOURCE,
+            )
+
+
+def _question(entry: dict[str, Any], known: set[str]) -> TalkQuestion | None:
+    """Evidence may hold several turns in one string, in a spelling of its own, or turns that are not there."""
+    turns = [_id(found[0]) for found in _TURN.finditer(" ".join(entry.get("evidence") or ()))]
+    evidence = tuple(dict.fromkeys(turn for turn in turns if turn in known))
+    answer = entry.get("answer")
+    if answer in {None, ""} or not evidence:
+        return None
+    return TalkQuestion(str(entry["question"]), str(answer), evidence, f"category {entry.get('category', '?')}")
+
+
+def _id(turn: str) -> str:
+    found = _TURN.search(turn)
+    return f"D{int(found[1])}-{int(found[2])}" if found else turn.replace(":", "-")

@@ -1,0 +1,59 @@
+"""LongMemEval: each question has a haystack of sessions of one user with an assistant; a turn may be its evidence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from om_api.domain.messages import Message
+from om_bench.harness.talks import RESOURCE, Talk, TalkQuestion
+
+_WEEKDAY = re.compile(r"\s*\([A-Za-z]+\)\s*")
+_STEP_MS = 30_000  # the format dates sessions, not turns
+
+
+def is_longmemeval(document: Any) -> bool:
+    """Whether a document is in this format."""
+    return bool(isinstance(document, list) and document and "haystack_sessions" in document[0])
+
+
+def talks(document: Sequence[dict[str, Any]]) -> Iterator[Talk]:
+    """One talk for each question; one that is to be declined (`_abs`) has no evidence and is left out."""
+    for entry in document:
+        messages, evidence = _history(entry)
+        asked = bool(evidence) and not str(entry["question_id"]).endswith("_abs")
+        question = TalkQuestion(
+            str(entry["question"]), str(entry["answer"]), tuple(evidence), str(entry["question_type"])
+        )
+        yield Talk(str(entry["question_id"]), tuple(messages), (question,) if asked else ())
+
+
+def _history(entry: dict[str, Any]) -> tuple[list[Message], list[str]]:
+    """The turns, oldest session first, and the ids of those that are evidence."""
+    messages: list[Message] = []
+    evidence: list[str] = []
+    dated = zip(entry["haystack_dates"], entry["haystack_sessions"], strict=True)
+    for session, (date, turns) in enumerate(sorted(dated, key=lambda pair: _ms(pair[0]))):
+        for place, turn in enumerate(turns):
+            name, at = f"s{session}-{place}", _ms(date) + place * _STEP_MS
+            messages.append(
+                Message(
+                    id=name,
+                    role=turn["role"],
+                    content=turn["content"],
+                    at=at,
+                    timestamp=at,
+                    thread_id=f"s{session}",
+                    resource_id=RESOURCE,
+                )
+            )
+            if turn.get("has_answer"):
+                evidence.append(name)
+    return messages, evidence
+
+
+def _ms(date: str) -> int:
+    read = datetime.strptime(_WEEKDAY.sub(" ", date).strip(), "%Y/%m/%d %H:%M").replace(tzinfo=UTC)
+    return int(read.timestamp() * 1000)

@@ -1,0 +1,140 @@
+"""The pipeline: everything a message goes through in production, in one process and without waiting."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+from typing import Self
+
+from om_api import ObservationalMemory, load_settings
+from om_api.cli.embedded import Embedded
+from om_api.context import Context
+from om_api.domain.messages import Message
+from om_api.settings import Settings
+from om_api.store.memory import due
+from om_workers.calls.registry import Registry
+from om_workers.tasks import wiring
+from om_workers.work.dispatcher import Dispatcher
+from om_workers.work.observer import Observer
+from om_workers.work.reflector import Reflector
+from om_workers.work.scope_worker import ScopeWorker
+from om_workers.work.sweep import Sweeper
+
+_CLAIMS = 100
+_MOST = 10_000  # units of work that one message can cause: more of them would never end
+_EXTRACTIVE = {
+    "OM_OBSERVER_MODEL": "extractive",
+    "OM_REFLECTOR_MODEL": "extractive",
+    "OM_OBSERVE_IDLE_AFTER": "36500d",  # what was recorded long ago is not idle: it goes on right now
+}
+
+
+class _Queue:
+    """What workers pass on, kept here until somebody works."""
+
+    def __init__(self) -> None:
+        self.tasks: deque[tuple[str, tuple[str, ...]]] = deque()
+
+    def observe(self, scope: str, lease: str) -> None:
+        self.tasks.append(("observe", (scope, lease)))
+
+    def reflect(self, scope: str, lease: str) -> None:
+        self.tasks.append(("reflect", (scope, lease)))
+
+    def adopt(self, *keys: str) -> None:
+        self.tasks += (("adopt", (key,)) for key in keys)
+
+    def waiting(self, _queue: str) -> int:
+        return 0
+
+    def held(self, _queue: str) -> list[str]:
+        return []
+
+
+class Pipeline:
+    """A client and the workers behind it. `push` returns when all that is due by its message has been done."""
+
+    def __init__(self, settings: Settings, registry: Registry | None = None) -> None:
+        self.om = ObservationalMemory(settings)
+        self.message_threshold = settings.for_agent("bench").message_threshold  # no agent has settings of its own here
+        self._queue = _Queue()
+        self.services = wiring.build(settings, self._queue, registry=registry)
+        self._dispatcher = Dispatcher(self.services)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.services.heartbeat.stop()
+        self.om.close()
+
+    def push(self, *messages: Message) -> None:
+        """Add messages, and do all the work that this makes due."""
+        self.om.add_messages(messages)
+        self.work()
+
+    def end_session(self, thread: str, resource: str) -> None:
+        """Have done what an idle hour brings: what is still raw in a thread is observed, and that is activated."""
+        self.om.force_observe(thread, resource)
+        self.work()
+
+    def work(self) -> None:
+        """Do whatever is due."""
+        for _ in range(_MOST):
+            if not self.tick():
+                break
+
+    def context(self, thread: str, resource: str) -> Context:
+        """What the agent would read now."""
+        return self.om.get_context(thread, resource)
+
+    def clear(self, resource: str) -> None:
+        """Forget all of it, for the next run."""
+        self.om.clear(resource)
+
+    def tick(self) -> bool:
+        """Hand out and do what is due once; whether there was anything."""
+        run, keys = self.services.run, self.services.keys
+        for claim in run(due.claim(keys.due_observe, _CLAIMS)):
+            self._queue.observe(claim.scope, claim.lease)
+        for claim in run(due.claim(keys.due_reflect, _CLAIMS)):
+            self._queue.reflect(claim.scope, claim.lease)
+        worked = bool(self._queue.tasks)
+        while self._queue.tasks:
+            self._do(*self._queue.tasks.popleft())
+        return worked
+
+    def _do(self, verb: str, ids: tuple[str, ...]) -> None:
+        if verb == "adopt":
+            Sweeper(self.services).adopt(*ids)
+        elif self._dispatcher.begin(verb, *ids):
+            self._look(verb, ids[0])
+
+    def _look(self, verb: str, scope: str) -> None:
+        worker = ScopeWorker(self.services)
+        if verb == "reflect":
+            Reflector(self.services, worker).reflect(scope)
+        elif (looked := worker.observe(scope, until=math.inf)).chunks:
+            Observer(self.services, worker).observe_chunks(scope, *looked.chunks)
+
+
+@contextmanager
+def pipeline(
+    url: str | None, changed: Mapping[str, str], registry: Callable[[Settings], Registry] = Registry
+) -> Iterator[Pipeline]:
+    """A pipeline without a model, on a store of its own or on that of `url`, whose keys `om-bench:…` it uses.
+
+    `changed` are settings by their OM_ names, `registry` makes who knows the models. Raises StoreError and SettingsError.
+    """
+    if url is None:
+        with Embedded() as store, pipeline(store.url, changed, registry) as made:
+            yield made
+        return
+    with TemporaryDirectory(prefix="om-bench-") as empty:
+        environ = {**_EXTRACTIVE, **changed, "OM_REDIS_URL": url, "OM_PREFIX": "om-bench", "OM_CONFIG_DIR": empty}
+        settings = load_settings(environ=environ)
+        with Pipeline(settings, registry(settings)) as made:
+            yield made

@@ -1,0 +1,52 @@
+"""Talks: recorded conversations with questions about them, whatever format they were published in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.messages import Message
+
+RESOURCE = "bench"
+
+
+class TalkQuestion(msgspec.Struct, frozen=True):
+    """A question with its answer and the ids of the messages that hold it; `kind` is its publisher's word."""
+
+    text: str
+    answer: str
+    evidence: tuple[str, ...]
+    kind: str = ""
+
+
+class Talk(msgspec.Struct, frozen=True):
+    """One conversation, oldest message first. `people` are names that are in every line, so that they tell nothing."""
+
+    name: str
+    messages: tuple[Message, ...]
+    questions: tuple[TalkQuestion, ...]
+    people: tuple[str, ...] = ()
+
+
+def read_text(path: Path) -> str:
+    """A file's text; raises InvalidInputError that names the file when there is none to be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidInputError(f"{path}: {error.strerror}: name a file that can be read") from None
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"{path}: not UTF-8: {error}") from None
+
+
+def read_json(path: Path) -> Any:
+    """A file's JSON; raises InvalidInputError that names the file when there is none to be read."""
+    try:
+        return json.loads(read_text(path))
+    except ValueError as error:
+        raise InvalidInputError(f"{path}: not JSON: {error}") from None
+    except RecursionError:
+        raise InvalidInputError(f"{path}: nests too deeply") from None

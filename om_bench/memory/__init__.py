@@ -1,0 +1,1 @@
+"""What a memory keeps of recorded conversations."""

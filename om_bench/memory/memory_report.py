@@ -1,0 +1,111 @@
+"""Reports: what was measured, as a table to read and as JSON to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from statistics import mean
+
+import msgspec
+
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.tokens import counter
+from om_bench.harness import pictures
+from om_bench.harness.page import table
+from om_bench.harness.talks import Talk
+from om_bench.memory.quality import BudgetScores, Calibration, Online, at_budget, calibrate, online
+
+_ABOUT = 0.02  # of a budget: what notes may take beyond it without a word
+
+
+class MemoryReport(msgspec.Struct):
+    """All that `om bench memory` says. Nothing in it depends on the machine, so two runs write the same bytes."""
+
+    talks: int
+    questions: int
+    calibration: Calibration
+    budgets: list[BudgetScores]
+    online: list[Online]
+
+
+def measure(
+    talks: Sequence[Talk], budgets: Sequence[float], runs: Sequence[tuple[str, ...]], url: str | None
+) -> MemoryReport:
+    """All figures of some talks; message by message once with each of `runs`, which are settings ("name=value").
+
+    Raises InvalidInputError where none of the questions can be judged, SettingsError and StoreError.
+    """
+    talks = [talk for talk in talks if talk.questions]
+    if not talks:
+        raise InvalidInputError("none of the questions has an answer and evidence: there is nothing to measure")
+    count = counter()
+    asked = sum(len(talk.questions) for talk in talks)
+    at = [at_budget(talks, each, count) for each in budgets]
+    return MemoryReport(
+        len(talks), asked, calibrate(talks, count), at, [online(talks, count, run, url) for run in runs]
+    )
+
+
+def as_table(report: MemoryReport) -> str:
+    """The figures as Markdown, which reads well on a terminal too."""
+    return "\n".join(_lines(report))
+
+
+def _lines(report: MemoryReport) -> Iterator[str]:
+    found = report.calibration
+    yield f"{report.talks} conversations, {report.questions} questions with an answer and evidence for it."
+    yield from table(["calibration", "S"], [
+        ["the whole conversation", found.full.shown], ["half of its turns, at random", found.half.shown],
+        ["another conversation", found.wrong.shown],
+    ])  # fmt: skip
+    if report.budgets:
+        yield from _budgets(report.budgets)
+    if report.online:
+        yield from _online(report.online)
+
+
+def _budgets(budgets: Sequence[BudgetScores]) -> Iterator[str]:
+    head = ["share of the tokens", "extractive", "newest turns", "random turns", "BM25 per question"]
+    yield from table([*head, "explicit dates"], [
+        [
+            _share(each), each.extractive.shown, each.last.shown, each.random.shown, each.bm25.shown, each.dates.shown,
+        ] for each in budgets
+    ])  # fmt: skip
+
+
+def _share(budget: BudgetScores) -> str:
+    """The budget, and what the notes took where that is something else: few tokens hold a frame and little more."""
+    taken = budget.tokens.percent / 100
+    return f"{budget.share:.0%}" if taken < budget.share + _ABOUT else f"{budget.share:.0%} (taken: {taken:.0%})"
+
+
+def _online(runs: Sequence[Online]) -> Iterator[str]:
+    rows: list[tuple[str, Callable[[Online], object]]] = [
+        ("S of the last context", lambda found: found.supported.shown),
+        ("its share of the conversation's tokens", lambda found: f"{found.tokens.percent} %"),
+        ("explicit dates", lambda found: found.dates.shown),
+        (
+            "tokens of messages for one of observations",
+            lambda found: f"{mean(found.compression):.1f}" if any(found.compression) else "-",
+        ),
+        ("prefix share", lambda found: f"{100 * mean(found.prefix_share):.1f} %"),
+        ("phi", lambda found: f"{mean(found.phi):.2f}"),
+        ("phi with the volatile block", lambda found: f"{mean(found.whole_phi):.2f}"),
+        ("phi of a sliding window", lambda found: f"{mean(found.window_phi):.2f}"),
+        ("phi of the full history", lambda found: f"{mean(found.history_phi):.2f}"),
+    ]
+    head = ["message by message", *(", ".join(found.settings) or "defaults" for found in runs)]
+    yield from table(head, [[name, *(of(found) for found in runs)] for name, of in rows])
+
+
+def by_budget(budgets: Sequence[BudgetScores]) -> pictures.Picture:
+    """S by the share of a conversation's tokens that a context may have, for every kind of context."""
+    kinds = {
+        "extractive observer": [each.extractive.percent for each in budgets],
+        "BM25, asked per question": [each.bm25.percent for each in budgets],
+        "newest turns": [each.last.percent for each in budgets],
+        "random turns": [each.random.percent for each in budgets],
+    }
+    shares = [100 * each.share for each in budgets]
+    return pictures.lines(
+        kinds, shares, ("share of the conversation's tokens, %", "S: questions whose evidence it holds, %")
+    )

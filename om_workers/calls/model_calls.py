@@ -1,0 +1,179 @@
+"""Who is asked, in which order, within which limits: the models of a list, until one of them answers what can be used."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from om_api.domain.errors import BudgetReachedError, ModelError, StoreError
+from om_api.settings import Settings
+from om_api.store.fleet.rates import Rate
+from om_workers.calls.admission import Admission, Passage, PassedOverError
+from om_workers.calls.ledger import Entry, Ledger
+from om_workers.calls.registry import Registry
+from om_workers.llm.base import BilledError, Model, Reply, Request
+from om_workers.llm.extractive import Extractive
+from om_workers.process.stopping import StoppedError, Stopping
+
+T = TypeVar("T")
+TRIES = 3
+UNKNOWN_S = 10.0  # to wait where nobody said how long
+_PAUSE_S = 1.0  # at most before the second try, and twice that before the third
+_SHORT_S = 3.0  # a wait that a provider asks for is waited here up to this; the scope is put off for a longer one
+_LEAST_TIMEOUT_S = 0.1
+_LONGEST_REASON = 200
+_SPREAD = 0.1  # of a wait: whoever waits for the same provider does not come back in the same moment
+
+
+class SizedRequest(NamedTuple):
+    """What is asked on whose behalf, and the size of its input in tokens."""
+
+    resource: str
+    request: Request
+    tokens: int
+
+
+class ModelCalls:
+    """Asks models so that an outage, a refusal or a limit of one of them costs as little as it can."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        admission: Admission,
+        ledger: Ledger,
+        settings: Settings,
+        count: Callable[[str], int],
+        *,
+        tries: int = TRIES,
+        stopping: Stopping | None = None,
+    ) -> None:
+        self._registry = registry
+        self._admission = admission
+        self._ledger = ledger
+        self._settings = settings
+        self._count = count
+        self.tries = tries
+        self._stopping = stopping or Stopping()
+
+    def ask(self, resource: str, names: Sequence[str], request: Request, read: Callable[[Reply], T]) -> tuple[Reply, T]:
+        """The first answer that can be used, and what `read` made of it; the names are tried in order.
+
+        `read` raises ModelError (not retryable) for an answer that is none, so that the next model gets its chance. Extractive
+        does not step in for a model that is merely busy: a later memory is better than a worse one. It answers by itself when
+        no name can be used here at all, or when a budget is used up that says so. Raises ModelError when nobody answered:
+        retryable if any of them was; StoppedError when this process stops, which is no model's fault.
+        """
+        question = SizedRequest(resource, request, self._count(request.system) + self._count(request.prompt))
+        refused: dict[str, ModelError] = {}
+        for name in names:
+            try:
+                model = self._registry.model_for(name, question.tokens)
+                if model and not (isinstance(model, Extractive) and any(map(_is_busy, refused.values()))):
+                    return self._answer(question, model, read)
+            except ModelError as error:
+                refused[name] = error
+        if refused and not any(map(_lets_extractive_stand_in, refused.values())):
+            raise _nobody(names, refused)
+        return self._answer(question, self._registry.extractive, read)
+
+    def _answer(self, question: SizedRequest, model: Model, read: Callable[[Reply], T]) -> tuple[Reply, T]:
+        reply = self._persist(question, model)
+        return reply, read(reply)
+
+    def _persist(self, question: SizedRequest, model: Model) -> Reply:
+        """Ask again what a moment later may answer: `tries` times at most, all of it within the request's own timeout."""
+        pauses = (random.uniform(0, _PAUSE_S * 2**number) for number in range(self.tries - 1))
+        end, cause = time.monotonic() + question.request.timeout, None
+        while True:
+            try:
+                return self._admitted(question, model)
+            except PassedOverError as error:
+                raise cause or error from None  # its breaker opened meanwhile: what opened it says more
+            except ModelError as error:
+                cause, pause = error, _until_next(error, next(pauses, math.inf))
+                if time.monotonic() + pause >= end:
+                    raise
+            self._stopping.pause(pause)
+            question = _within(question, end - time.monotonic())
+
+    def _admitted(self, question: SizedRequest, model: Model) -> Reply:
+        """Counted first, then admitted: who has no budget left takes no place from those who have."""
+        self._stopping.go_on()
+        entry = self._ledger.open(question.resource, question.request.purpose, model.name, question.tokens)
+        if isinstance(model, Extractive):  # it is never away and has no limits
+            return self._call(question, model, Passage(), entry)
+        with ExitStack() as inside:
+            try:
+                rate = _rate(self._settings, model.name)
+                admission = self._admission.admit(model.name, rate, question.tokens, question.request.timeout)
+                passage = inside.enter_context(admission)
+            except (ModelError, StoreError, StoppedError):
+                self._ledger.cancel(entry)
+                raise
+            return self._call(question, model, passage, entry)
+
+    def _call(self, question: SizedRequest, model: Model, passage: Passage, entry: Entry) -> Reply:
+        """The one place where a model is called: billed afterwards. What it cost stands in the reply.
+
+        What is left in flight stays counted as it was reserved: nobody knows what the provider bills for it.
+        """
+        try:
+            reply = model.complete(question.request)
+        except ModelError as error:
+            passage.failed(error)
+            self._ledger.close(entry, error.usage if isinstance(error, BilledError) else None, failed=True)
+            raise
+        passage.answered()
+        cost = self._ledger.close(entry, reply.usage)
+        return reply if cost is None else msgspec.structs.replace(reply, cost=cost)
+
+
+def _until_next(error: ModelError, usual: float) -> float:
+    """How long before the same model is asked again; infinity where it is not."""
+    asked = error.retry_after or 0.0
+    return max(_spread(asked), usual) if error.retryable and asked <= _SHORT_S else math.inf
+
+
+def _within(question: SizedRequest, seconds: float) -> SizedRequest:
+    return question._replace(request=msgspec.structs.replace(question.request, timeout=max(seconds, _LEAST_TIMEOUT_S)))
+
+
+def _rate(settings: Settings, model: str) -> Rate:
+    known = settings.models.get(model)
+    return Rate(**known.limits) if known and known.limits else Rate()
+
+
+def _is_busy(error: ModelError) -> bool:
+    return bool(error.retry_after) and not isinstance(error, PassedOverError)
+
+
+def _lets_extractive_stand_in(error: ModelError) -> bool:
+    return isinstance(error, BudgetReachedError) and error.instead == "extractive"
+
+
+def _nobody(names: Sequence[str], refused: Mapping[str, ModelError]) -> ModelError:
+    """One error for all of them. Somebody who may answer sooner than others decides how long to wait."""
+    if len(names) == 1:
+        return refused[names[0]]
+    reasons = [f"{name}: {str(refused[name])[:_LONGEST_REASON] if name in refused else 'not asked'}" for name in names]
+    later = [error for error in refused.values() if error.retryable]
+    waits = [error.retry_after or UNKNOWN_S for error in later] if any(error.retry_after for error in later) else []
+    text = f"no model of the list gave an answer that can be used. {'; '.join(reasons)}"
+    why = (later or [*refused.values()])[-1].why
+    return ModelError(text, retryable=bool(later), retry_after=min(waits, default=None), why=why)
+
+
+def patience_ms(error: ModelError) -> int:
+    """How long work waits after a failure that may pass: as long as it was told, else about ten seconds; not all at once."""
+    wait = error.retry_after or random.uniform(0.5, 1.5) * UNKNOWN_S
+    return round(1000 * _spread(wait))
+
+
+def _spread(wait: float) -> float:
+    return wait + random.uniform(0, _SPREAD * wait)

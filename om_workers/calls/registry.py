@@ -1,0 +1,137 @@
+"""Which model answers for a name: a provider's by the size of what is asked, and the model-free one where none can."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import structlog
+
+from om_api.domain.errors import ModelError, SettingsError
+from om_api.domain.extras import missing
+from om_api.domain.lru import LRU
+from om_api.settings import ModelSettings, Settings
+from om_api.settings.model_settings import key_variable, provider_of
+from om_workers.llm.base import Model
+from om_workers.llm.deadline import WaitFor, to_the_end
+from om_workers.llm.extractive import Extractive
+from om_workers.llm.scripted import Scripted
+
+Variable: TypeAlias = Callable[[str], str | None]
+Factory: TypeAlias = "Callable[[str, ModelSettings, Variable, WaitFor], Model]"
+MADE = 256  # models with their settings, of each time they were changed
+KEPT_REQUESTS = 100
+_log = structlog.get_logger("om_workers")
+
+
+def _extractive(_name: str, _settings: ModelSettings, _variable: Variable, _wait: WaitFor) -> Model:
+    return Extractive()
+
+
+def _gemini(name: str, settings: ModelSettings, variable: Variable, wait: WaitFor) -> Model:
+    from om_workers.llm.gemini import Gemini  # noqa: PLC0415 -- each SDK takes half a second and 30 MB, used or not
+
+    return Gemini(name, settings, key_of(name, settings, variable), wait)
+
+
+def _openai(name: str, settings: ModelSettings, variable: Variable, wait: WaitFor) -> Model:
+    from om_workers.llm.openai_compatible import OpenAICompatible  # noqa: PLC0415 -- the same
+
+    return OpenAICompatible(name, settings, key_of(name, settings, variable), wait)
+
+
+def _scripted(name: str, settings: ModelSettings, _variable: Variable, wait: WaitFor) -> Model:
+    delay, answer = settings.options.get("delay", 0), settings.options.get("answer", "")
+    return Scripted.echo(name=name, delay=float(delay), answer=str(answer), keep=KEPT_REQUESTS, wait=wait)
+
+
+_PROVIDERS: dict[str, Factory] = {
+    "extractive": _extractive,
+    "gemini": _gemini,
+    "openai": _openai,
+    "scripted": _scripted,
+}
+
+
+def key_of(name: str, settings: ModelSettings, variable: Variable) -> str:
+    """The key that a model's settings ask for, "" if they ask for none; `variable` reads the environment.
+
+    Only the variable they name is read, or the provider's usual one at the provider's own address: no other server is ever
+    shown that one. Raises SettingsError when a variable is asked for and holds no key.
+    """
+    holder = key_variable(name, settings)
+    if not holder:
+        return ""
+    key = (variable(holder) or "").strip()
+    if not (key and key.isascii() and key.isprintable()):
+        raise SettingsError(f"{holder} holds no key; set it to the provider's key and restart the workers")
+    return key
+
+
+class Registry:
+    """Makes models by name, once each; says once which names nobody here can answer for, and why.
+
+    `wait` is how their calls are waited for.
+    """
+
+    def __init__(self, settings: Settings, wait: WaitFor = to_the_end) -> None:
+        self._settings = settings
+        self._wait = wait
+        self._made: LRU[tuple[str, str], Model | None] = LRU(MADE)
+        self._making = threading.Lock()  # threads that ask for the same model get the same one
+        self.extractive = Extractive()
+
+    def model(self, names: Sequence[str]) -> Model:
+        """The first of the named models that can answer; the extractive one when none can."""
+        return next((model for name in names if (model := self.model_for(name, 0))), self.extractive)
+
+    def model_for(self, name: str, tokens: int) -> Model | None:
+        """The model that answers a request of so many tokens for a name: its smallest tier that holds them, else itself.
+
+        None if that cannot be used here. Raises ModelError (not retryable) for a request above every tier of a name that no
+        provider stands behind.
+        """
+        settings = self._of(name)
+        fitting = next((tier.model for tier in settings.tiers if tokens <= tier.up_to), name)
+        if fitting == name and settings.tiers and not settings.provider:
+            raise ModelError(
+                f"{name} has no tier for {tokens:,} tokens, its largest is up to {settings.tiers[-1].up_to:,}; add a tier,"
+                f" or give it a provider and it answers what is larger itself",
+                retryable=False,
+            )
+        return self._known(fitting)
+
+    def _of(self, name: str) -> ModelSettings:
+        return self._settings.models.get(name) or ModelSettings()
+
+    def _known(self, name: str) -> Model | None:
+        settings = self._of(name)
+        key = (name, settings.model_dump_json())
+        with self._making:
+            if key not in self._made:
+                self._made.put(key, self._make(name, settings))
+            return self._made.get(key)
+
+    def _make(self, name: str, settings: ModelSettings) -> Model | None:
+        provider = provider_of(name, settings)
+        try:
+            return self._provided(provider, name, settings)
+        except SettingsError as error:
+            reason = str(error)
+        except ModuleNotFoundError as error:
+            reason = str(missing(error))
+        _log.warning(
+            "model_not_available",
+            model=name,
+            provider=provider,
+            reason=reason,
+            available=sorted(_PROVIDERS),
+            instead="the next model of the list, at last the extractive observer and reflector, which need no key",
+        )
+        return None
+
+    def _provided(self, provider: str, name: str, settings: ModelSettings) -> Model:
+        if provider not in _PROVIDERS:
+            raise SettingsError(f"there is no provider {provider}; permitted: {', '.join(_PROVIDERS)}")
+        return _PROVIDERS[provider](name, settings, self._settings.variable, self._wait)

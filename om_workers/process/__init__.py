@@ -1,0 +1,1 @@
+"""What a worker process is beside its work: leases kept alive, signs of life, its stop, and what it tells."""

@@ -1,0 +1,220 @@
+"""The one place where workers say what happened. Best effort: what cannot be told delays and fails nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from om_api.domain import events
+from om_api.domain.errors import InvalidInputError, ModelError, StoreError, Why
+from om_api.domain.events import Event
+from om_api.domain.messages import Message
+from om_api.domain.values import Chunk, Generation, Observation, Outcome, Scope
+from om_api.settings import Settings
+from om_api.store.driver.connection import Connection
+from om_api.store.fleet import event_stream as stream
+from om_api.store.fleet.event_stream import Caps
+from om_api.store.memory import due
+from om_api.store.memory.adopt import Adopted
+from om_api.store.memory.clear import Cleared
+from om_api.store.memory.keys import Keys
+from om_api.store.memory.server_clock import ServerClock
+
+_WHO = {"observe": "observer", "reflect": "reflector"}
+
+
+class Cut(NamedTuple):
+    """A new chunk: whose messages it holds, how many, and of how many tokens."""
+
+    thread: str
+    chunk: str
+    messages: int
+    message_tokens: int
+
+
+class ChunkRead(Protocol):
+    """A chunk as whoever works on it has read it."""
+
+    @property
+    def scope(self) -> Scope:
+        """The scope whose memory it belongs to."""
+
+    @property
+    def chunk(self) -> Chunk:
+        """What the store says of it."""
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """Its messages."""
+
+
+class EventPublisher:
+    """Publishes events and counts what they say, each after it happened; a StoreError is swallowed after one try."""
+
+    def __init__(self, settings: Settings, connection: Connection, keys: Keys) -> None:
+        self._settings = settings
+        self._run = connection.run
+        self._keys = keys
+        self._clock: ServerClock | None = None
+
+    def tell(self, *told: Event) -> None:
+        """Publish events in one round trip; nothing for none."""
+        if told:
+            with suppress(StoreError):
+                self._publish(told)
+
+    def _publish(self, told: Sequence[Event]) -> None:
+        clock = self._clock or ServerClock()
+        if self._clock is None:
+            clock.seen(self._run(due.server_ms(once=True)))
+            self._clock = clock
+        clock.seen(self._run(stream.publish(self._keys, told, self._caps(), clock.ms())))
+
+    def _caps(self) -> Caps:
+        memory = self._settings.memory
+        return Caps(memory.events.keep, memory.metrics.resources)
+
+    def met(self, resources: Sequence[str], now: int) -> None:
+        """Somebody writes under these names, at server ms `now`: whoever watches should see them before anything happens."""
+        with suppress(StoreError):
+            self._run(stream.meet(self._keys, resources, self._caps(), now))
+
+    # -- chunks -------------------------------------------------------------------------------------------------------
+
+    def sealed(self, scope: Scope, cut: Sequence[Cut]) -> None:
+        """Chunks were cut out of what was raw."""
+        self.tell(*(Event(kind="sealed", resource=scope.resource, **one._asdict()) for one in cut))
+
+    def observing(self, *reads: ChunkRead) -> float:
+        """A model is asked to observe chunks; the moment, from which it is reckoned how long that took."""
+        began = time.monotonic()
+        self.tell(*(_of_chunk("observing", read) for read in reads))
+        return began
+
+    def buffered(self, read: ChunkRead, made: Observation, began: float) -> None:
+        """A chunk's observation was stored that was asked for when it `began`."""
+        event = _of_chunk("buffered", read, seconds=_since(began), cost=made.cost)
+        self.tell(msgspec.structs.replace(event, tokens=made.tokens, model=made.model))
+
+    def isolated(self, read: ChunkRead, did: Outcome) -> None:
+        """A chunk could not be observed: it was split, or its one message quarantined."""
+        kinds = {Outcome.SPLIT: "split", Outcome.REJECTED: "quarantined"}
+        if did in kinds:
+            self.tell(_of_chunk(kinds[did], read))
+
+    def adopted(self, resource: str, thread: str, adopted: Adopted | None) -> None:
+        """Messages that a plain client wrote could not be accepted, if there were any."""
+        if adopted and adopted.rejected:
+            self.tell(Event(kind="quarantined", resource=resource, thread=thread, messages=adopted.rejected))
+            self.trimmed(resource, adopted.trimmed)
+
+    def trimmed(self, resource: str, entries: int) -> None:
+        """Entries left a quarantine because it was full. That is counted, and no event."""
+        self._count(resource, "trimmed", entries)
+
+    def activated(self, scope: Scope, chunks: Sequence[Chunk], chosen: Collection[str]) -> None:
+        """Chunks became observations."""
+        self.tell(events.activated(scope, chunks, chosen, "worker"))
+
+    # -- reflections --------------------------------------------------------------------------------------------------
+
+    def reflecting(self, scope: Scope, generation: int, observations: int, tokens: int) -> float:
+        """A model is asked to condense observations, of so many tokens with the generation before; the moment."""
+        began = time.monotonic()
+        event = Event(kind="reflecting", resource=scope.resource, thread=scope.thread, generation=generation)
+        self.tell(msgspec.structs.replace(event, observations=observations, input_tokens=tokens))
+        return began
+
+    def drafted(self, scope: Scope, made: Generation, began: float) -> None:
+        """A reflection was thought ahead of need."""
+        self.tell(_of_reflection("drafted", scope, made, _since(began), made.cost))
+
+    def reflected(self, scope: Scope, made: Generation, began: float | None) -> None:
+        """A generation came into force; where it was drafted before, its time and cost were told then."""
+        spent = (None, None) if began is None else (_since(began), made.cost)
+        self.tell(_of_reflection("reflected", scope, made, *spent))
+
+    # -- the rest -----------------------------------------------------------------------------------------------------
+
+    def cleared(self, resource: str, cleared: Cleared) -> None:
+        """A memory was ended because nobody used it, unless somebody did meanwhile."""
+        if cleared.outcome is Outcome.CLEARED:
+            self.tell(events.cleared(Scope(resource), cleared.messages, cleared.observations))
+
+    def failed(self, what: str, task: str, error: Exception) -> None:
+        """A unit of work on a scope, or a messages key, ended with an error: of that its kind is told, never its text."""
+        resource, thread = self._named(what)
+        self.tell(Event(kind="failed", resource=resource, thread=thread, task=task, why=why(error)))
+
+    def _named(self, what: str) -> tuple[str, str | None]:
+        if key := self._keys.parse_messages(what):
+            return key.resource or "", key.thread
+        try:
+            return Scope.parse(what)
+        except InvalidInputError:
+            return "", None
+
+    def billed(self, resource: str, purpose: str, micros: int | None) -> None:
+        """A call was paid for, in millionths of a dollar. That is counted, and no event: what was made of it is."""
+        self._count(resource, f"micros|{_WHO[purpose]}", micros or 0)
+
+    def unknown(self, names: int) -> None:
+        """So many names were marked due that nobody ever wrote a message under. Of nobody's memory: counted, and no event."""
+        self._count("", "unknown", names)
+
+    def _count(self, resource: str, what: str, amount: int) -> None:
+        with suppress(StoreError):
+            self._run(stream.add(self._keys, {resource: {what: amount}}))
+
+    def budget_reached(self, resource: str, setting: str, then: str, day: str) -> None:
+        """A day's budget (of all agents: resource "") is used up; told once, however many processes notice."""
+        with suppress(StoreError):
+            if self._run(stream.first_to_tell(self._keys, f"{day}:{setting}:{resource}")):
+                self.tell(Event(kind="budget_reached", resource=resource, setting=setting, then=then))
+
+
+def why(error: Exception) -> Why:
+    """What kind of failure an error is, by what it is and not by what it says."""
+    if isinstance(error, ModelError):
+        return error.why
+    return "store" if isinstance(error, StoreError) else "other"
+
+
+def _of_chunk(kind: str, read: ChunkRead, seconds: float | None = None, cost: float | None = None) -> Event:
+    return Event(
+        kind=kind,
+        resource=read.scope.resource,
+        thread=read.chunk.thread,
+        chunk=read.chunk.id,
+        messages=len(read.messages),
+        message_tokens=read.chunk.tokens,
+        seconds=seconds,
+        cost=cost,
+    )
+
+
+def _of_reflection(
+    kind: str, scope: Scope, made: Generation, seconds: float | None = None, cost: float | None = None
+) -> Event:
+    return Event(
+        kind=kind,
+        resource=scope.resource,
+        thread=scope.thread,
+        generation=made.n,
+        observations=len(made.observation_ids),
+        input_tokens=made.input_tokens,
+        tokens=made.tokens,
+        level=made.level,
+        loss=made.loss,
+        model=made.model,
+        seconds=seconds,
+        cost=cost,
+    )
+
+
+def _since(began: float) -> float:
+    return round(time.monotonic() - began, 3)

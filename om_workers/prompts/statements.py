@@ -1,0 +1,63 @@
+"""Notes taken apart for the check: each line with its importance, its place and its facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from om_workers.prompts.facts import Fact, FactKind, facts, leading
+from om_workers.prompts.lines import MARKS, USUAL, is_reading, priority_of
+from om_workers.prompts.threads import is_thread_tag
+
+IMPORTANT, DONE = MARKS["🔴"], MARKS["✅"]
+_HEADER = re.compile(r"[ \t]*(?:#+[ \t]*|\*\*)?Date:", re.IGNORECASE)
+_LEAD = re.compile(
+    r"[ \t]*(?:[-*•]|\d{1,4}[.)](?=\s))?[ \t]*(?:🔴|✅|🟡|🟢)?\ufe0f?[ \t]*(?:\([\d:., apmAPM–—-]{1,20}\))?[ \t]*(?:🔴|✅|🟡|🟢)?"
+    r"\ufe0f?[ \t]*(?:->|→)?[ \t]*"
+)
+_NESTED = re.compile(r"(?:\t|  +)\S")
+
+
+class Statement(NamedTuple):
+    """One line: what it says after its mark and time, its priority, and from oldest 0 to newest 1 its place.
+
+    `header` is a date above others, `nested` a detail of the line above.
+    """
+
+    text: str
+    priority: int
+    place: float
+    header: bool
+    nested: bool
+    facts: tuple[Fact, ...]
+
+    @property
+    def kind(self) -> FactKind | None:
+        """As what a whole line is looked for: 🔴 or ✅ or not at all."""
+        if self.nested or self.header:
+            return None
+        return {IMPORTANT: FactKind.IMPORTANT, DONE: FactKind.DONE}.get(self.priority)
+
+
+def statements(texts: Sequence[str]) -> list[Statement]:
+    """The lines of notes, oldest first, without empty ones, thread tags, and what is only a reading of other lines."""
+    raw = [line for text in texts for line in text.split("\n") if line.strip() and not is_thread_tag(line)]
+    said = [_LEAD.sub("", line, count=1) for line in raw]
+    read = [facts(body) for body in said]
+    named = {fact.key for some in read for fact in some if fact.kind is FactKind.NAME}
+    last = max(len(raw) - 1, 1)
+    lines, priority, skipped = list[Statement](), USUAL, False
+    for at, (line, body, some) in enumerate(zip(raw, said, read, strict=True)):
+        nested, header = bool(_NESTED.match(line)), bool(_HEADER.match(line))
+        priority = priority_of(line) or (priority if nested else USUAL)
+        skipped = is_reading(line) or (skipped and nested)
+        if not skipped:
+            found = dict.fromkeys([*some, *(fact for fact in leading(body) if fact.key in named)])
+            lines.append(Statement(body, priority, at / last, header, nested, tuple(found)))
+    return lines
+
+
+def bodies(text: str) -> Iterator[str]:
+    """What the lines of an answer say, thread tags and marks left out."""
+    return (_LEAD.sub("", line, count=1) for line in text.split("\n") if line.strip() and not is_thread_tag(line))

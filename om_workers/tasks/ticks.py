@@ -1,0 +1,149 @@
+"""The Celery tasks: thin shells that call one method, log one line, and return its outcome word.
+
+Messages carry scope and chunk ids, never text.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any
+
+import structlog
+from celery import shared_task
+from structlog.contextvars import bound_contextvars
+
+from om_api.domain.errors import OMError
+from om_api.domain.values import Outcome
+from om_api.store.memory.scope_state import ScopeState
+from om_workers.process.stopping import StoppedError
+from om_workers.tasks import wiring
+from om_workers.work.scope_worker import Looked
+
+_TURN_S = 2.0  # for which a task goes on with one scope while others wait
+_log = structlog.get_logger("om_workers")
+
+
+def unit(event: str, task: str) -> Callable[[Callable[..., Looked]], Callable[..., Looked]]:
+    """Make what a task does, or a part of it, a unit of work: one line of log with its seconds and outcome.
+
+    An error is the outcome `failed`, and told with the task's name.
+    What a worker that stops leaves to others is `rest`: they find the scope due.
+    The only place where a broad except is right: whatever goes wrong, the due index brings the scope back.
+    """
+
+    def decorate(work: Callable[..., Looked]) -> Callable[..., Looked]:
+        @wraps(work)
+        def run(*ids: str, **given: Any) -> Looked:
+            with bound_contextvars(scope=ids[0] if ids else ""):
+                return _looked(partial(work, *ids, **given), ids, event, task)
+
+        return run
+
+    return decorate
+
+
+def _looked(work: Callable[[], Looked], ids: tuple[str, ...], event: str, task: str) -> Looked:
+    begun = time.perf_counter()
+    try:
+        came = work()
+    except StoppedError:
+        _log.info(event, outcome=str(Outcome.REST), ids=ids[1:], left=True)
+        return Looked(Outcome.REST)
+    except OMError as error:
+        _log.warning(event, outcome=str(Outcome.FAILED), ids=ids[1:], error=str(error)[:500])
+        return _failed(task, ids, error)
+    except Exception as error:
+        _log.exception(event, outcome=str(Outcome.FAILED), ids=ids[1:])
+        return _failed(task, ids, error)
+    _log.info(event, outcome=str(came.outcome), ids=ids[1:], seconds=round(time.perf_counter() - begun, 3))
+    return came
+
+
+def _failed(task: str, ids: tuple[str, ...], error: Exception) -> Looked:
+    if ids and (services := wiring.made()):
+        services.events.failed(ids[0], task, error)
+    return Looked(Outcome.FAILED)
+
+
+@shared_task(name="om.observer_tick", send_events=False, ignore_result=True)
+def observer_tick() -> str:
+    """Dispatch what is due to be observed, and what plain writers left to be adopted."""
+    return str(wiring.rounds().observe())
+
+
+@shared_task(name="om.reflector_tick", send_events=False, ignore_result=True)
+def reflector_tick() -> str:
+    """Dispatch what is due to be reflected."""
+    return str(wiring.rounds().reflect())
+
+
+@shared_task(name="om.sweep", send_events=False, ignore_result=True)
+def sweep() -> str:
+    """Make good what pushes, tasks and dead workers left undone."""
+    return str(wiring.rounds().sweep())
+
+
+@shared_task(name="om.adopt", ignore_result=True)
+def adopt(*keys: str) -> str:
+    """Count what plain ZADDs left under messages keys, each a unit of its own: what is wrong with one hurts no other."""
+    outcomes = [_adopt(key).outcome for key in keys]
+    return str(next((outcome for outcome in outcomes if outcome is not Outcome.REST), Outcome.REST))
+
+
+@unit("key_adopted", "om.adopt")
+def _adopt(key: str) -> Looked:
+    return Looked(wiring.sweeper().adopt(key))
+
+
+@shared_task(name="om.observe", ignore_result=True)
+def observe(scope: str, lease: str = "") -> str:
+    """Make the moves a scope is due, and have those chunks observed here that come first; a task for them costs as much again.
+
+    It goes on so with what comes after them, and begins no chunk when its turn is over: then others come first.
+    With the `lease` it was handed out with it begins only if no other task did what it is for; without, somebody asks by hand.
+    """
+    until = time.monotonic() + _TURN_S
+    came = _look(scope, lease)
+    wiring.dispatcher().refill("observe")
+    while came.chunks:
+        came = _observe(scope, *came.chunks, until=until, seen=came.seen)
+        wiring.dispatcher().refill("observe")
+    return str(came.outcome)
+
+
+@unit("scope_observed", "om.observe")
+def _look(scope: str, lease: str) -> Looked:
+    if not _begun("observe", scope, lease):
+        return Looked(Outcome.SUPERSEDED)
+    return wiring.scope_worker().observe(scope, until=math.inf)
+
+
+@shared_task(name="om.observe_chunk", ignore_result=True)
+def observe_chunk(scope: str, *chunks: str) -> str:
+    """Have a sealed chunk observed, or several small ones in one call."""
+    return str(_observe(scope, *chunks).outcome)
+
+
+@unit("chunk_observed", "om.observe_chunk")
+def _observe(scope: str, *chunks: str, until: float = 0.0, seen: ScopeState | None = None) -> Looked:
+    return wiring.observer().observe_chunks(scope, *chunks, until=until, seen=seen)
+
+
+@shared_task(name="om.reflect", ignore_result=True)
+def reflect(scope: str, lease: str = "") -> str:
+    """Make the move a scope's observations are due; `lease` as for `om.observe`."""
+    came = _reflect(scope, lease)
+    wiring.dispatcher().refill("reflect")
+    return str(came.outcome)
+
+
+@unit("scope_reflected", "om.reflect")
+def _reflect(scope: str, lease: str) -> Looked:
+    return Looked(wiring.reflector().reflect(scope) if _begun("reflect", scope, lease) else Outcome.SUPERSEDED)
+
+
+def _begun(queue: str, scope: str, lease: str) -> bool:
+    return not lease or wiring.dispatcher().begin(queue, scope, lease)

@@ -1,0 +1,158 @@
+"""The composition root: the only place where real things are made, once a process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from om_api.domain import tokens
+from om_api.settings import Settings, load_settings
+from om_api.store.driver.connection import Connection, open_client
+from om_api.store.memory.keys import Keys
+from om_api.store.memory.server_clock import ServerClock
+from om_workers.calls.admission import Admission
+from om_workers.calls.ledger import Ledger
+from om_workers.calls.model_calls import ModelCalls
+from om_workers.calls.registry import Registry
+from om_workers.process.event_publisher import EventPublisher
+from om_workers.process.heartbeat import Heartbeat
+from om_workers.process.presence import Presence
+from om_workers.process.settings_watcher import SettingsWatcher
+from om_workers.process.stopping import Stopping
+from om_workers.work.dispatcher import Dispatcher
+from om_workers.work.observer import Observer
+from om_workers.work.reflector import Reflector
+from om_workers.work.rounds import Rounds
+from om_workers.work.scope_worker import ScopeWorker
+from om_workers.work.services import Services, TaskQueues
+from om_workers.work.sweep import Sweeper
+
+_STORE_TIMEOUT_S = 10.0
+_once = threading.RLock()
+_queues: list[TaskQueues] = []
+
+
+def build(settings: Settings, queues: TaskQueues, client: Any = None, registry: Registry | None = None) -> Services:
+    """Make everything a unit of work is handed; without a registry, models are those of the settings."""
+    connection = Connection(client if client is not None else open_client(settings.redis_url, _STORE_TIMEOUT_S))
+    keys, count, stopping = Keys(settings.prefix), tokens.counter(settings.memory.tokenizer), Stopping()
+    presence, events = Presence(connection, keys), EventPublisher(settings, connection, keys)
+    registry, ledger = registry or Registry(settings, stopping.wait_for), Ledger(settings, connection, keys, events)
+    admission = Admission(connection, keys, stopping=stopping)
+    return Services(
+        settings=settings,
+        connection=connection,
+        keys=keys,
+        clock=ServerClock(),
+        count=count,
+        heartbeat=Heartbeat(connection, presence=presence),
+        presence=presence,
+        registry=registry,
+        models=ModelCalls(registry, admission, ledger, settings, count, stopping=stopping),
+        stopping=stopping,
+        queues=queues,
+        events=events,
+    )
+
+
+# -- what this process has, made at first use: a forked worker must not share its parent's connections ----------------
+
+
+def use(queues: TaskQueues) -> None:
+    """Say how this process passes work on; app.py does, before anything is made."""
+    _queues[:] = [queues]
+
+
+@cache
+def settings() -> Settings:
+    """This process' settings."""
+    return load_settings()
+
+
+@cache
+def _watcher() -> SettingsWatcher:
+    return SettingsWatcher(settings())
+
+
+@cache
+def _services() -> Services:
+    return build(settings(), _queues[0])
+
+
+@cache
+def _dispatcher(services: Services) -> Dispatcher:
+    return Dispatcher(services)
+
+
+def services() -> Services:
+    """What units of work of this process are handed; changed files of settings are taken up first."""
+    with _once:
+        _watcher().look()
+        return _services()
+
+
+def made() -> Services | None:
+    """The same if they were made already; None else."""
+    return _services() if _services.cache_info().currsize else None
+
+
+def dispatcher() -> Dispatcher:
+    """Who hands out work in this process; one, for it knows how large the fleet was when it looked last."""
+    with _once:
+        return _dispatcher(services())
+
+
+def rounds() -> Rounds:
+    """The rounds of this process."""
+    return Rounds(services(), dispatcher(), _watcher().changed)
+
+
+def scope_worker() -> ScopeWorker:
+    """Who moves scopes in this process."""
+    return ScopeWorker(services())
+
+
+def observer() -> Observer:
+    """The Observer of this process."""
+    return Observer(services(), scope_worker())
+
+
+def reflector() -> Reflector:
+    """The Reflector of this process."""
+    return Reflector(services(), scope_worker())
+
+
+def sweeper() -> Sweeper:
+    """The sweeper of this process."""
+    return Sweeper(services())
+
+
+# -- its life ---------------------------------------------------------------------------------------------------------
+
+
+def begin(queues: Iterable[str] = (), concurrency: int = 1) -> None:
+    """Say that this process is ready to work off these queues, with so many tasks at a time."""
+    services().presence.serve(queues, concurrency)
+    services().heartbeat.begin(dispatcher().keep)
+
+
+def stop(*, at_once: bool = False) -> None:
+    """Begin no call of a model any more; those in flight may end within `stop_grace`, or are left at once."""
+    if ours := made():
+        ours.stopping.ask(settings().memory.stop_grace)
+        if at_once:
+            ours.stopping.leave()
+
+
+def stops() -> bool:
+    """Whether this process was asked to stop."""
+    ours = made()
+    return ours is not None and ours.stopping.asked
+
+
+def end() -> None:
+    """Say that this process works no longer, if it ever began."""
+    if ours := made():
+        ours.heartbeat.stop()

@@ -1,0 +1,149 @@
+"""Thinking of a reflection: answers are asked for until one is short enough and keeps what matters; the best one counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from om_api.domain.errors import ModelError
+from om_api.domain.values import Candidate
+from om_workers.llm.base import Reply, Request
+from om_workers.process.stopping import StoppedError
+from om_workers.prompts.loss import Check
+from om_workers.prompts.parse import Reflected, parse_reflector
+
+LEVELS = 4  # of compression, tried one after the other until an answer is small enough
+HARDEST = 4
+_AGAIN = 2  # answers to the list of what was dropped
+USUAL = 0.75  # of the notes' tokens: what every fact that matters has room in
+
+
+def usable(reply: Reply) -> Reflected:
+    """What a reply says; ModelError (not retryable) when it is empty or caught in a loop."""
+    said = parse_reflector(reply.text)
+    if said.degenerate or not said.text.strip():
+        raise ModelError(
+            f"{reply.model} gave no usable reflection but nothing, or a loop", retryable=False, why="unusable"
+        )
+    return said
+
+
+class Task(NamedTuple):
+    """What is to be condensed: texts, oldest first, and their tokens; below how many; from which level on; what loss is borne."""
+
+    texts: Sequence[str]
+    size: int
+    target: int
+    start: int
+    max_loss: float
+
+
+class UsableAnswer(NamedTuple):
+    """One usable answer: what it says, its tokens, whether it is short enough, what share it lost and which facts."""
+
+    said: Reflected
+    tokens: int
+    fits: bool
+    level: int
+    loss: float
+    dropped: tuple[str, ...]
+    model: str
+
+    @property
+    def rank(self) -> tuple[bool, float, int]:
+        """The best answer is the least: one that fits, then the one that lost least; of those too long the shortest."""
+        return not self.fits, self.loss if self.fits else 0.0, self.tokens
+
+
+class Condensed(NamedTuple):
+    """The best answer, all that it was chosen from, and what they cost together (None: nobody knows)."""
+
+    best: UsableAnswer
+    candidates: tuple[Candidate, ...]
+    cost: float | None
+
+
+class Condensing:
+    """One task's way to its best answer.
+
+    `form` makes the request for a level and a list of what was dropped, `ask` has it answered and raises ModelError (not
+    retryable) for an answer that cannot be used, `count` counts tokens.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        form: Callable[[int, Sequence[str]], Request],
+        ask: Callable[[Request], tuple[Reply, Reflected]],
+        count: Callable[[str], int],
+    ) -> None:
+        self._task, self._form, self._ask, self._count = task, form, ask, count
+        self._check = Check(task.texts, room=task.target / max(1, task.size * USUAL))
+        self._answers: list[UsableAnswer] = []
+        self._costs: list[float | None] = []
+        self._refusal: ModelError | None = None
+
+    def condense(self) -> Condensed:
+        """Ask at most four levels, and at most twice more with what was dropped; the best answer of them all.
+
+        An answer too long, empty or caught in a loop is asked for at the next level; one that lost too much is asked for
+        again with the list of what it lost, unless it says the same as before. Raises ModelError when the model fails
+        before any usable answer, or (not retryable) when none was usable: the memory must stay as it is then. Raises
+        StoppedError when this process stops before any usable answer.
+        """
+        level, top, again = self._task.start, min(HARDEST, self._task.start + LEVELS - 1), 0
+        dropped: tuple[str, ...] = ()
+        while level <= top:
+            try:
+                answer = self._next(level, dropped)
+            except (ModelError, StoppedError):
+                if self._answers:  # not what was wished for, but good
+                    break
+                raise
+            if answer is None or not answer.fits:
+                level += 1
+            elif answer.loss <= self._task.max_loss or again == _AGAIN or self._repeats(answer):
+                break
+            else:
+                again, dropped = again + 1, answer.dropped
+        return self._best()
+
+    def _next(self, level: int, dropped: Sequence[str]) -> UsableAnswer | None:
+        """The next answer, kept among the candidates; None if it cannot be used."""
+        try:
+            reply, said = self._ask(self._form(level, dropped))
+        except ModelError as error:
+            if error.retryable:
+                raise
+            self._refusal = error
+            return None
+        self._costs.append(reply.cost)
+        found = self._check.of(said.text, level)
+        if found.dropped and not found.kept and not said.listed:
+            self._refusal = ModelError(
+                f"{reply.model} gave an excuse instead of a memory", retryable=False, why="unusable"
+            )
+            return None
+        tokens = self._count(said.text)
+        answer = UsableAnswer(said, tokens, tokens < self._task.target, level, found.loss, found.dropped, reply.model)
+        self._answers.append(answer)
+        return answer
+
+    def _repeats(self, answer: UsableAnswer) -> bool:
+        """Whether it says what was said before: a model without words, or without a choice, says it for ever."""
+        return any(answer.said.text == earlier.said.text for earlier in self._answers[:-1])
+
+    def _best(self) -> Condensed:
+        if not self._answers:
+            raise ModelError(
+                f"no usable reflection, the memory stays as it is: {self._refusal}. It is asked again; if that does not end,"
+                " name another reflector_model",
+                retryable=False,
+                why="unusable",
+            )
+        candidates = tuple(
+            Candidate(level=one.level, tokens=one.tokens, loss=one.loss, model=one.model) for one in self._answers
+        )
+        known = [cost for cost in self._costs if cost is not None]
+        cost = sum(known) if len(known) == len(self._costs) else None
+        return Condensed(min(self._answers, key=lambda one: one.rank), candidates, cost)

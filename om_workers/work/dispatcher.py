@@ -1,0 +1,154 @@
+"""The dispatcher: hands due scopes to the fleet as tasks, as many as it can begin; the rest waits in the due index."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from math import ceil
+from typing import NamedTuple
+
+import structlog
+
+from om_api.domain.errors import OMError
+from om_api.domain.values import Scope
+from om_api.store.fleet import health
+from om_api.store.fleet.presence import Worker
+from om_api.store.memory import due, keyspace_scan
+from om_api.store.memory.due import Claim
+from om_workers.work.services import Services
+
+_AT_ONCE = 100
+_SIFTED = 1_000
+_REFILL_S = 0.5
+_COUNTED_S = 5.0  # the fleet changes when a process starts or ends
+_HEARD_MS = due.LEASE_MS // 2  # a heartbeat and a half: who was not heard of for longer may be dead
+_USUAL = 32  # tasks at a time of a worker of an earlier version, which does not say
+_WIDEST = 1_000  # tasks at a time that are believed of one worker
+_LOST_MS = 10 * due.LEASE_MS  # a task may wait for long behind others, but not for ever
+_SHARES = {"observe": 1.0, "reflect": 0.5, "maintenance": 0.25}  # of what the fleet runs at a time: adopting is quick
+_log = structlog.get_logger("om_workers")
+
+
+class Handed(NamedTuple):
+    """How many scopes were handed out, and how many names were dropped that nobody ever wrote a message under."""
+
+    due: int = 0
+    unknown: int = 0
+
+
+class Dispatcher:
+    """One process' share in handing out work; its threads may use it at the same time, as other processes use theirs.
+
+    Never more tasks of looks wait than the workers that live run at a time, and half as many of reflections. Whoever begins one
+    hands out the next.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._run = services.run
+        keys, queues = services.keys, services.queues
+        self._kinds = {"observe": (keys.due_observe, queues.observe), "reflect": (keys.due_reflect, queues.reflect)}
+        self._capacity: dict[str, int] = {}
+        self._counted_at = float("-inf")
+        self._guard = threading.Lock()
+
+    def fill(self, queue: str, seconds: float) -> Handed:
+        """Hand out what is due, as far as there is room, for at most `seconds`; raises StoreError when store or broker is away.
+
+        A task that was lost is found here: its lease is over, and none waits in the queue. Names that nobody wrote under are
+        dropped first, whether there is room or not.
+        """
+        unknown = self._sift(queue, seconds / 2)
+        grace_ms = _LOST_MS if self._services.queues.waiting(queue) else 0
+        handed = self._fill(queue, seconds / 2, least=1, grace_ms=grace_ms)
+        return handed._replace(unknown=handed.unknown + unknown)
+
+    def refill(self, queue: str) -> None:
+        """Hand out what comes next, since a task was begun. What goes wrong here, the next tick makes good.
+
+        Who stops hands out nothing: what it gave back is due, and whoever goes on takes it.
+        """
+        if self._services.stopping.asked:
+            return
+        try:
+            self._fill(queue, _REFILL_S, least=max(1, self.room(queue) // 4), grace_ms=_LOST_MS)
+        except (OMError, ValueError) as error:
+            _log.warning("refill_failed", queue=queue, error=str(error)[:300])
+
+    def begin(self, queue: str, scope: str, lease: str) -> bool:
+        """Begin a task that was handed out; False when it has nothing to do any more, because another one did it."""
+        return self._run(due.start(self._kinds[queue][0], Claim(scope, lease)))
+
+    def keep(self) -> None:
+        """Keep the places of the tasks that this process holds and has not begun."""
+        for queue, (index, _) in self._kinds.items():
+            self._run(due.keep(index, self._services.queues.held(queue)))
+
+    def capacity(self, queue: str) -> int:
+        """How many tasks of a queue the workers that live run at a time, as counted within the last seconds."""
+        with self._guard:
+            if time.monotonic() - self._counted_at > _COUNTED_S:
+                own = self._services.presence.worker
+                workers = {
+                    each.name: each for each in (*self._run(health.workers(self._services.keys, _HEARD_MS)), own)
+                }
+                self._capacity = {
+                    name: sum(_width(each) for each in workers.values() if name in each.queues)
+                    for name in health.QUEUES
+                }
+                self._counted_at = time.monotonic()
+            return self._capacity[queue]
+
+    def room(self, queue: str) -> int:
+        """How many tasks of a queue may wait that nobody has begun."""
+        return ceil(self.capacity(queue) * _SHARES[queue])
+
+    def _sift(self, queue: str, seconds: float) -> int:
+        """Drop names that nobody wrote under from the front of a due index, until few of a thousand are; how many."""
+        index, dropped, end = self._kinds[queue][0], 0, time.monotonic() + seconds
+        while time.monotonic() < end:
+            first = self._run(due.first(index, _SIFTED))
+            known = self._known(first)
+            held = self._run(due.hold(index, [name for name in first if name not in known]))
+            came = self._known([each.scope for each in held])  # meanwhile; a message that comes later marks its scope
+            self._run(due.mark(index, [*came]))
+            dropped += self._run(due.drop(index, [each for each in held if each.scope not in came]))
+            if 2 * len(held) <= len(first):
+                break
+        self._services.events.unknown(dropped)
+        return dropped
+
+    def _fill(self, queue: str, seconds: float, *, least: int, grace_ms: int) -> Handed:
+        index, send = self._kinds[queue]
+        most, end, handed, unknown = self.room(queue), time.monotonic() + seconds, 0, 0
+        while most:
+            claims = self._run(due.claim(index, _AT_ONCE, most=most, least=least, grace_ms=grace_ms))
+            names = self._known([claim.scope for claim in claims])
+            known = [claim for claim in claims if claim.scope in names]
+            others = [claim for claim in claims if claim.scope not in names]
+            unknown += self._run(due.drop(index, others))
+            self._send(index, known, send)
+            handed += len(known)
+            if (len(claims) < _AT_ONCE and not others) or time.monotonic() > end:
+                break
+        self._services.events.unknown(unknown)
+        return Handed(handed, unknown)
+
+    def _known(self, names: Sequence[str]) -> set[str]:
+        """Those of scopes that somebody wrote messages under: whoever may mark scopes may write any name."""
+        scopes = {name: Scope.parse(name) for name in names if Scope.is_one(name)}
+        written = self._run(keyspace_scan.written(self._services.keys, [*scopes.values()]))
+        return {name for name, there in zip(scopes, written, strict=True) if there}
+
+    def _send(self, index: str, claims: Sequence[Claim], send: Callable[[str, str], None]) -> None:
+        for at, claim in enumerate(claims):
+            try:
+                send(claim.scope, claim.lease)
+            except OMError:  # else what was not sent would keep its place until its lease is over, or ten
+                self._run(due.give_back(index, claims[at:]))
+                raise
+
+
+def _width(worker: Worker) -> int:
+    return min(max(0, worker.concurrency) or _USUAL, _WIDEST)

@@ -1,0 +1,65 @@
+"""Poison: a chunk that cannot be observed is halved until the one message is found, which a placeholder stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from om_api.domain.tags import escape
+from om_api.domain.values import Observation, Outcome, new_id
+from om_api.store.memory import chunks, model_cooldown, quarantine
+from om_api.store.memory.adopt import rejection
+from om_workers.llm.base import Reply
+from om_workers.prompts.parse import Observed
+from om_workers.work.halving import half
+from om_workers.work.scope_worker import turn_of
+from om_workers.work.sealed import Sealed, observation_of
+from om_workers.work.services import Services
+
+
+def isolate(services: Services, sealed: Sealed, reason: str) -> Outcome:
+    """Halve a chunk of several messages (`split`), or put a placeholder in the place of a single one (`rejected`)."""
+    did = _quarantine(services, sealed, reason) if len(sealed.messages) == 1 else _halve(services, sealed)
+    services.events.isolated(sealed, did)
+    return did
+
+
+def _halve(services: Services, sealed: Sealed) -> Outcome:
+    scope, chunk = sealed.scope, sealed.chunk
+    turns = [turn_of(message, services.count) for message in sealed.messages]
+    n = half(turns, services.in_force(scope).limits)
+    tokens = min(sum(turn.tokens for turn in turns[:n]), chunk.tokens)
+    attempts = services.agent(scope).observer.max_attempts - 1
+    return services.run(chunks.split(services.keys, scope, chunk, n, tokens, attempts))
+
+
+def _quarantine(services: Services, sealed: Sealed, reason: str) -> Outcome:
+    keys, resource, chunk = services.keys, sealed.scope.resource, sealed.chunk
+    member = services.run(quarantine.sealed_member(keys, resource, chunk.id))
+    if member is None:
+        return Outcome.SUPERSEDED
+    now = sealed.state.now
+    entry = rejection("unobservable", member, chunk.thread, reason[:500], now, observation=chunk.id)
+    placeholder = _placeholder(sealed, reason, services.count)
+    did = services.run(chunks.buffer(keys, resource, placeholder, new_id(), entry))
+    if did is not Outcome.BUFFERED:
+        return did
+    services.events.trimmed(resource, services.run(quarantine.trim(keys, resource, 1)))
+    return Outcome.REJECTED
+
+
+def _placeholder(sealed: Sealed, reason: str, count: Callable[[str], int]) -> Observation:
+    (message,) = sealed.messages
+    day = datetime.fromtimestamp(message.at / 1000, UTC)
+    line = f"* 🔴 ({day:%H:%M}) One {message.role} message could not be observed: {' '.join(reason.split())[:500]}"
+    text = f"Date: {day:%b} {day.day}, {day.year}\n{escape(line)}"
+    observed = Observed(text=text, priority=5)
+    return observation_of(sealed, observed, Reply(text=text, model=quarantine.PLACEHOLDER), count(text))
+
+
+def of_the_model(reason: str, error: Exception) -> str:
+    """Says that no message is to blame: the model refuses what is harmless, too."""
+    return (
+        f"{reason[:300]}; and {str(error)[:300]} when asked for a harmless sentence: nothing was quarantined. Correct "
+        f"observer_model or its settings; it is tried again every {model_cooldown.WAIT_S // 60} minutes"
+    )

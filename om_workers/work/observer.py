@@ -1,0 +1,271 @@
+"""The Observer: has sealed chunks observed by a model and stores what it noted. Read, think, commit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from math import ceil
+
+import msgspec
+
+from om_api.domain.errors import ModelError, StoreError
+from om_api.domain.messages import Message
+from om_api.domain.values import Outcome, Scope, new_id
+from om_api.settings import MemorySettings
+from om_api.store.memory import chunks as chunking
+from om_api.store.memory import due, model_cooldown
+from om_api.store.memory.scope_state import ScopeState
+from om_workers.calls.model_calls import patience_ms
+from om_workers.llm.base import Reply
+from om_workers.process.stopping import StoppedError
+from om_workers.prompts.parse import Observed, parse_batch, parse_observer
+from om_workers.prompts.recalled import NOTHING_SHOWN, Shown
+from om_workers.prompts.render import Manner, batch_request, observer_request
+from om_workers.work import isolation, sealed
+from om_workers.work.scope_worker import Looked, ScopeWorker, chunk_lock
+from om_workers.work.sealed import Sealed, observation_of
+from om_workers.work.services import Services
+
+_DEADLY = "whoever tried to observe it ended, or could not store what was noted"
+# what every model can observe: asked before a message is blamed for what may be the model's fault
+_HARMLESS = Message(id="om-harmless", role="user", content="My name is Ada, and I live in Graz.")
+
+
+class Observer:
+    """The way of chunks from messages to observations: one chunk a call, or some small ones of several threads."""
+
+    def __init__(self, services: Services, worker: ScopeWorker) -> None:
+        self._services = services
+        self._run = services.run
+        self._worker = worker
+
+    def observe_chunks(self, name: str, *chunks: str, until: float = 0.0, seen: ScopeState | None = None) -> Looked:
+        """Observe sealed chunks of one scope in one call, then make whatever move the scope is due by that.
+
+        What that came to is returned with this outcome; `until` and `seen` as ScopeWorker says. Raises StoppedError when this
+        process stops meanwhile: their attempts are given back then, and the scope is due now.
+        """
+        scope = Scope.parse(name)
+        try:
+            with self._locked(scope, chunks) as mine:
+                outcome = self._observe_locked(scope, mine, seen) if mine else Outcome.BUSY
+        except StoppedError:  # only now that its locks are free: who finds one would wait for its end
+            self._run(due.mark(self._services.keys.due_observe, [scope]))
+            raise
+        if outcome not in {Outcome.BUFFERED, Outcome.SPLIT, Outcome.REJECTED}:
+            return Looked(outcome)
+        looked = self._worker.observe(name, until, seen)
+        if looked.outcome is Outcome.BUSY:
+            self._run(due.mark(self._services.keys.due_observe, [scope]))
+        return looked._replace(outcome=outcome)
+
+    @contextmanager
+    def _locked(self, scope: Scope, chunks: Collection[str]) -> Iterator[list[str]]:
+        """Those of the chunks that nobody else observes; they are kept while the block runs."""
+        of, locks = self._services.keys.of(scope.resource), self._services.heartbeat
+        with ExitStack() as held:
+            yield [chunk for chunk in chunks if held.enter_context(locks.lock(of.lock(chunk_lock(chunk))))]
+
+    def _observe_locked(self, scope: Scope, chunks: Sequence[str], seen: ScopeState | None = None) -> Outcome:
+        read = sealed.read(self._services, scope, chunks, seen)
+        if not read:
+            return Outcome.SUPERSEDED
+        agent = self._services.agent(scope)
+        if read[0].state.paused or read[0].waits or not agent.enabled or agent.read_only:
+            return Outcome.REST
+        begun = [(each, n) for each in read if (n := self._begin(each))]
+        if not begun:
+            return Outcome.SUPERSEDED
+        if len(begun) > 1:
+            return self._together(begun)
+        ((only, attempts),) = begun
+        if attempts > agent.observer.max_attempts:  # whoever tried before did not live to say why, or to store it
+            return self._after_deaths(only)
+        return self._try(only, attempts, agent.observer.max_attempts)
+
+    def _begin(self, read: Sealed, attempts: int = 1) -> int | None:
+        return self._run(chunking.begin(self._services.keys, read.scope.resource, read.chunk.id, attempts))
+
+    def _try(self, read: Sealed, attempts: int, limit: int) -> Outcome:
+        """One call. The last attempt shows nothing of what came before: that may be what the model chokes on."""
+        alone = attempts == limit > 1
+        before, task = ([], "") if alone else (read.texts, read.task)
+        began = self._services.events.observing(read)
+        try:
+            with self._given_back(read):
+                reply, observed = self._ask(read.scope, read.messages, before, task, read.shown)
+        except ModelError as error:
+            if error.retryable or attempts < limit:
+                self._again(read, error)
+                raise
+            reason = str(error)
+        else:
+            return self._commit(read, reply, observed, began)
+        if len(read.messages) == 1:
+            self._make_sure(read, reason)
+        return isolation.isolate(self._services, read, reason)
+
+    def _ask(
+        self,
+        scope: Scope,
+        messages: Sequence[Message],
+        before: Sequence[str] = (),
+        task: str = "",
+        known: Shown = NOTHING_SHOWN,
+    ) -> tuple[Reply, Observed]:
+        agent = self._services.agent(scope)
+        request = observer_request(messages, before, prior_task=task, known=known, **self._manner(agent))
+        return self._services.models.ask(scope.resource, agent.observer_models, request, _usable)
+
+    def _manner(self, agent: MemorySettings) -> Manner:
+        observer = agent.observer
+        return {
+            "previous_tokens": observer.previous_tokens,
+            "instruction": observer.instruction,
+            "timezone": agent.timezone,
+            "variant": observer.prompt,
+            "temperature": observer.temperature,
+            "timeout": observer.timeout,
+            "count": self._services.count,
+        }
+
+    def _commit(self, read: Sealed, reply: Reply, observed: Observed, began: float) -> Outcome:
+        resource, chunk = read.scope.resource, read.chunk.id
+        observation = observation_of(read, observed, reply, self._services.count(observed.text) if observed.text else 0)
+        with self._given_back(read):
+            did = self._run(chunking.buffer(self._services.keys, resource, observation, new_id()))
+        if did is Outcome.BUFFERED:
+            self._services.events.buffered(read, observation, began)
+            if chunking.root(chunk) != chunk:
+                self._run(model_cooldown.observed(self._services.keys, resource, chunk))
+        return did
+
+    @contextmanager
+    def _given_back(self, *reads: Sealed) -> Iterator[None]:
+        """Burn no attempt by what is the store's fault, or our own; the store may still be away."""
+        try:
+            yield
+        except (StoreError, StoppedError):
+            for read in reads:
+                with suppress(StoreError):
+                    self._begin(read, -1)
+            raise
+
+    def _again(self, read: Sealed, error: ModelError) -> None:
+        """Have a chunk tried again; no attempt is burned by what is the vendor's fault and not the chunk's."""
+        keys, scope = self._services.keys, read.scope
+        if error.retryable:
+            self._begin(read, -1)
+            self._run(due.postpone(keys.due_observe, scope, self._run(due.server_ms()) + patience_ms(error)))
+        else:
+            self._run(due.mark(keys.due_observe, [scope]))
+
+    def _make_sure(self, read: Sealed, reason: str) -> None:
+        """Return when the model can observe something, so that the message is to blame; raise ModelError when it cannot.
+
+        It can if a half of the same chunk was observed, else it is asked for what is harmless. Where that fails too, the
+        model or its settings are to blame: nothing is quarantined, and the resource waits a while.
+        """
+        keys, resource = self._services.keys, read.scope.resource
+        if self._run(model_cooldown.was_observed(keys, resource, read.chunk.id)):
+            return
+        try:
+            with self._given_back(read):
+                self._ask(read.scope, [msgspec.structs.replace(_HARMLESS, at=read.messages[0].at)])
+        except ModelError as error:
+            fault = error if error.retryable else ModelError(isolation.of_the_model(reason, error), why=error.why)
+            self._again(read, fault)
+            if error.retryable:
+                raise
+            self._run(model_cooldown.wait(keys, resource))
+            raise fault from error
+        self._run(model_cooldown.observed(keys, resource, read.chunk.id))
+
+    def _after_deaths(self, read: Sealed) -> Outcome:
+        """Blame a single message only if the model can be asked for what is harmless, and we live to say so.
+
+        Time 0: we ask. Time 1: that ends this worker too. So the resource waits before we ask, for as long as that may take
+        and a lease, and the attempts are given back before: whoever comes when it has waited tries the message again, for the
+        model may be another by then.
+        """
+        keys, resource = self._services.keys, read.scope.resource
+        if len(read.messages) > 1 or self._run(model_cooldown.was_observed(keys, resource, read.chunk.id)):
+            return isolation.isolate(self._services, read, _DEADLY)
+        asking_s = ceil(self._services.agent(read.scope).observer.timeout)
+        self._run(model_cooldown.wait(keys, resource, asking_s + due.LEASE_MS // 1000))
+        self._begin(read, -2)
+        try:
+            self._make_sure(read, _DEADLY)
+        except StoppedError:  # asked to end, we live to say that it was not the message
+            self._run(model_cooldown.over(keys, resource))
+            raise
+        self._run(model_cooldown.over(keys, resource))
+        return isolation.isolate(self._services, read, _DEADLY)
+
+    # -- several chunks in one call --------------------------------------------------------------------------------------
+
+    def _together(self, begun: Sequence[tuple[Sealed, int]]) -> Outcome:
+        """Observe chunks of several threads in one call. Whichever is left without an answer is tried alone from then on.
+
+        That is because its attempt stays counted: what is wrong with one chunk costs the others one call at most.
+        """
+        fresh = [read for read, attempts in begun if attempts == 1]
+        for read, attempts in begun:
+            if attempts > 1:  # somebody tried it since this was dispatched
+                self._begin(read, -1)
+        if not fresh:
+            self._run(due.mark(self._services.keys.due_observe, [begun[0][0].scope]))
+            return Outcome.SUPERSEDED
+        began = self._services.events.observing(*fresh)
+        try:
+            with self._given_back(*fresh):
+                reply, answers = self._ask_together(fresh)
+        except ModelError as error:
+            for read in fresh:
+                self._again(read, error)
+            raise
+        answered = [read for read in fresh if read.chunk.thread in answers]
+        if len(answered) < len(begun):
+            self._run(due.mark(self._services.keys.due_observe, [begun[0][0].scope]))
+        shares = zip(answered, _shares(reply, answered), strict=True)
+        did = [self._commit(read, share, answers[read.chunk.thread], began) for read, share in shares]
+        return Outcome.BUFFERED if Outcome.BUFFERED in did else Outcome.SUPERSEDED
+
+    def _ask_together(self, reads: Sequence[Sealed]) -> tuple[Reply, dict[str, Observed]]:
+        scope, agent = reads[0].scope, self._services.agent(reads[0].scope)
+        threads = {read.chunk.thread: read.messages for read in reads}
+        tasks = {read.chunk.thread: read.task for read in reads}
+        known = reads[0].shown
+        request = batch_request(threads, reads[0].texts, prior_tasks=tasks, known=known, **self._manner(agent))
+        return self._services.models.ask(
+            scope.resource, agent.observer_models, request, partial(_usable_of, list(request.threads))
+        )
+
+
+def _usable(reply: Reply) -> Observed:
+    observed = parse_observer(reply.text)
+    if not _can_be_used(observed):
+        raise ModelError(f"{reply.model} gave no observations but a refusal or a loop", retryable=False, why="unusable")
+    return observed
+
+
+def _usable_of(threads: Collection[str], reply: Reply) -> dict[str, Observed]:
+    found = {name: each for name, each in parse_batch(reply.text, threads).items() if _can_be_used(each)}
+    if not found:
+        raise ModelError(
+            f"{reply.model} gave no observations of any of {len(threads)} threads", retryable=False, why="unusable"
+        )
+    return found
+
+
+def _can_be_used(observed: Observed) -> bool:
+    return observed.readable and not observed.degenerate
+
+
+def _shares(reply: Reply, answered: Sequence[Sealed]) -> list[Reply]:
+    """The reply for each chunk, with its share of the cost by the tokens of its messages."""
+    total = sum(read.chunk.tokens for read in answered) or 1
+    cost = reply.cost or 0.0
+    costs = [None if reply.cost is None else cost * read.chunk.tokens / total for read in answered]
+    return [msgspec.structs.replace(reply, cost=each) for each in costs]

@@ -1,0 +1,254 @@
+"""Makes the moves a scope is due, seals and activates, and passes sealed chunks on. It decides when, never whether."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from om_api.domain import chunking, policy
+from om_api.domain.chunking import RawMessage
+from om_api.domain.message_tokens import count_message
+from om_api.domain.messages import Message
+from om_api.domain.policy import Move, Pressure
+from om_api.domain.values import Chunk, Outcome, Scope, new_id
+from om_api.settings import recorded_settings
+from om_api.store.memory import activate, clear, due, model_cooldown, note, requests, scope_state, seal
+from om_api.store.memory.adopt import adopt
+from om_api.store.memory.due import Claim
+from om_api.store.memory.note import Decided
+from om_api.store.memory.scope_state import ScopeState
+from om_workers.process.event_publisher import Cut
+from om_workers.work.services import Services
+from om_workers.work.sharing import batches
+
+_MOVES = 12  # in one look; the next look goes on from there
+
+
+class Looked(NamedTuple):
+    """What a look at a scope came to, and what it saw last; `chunks` whoever asked for it is to observe in one call."""
+
+    outcome: Outcome
+    chunks: tuple[str, ...] = ()
+    seen: ScopeState | None = None
+
+
+class ScopeWorker:
+    """One scope's next moves, decided by policy and made by scripts. No model is asked here."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._run = services.run
+
+    def observe(self, name: str, until: float = 0.0, seen: ScopeState | None = None) -> Looked:
+        """Make every move a scope is due, hand its sealed chunks out, and say done if nothing is left.
+
+        Until then, or while chunks are unready, the due index keeps the scope: whoever comes next goes on. Before `until`
+        (monotonic s) the first chunks that are to be observed in one call are left to the caller. For the others the scope is
+        due again at once, so that another task finds them: it stands in the queue once. What was `seen` saves a round trip.
+        """
+        scope, index = Scope.parse(name), self._services.keys.due_observe
+        lock = self._services.lock_name(scope, "observe")
+        with self._services.heartbeat.lock(lock) as mine:
+            if not mine:
+                self._run(due.when_free(index, scope, lock))
+                return Looked(Outcome.BUSY)
+            claim, agent = self._run(due.take(index, scope)), self._services.agent(scope)
+            state = self._run(scope_state.meet(self._services.keys, scope, *_names(seen), seals=agent.enabled))
+            word = state.word or agent.scope
+            if (word == "thread") != (scope.thread is not None):
+                self._hand_on(scope, word)
+            elif not agent.read_only:
+                return self._move(state, claim, until)
+            if claim:
+                self._run(due.done(index, claim))
+            return Looked(Outcome.REST)
+
+    def _hand_on(self, asked: Scope, word: str) -> None:
+        # A client may believe in another scope than the one in force: pass its mark on to who is meant.
+        keys = self._services.keys
+        threads = self._run(clear.threads_of(keys, asked.resource)) if word == "thread" else [None]
+        scopes = [Scope(asked.resource, thread) for thread in threads]
+        self._run(requests.hand_on(keys, asked, self._run(requests.requests(keys, asked)), scopes))
+        self._run(due.mark(keys.due_observe, scopes))
+
+    def _move(self, state: ScopeState, claim: Claim | None, until: float) -> Looked:
+        outcome, handled, limits = Outcome.REST, set[str](), self._services.in_force(state.scope).limits
+        for _ in range(_MOVES):
+            state = self._adopted(state)
+            forced, becomes = _forced(state, handled)
+            pressure = pressure_of(state, forced)
+            move = policy.decide(pressure, limits, state.now)
+            # what activation brings about is seen first, before a model is asked again
+            late = move.kind == "seal" and outcome is Outcome.ACTIVATED and not move.threads
+            did, cut = (Outcome.REST, []) if late else self._make(state, move)
+            asked = set(state.forced) - handled if move.kind == "seal" and move.threads else set[str]()
+            handled |= asked
+            ends = did is Outcome.REST and not asked
+            if ends or becomes:
+                self._note(state, pressure, becomes)
+            if ends:
+                return self._pass_on(state, pressure, claim, until, outcome, again=late or move.urgent)
+            outcome = outcome if did is Outcome.REST else did
+            state = self._again(state, cut)
+            if move.kind == "activate":
+                self._reflect_if_full(state)
+        self._run(due.mark(self._services.keys.due_observe, [state.scope]))
+        return Looked(outcome)
+
+    def _make(self, state: ScopeState, move: Move) -> tuple[Outcome, list[str]]:
+        if move.kind == "seal":
+            return self.seal(state, move)
+        return self._activate(state, move) if move.kind == "activate" else Outcome.REST, []
+
+    def _again(self, state: ScopeState, cut: Sequence[str] = ()) -> ScopeState:
+        chunks, threads = _names(state)
+        return self._run(scope_state.meet(self._services.keys, state.scope, [*chunks, *cut], threads))
+
+    def _adopted(self, state: ScopeState) -> ScopeState:
+        """The state, after what nobody counted was adopted."""
+        services, scope = self._services, state.scope
+        strays = [thread for thread, raw in state.raw.items() if raw.members != raw.counted]
+        for thread in strays:
+            adopted = self._run(adopt(services.keys, services.clock, scope, thread, services.count))
+            services.events.adopted(scope.resource, thread, adopted)
+        return self._again(state) if strays else state
+
+    def _note(self, state: ScopeState, pressure: Pressure, becomes: Sequence[tuple[str, str, str]]) -> None:
+        now = self._services.in_force(state.scope)
+        wake, limits = policy.wake(pressure, now.limits), recorded_settings.write(now)
+        if becomes or wake != state.wake or limits != state.record.limits:
+            what = Decided(limits, scope_state.wake_field(state.scope), wake, forced=becomes)
+            self._run(note.note(self._services.keys, state.scope, state.record.epoch, what))
+
+    def seal(self, state: ScopeState, move: Move) -> tuple[Outcome, list[str]]:
+        """Cut what a move names into chunks, whose ids come too: `rest` when nothing may be cut, `superseded` when it changed."""
+        keys, scope = self._services.keys, state.scope
+        raw = self._run(scope_state.raw_messages(keys, scope.resource, sorted(state.unsealed), state.raw))
+        turns = {
+            thread: [turn_of(message, self._services.count) for _, message in pairs] for thread, pairs in raw.items()
+        }
+        outcome, epoch, fresh, cut = Outcome.REST, state.record.epoch, new_id(), list[Cut]()
+        for thread, start, stop in chunking.plan(turns, move, self._services.in_force(scope).limits, state.now):
+            members = [member for member, _ in raw[thread][start:stop]]
+            one = Cut(thread, new_id(), len(members), sum(turn.tokens for turn in turns[thread][start:stop]))
+            outcome = self._run(seal.seal(keys, scope, epoch, thread, members, one.message_tokens, one.chunk, fresh))
+            if outcome is Outcome.SUPERSEDED:
+                break
+            epoch = epoch or fresh
+            cut.append(one)
+        self._services.events.sealed(scope, cut)
+        return outcome, [one.chunk for one in cut]
+
+    def _activate(self, state: ScopeState, move: Move) -> Outcome:
+        ttl_s, epoch = self._services.in_force(state.scope).retention_s, state.record.epoch
+        outcome = self._run(
+            activate.activate(self._services.keys, state.scope, epoch, state.chunks, move.chunks, ttl_s)
+        )
+        if outcome is Outcome.ACTIVATED:
+            self._services.events.activated(state.scope, state.chunks, move.chunks)
+        return outcome
+
+    def _reflect_if_full(self, state: ScopeState) -> None:
+        record, limits = state.record, self._services.in_force(state.scope).limits
+        if policy.is_full(record.observation_tokens, record.observation_count, limits) or record.drain:
+            self._run(due.mark(self._services.keys.due_reflect, [state.scope]))
+
+    def _pass_on(
+        self, state: ScopeState, pressure: Pressure, claim: Claim | None, until: float, outcome: Outcome, *, again: bool
+    ) -> Looked:
+        index, limits = self._services.keys.due_observe, self._services.in_force(state.scope).limits
+        waiting = limits.enabled and not limits.read_only and not state.paused
+        unready = [chunk for chunk in state.chunks if waiting and not chunk.ready]
+        locks = [model_cooldown.LOCK, *(chunk_lock(chunk.id) for chunk in unready)]
+        held = self._run(scope_state.leave(self._services.keys, state, locks))
+        if unready:
+            return Looked(outcome, self._hand_out(state, unready, held, until), state)
+        if again:
+            self._run(due.mark(index, [state.scope]))
+        elif claim:
+            self._run(due.done(index, claim, policy.deadline(pressure, limits)))
+        return Looked(outcome, (), state)
+
+    def _hand_out(
+        self, state: ScopeState, unready: Sequence[Chunk], held: Sequence[int], until: float
+    ) -> tuple[str, ...]:
+        """Have unready chunks observed that nobody has at hand; the first of them the caller may observe himself."""
+        index, observer, (waits, *busy) = (
+            self._services.keys.due_observe,
+            self._services.agent(state.scope).observer,
+            held,
+        )
+        if any(held):  # should its holder be dead, another lease is not waited for
+            ends = state.now + (waits or min(filter(None, busy))) + 1
+            self._run(due.sooner(index, state.scope, ends))
+        if waits:
+            return ()
+        first = {chunk.thread: (chunk, locked) for chunk, locked in reversed([*zip(unready, busy, strict=True)])}
+        free = sorted((chunk for chunk, locked in first.values() if not locked), key=lambda chunk: chunk.seq)
+        room = observer.max_parallel_chunks - sum(map(bool, busy))
+        groups = batches(free, observer.max_tokens_per_batch if observer.max_attempts > 1 else 0)[: max(0, room)]
+        own = groups.pop(0) if groups and time.monotonic() < until else []
+        if groups:
+            since = min(chunk.sealed_at for group in groups for chunk in group)
+            self._run(due.mark(index, [state.scope], since=since))
+        return tuple(chunk.id for chunk in own)
+
+
+def _names(seen: ScopeState | None) -> tuple[list[str], list[str]]:
+    """The chunks and threads of a state: what the next look asks for at once."""
+    return ([chunk.id for chunk in seen.chunks], sorted(seen.raw.keys() | seen.unsealed)) if seen else ([], [])
+
+
+def pressure_of(state: ScopeState, forced: Mapping[str, float] | None = None) -> Pressure:
+    """A scope's pressure. A thread's last activity is the lesser of its last message's time and the server's."""
+    times = {**state.thread_times, **state.last}
+    own = {*state.unsealed, *(chunk.thread for chunk in state.chunks)}
+    return Pressure(
+        chunks=state.chunks,
+        unsealed=state.unsealed,
+        last_at={thread: min(times.get(thread, state.now), state.now) for thread in own},
+        observation_tokens=state.record.observation_tokens,
+        observation_count=state.record.observation_count,
+        drain=state.record.drain,
+        forced=forced or {},
+        paused=state.paused,
+    )
+
+
+def _forced(state: ScopeState, handled: set[str]) -> tuple[dict[str, float], list[tuple[str, str, str]]]:
+    """Forced requests as thread -> seq up to which chunks are wanted (0 = seal first), and what their fields become.
+
+    A request `id` becomes `id@seq` once everything raw is sealed, and is answered when no chunk up to seq is left.
+    """
+    wanted: dict[str, float] = {}
+    becomes: list[tuple[str, str, str]] = []
+    threads = {*state.unsealed, *(chunk.thread for chunk in state.chunks)}
+    for field, value in state.forced.items():
+        if field == "force-reflect":
+            continue
+        mine = {field.partition(":")[2]} if ":" in field else threads
+        request, at, anchor = value.partition("@")
+        raw = any(state.unsealed.get(thread, (0, 0))[1] for thread in mine)
+        if not at and raw and field not in handled:
+            wanted.update(dict.fromkeys(mine, 0.0))
+            continue
+        seq = float(anchor) if at else state.record.seq
+        open_ = any(chunk.seq <= seq and chunk.thread in mine for chunk in state.chunks)
+        now = f"{request}@{seq:.17g}" if open_ else ""
+        if now != value:
+            becomes.append((field, value, now))
+        if open_:
+            wanted.update({thread: max(seq, wanted.get(thread, 0)) for thread in mine})
+    return wanted, becomes
+
+
+def turn_of(message: Message, count: Callable[[str], int]) -> RawMessage:
+    """What cutting needs to know of a message."""
+    calls, answers = message.call_ids("tool-call"), message.call_ids("tool-result")
+    return RawMessage(count_message(message, count), message.at, frozenset(calls), frozenset(answers))
+
+
+def chunk_lock(chunk: str) -> str:
+    """The lock of a chunk while it is observed."""
+    return f"chunk:{chunk}"

@@ -1,0 +1,94 @@
+"""A sealed chunk as the Observer reads it, and the observation that becomes of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from om_api.domain.messages import Message
+from om_api.domain.values import Chunk, Observation, Scope
+from om_api.store.driver.steps import batch, each
+from om_api.store.memory import decoding, model_cooldown, reading, scope_state
+from om_api.store.memory.scope_state import ScopeState
+from om_workers.llm.base import Reply
+from om_workers.prompts.parse import Observed
+from om_workers.prompts.recalled import Shown
+from om_workers.work.services import Services
+
+
+class Sealed(NamedTuple):
+    """A chunk that is not ready: its messages, the observations before it, and the current task of its thread.
+
+    `waits`: its resource waits for a model that can observe something.
+    """
+
+    state: ScopeState
+    chunk: Chunk
+    messages: list[Message]
+    before: list[Observation]
+    task: str
+    waits: bool
+
+    @property
+    def scope(self) -> Scope:
+        """The scope whose memory it belongs to."""
+        return self.state.scope
+
+    @property
+    def shown(self) -> Shown:
+        """What agents were shown of this memory."""
+        return Shown(self.state.signing_key, self.scope)
+
+    @property
+    def texts(self) -> list[str]:
+        """What the observations before it say, oldest first."""
+        return [observation.text for observation in self.before if observation.text]
+
+
+def read(services: Services, scope: Scope, ids: Sequence[str], seen: ScopeState | None = None) -> list[Sealed]:
+    """Read chunks in one round trip where `seen` names them, else in three; those that are gone or ready are left out."""
+    keys, resource = services.keys, scope.resource
+    known = {chunk.id: chunk for chunk in (seen or services.run(scope_state.look(keys, scope, ids))).chunks}
+    chunks = [known[name] for name in ids if name in known]
+    beside = batch(
+        reading.observations(keys, scope),
+        reading.threads(keys, resource, [chunk.thread for chunk in chunks]),
+        each(scope_state.sealed_messages(keys, resource, chunk) for chunk in chunks),
+        model_cooldown.waits(keys, resource),
+    )
+    state, (stored, threads, messages, waits) = services.run(scope_state.look_beside(keys, scope, beside, known.keys()))
+    pending = [decoding.as_observation(chunk.observation) for chunk in state.chunks if chunk.observation]
+    before = [one.observation for one in stored] + pending
+    now = {chunk.id: chunk for chunk in state.chunks if not chunk.ready}
+    return [
+        Sealed(state, now[chunk.id], said, before, _task(pending, chunk.thread) or thread.current_task, waits)
+        for chunk, thread, said in zip(chunks, threads, messages, strict=True)
+        if chunk.id in now
+    ]
+
+
+def _task(pending: Sequence[Observation], thread: str) -> str:
+    return next((one.task_state for one in reversed(pending) if one.thread_id == thread), "")
+
+
+def observation_of(sealed: Sealed, observed: Observed, reply: Reply, tokens: int) -> Observation:
+    """The observation that covers a chunk's messages; `tokens` are those of its text."""
+    ids = tuple(message.id for message in sealed.messages)
+    return Observation(
+        id=sealed.chunk.id,
+        thread_id=sealed.chunk.thread,
+        text=observed.text,
+        priority=observed.priority,
+        task_state=observed.current_task,
+        suggested_response=observed.suggested_response,
+        message_ids=ids,
+        source_range=(ids[0], ids[-1]),
+        from_=sealed.messages[0].at,
+        to=sealed.messages[-1].at,
+        tokens=tokens,
+        message_tokens=sealed.chunk.tokens,
+        model=reply.model,
+        cost=reply.cost,
+        created_at=int(time.time() * 1000),
+    )

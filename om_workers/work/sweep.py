@@ -1,0 +1,179 @@
+"""The sweep: makes every gap good. What pushes, tasks and dead workers left undone is found by looking, not by luck."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import structlog
+
+from om_api.domain import policy
+from om_api.domain.errors import OMError
+from om_api.domain.policy import Limits
+from om_api.domain.values import Outcome, Scope
+from om_api.settings import recorded_settings
+from om_api.store.driver.steps import batch
+from om_api.store.memory import clear, due, keyspace_scan, note, reading, scope_state
+from om_api.store.memory.adopt import adopt, older_members
+from om_api.store.memory.scope_state import ScopeState
+from om_workers.work.scope_worker import pressure_of
+from om_workers.work.services import Services
+
+_HINTS = 1_000
+_SLICES = 100  # of 1,000 keys each: a store of 100,000 keys is seen whole within a minute
+_RESOURCES = 2_000
+_DAY_MS = 86_400_000
+_log = structlog.get_logger("om_workers")
+
+
+class Swept(NamedTuple):
+    """What a sweep did."""
+
+    adopted: int
+    marked: int
+    cleared: int
+    failed: int
+
+
+class Sweeper:
+    """Adopts strays, marks what the due indexes forgot, clears what has been idle for ttl_days."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._run = services.run
+
+    def sweep(self) -> Swept:
+        """One round, bounded: hints first, then slices of the key space, then resources, the longest neglected first."""
+        keys = self._services.keys
+        named = self._run(keyspace_scan.waiting_for_adoption(keys, _HINTS))
+        hints = self._run(keyspace_scan.adoptable(keys, named))
+        strays = self._run(keyspace_scan.stray_keys(keys, _SLICES))
+        did = [self._alone(self.adopt, key) for key in dict.fromkeys([*hints, *strays])]
+        now = self._run(due.server_ms())
+        neglected = self._run(keyspace_scan.oldest_looked(keys, now, _RESOURCES))
+        self._services.events.met(neglected, now)
+        tended = [self._alone(self._tend, resource, now) for resource in neglected]
+        return Swept(
+            adopted=sum(outcome in {Outcome.SEALED, Outcome.REJECTED} for outcome in did),
+            marked=tended.count(Outcome.BUSY),
+            cleared=tended.count(Outcome.CLEARED),
+            failed=[*did, *tended].count(Outcome.FAILED),
+        )
+
+    def _alone(self, work: Callable[..., Outcome], name: str, *rest: int) -> Outcome:
+        """What one writer breaks hurts no other: log it, and go on with the next."""
+        try:
+            return work(name, *rest)
+        except (OMError, ValueError, OverflowError) as error:  # the last is of a time that is endless
+            _log.warning("sweep_passed_over", name=name, error=str(error)[:300])
+            return Outcome.FAILED
+
+    def adopt(self, key: str) -> Outcome:
+        """Count what a plain ZADD left under a key, and mark its scope due; members of an older form move first."""
+        parsed = self._services.keys.parse_messages(key)
+        if parsed is None:
+            return Outcome.REJECTED
+        resource, thread = parsed
+        moved = {resource} if resource else self._run(older_members(self._services.keys, key, thread))
+        outcomes = [self._adopt_thread(name, thread) for name in sorted(moved)]
+        return next((outcome for outcome in outcomes if outcome is not Outcome.REST), Outcome.REST)
+
+    def _adopt_thread(self, resource: str, thread: str) -> Outcome:
+        keys, settings = self._services.keys, self._services.settings.for_agent(resource)
+        if settings.read_only:
+            return Outcome.REST
+        asked = batch(reading.stored_scope(keys, resource), scope_state.raw_sets(keys, resource, [thread]))
+        stored, sets = self._run(asked)
+        scope, raw = reading.as_scope(resource, thread, stored or settings.scope), sets[thread]
+        if raw.members == raw.counted:
+            # nothing to adopt; but whoever adopted it may have died before it was marked
+            self._run(due.mark(keys.due_observe, [scope] if raw.members else []))
+            return Outcome.REST
+        adopted = self._run(adopt(keys, self._services.clock, scope, thread, self._services.count))
+        self._services.events.adopted(resource, thread, adopted)
+        if adopted is None:
+            return Outcome.SUPERSEDED
+        self._run(due.mark(keys.due_observe, [scope]))
+        return Outcome.REJECTED if adopted.rejected and not adopted.kept else Outcome.SEALED
+
+    def _states(self, resource: str) -> list[ScopeState]:
+        """Every scope of a resource."""
+        keys = self._services.keys
+        whole = self._run(scope_state.look(keys, Scope(resource)))
+        if (whole.word or self._services.settings.for_agent(resource).scope) != "thread":
+            return [whole]
+        threads = self._run(clear.threads_of(keys, resource))
+        return self._run(scope_state.looks(keys, [Scope(resource, thread) for thread in threads]))
+
+    def _tend(self, resource: str, now: int) -> Outcome:
+        keys = self._services.keys
+        self._run(due.looked(keys, resource, now))
+        states = self._states(resource)
+        if self._is_idle(resource, states):
+            cleared = self._run(clear.clear(keys, resource, now, retention=True))
+            self._services.events.cleared(resource, cleared)
+            return cleared.outcome
+        limits = self._services.in_force(Scope(resource)).limits
+        places = [*zip(states, self._run(keyspace_scan.places(keys, [state.scope for state in states])), strict=True)]
+        forgotten = [state.scope for state, place in places if self._is_forgotten(state, place.observe_at, now)]
+        full = [state.scope for state, place in places if not place.reflects and _is_full(state, limits)]
+        self._run(due.mark(keys.due_observe, forgotten))
+        self._run(due.mark(keys.due_reflect, full))
+        return Outcome.BUSY if forgotten or full else Outcome.REST
+
+    def _is_forgotten(self, state: ScopeState, observe_at: float | None, now: int) -> bool:
+        """Whether nobody will look at a scope that has work; an entry further ahead than a lease is an idle deadline.
+
+        One that is further ahead than any idle deadline is somebody else's, who may mark scopes and knew this one's name.
+        """
+        idle = self._services.in_force(state.scope).limits.observe_idle_ms
+        if observe_at is None or observe_at > now + idle + due.LEASE_MS:
+            return self._has_work(state)
+        waits = observe_at > now + due.LEASE_MS + 1
+        return waits and bool(state.forced or state.chunks) and self._has_work(state, later=False)
+
+    def _is_idle(self, resource: str, states: Sequence[ScopeState]) -> bool:
+        settings = self._services.settings.for_agent(resource)
+        if settings.read_only:
+            return False
+        stirred = [self._run(note.stir(self._services.keys, state.scope, _fingerprint(state))) for state in states]
+        return bool(stirred) and min(stirred) > settings.ttl_days * _DAY_MS
+
+    def _has_work(self, state: ScopeState, *, later: bool = True) -> bool:
+        """Whether a scope should be in the observe index; one at rest, with nothing to wait for, should not.
+
+        With `later` False only what is to be done now counts.
+        """
+        now = self._services.in_force(state.scope)
+        if state.forced or (state.record.epoch and state.record.limits != recorded_settings.write(now)):
+            return True
+        if state.unsealed and not state.wake:
+            return True
+        pressure = pressure_of(state)
+        waits = later and policy.deadline(pressure, now.limits) is not None
+        unready = not state.paused and any(not chunk.ready for chunk in state.chunks)
+        return waits or unready or policy.decide(pressure, now.limits, state.now).kind != "rest"
+
+    def apply_settings(self) -> int:
+        """Mark every scope due whose record does not carry the settings in force; of how many resources there were any."""
+        keys = self._services.keys
+        everybody = self._run(keyspace_scan.oldest_looked(keys, self._run(due.server_ms()), -1))
+        return [self._alone(self._apply, resource) for resource in everybody].count(Outcome.BUSY)
+
+    def _apply(self, resource: str) -> Outcome:
+        written, states = recorded_settings.write(self._services.in_force(Scope(resource))), self._states(resource)
+        stale = [s.scope for s in states if (s.unsealed or s.chunks) and s.record.limits != written]
+        self._run(due.mark(self._services.keys.due_observe, stale))
+        return Outcome.BUSY if stale else Outcome.REST
+
+
+def _fingerprint(state: ScopeState) -> str:
+    unsealed = sum(messages for _, messages in state.unsealed.values())
+    return f"{unsealed}/{state.record.seq:.17g}/{state.record.generation}"
+
+
+def _is_full(state: ScopeState, limits: Limits) -> bool:
+    """Whether a scope should be in the reflect index; who must not be reflected is left to who asks for it."""
+    record, may = state.record, limits.enabled and not limits.read_only
+    full = policy.is_full(record.observation_tokens, record.observation_count, limits, drafted=state.draft is not None)
+    return "force-reflect" in state.forced or (full and may)

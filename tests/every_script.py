@@ -1,0 +1,145 @@
+"""One working call of every script, with everything that the server held right before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import redis
+from scene import (
+    HAROLD,
+    TTL,
+    activated,
+    adopt,
+    call,
+    cleared,
+    clearing_thread,
+    exported,
+    filled,
+    import_,
+    member,
+    moving,
+    observed,
+    push,
+    record,
+    reflect,
+    restored,
+    retry,
+)
+from scene import write_plainly as write
+
+from om_api.domain.api_keys import Role
+from om_api.store.driver.scripts import load_all
+from om_api.store.fleet import api_key_records, breaker, spending
+from om_api.store.memory import chunks as chunks_steps
+from om_api.store.memory import due, forget, model_cooldown, note, quarantine, reading, scope_state
+from om_api.store.memory import reflect as reflect_steps
+
+Held = dict[bytes, tuple[int, bytes]]  # what DUMP says of each key, and for how many ms it stays
+
+
+class Called(NamedTuple):
+    """A call of a script, and what the server held before it."""
+
+    keys: Sequence[Any]
+    args: Sequence[Any]
+    held: Held
+
+
+class Overhearing(redis.Redis):
+    """A client that keeps the longest call of each script."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.names = {script.sha: script.name for script in load_all().values()}
+        self.calls: dict[str, Called] = {}
+
+    def evalsha(self, sha: str, numkeys: int, *given: Any) -> Any:
+        name = self.names[sha]
+        known = self.calls.get(name)
+        if known is None or len(given) > len(known.keys) + len(known.args):
+            self.calls[name] = Called(given[:numkeys], given[numkeys:], held(self))
+        return super().evalsha(sha, numkeys, *given)
+
+
+def held(client: Any) -> Held:
+    return {key: (max(client.pttl(key), 0), client.dump(key)) for key in client.scan_iter(count=1000)}
+
+
+def put_back(client: Any, found: Held) -> None:
+    with client.pipeline(transaction=False) as pipe:
+        pipe.flushall()
+        for key, (ttl, value) in found.items():
+            pipe.restore(key, ttl, value)
+        pipe.execute()
+
+
+def call_everything(store: Any) -> None:
+    """Call every script at least once, so that it does what it is for."""
+    _of_a_memory(store)
+    _of_its_end(store)
+    _of_the_index(store)
+    _of_models(store)
+
+
+def _of_a_memory(store: Any) -> None:
+    of = store.keys.of("harold")
+    filled(store)
+    write(store, member(20), member(21))
+    store.run(adopt(store))
+    epoch, chunks = record(store).epoch, store.run(scope_state.look(store.keys, HAROLD)).chunks
+    store.run(chunks_steps.begin(store.keys, "harold", "c5"))
+    store.run(model_cooldown.observed(store.keys, "harold", "c5"))
+    store.run(chunks_steps.split(store.keys, HAROLD, chunks[-1], 1, 10, 1))
+    store.run(reflect_steps.draft(store.keys, HAROLD, epoch, 1, b"* text", TTL))
+    store.run(note.note(store.keys, HAROLD, epoch, note.Decided("{}", "*wake", 900, 1.0)))
+    store.run(note.stir(store.keys, HAROLD, "as it is"))
+    store.client.rpush(of.rejected, b'{"kind":"malformed"}')
+    store.run(quarantine.trim(store.keys, "harold", 1))
+    call(store, "batch", [of.messages("t1")], [2, "ZCARD", of.messages("t1"), 1, "TIME"])
+    fixed = [of.scope, of.tokens, of.record(HAROLD), of.chunks(HAROLD), of.observations(HAROLD), of.reflections(HAROLD)]
+    stems = [of.chunk(""), of.sealed(""), of.messages("")]
+    call(store, "snapshot", [*fixed, of.thread("t1"), of.messages("t1"), of.threads, *stems], ["t1", 3, 2])
+
+
+def _of_its_end(store: Any) -> None:
+    store.run(clearing_thread(store, "t2"))
+    file = exported(store)
+    cleared(store)
+    import_(store, file)
+    first, *_ = store.run(reading.observations(store.keys, HAROLD))
+    store.run(forget.forget(store.keys, HAROLD, record(store).epoch, first))
+    cleared(store)
+    observed(store, "o1", 1)
+    reflect(store, "o1")
+    observed(store, "o2", 2)
+    reflect(store, "o2", text="* both")
+    restored(store, 1)
+    observed(store, "o3", 31, thread="t2")
+    store.run(moving(store))
+    cleared(store)
+    activated(store)
+    retry(store)
+
+
+def _of_the_index(store: Any) -> None:
+    index = store.keys.due_observe
+    push(store, 40)
+    store.run(due.mark(index, [HAROLD]))
+    (claim,) = store.run(due.claim(index, 5))
+    store.run(due.start(index, claim))
+    held = store.run(due.renew(index, store.run(due.take(index, HAROLD))))
+    store.run(due.done(index, held, later=9))
+    store.run(due.drop(index, [held]))
+
+
+def _of_models(store: Any) -> None:
+    taken = breaker.Attempt("m", "token", 9)
+    store.run(breaker.enter(store.keys, taken, 3))
+    store.run(breaker.report(store.keys, taken, "busy", 1.0))
+    today = spending.day_of(store.clock.ms())
+    need, free = spending.Need(100, 7), spending.Most(9, 9_000, 9_000)
+    store.run(spending.reserve(store.keys, store.clock, "harold", "e", need, free, free))
+    store.run(spending.settle(store.keys, today, "harold", "e", need, {"calls": 1}))
+    key, _ = store.run(api_key_records.create(store.keys, ["harold"], Role.READER))
+    store.run(api_key_records.rotate(store.keys, key.id))

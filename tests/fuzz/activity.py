@@ -1,0 +1,175 @@
+"""Work that stops before every command, so that a test decides who goes on: each in a thread, one of them at a time.
+
+A process that is killed between two commands, a reply that is lost, a model that thinks while others act: all of them are
+"stop here, let others go on, perhaps never come back".
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+import redis
+from redis.client import Pipeline
+
+from om_api.store.driver.scripts import load_all
+
+ALL = 100_000  # commands: more than any activity has
+# what a thread is doing, and what a thread that it begins to wait for an answer does for it
+_here: ContextVar[Activity | None] = ContextVar("activity", default=None)
+
+
+class CrashedError(BaseException):
+    """The process died here. No handler of the product may see it: a dead process handles nothing."""
+
+
+class Activity:
+    """One call of a client, or one unit of a worker's work, that goes on command by command."""
+
+    def __init__(self, name: str, work: Callable[[], Any]) -> None:
+        self.name = name
+        self.log: list[str] = []
+        self.at = "not begun"
+        self.finished = False
+        self.failure: BaseException | None = None
+        self.dies_now = False
+        self._fate = ""
+        self._dead = False
+        self._go, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
+        self._thread = threading.Thread(target=self._live, args=(work,), daemon=True)
+        self._thread.start()
+
+    def _live(self, work: Callable[[], Any]) -> None:
+        _here.set(self)
+        self._go.acquire()
+        try:
+            work()
+        except CrashedError:
+            self.log.append("CRASHED")
+        except BaseException as error:  # noqa: BLE001 -- whatever it is, the game's thread has to hear of it
+            self.failure = error
+        self.finished = True
+        self._stopped.release()
+
+    def go(self, commands: int = 1) -> None:
+        """Let it perform this many commands, or come to its end."""
+        for _ in range(commands):
+            if self.finished:
+                return
+            self._go.release()
+            self._stopped.acquire()
+
+    def think(self) -> None:
+        """Let it go on until it asks a model, or comes to its end."""
+        while not self.finished and not self.at.startswith("thinks"):
+            self.go()
+
+    def commit(self) -> None:
+        """Let it go on until its next command is a script: what it decided by may be old when it goes on from there."""
+        while not self.finished and self.at not in load_all():
+            self.go()
+
+    def go_until(self, script: str) -> None:
+        """Let it go on until it has had a script's answer, or comes to its end."""
+        while not self.finished and not any(entry.startswith(f"{script} ->") for entry in self.log):
+            self.go()
+
+    def finish(self) -> None:
+        """Let it come to its end."""
+        self.go(ALL)
+
+    def kill(self, *, reply_lost: bool) -> None:
+        """Kill its process: before its next command, or after the server did it and before the reply came."""
+        if reply_lost:
+            self._fate = "die"
+        else:
+            self._dead = True
+        self.finish()
+
+    def cut(self, *, reply_lost: bool) -> None:
+        """Drop its connection at the next command, which the server did, or never saw. The process lives on."""
+        self._fate = "lose" if reply_lost else "refuse"
+        self.go()
+
+    def stop(self, at: str) -> None:
+        """Wait until somebody lets us go on; called by the work itself."""
+        if not self._dead:
+            self.at = at
+            self._stopped.release()
+            self._go.acquire()
+        if self._dead:
+            raise CrashedError
+
+    def perform(self, words: tuple[Any, ...], command: Callable[[], Any]) -> Any:
+        """Stop, then do what the fate of this command is."""
+        name = _name(words)
+        self.stop(name)
+        fate, self._fate = self._fate, ""
+        self.dies_now = fate == "die"
+        if fate == "refuse":
+            self.log.append(f"{name} was never sent")
+            raise redis.ConnectionError("the connection was cut before it was sent")
+        try:
+            reply = command()
+        except redis.RedisError as error:
+            self.log.append(f"{name} -> {error}")
+            raise
+        self.log.append(f"{name} -> {_word(reply)}" if name in load_all() else name)
+        if fate == "die":
+            self._dead = True
+            raise CrashedError
+        if fate == "lose":
+            self.log.append("its reply was lost")
+            raise redis.ConnectionError("the connection was cut before the reply came")
+        return reply
+
+
+def current() -> Activity | None:
+    """The activity that is going on here, if it is one."""
+    return _here.get()
+
+
+class Stoppable(redis.Redis):
+    """A client whose every round trip, locks' own included, is a place to stop."""
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        """See redis.Redis."""
+        return _performed(args, lambda: super(Stoppable, self).execute_command(*args, **options))
+
+    def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> _StoppablePipeline:
+        """See redis.Redis."""
+        return _StoppablePipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
+
+
+class _StoppablePipeline(Pipeline):
+    def execute(self, raise_on_error: bool = True) -> list[Any]:
+        words = self.command_stack[0][0] if self.command_stack else ("NOTHING",)
+
+        def command() -> list[Any]:
+            activity = current()
+            if activity and activity.dies_now and not self.transaction:
+                del self.command_stack[len(self.command_stack) // 2 :]  # the server never got the rest
+            return super(_StoppablePipeline, self).execute(raise_on_error)
+
+        return _performed((*words[:2], f"+{len(self) - 1}"), command)
+
+
+def _performed(words: tuple[Any, ...], command: Callable[[], Any]) -> Any:
+    activity = current()
+    return activity.perform(words, command) if activity else command()
+
+
+def _name(words: tuple[Any, ...]) -> str:
+    """What a command is called in a history: our scripts by their name, others by their word and first key."""
+    if words[0] in {"EVALSHA", "EVAL"}:
+        return next(
+            (name for name, script in load_all().items() if words[1] in {script.sha, script.source}), "a lock's script"
+        )
+    return " ".join(str(word).rpartition(":om:")[2][:40] for word in words[:3])
+
+
+def _word(reply: Any) -> str:
+    first = reply[0] if isinstance(reply, list) and reply else reply
+    return first.decode()[:40] if isinstance(first, bytes) else str(first)[:40]

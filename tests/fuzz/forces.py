@@ -1,0 +1,86 @@
+"""What becomes of those who are under way, and what time does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fuzz import agents
+from fuzz.activity import ALL, Activity
+from fuzz.checker import read, waiting
+from fuzz.game import Game
+from om_api.store.memory.keys import queued
+
+
+def _somebody(game: Game) -> Activity | None:
+    """Whoever is under way; somebody who begins now when nobody is."""
+    if not game.running:
+        game.dice.choice([agents.push_one, agents.read])(game)
+    under_way = [activity for activity in game.running if not activity.finished]
+    return game.dice.choice(under_way) if under_way else None
+
+
+def advance(game: Game) -> None:
+    """Somebody goes on."""
+    if activity := _somebody(game):
+        activity.go(game.dice.choice([1, 2, 5, ALL, ALL]))
+
+
+def crash(game: Game) -> None:
+    """A process dies between two commands, or when the server had its last one and the reply was on its way."""
+    if activity := _somebody(game):
+        activity.kill(reply_lost=game.dice.random() < 0.5)
+
+
+def cut(game: Game) -> None:
+    """A connection drops."""
+    if activity := _somebody(game):
+        activity.cut(reply_lost=game.dice.random() < 0.5)
+
+
+def leases_expire(game: Game) -> None:
+    """Every claim has run out."""
+    for index in ("observe", "reflect"):
+        game.client.unlink(queued(f"{game.prefix}:due:{index}"))
+        for name in game.client.zrange(f"{game.prefix}:due:{index}", 0, -1):
+            game.client.zadd(f"{game.prefix}:due:{index}", {name: 1})
+
+
+def locks_expire(game: Game) -> None:
+    """Every lock has run out, whoever believes that it has one."""
+    locks = [key for key in game.client.scan_iter(f"{game.prefix}:*lock:*", count=10_000) if b"tick" not in key]
+    if locks:
+        game.client.unlink(*locks)
+
+
+def adopting(game: Game, resource: str, thread: str) -> Callable[[], Any]:
+    """A worker counting what plain writers left in a thread."""
+    world, key = game.world, f"{game.prefix}:{{{resource}}}:messages:{thread}"
+    return lambda: world.perform("adopt", key)
+
+
+def ids_expire(game: Game) -> None:
+    """Ten minutes pass, and every stray was adopted: what was accepted in these is remembered in the window before."""
+    if game.expected.on_their_way():
+        return
+    for resource, held in game.held.items():
+        for thread in sorted(waiting(held)):
+            game.start("adopt", adopting(game, resource, thread)).finish()
+    if any(waiting(held) for held in read(game.client, game.prefix).values()):
+        return
+    game.aged = True
+    keys = sorted(game.client.scan_iter(f"{game.prefix}:*:seen:*", count=10_000))
+    for key in keys:  # lowest window first, so that none is overwritten before it was moved on
+        stem, _, window = key.decode().rpartition(":")
+        game.client.rename(key, f"{stem}:{int(window) - 1}")
+    game.ages = {name: age + 1 for name, age in game.ages.items()}
+
+
+WEIGHTS: dict[Callable[[Game], Any], float] = {
+    advance: 18,
+    crash: 5,
+    cut: 3,
+    leases_expire: 4,
+    locks_expire: 2.5,
+    ids_expire: 2,
+}

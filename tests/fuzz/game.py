@@ -1,0 +1,118 @@
+"""Actors on one store, moved on command by command, and what they are checked by from outside."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import redis
+from world import World
+
+from fuzz.activity import ALL, Activity, Stoppable
+from fuzz.checker import Held, Watch, check_shape, covering, read
+from fuzz.expected import Expected
+from fuzz.model import Moody
+from om_api.domain.errors import OMError
+
+RESOURCES = ("harold", "albert")
+THREADS = ("t-0", "t-1", "t-2")
+_THINKS, _COMMITS = -1, -2
+_BUSY = 5  # activities that are under way at once
+
+
+class Game:
+    """Who is under way, what was done, what was accepted. `client` is plain redis-py on a real server.
+
+    Verbs are functions of a game (agents.py, workers.py, owners.py, forces.py). `world`, `resource`, `thread` and `dice`
+    are those of the verb that is done now; `held` is the store as the last check saw it; `ages` says for each pushed id
+    how many windows ago it was accepted; `plain_ids` are those that a plain writer wrote.
+    """
+
+    def __init__(self, seed: int, client: redis.Redis, prefix: str) -> None:
+        self.client, self.prefix = client, prefix
+        self.history: list[str] = []
+        self.held: dict[str, Held] = {}
+        self.verbs: Counter[str] = Counter()
+        self.expected, self.watch = Expected(), Watch()
+        self.running: list[Activity] = []
+        self.n, self.ages, self.aged = 0, dict[tuple[str, str], int](), False
+        self.plain_ids: set[tuple[str, str]] = set()
+        self.dice = random.Random(f"{seed}:begin")
+        self.model = Moody(random.Random(f"{seed}:model"))
+        kwargs = client.connection_pool.connection_kwargs
+        self.stoppable = Stoppable(host=kwargs["host"], port=kwargs["port"], db=kwargs.get("db", 0))
+        options = {
+            "message_threshold": self.dice.choice(["500", "1000"]),
+            "observation_threshold": "500",
+            "max_reflections": "1000",
+            "scope": self.dice.choice(["resource", "thread"]),
+            "min_recent_messages": self.dice.choice("01"),
+            "observer__max_attempts": "2",
+        }
+        self.worlds = [World(self.stoppable, prefix, model=self.model, **options) for _ in range(2)]
+        self.world, self.resource, self.thread = self.worlds[0], RESOURCES[0], THREADS[0]
+
+    def close(self) -> None:
+        """Stop every thread and let connections go."""
+        for activity in self.running:
+            activity.kill(reply_lost=False)
+        for world in self.worlds:
+            world.services.heartbeat.stop()
+        self.stoppable.close()
+
+    def begin(self, name: str, work: Callable[[], Any]) -> Activity:
+        """Begin an activity: it runs to its end, or stops somewhere on the way."""
+        if len(self.running) >= _BUSY:
+            self.dice.choice(self.running).finish()
+        activity = self.start(name, work)
+        how_far = self.dice.choice([1, 3, 8, _THINKS, _COMMITS, _COMMITS, ALL, ALL, ALL])
+        if how_far == _THINKS:
+            activity.think()
+        elif how_far == _COMMITS:
+            activity.commit()
+        else:
+            activity.go(how_far)
+        return activity
+
+    def start(self, name: str, work: Callable[[], Any]) -> Activity:
+        """Have an activity that has not begun yet."""
+        self.running.append(Activity(f"{name} {self.resource} {self.thread}", work))
+        return self.running[-1]
+
+    def bury(self) -> None:
+        """Take away who came to an end; raise what no handler of the product should have let through."""
+        for activity in [activity for activity in self.running if activity.finished]:
+            self.running.remove(activity)
+            if activity.failure and not isinstance(activity.failure, OMError):
+                raise activity.failure
+            if activity.failure:
+                self.history.append(f"    {activity.name} failed: {str(activity.failure)[:150]}")
+
+    def go_where(self, kind: str, *states: bytes) -> str:
+        """Turn to a resource and thread that have such a thing; its name, '' when nobody has."""
+        found = [
+            (resource, tail)
+            for resource in RESOURCES
+            for tail, value in self.held[resource].of(kind).items()
+            if not states or value[b"state"] in states
+        ]
+        if not found:
+            return ""
+        self.resource, tail = self.dice.choice(sorted(found))
+        named = self.held[self.resource].of("chunk")[tail][b"thread"].decode() if states else tail.split(":")[-1]
+        self.thread = named if named in THREADS else self.thread
+        return tail
+
+    def check(self) -> None:
+        """P1, P2, P3 and the counters, from outside."""
+        self.held = read(self.client, self.prefix)
+        for resource in RESOURCES:
+            held = self.held[resource]
+            self.expected.check(resource, covering(held), held)
+            check_shape(resource, held)
+            if self.expected.removing(resource):
+                self.watch.forget(resource)
+            else:
+                self.watch.check(resource, held)

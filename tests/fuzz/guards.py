@@ -1,0 +1,106 @@
+"""Eleven guards, each taken out by name: the seeds must notice every one of them, or they prove nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from om_api.store.driver import scripts
+from om_api.store.memory import scope_state
+
+
+class Guard(NamedTuple):
+    """A guard, how to take it out, and what goes wrong then."""
+
+    name: str
+    story: str
+    take_out: Callable[[pytest.MonkeyPatch], None]
+
+
+def without(script: str, text: str, instead: str) -> Callable[[pytest.MonkeyPatch], None]:
+    """Replace text of one script, which must be there exactly once."""
+
+    def take_out(patch: pytest.MonkeyPatch) -> None:
+        known = scripts.load_all()
+        was = known[script]
+        if was.source.count(text) != 1:
+            raise ValueError(f"{script}.lua does not hold {text!r} once: the guard has changed, change its mutant")
+        source = was.source.replace(text, instead)
+        sha = hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest()
+        patch.setitem(known, script, was._replace(source=source, sha=sha))
+
+    return take_out
+
+
+def _by_cursor(patch: pytest.MonkeyPatch) -> None:
+    """What decides by the time of the last observed message, as most memories do, instead of by membership."""
+    read = scope_state.raw_messages
+
+    def newer_than_the_last_sealed(keys: Any, resource: str, *rest: Any) -> Any:
+        raw = yield from read(keys, resource, *rest)
+        for thread, pairs in raw.items():
+            newest = max([message.at for _, message in pairs], default=0)
+            raw[thread] = [pair for pair in pairs if pair[1].at > _CURSORS.get((keys.prefix, resource, thread), 0)]
+            _CURSORS[keys.prefix, resource, thread] = newest
+        return raw
+
+    patch.setattr(scope_state, "raw_messages", newer_than_the_last_sealed)
+
+
+_CURSORS: dict[tuple[str, str, str], int] = {}
+GUARDS = (
+    Guard("unobserved is what is newer than a cursor", "a late message is never observed", _by_cursor),
+    Guard(
+        "push forgets what it saw",
+        "a client repeats a push whose reply was lost, and the message is there twice",
+        without("push", "raw[i] or seen[i] == 1 or before[i] == 1 or taken[ids[i]]", "raw[i] or taken[ids[i]]"),
+    ),
+    Guard(
+        "push forgets what it saw ten minutes ago",
+        "the same, across the edge of two windows",
+        without("push", " or before[i] == 1", ""),
+    ),
+    Guard(
+        "seal moves members beside what nobody counted",
+        "counters no longer say what is there",
+        without("seal", " or redis.call('ZCARD', messages) ~= count", ""),
+    ),
+    Guard(
+        "buffer stores over what is ready",
+        "a model call that outlived its lock changes a finished observation",
+        without("buffer", "now[1] ~= 'sealed'", "not now[1]"),
+    ),
+    Guard(
+        "split halves a chunk that is ready",
+        "a finished observation is thrown away",
+        without("split", "is[1] ~= 'sealed' or ", ""),
+    ),
+    Guard(
+        "activate leaves an earlier chunk of the thread",
+        "a thread's observations stand in the wrong order",
+        without("activate", "not chunk or (chunk.picked and earliest[chunk.thread])", "not chunk"),
+    ),
+    Guard(
+        "reflect does not ask which generation is in force",
+        "of two reflectors the slower one overwrites what the faster one kept",
+        without("reflect", "version[2] ~= generation or #ARGV == 8", "#ARGV == 8"),
+    ),
+    Guard(
+        "restore does not ask which generation is in force",
+        "an undo that was planned before another reflection puts a text in force that stands for less than what is gone",
+        without("restore", "version[2] ~= generation", "false"),
+    ),
+    Guard(
+        "adopt does not look for copies of what is covered",
+        "a plain writer's repeated line is observed twice",
+        without("adopt", "elseif covered(member) then\n    drop", "elseif false then\n    drop"),
+    ),
+    Guard(
+        "clear does not ask whether the plan is complete",
+        "what was sealed while the clear was planned stays for ever",
+        without("clear", "return retention == '1' and 'superseded' or 'refetch'\n  end\n  slot", "end\n  slot"),
+    ),
+)

@@ -1,0 +1,159 @@
+"""What owners of a memory do: want it observed now, stop it, remove it or a part of it, move it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any
+
+from fuzz.game import Game
+from fuzz.workers import reflecting, sealing
+
+
+def _removing(game: Game, ids: set[str], work: Callable[[], bool], *, forgets: bool = False) -> Callable[[], None]:
+    """Work that may remove these ids, and says whether it did; what was seen before may change while it is under way."""
+    resource = game.resource
+    plain = {name for of, name in game.plain_ids if of == resource}
+    removal = game.expected.begin_removal(resource, ids, may_stay=plain, forgets=forgets)
+
+    def removing() -> None:
+        done = False
+        try:
+            done = work()
+        finally:
+            game.expected.end_removal(removal, done=done)
+            game.watch.forget(resource)
+
+    return removing
+
+
+def force(game: Game) -> None:
+    """Somebody wants everything observed."""
+    om, resource, thread = game.world.om, game.resource, game.dice.choice([game.thread, None])
+    game.begin("force", lambda: om.force_observe(thread, resource))
+
+
+def force_reflect(game: Game) -> None:
+    """Somebody wants a reflection."""
+    om, resource = game.world.om, game.resource
+    game.begin("force_reflect", lambda: om.force_reflect(resource))
+
+
+def pause(game: Game) -> None:
+    """Somebody stops the thinking, or lets it go on."""
+    om, resource = game.world.om, game.resource
+    game.begin("pause", lambda: game.dice.choice([om.pause, om.resume])(resource))
+
+
+def _clearing(game: Game) -> Callable[[], None]:
+    om, resource = game.world.om, game.resource
+    return _removing(game, game.expected.of(resource), lambda: bool(om.clear(resource).outcome == "cleared"))
+
+
+def clear(game: Game) -> None:
+    """A memory ends. What a plain writer left in a thread that no worker met may stay."""
+    game.begin("clear", _clearing(game))
+
+
+def clear_overtaken(game: Game) -> None:
+    """A memory ends, and between the plan of that and its commit a worker seals a chunk that no plan names."""
+    game.go_where("messages")
+    slow = game.start("clear", _clearing(game))
+    slow.commit()
+    sealing(game).finish()
+    slow.finish()
+
+
+def clear_thread(game: Game) -> None:
+    """A thread ends."""
+    om, resource, thread = game.world.om, game.resource, game.thread
+    ids = game.expected.of(resource, thread)
+    game.begin("clear thread", _removing(game, ids, lambda: bool(om.clear(resource, thread).outcome == "cleared")))
+
+
+def forget(game: Game) -> None:
+    """One observation goes, with the messages behind it."""
+    game.go_where("observations")
+    members = [member for some in game.held[game.resource].of("observations").values() for member, _ in some]
+    if members:
+        observation, om, resource = json.loads(game.dice.choice(members)), game.world.om, game.resource
+        forget = lambda: bool(om.forget(observation["id"], resource) == "cleared")  # noqa: E731
+        game.begin("forget", _removing(game, set(observation["message_ids"]), forget, forgets=True))
+
+
+def _rejected(game: Game) -> tuple[str, str] | None:
+    """A resource and the id of an entry of its quarantine."""
+    found = [(r, entry) for r, held in game.held.items() for entry in held.of("rejected").get("", [])]
+    # after twenty minutes an id that was accepted once is a new message, by design
+    found = [(r, entry) for r, entry in found if not (game.aged and json.loads(entry)["kind"] == "surplus")]
+    if not found:
+        return None
+    game.resource, entry = game.dice.choice(found)
+    return game.resource, hashlib.sha256(entry).hexdigest()[:12]
+
+
+def retry(game: Game) -> None:
+    """Somebody gives what was rejected another chance; a placeholder is taken back, its message observed again."""
+    if found := _rejected(game):
+        om = game.world.om
+        game.begin("retry", _removing(game, set(), lambda: bool(om.retry_rejected(*found))))
+
+
+def drop(game: Game) -> None:
+    """Somebody takes an entry out of the quarantine, and nothing else."""
+    if found := _rejected(game):
+        om = game.world.om
+        game.begin("drop", lambda: om.drop_rejected(*found))
+
+
+def migrate(game: Game) -> None:
+    """A memory moves to the other scope: nothing of it may go."""
+    om, to = game.world.om, game.dice.choice(["resource", "thread"])
+    resource = game.resource
+    game.begin("migrate", _removing(game, set(), lambda: bool(om.migrate_scope(resource, to))))
+
+
+def _undoing(game: Game) -> Callable[[], None] | None:
+    """Work that restores any generation of a memory here, or the time before the first; None if there are none."""
+    om, resource = game.world.om, game.resource
+    found = sorted(game.held[resource].of("reflections").items())
+    if not found:
+        return None
+    tail, members = game.dice.choice(found)
+    n = game.dice.randrange(len(members))  # the last one is in force
+    return _removing(game, set(), lambda: bool(om.restore(resource, n, tail or None)))
+
+
+def restore(game: Game) -> None:
+    """Reflections are undone, or an undo is: each message must stay covered once."""
+    game.go_where("reflections")
+    if undo := _undoing(game):
+        game.begin("restore", undo)
+
+
+def restore_overtaken(game: Game) -> None:
+    """An undo is planned, and before its commit a worker reflects on, or another undo is done."""
+    game.go_where("reflections")
+    slow, fast = _undoing(game), game.dice.choice([_undoing(game), reflecting(game), reflecting(game)])
+    if slow and fast:
+        overtaken, overtaking = game.start("overtaken restore", slow), game.start("overtaking undo", fast)
+        overtaken.commit()
+        overtaking.finish()
+        overtaken.finish()
+
+
+WEIGHTS: dict[Callable[[Game], Any], float] = {
+    force: 2,
+    force_reflect: 2.5,
+    pause: 2,
+    clear: 2,
+    clear_overtaken: 2,
+    clear_thread: 3,
+    forget: 2.5,
+    retry: 2.8,
+    drop: 1,
+    migrate: 2,
+    restore: 4,
+    restore_overtaken: 2,
+}

@@ -1,0 +1,127 @@
+"""One seed: a plan of verbs, played on a game that is old already, until everybody is at rest."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import redis
+
+from fuzz import agents, forces, owners, workers
+from fuzz.activity import Activity
+from fuzz.checker import BrokenError
+from fuzz.forces import adopting, leases_expire, locks_expire
+from fuzz.game import RESOURCES, THREADS, Game
+
+OPERATIONS = 60
+_CALM = 40  # rounds within which everybody must have come to rest
+_WEIGHTS = {**agents.WEIGHTS, **workers.WEIGHTS, **forces.WEIGHTS, **owners.WEIGHTS}
+VERBS = {verb.__name__: verb for verb in _WEIGHTS}
+
+
+def plan(seed: int, operations: int = OPERATIONS) -> list[tuple[int, str]]:
+    """A seed's operations: position and verb. What each does is decided by dice of its own, so that any can be left out."""
+    return list(enumerate(random.Random(f"{seed}:plan").choices(list(VERBS), list(_WEIGHTS.values()), k=operations)))
+
+
+def play(seed: int, operations: Sequence[tuple[int, str]], client: redis.Redis, prefix: str) -> Game:
+    """Play a seed, or a part of it; raises BrokenError (or what the product raised) with the game as `.game`."""
+    game = Game(seed, client, prefix)
+    try:
+        begin(game)
+        for position, verb in operations:
+            step(game, verb, random.Random(f"{seed}:{position}"))
+        settle(game)
+    except BaseException as error:
+        error.game = game
+        raise
+    finally:
+        game.close()
+    return game
+
+
+def begin(game: Game) -> None:
+    """Some memories are old already when the game begins."""
+    for game.resource in RESOURCES:
+        for game.thread in THREADS:
+            if game.dice.random() < 0.6:
+                agents.push_batch(game)
+                game.running.pop().finish()
+            if game.dice.random() < 0.5:
+                game.history.append("plain")
+                agents.plain(game)
+                game.start("adopt", adopting(game, game.resource, game.thread)).finish()
+        if game.dice.random() < 0.7:
+            game.world.om.force_observe(None, game.resource)
+            game.world.tick_forgiving()
+        if game.dice.random() < 0.5:
+            game.world.om.force_reflect(game.resource)
+            game.world.tick_forgiving()
+    game.bury()
+    game.check()
+
+
+def step(game: Game, verb: str, dice: random.Random) -> None:
+    """Do one operation, then look at everything."""
+    game.dice, game.world = dice, dice.choice(game.worlds)
+    game.resource, game.thread = dice.choice(RESOURCES), dice.choice(THREADS)
+    game.history.append(f"{verb} {game.resource} {game.thread} by {game.worlds.index(game.world)}")
+    before = {activity: len(activity.log) for activity in game.running}
+    VERBS[verb](game)
+    _tell(game, verb, before)
+    game.bury()
+    game.check()
+
+
+def _tell(game: Game, verb: str, before: dict[Activity, int]) -> None:
+    """Write down what every activity did in this step, and count it."""
+    everybody = [*before, *(activity for activity in game.running if activity not in before)]
+    done = [(activity, activity.log[before.get(activity, 0) :]) for activity in everybody]
+    game.history += [f"    {activity.name}: {'; '.join(log)}" for activity, log in done if log]
+    words = [entry for _, log in done for entry in log]
+    scripts = [entry.partition(" -> ") for entry in words if " -> " in entry]
+    happened = {verb, *(f"{name}.lua" for name, _, _ in scripts)}
+    happened |= {f"{name}.lua superseded" for name, _, word in scripts if word == "superseded"}
+    game.verbs.update(happened | {"died" for entry in words if entry == "CRASHED"})
+
+
+def settle(game: Game) -> None:
+    """Everybody comes to their end, leases run out, sweeps go round; then nothing is left undone."""
+    game.history.append("settle")
+    while game.running:
+        game.running[0].finish()
+        game.bury()
+    game.model.calm = True
+    for resource in RESOURCES:
+        game.world.om.resume(resource)
+    for _ in range(_CALM):
+        asked = game.model.asked
+        _go_round(game)
+        game.check()
+        if asked == game.model.asked and not _left(game):
+            break
+    if left := _left(game):
+        raise BrokenError(f"everything was forced and everybody is at rest, but there is left: {left}")
+    if breaches := game.world.om.verify():
+        raise BrokenError(f"verify says {breaches}")
+
+
+def _go_round(game: Game) -> None:
+    for world in game.worlds:
+        game.world = world
+        locks_expire(game)
+        leases_expire(game)
+        workers.all_neglected(game)
+        game.world.sweep()
+        for resource in RESOURCES:
+            game.world.om.force_observe(None, resource)
+        game.world.tick_forgiving()
+
+
+def _left(game: Game) -> list[str]:
+    return [
+        f"{resource} {kind} {tail}"
+        for resource in RESOURCES
+        for kind in ("messages", "chunks")
+        for tail in game.held[resource].of(kind)
+    ]

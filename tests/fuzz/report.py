@@ -1,0 +1,65 @@
+"""What a run says of itself: how often each verb happened, and what was checked."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+VERBS = {  # what a reader looks for -> what the game counts
+    "push, single": "push_one",
+    "push, batch": "push_batch",
+    "push, duplicate id": "push_duplicate",
+    "push, one id twice in a batch": "push_twins",
+    "push, late timestamp": "push_late",
+    "push, equal timestamps": "push_equal",
+    "push, future timestamp": "push_future",
+    "push, a text no model observes": "push_poison",
+    "plain ZADD": "plain",
+    "plain ZADD of the same bytes": "plain_copy",
+    "plain ZADD of no message": "plain_malformed",
+    "adopt": "adopt.lua",
+    "claim": "claim.lua",
+    "seal": "seal.lua",
+    "buffer": "buffer.lua",
+    "split": "split.lua",
+    "activate": "activate.lua",
+    "reflect": "reflect.lua",
+    "reflect, slow and overtaken": "reflect.lua superseded",
+    "observe, slow and outlived by another": "outlive",
+    "clear": "clear.lua",
+    "clear, overtaken by a seal": "clear_overtaken",
+    "clear a thread": "clear_thread.lua",
+    "forget": "forget",
+    "migrate the scope": "migrate",
+    "retry what was rejected": "retry",
+    "undo reflections": "restore.lua",
+    "undo, overtaken by another": "restore_overtaken",
+    "crash between two commands": "died",
+    "connection dropped": "cut",
+    "lock expiry": "locks_expire",
+    "lease expiry": "leases_expire",
+    "ten minutes pass": "ids_expire",
+    "double delivery": "double",
+    "task lost": "lose",
+    "sweep": "sweep",
+    "read, which may activate": "read",
+}
+_INVARIANTS = """\
+After every step, read from outside with plain redis-py: every acknowledged message is covered at least once and every message
+at most once (raw, sealed, or named by an observation in force or replaced by a generation); what its owner removed does not
+come back; every text holds the id of every message that it covers, and the generation in force those of all it replaced; no
+finished observation is lost or changed; observations only grow at their end, each thread in order of sealing; counters equal
+what is there; no sealed set, chunk or generation is orphaned. At the end everybody comes to rest: nothing is left unobserved,
+and `om verify` finds nothing."""
+
+
+def table(verbs: Counter[str], seeds: int, steps: int, seconds: float, server: str) -> str:
+    """The report of a clean run, as Markdown."""
+    shares = [(name, 100 * verbs[counted] / steps) for name, counted in VERBS.items()]
+    rows = [f"| {name} | {share:.1f} % |" for name, share in sorted(shares, key=lambda pair: -pair[1])]
+    head = f"{seeds:,} seeds, {steps:,} steps, on {server}, in {seconds / 60:.1f} minutes: no invariant was broken."
+    return "\n".join([head, "", _INVARIANTS, "", "| verb | of all steps |", "|---|---|", *rows])
+
+
+def rare(verbs: Counter[str], steps: int) -> list[str]:
+    """The verbs that happened in fewer than one step of a hundred: such a run proves too little about them."""
+    return [name for name, counted in VERBS.items() if 100 * verbs[counted] < steps]

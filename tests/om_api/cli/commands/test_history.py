@@ -1,0 +1,62 @@
+"""`om observations`, `history`, `sources`: what is remembered can be read, down to the messages behind it."""
+
+from __future__ import annotations
+
+
+def test_observations_are_listed_with_their_threads(om_json, om, observed):
+    found = om_json("observations", "harold")
+
+    assert [each["id"] for each in found] == [each.id for each in observed.om.observations("harold")]
+    assert om_json("observations", "harold", "t-2") == []
+    assert found[0]["id"] in om("observations", "harold").stdout
+
+
+def test_the_texts_of_observations_can_be_read(om, observed):
+    text = om("observations", "harold", "t-1", "--text").stdout
+
+    assert text.startswith("== observation ")
+    assert observed.om.observations("harold")[0].text in text
+
+
+def test_the_history_says_what_each_generation_replaced(om_json, om, reflected):
+    [generation] = om_json("history", "harold")
+
+    assert (generation["n"], generation["origin"]) == (1, "reflection")
+    assert [each["id"] for each in generation["replaced"]] == generation["observation_ids"] != []
+    assert f" {len(generation['replaced'])} " in om("history", "harold").stdout.splitlines()[-2] + " "
+
+
+def test_the_texts_of_generations_can_be_read(om, reflected):
+    text = om("history", "harold", "--text").stdout
+
+    assert text == f"== generation 1 ==\n{reflected.om.generations('harold')[0].text}\n"
+
+
+def test_sources_are_the_messages_behind_an_observation(om_json, om, observed):
+    first = observed.om.observations("harold")[0]
+    found = om_json("sources", "harold", first.id)
+
+    assert [message["id"] for message in found] == list(first.message_ids)
+    assert "at" not in found[0]
+    assert "message 0" in om("sources", "harold", first.id).stdout
+
+
+def test_sources_name_their_thread_after_a_reflection_too(om, om_json, reflected):
+    (name, *_) = reflected.om.generations("harold")[0].observation_ids
+
+    assert {message["thread_id"] for message in om_json("sources", "harold", name)} == {"t-1"}
+    assert " t-1 " in om("sources", "harold", name).stdout
+
+
+def test_sources_that_are_gone_are_said_to_be(om):
+    result = om("sources", "harold", "o-1")
+
+    assert result.exit_code == 0
+    assert "have expired, or harold never had" in result.stderr
+
+
+def test_the_history_shows_level_loss_model_and_cost(om, reflected):
+    shown = om("history", "harold").stdout
+
+    assert all(column in shown for column in ("level", "loss", "model", "cost"))
+    assert all(said in shown for said in ("0.00", "scripted"))

@@ -1,0 +1,70 @@
+"""`om keys`: a token is shown once, a key is listed without it, and ends when its owner says so."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from om_api import load_settings
+from om_api.client.key_ring import KeyRing
+
+TOKEN = re.compile(r"om_[0-9a-f]{12}_[A-Za-z0-9_-]{43}")
+
+
+@pytest.fixture
+def ring(client, prefix):
+    return KeyRing(load_settings(environ={"OM_PREFIX": prefix}), client=client)
+
+
+def test_a_token_is_all_that_is_printed_and_it_opens_what_was_said(om, ring):
+    made = om("keys", "create", "--resource", "harold", "--resource", "albert", "--role", "writer")
+    key = ring.recognise(made.stdout.strip())
+
+    assert TOKEN.fullmatch(made.stdout.strip())
+    assert (key.role, key.resources) == ("writer", ("albert", "harold"))
+    assert "only time it is shown" in made.stderr
+
+
+def test_keys_are_listed_without_anything_that_opens(om, om_json, ring):
+    token = om("keys", "create", "--resource", "*", "--role", "operator").stdout.strip()
+    (listed,) = om_json("keys", "list")
+
+    assert (listed["role"], listed["resources"]) == ("operator", ["*"])
+    assert "operator" in om("keys", "list").stdout
+    secret = token.rpartition("_")[2]
+    hashes = [key.hash for key in ring.list()]
+    assert not [word for word in (secret, *hashes) if word in str(listed) + om("keys", "list").output]
+
+
+def test_a_revoked_key_opens_nothing_and_cannot_be_revoked_again(om, om_json, ring):
+    made = om_json("keys", "create", "--resource", "harold", "--role", "reader")
+
+    assert om("keys", "revoke", made["id"]).stdout == "cleared\n"
+    assert ring.recognise(made["token"]) is None
+    again = om("keys", "revoke", made["id"])
+    assert (again.exit_code, "om keys list" in again.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(("grace", "known"), [((), False), (("--grace", "1h"), True)])
+def test_a_rotated_key_has_another_token(om, om_json, ring, grace, known):
+    made = om_json("keys", "create", "--resource", "harold", "--role", "reader")
+    token = om("keys", "rotate", made["id"], *grace).stdout.strip()
+
+    assert ring.recognise(token).id == made["id"]
+    assert (ring.recognise(made["token"]) is not None) == known
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("create", "--role", "reader"),
+        ("create", "--resource", "harold", "--role", "king"),
+        ("create", "--resource", "a b", "--role", "reader"),
+        ("rotate", "nobody"),
+        ("rotate", "nobody", "--grace", "soon"),
+    ],
+)
+def test_what_no_key_can_be_is_refused(om, ring, args):
+    assert om("keys", *args).exit_code == 2
+    assert ring.list() == []

@@ -1,0 +1,50 @@
+"""`om push`: a message goes in, and is read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def test_a_pushed_message_is_read_in_the_context(om):
+    pushed = om("push", "harold", "t-1", "My flight is on Friday.", "--id", "m-1")
+
+    assert (pushed.exit_code, pushed.stdout) == (0, "m-1 added\n")
+    assert "user: My flight is on Friday." in om("context", "harold", "t-1").stdout
+
+
+def test_an_id_that_was_accepted_before_is_a_duplicate(om_json, om):
+    om("push", "harold", "t-1", "first", "--id", "m-1")
+
+    assert om_json("push", "harold", "t-1", "second", "--id", "m-1") == {"id": "m-1", "outcome": "duplicate"}
+    assert "second" not in om("context", "harold", "t-1").stdout
+
+
+def test_a_message_without_an_id_is_told_the_one_it_got(om_json, world):
+    pushed = om_json("push", "harold", "t-1", "hello")
+
+    assert pushed == {"id": world.context().messages[0].id, "outcome": "added"}
+
+
+@pytest.mark.parametrize("text", [["-"], []])
+def test_text_is_read_from_stdin(om, text):
+    om("push", "harold", "t-1", *text, stdin="grüße\nzwei\n")
+
+    assert "user: grüße\n\tzwei\n" in om("context", "harold", "t-1").stdout
+
+
+@pytest.mark.parametrize("stdin", ["", "\n", b"\xff\xfe"])
+def test_stdin_without_a_text_pushes_nothing(om, stdin):
+    result = om("push", "harold", "t-1", stdin=stdin)
+
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert om("threads", "harold").exit_code == 1  # nobody knows harold
+
+
+def test_role_and_time_are_kept(om, client, prefix):
+    om("push", "harold", "t-1", "hi", "--role", "assistant", "--timestamp", "2025-11-20T01:00:00Z")
+    [(member, score)] = client.zrange(f"{prefix}:{{harold}}:messages:t-1", 0, -1, withscores=True)
+
+    assert score == 1763600400000
+    assert json.loads(member)["role"] == "assistant"

@@ -1,0 +1,68 @@
+"""`om stats`, `threads`: looking changes nothing and shows every tier, whoever else is broken."""
+
+from __future__ import annotations
+
+import pytest
+from world import contents
+
+LOOKS = [("stats",), ("stats", "harold"), ("threads", "harold"), ("observations", "harold"), ("history", "harold")]
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=" ".join)
+def test_looking_changes_nothing(om, reflected, client, prefix, look):
+    before = contents(client, f"{prefix}*")
+    om(*look)
+
+    assert contents(client, f"{prefix}*") == before
+
+
+def test_the_stats_of_a_resource_are_its_tiers(om_json, om, observed):
+    stats = om_json("stats", "harold")
+
+    assert stats["resource"] == "harold"
+    assert stats["observations"] == len(observed.om.observations("harold")) > 0
+    assert stats["message_tokens"] + stats["chunk_tokens"] + stats["observed_tokens"] == 1200
+    assert "observation tokens" in om("stats", "harold").stdout
+
+
+def test_the_stats_of_all_are_a_list(om_json, om, observed):
+    observed.om.pause("someone-else")
+
+    assert [stats["resource"] for stats in om_json("stats")] == ["harold"]
+    assert "harold" in om("stats").stdout
+
+
+def test_a_scope_that_is_not_the_configured_one_is_said(om, observed, monkeypatch):
+    monkeypatch.setenv("OM_SCOPE", "thread")
+
+    assert "om migrate-scope harold --to thread" in om("stats", "harold").stderr
+
+
+def test_threads_say_what_is_not_yet_observed(om_json, om, world):
+    world.say("one", "two", thread="t-1")
+    world.say("three", thread="t-2")
+
+    assert [(each["id"], each["messages"]) for each in om_json("threads", "harold")] == [("t-1", 2), ("t-2", 1)]
+    assert "t-2" in om("threads", "harold").stdout
+
+
+SPOILS = {
+    "of another type": lambda client, own: (client.delete(own + ":rejected"), client.set(own + ":rejected", "oops")),
+    "a name that is no text": lambda client, own: client.zadd(own + ":threads", {b"\xff": 1}),
+    "a count that is none": lambda client, own: client.hset(own + ":tokens", "#t-1", "abc"),
+    "a count beyond all numbers": lambda client, own: client.hset(own + ":tokens", "#t-1", "9" * 5000),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILS)
+def test_the_stats_of_all_name_one_that_is_broken_and_show_every_other(om, world, client, prefix, spoil):
+    """Catches a writer whose key of another type, or with other bytes, ended `om stats` for everybody."""
+    for name in ("ada", "harold", "zoe"):
+        world.say("hello", resource=name)
+        client.zadd(world.services.keys.resources, {name: 1})
+    SPOILS[spoil](client, f"{prefix}:{{harold}}")
+    result = om("stats")
+
+    assert result.exit_code == 0
+    assert [name for name in ("ada", "harold", "zoe") if name in result.stdout] == ["ada", "zoe"]
+    assert "broken: harold" in result.stderr

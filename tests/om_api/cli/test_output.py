@@ -1,0 +1,43 @@
+"""No text of anybody steers who shows it, and cells read well."""
+
+from __future__ import annotations
+
+import pytest
+
+from om_api.cli.output import as_time, cell, print_table
+
+
+def test_no_control_character_of_a_message_reaches_a_table(om, world):
+    world.say("\x1b[2Jgone\x07\u2028", *[f"message {n}" for n in range(12)])
+    world.settle()
+    output = om("sources", "harold", world.om.observations("harold")[0].id).stdout
+
+    assert "\\x1b[2Jgone\\x07\\u2028" in output
+    assert not {"\x1b", "\u2028"} & set(output)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "-"),
+        ("", "-"),
+        (0, "0"),
+        (12_345, "12,345"),
+        (True, "yes"),
+        (False, "no"),
+        (0.5, "0.5"),
+        ("a\x1bb", "a\\x1bb"),
+    ],
+)
+def test_a_cell_reads_well(value, shown):
+    assert cell(value) == shown
+
+
+def test_a_time_is_of_utc_and_none_is_none():
+    assert (as_time(1_795_167_000_000), as_time(0)) == ("2026-11-20 09:30:00Z", None)
+
+
+def test_nothing_is_folded_where_no_terminal_is(capsys):
+    print_table(["name", "text"], [["a", "x " * 500]])
+
+    assert "x " * 499 in capsys.readouterr().out

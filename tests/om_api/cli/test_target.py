@@ -1,0 +1,74 @@
+"""Which store a command is about: what is typed stands above the environment, and no password is ever shown."""
+
+from __future__ import annotations
+
+import pytest
+
+NOWHERE = "redis://:s3cret@127.0.0.1:1/0"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("stats", "ha{rold"),
+        ("push", "harold", "thread 1", "hi"),
+        ("push", "harold", "", "hi"),
+        ("push", "harold", "t-1", "hi", "--id", "a b"),
+        ("push", "harold", "t-1", ""),
+        ("push", "harold", "t-1", " \n"),
+        ("clear", "harold", "", "--yes"),
+        ("threads", ".."),
+        ("push", "harold", "t-1", "hi", "--timestamp", "soon"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2_before_the_store_is_asked(bare, args):
+    result = bare("--url", NOWHERE, *args)
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://user:s3cret@example.org",
+        "redis://user:s3cret@example.org:port/0",
+        "redis://:s3/cret#s3cret@example.org",
+        "rediss+sentinel://:s3cret@127.0.0.1:1/0",
+        NOWHERE,
+    ],
+)
+@pytest.mark.parametrize("command", ["stats", "config", "verify"])
+def test_no_password_of_an_address_is_ever_printed(bare, url, command):
+    assert "cret" not in bare("--url", url, command).output
+
+
+def test_settings_that_cannot_be_in_force_are_exit_code_2(bare, monkeypatch):
+    monkeypatch.setenv("OM_MESSAGE_THRESHOLD", "many")
+    result = bare("stats")
+
+    assert result.exit_code == 2
+    assert "environment OM_MESSAGE_THRESHOLD: message_threshold" in result.stderr
+
+
+def test_a_url_stands_above_every_server_the_environment_names(om, monkeypatch):
+    monkeypatch.setenv("OM_REDIS_URL", NOWHERE)
+    monkeypatch.setenv("OM_STORAGE__REDIS__URL", NOWHERE)
+    monkeypatch.setenv("OM_STORAGE__REDIS__PASSWORD_ENV", "NOT_SET")
+
+    assert om("stats").exit_code == 0
+
+
+def test_the_environment_names_the_store_where_no_url_does(bare, om, server_url, monkeypatch):
+    om("push", "harold", "t-1", "hello", "--id", "m-1")
+    monkeypatch.setenv("OM_REDIS_URL", server_url)
+
+    assert bare("push", "harold", "t-1", "hello", "--id", "m-1").stdout == "m-1 duplicate\n"
+
+
+def test_a_wrong_url_is_said_to_come_from_where_it_was_typed(bare):
+    result = bare("--url", "nowhere", "stats")
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: --url: storage.redis.url is not usable")

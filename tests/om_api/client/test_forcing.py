@@ -1,0 +1,64 @@
+"""What is forced is asked of every scope that has something to do, and of nobody else."""
+
+from __future__ import annotations
+
+import pytest
+from world import World
+
+from om_api import InvalidInputError, Outcome
+from om_api.client.forcing import Forcing
+from om_api.client.reading import Scopes
+from om_api.domain.errors import StoreError
+from om_api.store.driver.steps import Batch
+
+
+@pytest.fixture
+def world(client, prefix):
+    return World(client, prefix)
+
+
+@pytest.fixture
+def forcing(world):
+    return Forcing(world.services.keys, Scopes(world.settings, world.services.keys))
+
+
+def field(world, name):
+    return world.client.hget(f"{world.prefix}:{{harold}}:record", name)
+
+
+def test_where_nothing_is_raw_nobody_is_asked(world, forcing):
+    assert world.services.run(forcing.observe("harold", None, None)) is Outcome.REST
+    assert world.services.run(forcing.reflect("harold", None, None)) is Outcome.REST
+    assert world.client.zcard(world.services.keys.due_observe) == 0
+
+
+def test_a_request_stands_in_the_record_and_marks_the_scope_until_it_is_answered(world, forcing):
+    world.say("hello")
+
+    assert world.services.run(forcing.observe("harold", "t-1", None)) is Outcome.BUSY
+    assert field(world, "force:t-1") is not None
+    assert world.client.zscore(world.services.keys.due_observe, "harold") is not None
+
+
+def test_a_paused_resource_is_not_observed(world, forcing):
+    world.say("hello")
+    world.services.run(forcing.pause("harold", on=True))
+
+    with pytest.raises(InvalidInputError, match=r"harold is paused.*om resume harold"):
+        world.services.run(forcing.observe("harold", None, None))
+
+
+def test_an_outage_after_the_request_says_that_it_stands(world, forcing):
+    world.say("hello")
+    steps = forcing.observe("harold", None, 1)
+    step = next(steps)
+    while not (isinstance(step, Batch) and any(command[0] == "ZADD" for command in step.commands)):
+        step = steps.send(world.services.run(_once(step)))
+    with pytest.raises(StoreError, match="The request stands") as told:
+        steps.throw(StoreError("away", stored=False))
+
+    assert told.value.stored is True
+
+
+def _once(step):
+    return (yield step)

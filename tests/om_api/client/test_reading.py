@@ -1,0 +1,41 @@
+"""Which memory answers for a name: the stored scope wins, and thread scope wants a thread."""
+
+from __future__ import annotations
+
+import pytest
+
+from om_api.client.reading import Scopes
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.values import Scope
+
+
+@pytest.fixture
+def scopes(world):
+    return Scopes(world.settings, world.services.keys)
+
+
+@pytest.fixture
+def world(client, prefix):
+    from world import World
+
+    return World(client, prefix)
+
+
+def test_a_resource_has_one_scope_until_it_is_stored_otherwise(world, scopes):
+    world.say("hello")
+    one = world.services.run(scopes.every("harold"))
+    world.client.set(world.services.keys.of("harold").scope, "thread")
+    world.client.zadd(world.services.keys.of("harold").threads, {"t-1": 1, "t-2": 2})
+    many = world.services.run(scopes.every("harold"))
+
+    assert one == [Scope("harold")]
+    assert many == [Scope("harold", "t-1"), Scope("harold", "t-2")]
+    assert world.services.run(scopes.holding("harold", "t-2")) == [Scope("harold", "t-2")]
+    assert world.services.run(scopes.of("harold", "t-2")) == Scope("harold", "t-2")
+
+
+def test_in_thread_scope_a_thread_must_be_named(world, scopes):
+    world.client.set(world.services.keys.of("harold").scope, "thread")
+
+    with pytest.raises(InvalidInputError, match="harold keeps one memory a thread: name a thread_id"):
+        world.services.run(scopes.one("harold", None))

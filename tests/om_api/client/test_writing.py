@@ -1,0 +1,86 @@
+"""What a message becomes before it is sent: checked, counted and encoded once, all of a batch before the first leaves."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from world import SMALL
+
+from om_api import InvalidInputError, Message, load_settings
+from om_api.client import writing
+from om_api.client.core import Core
+from om_api.domain.wire import encode_message
+
+MESSAGE = {"role": "user", "thread_id": "t-1", "resource_id": "harold"}
+
+
+@pytest.fixture
+def writer():
+    return Core(load_settings(None, SMALL), len).writing
+
+
+def replied(steps, *reply):
+    """What steps asked first, and what they return once they were answered."""
+    asked = next(steps)
+    with pytest.raises(StopIteration) as end:
+        steps.send(list(reply))
+    return asked, end.value.value
+
+
+def test_what_is_sent_are_the_bytes_that_the_message_would_be_written_as(writer):
+    (ready,) = writer.prepare_all([Message(content="hello", **MESSAGE)])
+
+    assert ready.member == encode_message(ready.message)
+    assert json.loads(ready.member) == {
+        **MESSAGE,
+        "id": ready.message.id,
+        "content": "hello",
+        "timestamp": ready.message.at,
+        "tokens": 9,
+    }
+
+
+def test_a_message_is_encoded_once_on_its_way(writer, monkeypatch):
+    encoded = []
+    monkeypatch.setattr(
+        writing, "encode_message", lambda message: encoded.append(message.id) or encode_message(message)
+    )
+    asked, receipt = replied(writer.add([Message(content="hello", **MESSAGE)]), writer._clock.ms(), b"harold")
+
+    assert encoded == list(receipt.ids)
+    assert [json.loads(word)["id"] for word in asked.args if isinstance(word, bytes)] == list(receipt.ids)
+
+
+def test_the_writers_own_message_is_left_as_it_was(writer):
+    message = Message(content="hello", **MESSAGE)
+    ready = writer.prepare(message)
+
+    assert (message.id, message.tokens, message.timestamp, message.at) == ("", None, None, 0)
+    assert ready.message.id
+
+
+def test_messages_of_one_thread_without_a_time_keep_their_order(writer):
+    ready = writer.prepare_all(Message(content=str(n), **MESSAGE) for n in range(50))
+    times = [each.message.at for each in ready]
+
+    assert times == sorted(set(times))
+
+
+@pytest.mark.parametrize("where", ["metadata", "part"])
+def test_what_cannot_be_written_is_refused_by_the_id_it_was_given(writer, where):
+    """A part is encoded when it is counted, metadata when the message is."""
+    part = {"type": "tool-call", "tool_call_id": "c-1", "name": "f", "args": object() if where == "part" else {}}
+    metadata = {"never": object()} if where == "metadata" else None
+    message = Message(content=[part], id="m-7", metadata=metadata, **MESSAGE)
+
+    with pytest.raises(InvalidInputError, match=r"^messages\[1\]: message m-7: cannot be written as JSON: .*; nothing"):
+        writer.prepare_all([Message(content="fine", **MESSAGE), message])
+
+
+def test_a_message_that_was_spoilt_after_it_was_made_is_checked_again(writer):
+    message = Message(content="hello", **MESSAGE)
+    message.role = "robot"
+
+    with pytest.raises(InvalidInputError, match="role 'robot' is none of"):
+        writer.prepare_all([message])

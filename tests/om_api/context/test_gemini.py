@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import pytest
+from provider_requests import call, gemini, result, text
+
+ANSWERED = [
+    ("user", "where?"),
+    ("assistant", [text("let me see"), call("a", {"q": "paris"})]),
+    ("tool", [result("a", {"at": [48, 2]})]),
+    ("assistant", "there"),
+]
+
+
+def test_gemini_gets_function_calls_and_responses():
+    assert gemini(*ANSWERED)[1:3] == [
+        {
+            "role": "model",
+            "parts": [{"text": "let me see"}, {"functionCall": {"name": "look_a", "args": {"q": "paris"}}}],
+        },
+        {"role": "user", "parts": [{"functionResponse": {"name": "look_a", "response": {"at": [48, 2]}}}]},
+    ]
+
+
+def test_a_response_goes_by_the_name_of_its_call():
+    sent = gemini(("user", "hi"), ("assistant", [call("a")]), ("tool", [{**result("a"), "name": None}]))
+
+    assert sent[-1]["parts"][0]["functionResponse"]["name"] == "look_a"
+
+
+@pytest.mark.parametrize("value", ["found", [1], None])
+def test_a_response_is_always_an_object(value):
+    """Catches a tool that gives text: Gemini refuses the whole request."""
+    sent = gemini(("assistant", [call("a")]), ("tool", [result("a", value)]))
+
+    assert sent[-1]["parts"][0]["functionResponse"]["response"] == {"result": value}

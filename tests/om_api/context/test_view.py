@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from snapshots import context, full, volatile
+
+from om_api.context import View
+from om_api.domain.errors import InvalidInputError
+
+
+def test_the_time_zone_decides_the_date():
+    late = int(datetime(2025, 12, 31, 23, 30, tzinfo=UTC).timestamp() * 1000)
+
+    assert "December 31, 2025" in volatile(context(full(), late))
+    assert "January 1, 2026 (Europe/Berlin)" in volatile(context(full(), late, timezone="Europe/Berlin"))
+
+
+@pytest.mark.parametrize("zone", ["Mars/Olympus", "../etc/passwd", "", "Europe"])
+def test_an_unknown_time_zone_is_refused_by_name(zone):
+    with pytest.raises(InvalidInputError, match="timezone"):
+        View(timezone=zone)

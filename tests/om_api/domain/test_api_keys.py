@@ -1,0 +1,59 @@
+"""What a key may do, to whose memories, and how it is recognised without being kept."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from om_api.domain.api_keys import EVERY, NOBODY, ApiKey, Role, Token, check_resources, hashed, new_key_id, new_secret
+from om_api.domain.errors import InvalidInputError
+
+
+def test_roles_are_three_and_each_includes_the_one_before():
+    order = list(Role)
+
+    assert [str(role) for role in order] == ["reader", "writer", "operator"]
+    for (a, one), (b, other) in itertools.product(enumerate(order), repeat=2):
+        assert one.includes(other) == (a >= b)
+
+
+def test_a_token_is_read_as_it_was_written_and_nothing_else_is_one():
+    token = Token(new_key_id(), new_secret())
+
+    assert Token.parse(str(token)) == token
+    assert [Token.parse(text) for text in ("", str(token)[:-1], f"{token}x", str(token).upper(), f" {token}")] == [
+        None
+    ] * 5
+
+
+def test_a_secret_fits_the_key_that_keeps_its_hash_and_the_one_before_until_it_ends():
+    secret, before = new_secret(), new_secret()
+    key = ApiKey(
+        id="k",
+        role=Role.READER,
+        resources=("harold",),
+        hash=hashed(secret),
+        created_at=0,
+        previous=hashed(before),
+        previous_until=1_000,
+    )
+
+    assert [key.fits(secret, 5_000), key.fits(before, 999), key.fits(before, 1_000)] == [True, True, False]
+    assert not key.fits("", 0)
+    assert not NOBODY.fits("", 0)
+
+
+def test_a_key_covers_what_it_is_bound_to():
+    names = check_resources(("harold", "ada", "harold"))
+    key = ApiKey(id="k", role=Role.READER, resources=names, hash="", created_at=0)
+
+    assert names == ("ada", "harold")
+    assert [key.covers(name) for name in ("ada", "harold", "zoe")] == [True, True, False]
+    assert ApiKey(id="k", role=Role.READER, resources=(EVERY,), hash="", created_at=0).covers("zoe")
+
+
+@pytest.mark.parametrize("names", [(), ("a b",), ("har*",), ("harold", "")])
+def test_what_names_nobody_is_refused(names):
+    with pytest.raises(InvalidInputError):
+        check_resources(names)

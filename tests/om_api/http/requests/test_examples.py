@@ -1,0 +1,30 @@
+"""What the document gives as an example is what is sent."""
+
+from __future__ import annotations
+
+from om_api import load_settings
+from om_api.http import make_app
+from om_api.http.routes.backup import router
+
+LINES = {"Content-Type": "application/x-ndjson"}
+
+HAROLD = "/v1/resources/harold"
+THREAD = f"{HAROLD}/threads/t-1"
+
+
+def test_the_example_of_a_context_is_what_is_replied_to_its_one_message(say, ask, app):
+    told = app.get("/v1/openapi.json").json()["paths"]["/v1/resources/{resource}/threads/{thread}/context"]["get"]
+    say("m-1", content="Hello", tokens=5)
+    found = ask("GET", f"{THREAD}/context", params={"format": "openai"}).json()
+
+    assert found == told["responses"]["200"]["content"]["application/json"]["example"]
+
+
+def test_the_example_of_a_file_can_be_imported(ask):
+    document = make_app(load_settings(environ={})).openapi()
+    (path,) = [route.path for route in router.routes if route.path.endswith("/import")]
+    body = document["paths"][path]["post"]["requestBody"]["content"]["application/x-ndjson"]
+    file = body["examples"]["file"]["value"]
+
+    assert ask("POST", f"{HAROLD}/import", content=file, headers=LINES).json()["messages"] == 1
+    assert "Hello" in ask("GET", f"{HAROLD}/threads/t-1/context").json()["context"]

@@ -1,0 +1,24 @@
+"""Every reply is of the form that the document says."""
+
+from __future__ import annotations
+
+import jsonschema
+
+
+def test_every_reply_and_every_refusal_is_of_the_form_that_openapi_says(full, ask, app):
+    document = app.get("/v1/openapi.json").json()
+    full.client.rpush(f"{full.prefix}:{{harold}}:rejected", b"?")
+    filled = {"resource": "harold", "thread": "t-1", "n": 1, "observation": full.om.observations("harold")[0].id}
+    reads = [path for path, methods in document["paths"].items() if "get" in methods and not path.endswith("/export")]
+    for path in reads:
+        answer = ask("GET", path.format(**filled))
+        _check(document, path, answer)
+        assert answer.json() not in ({"items": [], "next": None}, []), path
+        _check(document, path, app.get(path.format(**filled)))
+        _check(document, path, ask("GET", path.format(**filled), params={"cursor": "%"}))
+
+
+def _check(document, path, answer):
+    kinds = document["paths"][path]["get"]["responses"][str(answer.status_code)]["content"]
+    told = kinds[answer.headers["content-type"]]
+    jsonschema.validate(answer.json(), {**told["schema"], "components": document["components"]})

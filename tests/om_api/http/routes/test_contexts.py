@@ -1,0 +1,49 @@
+"""A context over HTTP is the library's, in every format, large or small."""
+
+from __future__ import annotations
+
+import pytest
+
+from om_api.http.requests import pieces
+from om_api.http.serving import shares
+
+HAROLD = "/v1/resources/harold"
+THREAD = f"{HAROLD}/threads/t-1"
+
+
+@pytest.mark.parametrize("form", ["text", "openai", "anthropic", "gemini", "blocks"])
+def test_a_context_is_the_librarys_in_every_format(say, ask, world, form):
+    say(*[f"m-{n}" for n in range(12)])
+    world.settle()
+    own = world.context()
+    meant = {"text": own.text, "openai": own.as_openai(), "anthropic": own.as_anthropic(), "gemini": own.as_gemini()}
+    found = ask("GET", f"{THREAD}/context", params={"format": form}).json()
+
+    assert found["tokens"] == own.tokens
+    if form == "blocks":
+        assert [block["hash"] for block in found["context"]] == [block.hash for block in own.blocks]
+    else:
+        assert found["context"] == meant[form]
+
+
+def test_a_context_can_be_capped_and_says_what_it_left_out(say, ask):
+    say(*[f"m-{n}" for n in range(9)])
+
+    found = ask("GET", f"{THREAD}/context", params={"max_tokens": 400}).json()
+    assert found["omitted"] > 0
+    assert "about m-8" in found["context"]
+    assert "about m-0" not in found["context"]
+
+
+@pytest.mark.parametrize("form", ["text", "openai", "anthropic", "gemini", "blocks"])
+def test_a_large_context_is_the_same_as_a_small_one_to_the_byte(say, ask, threads, monkeypatch, form):
+    for n in range(20):
+        say(f"m-{n}", content='a "long" story é \U0001f600 ' * 10)
+    path = f"{HAROLD}/threads/t-1/context?format={form}"
+    small = ask("GET", path)
+    monkeypatch.setattr(shares, "LARGE", 100)
+    monkeypatch.setattr(pieces, "_PIECE", 50)
+    large = ask("GET", path)
+
+    assert (large.content, large.headers["content-length"]) == (small.content, str(len(small.content)))
+    assert [name == "heavy" for name in threads] == ([False, True] if form == "openai" else [])

@@ -1,0 +1,450 @@
+"""What a connection may send before anybody is known, how much of it, and for how long; on a transport that only remembers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from types import SimpleNamespace
+
+import pytest
+from uvicorn.server import ServerState
+
+from om_api.http.serving.connections import Connections
+from om_api.http.serving.limits import MAX_PIPELINED
+from om_api.http.serving.server import Server, configured
+from om_api.settings.api_settings import ApiSettings
+
+LIMITS = ApiSettings()
+GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+BEGUN = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+POST = b"POST /x HTTP/1.1\r\nHost: x\r\n"
+OK = b"HTTP/1.1 200 OK"
+
+
+class Transport(asyncio.Transport):
+    """A connection's other side."""
+
+    def __init__(self, address="10.0.0.1"):
+        super().__init__()
+        self.address, self.sent, self.unsent = address, b"", 0
+        self.closing = self.aborted = self.paused = self.ended = False
+
+    def get_extra_info(self, name, default=None):
+        return (self.address, 5000) if name == "peername" else default
+
+    def write(self, data):
+        self.sent += data
+
+    def get_write_buffer_size(self):
+        return self.unsent
+
+    def is_closing(self):
+        return self.closing
+
+    def close(self):
+        self.closing = True
+
+    def abort(self):
+        self.closing = self.aborted = True
+
+    def can_write_eof(self):
+        return True
+
+    def write_eof(self):
+        self.ended = True
+
+    def pause_reading(self):
+        self.paused = True
+
+    def resume_reading(self):
+        self.paused = False
+
+
+class House:
+    """An app that answers everybody, or keeps them waiting; `asked` are the paths, `bodies` what was read."""
+
+    def __init__(self, **limits):
+        self.limits = ApiSettings(**limits)
+        self.state = SimpleNamespace(connections=Connections(self.limits))
+        self.asked, self.bodies, self.left = [], [], 0
+        self.reads = self.waits = self.begins = False
+        self.config = configured(self)
+        self.config.load()
+        self.config.loaded_app = self
+
+    async def __call__(self, scope, receive, send):
+        self.asked.append(scope["path"])
+        if self.begins:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+        if self.waits:
+            await asyncio.Event().wait()
+        while self.reads:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                self.left += 1
+                return
+            self.bodies.append(message["body"])
+            if not message["more_body"]:
+                break
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body", "body": b""})
+
+    def connect(self, address="10.0.0.1"):
+        protocol = self.config.http_protocol_class(self.config, ServerState(), {}, asyncio.get_running_loop())
+        protocol.connection_made(transport := Transport(address))
+        return protocol, transport
+
+
+def play(scene, **limits):
+    """Let a scene happen: it is given the app, a connection and its transport."""
+
+    async def on_stage():
+        house = House(**limits)
+        before = asyncio.all_tasks()
+        await scene(house, *house.connect())
+        for task in asyncio.all_tasks() - before:
+            task.cancel()
+        return house
+
+    return asyncio.run(on_stage())
+
+
+async def turn():
+    """Let whoever can go on go on."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+def later(seconds):
+    return asyncio.get_running_loop().time() + seconds
+
+
+def problem(transport, status):
+    head, _, body = transport.sent.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status)
+    assert b"Content-Type: application/problem+json" in head
+    return json.loads(body)["detail"]
+
+
+@pytest.mark.parametrize("name", ["one endless header", "short headers", "blank lines", "an endless line"])
+def test_a_head_that_never_ends_is_refused_once_it_is_longer_than_it_may_be(name):
+    begin, more = {
+        "one endless header": (BEGUN + b"X: ", b"a"),
+        "short headers": (BEGUN, b"a: b\r\n"),
+        "blank lines": (b"", b"\r\n"),
+        "an endless line": (b"GET /", b"a"),
+    }[name]
+    fed = []
+
+    async def scene(house, protocol, transport):
+        feed = protocol.parser.feed_data
+        protocol.parser = SimpleNamespace(feed_data=lambda data: fed.append(len(data)) or feed(data))
+        protocol.data_received(begin)
+        for _ in range(40):
+            protocol.data_received(more * (65_536 // len(more)))
+        assert "16,384 bytes and 100 headers" in problem(transport, 431)
+        assert transport.ended
+
+    house = play(scene)
+    assert sum(fed) <= 2 * LIMITS.header_bytes
+    assert (house.asked, house.state.connections.refused) == ([], {"long heads": 1})
+
+
+def test_a_head_may_be_as_long_as_it_may_be_and_no_longer():
+    def head(size):
+        return BEGUN + b"X: " + b"a" * (size - len(BEGUN) - 7) + b"\r\n\r\n"
+
+    async def scene(house, protocol, transport):
+        protocol.data_received(head(LIMITS.header_bytes - 100))
+        await turn()
+        assert transport.sent.startswith(OK)
+        transport.sent = b""
+        protocol.data_received(head(LIMITS.header_bytes + 100))
+        problem(transport, 431)
+
+    assert play(scene).asked == ["/healthz"]
+
+
+def test_headers_are_counted():
+    async def scene(house, protocol, transport):
+        protocol.data_received(BEGUN + b"a: b\r\n" * 99 + b"\r\n")
+        await turn()
+        assert transport.sent.startswith(OK)
+        transport.sent = b""
+        protocol.data_received(BEGUN + b"a: b\r\n" * 100 + b"\r\n")
+        problem(transport, 431)
+
+    assert play(scene).asked == ["/healthz"]
+
+
+@pytest.mark.parametrize("dripped", [BEGUN + b"X: aaaaaaaaaaaa", b"\r\n" * 20])
+def test_a_head_has_ten_seconds_however_it_comes(dripped):
+    async def scene(house, protocol, transport):
+        begun = later(0)
+        for nth, byte in enumerate(dripped):
+            now = begun + 9 * nth / len(dripped)
+            protocol.loop = SimpleNamespace(time=lambda now=now: now)
+            protocol.data_received(bytes([byte]))
+            protocol.look(begun + 9)
+        assert not transport.sent
+        protocol.look(begun + 11)
+        assert "send it at once" in problem(transport, 408)
+        protocol.look(begun + 22)
+        assert transport.aborted
+
+    play(scene)
+
+
+def test_a_connection_on_which_nothing_was_ever_asked_ends_and_one_that_is_kept_alive_does_not():
+    async def scene(house, protocol, transport):
+        silent, other = house.connect()
+        silent.look(later(11))
+        problem(other, 408)
+        protocol.data_received(GET)
+        await turn()
+        protocol.look(later(70))
+        assert (transport.closing, transport.sent.count(OK)) == (False, 1)
+
+    play(scene)
+
+
+def test_an_idle_connection_is_kept_for_longer_than_proxies_keep_theirs():
+    """Catches a request that a proxy sends just when we close: it is lost, and nobody knows whether it was done."""
+
+    async def scene(house, protocol, transport):
+        protocol.data_received(GET)
+        await turn()
+        assert 60 < protocol.timeout_keep_alive_task.when() - later(0) < 120
+
+    play(scene)
+
+
+def test_whoever_is_slow_to_answer_is_not_the_one_who_asks():
+    async def scene(house, protocol, transport):
+        house.waits = True
+        protocol.data_received(GET + b"\r\n")
+        await turn()
+        protocol.look(later(60))
+        assert not transport.closing
+
+    play(scene)
+
+
+def test_a_body_must_keep_coming():
+    async def scene(house, protocol, transport):
+        house.reads = True
+        protocol.data_received(POST + b"Content-Length: 100000\r\n\r\n")
+        for _ in range(9):
+            protocol.data_received(b"x")
+            await turn()
+            protocol.look(later(1))
+        assert not transport.sent
+        protocol.look(later(11))
+        assert "send it faster" in problem(transport, 408)
+        await turn()
+
+    house = play(scene)
+    assert (house.left, house.state.connections.refused) == (1, {"slow bodies or readers": 1})
+
+
+def test_a_body_that_comes_at_the_least_rate_is_taken():
+    async def scene(house, protocol, transport):
+        house.reads = True
+        protocol.data_received(POST + b"Content-Length: 100010\r\n\r\n")
+        now = later(0)
+        for _ in range(10):
+            protocol.data_received(b"x" * 10_001)
+            await turn()
+            now += LIMITS.header_timeout
+            protocol.look(now)
+        assert transport.sent.startswith(OK)
+
+    play(scene)
+
+
+def test_a_body_that_we_do_not_read_is_not_late():
+    async def scene(house, protocol, transport):
+        house.waits = True
+        protocol.data_received(POST + b"Content-Length: 1000000\r\n\r\n" + b"x" * 100_000)
+        assert transport.paused
+        for second in range(60):
+            protocol.look(later(second))
+        assert not transport.closing
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    "endless", [b"1;" + b"a" * 65_536, b"0\r\n" + b"a: b\r\n" * 10_000, (b"1;" + b"a" * 20 + b"\r\nx\r\n") * 5_000]
+)
+def test_what_is_sent_around_a_body_is_bounded_too(endless):
+    async def scene(house, protocol, transport):
+        house.reads = True
+        protocol.data_received(POST + b"Transfer-Encoding: chunked\r\n\r\n" + endless)
+        await turn()
+        problem(transport, 431)
+
+    assert play(scene).left == 1
+
+
+def test_around_a_body_there_may_be_as_much_as_two_heads_and_no_more():
+    async def scene(house, protocol, transport):
+        house.reads = True
+        begun = POST + b"Transfer-Encoding: chunked\r\n\r\n1;"
+        protocol.data_received(begun + b"a" * (2 * LIMITS.header_bytes - len(begun)))
+        await turn()
+        assert not transport.sent
+        protocol.data_received(b"a")
+        problem(transport, 431)
+
+    play(scene)
+
+
+def test_chunks_of_one_byte_are_a_body():
+    async def scene(house, protocol, transport):
+        house.reads = True
+        protocol.data_received(POST + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 20_000 + b"0\r\n\r\n")
+        await turn()
+        assert transport.sent.startswith(OK)
+
+    assert b"".join(play(scene).bodies) == b"x" * 20_000
+
+
+def test_whoever_does_not_take_the_answer_is_left():
+    async def scene(house, protocol, transport):
+        house.begins = house.waits = True
+        protocol.data_received(GET)
+        await turn()
+        transport.unsent = 1_000_000
+        protocol.pause_writing()
+        now = later(0)
+        for _ in range(3):  # at the least rate
+            transport.unsent -= 10_001
+            now += LIMITS.header_timeout
+            protocol.look(now)
+        assert not transport.closing
+        protocol.look(now + 11)
+        assert transport.aborted
+
+    play(scene)
+
+
+def test_an_end_that_is_never_taken_is_cut_off():
+    async def scene(house, protocol, transport):
+        protocol.data_received(GET)
+        await turn()
+        transport.close()
+        protocol.look(later(9))
+        assert not transport.aborted
+        protocol.look(later(11))
+        assert transport.aborted
+
+    play(scene)
+
+
+def test_what_comes_after_an_answer_is_thrown_away_for_a_while():
+    async def scene(house, protocol, transport):
+        late, other = house.connect()
+        for connection in (protocol, late):
+            connection.data_received(POST + b"Content-Length: 100000000\r\n\r\n")
+        await turn()
+        for _ in range(8 * 2**20 // 65_536):  # as much as the longest body that is permitted
+            protocol.data_received(b"x" * 65_536)
+        assert transport.sent.startswith(OK)
+        assert not transport.aborted
+        protocol.data_received(b"x")
+        assert transport.aborted
+        late.look(later(9))
+        assert not other.aborted
+        late.look(later(11))
+        assert other.aborted
+
+    assert play(scene).bodies == []
+
+
+def test_requests_that_wait_for_the_answers_before_theirs_are_few():
+    async def scene(house, protocol, transport):
+        protocol.data_received(GET * (1 + MAX_PIPELINED))
+        await turn()
+        for _ in range(MAX_PIPELINED):
+            await turn()
+        assert transport.sent.count(OK) == 1 + MAX_PIPELINED
+        house.waits = True
+        protocol.data_received(GET * (2 + MAX_PIPELINED))
+        assert transport.aborted
+
+    play(scene)
+
+
+def test_what_is_no_http_is_a_problem_too():
+    async def scene(house, protocol, transport):
+        protocol.data_received(b"\x16\x03\x01\r\n\r\n")
+        assert "HTTP/1.1" in problem(transport, 400)
+
+    play(scene)
+
+
+def test_no_refusal_comes_in_the_middle_of_an_answer():
+    async def scene(house, protocol, transport):
+        house.begins = house.waits = True
+        protocol.data_received(GET)
+        await turn()
+        protocol.data_received(b"\x16\x03\x01\r\n\r\n")
+        assert transport.aborted
+        assert transport.sent.count(b"HTTP/1.1") == 1
+
+    play(scene)
+
+
+def test_an_upgrade_that_is_not_offered_is_answered_as_if_it_had_not_been_asked():
+    async def scene(house, protocol, transport):
+        for _ in range(2):
+            protocol.data_received(BEGUN + b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+            await turn()
+        assert transport.sent.count(OK) == 2
+
+    play(scene)
+
+
+def test_a_server_that_stops_waits_for_nobody_who_was_refused():
+    async def scene(house, protocol, transport):
+        house.waits = True
+        protocol.data_received(POST + b"Content-Length: 100000\r\n\r\n")
+        await turn()
+        protocol.shutdown()
+        assert not transport.closing
+        protocol.look(later(11))
+        problem(transport, 408)
+        protocol.shutdown()
+        assert transport.aborted
+
+    play(scene)
+
+
+def test_connections_are_bounded_for_each_address_and_in_all():
+    async def scene(house, protocol, transport):
+        mine, more, other, last = (house.connect(each)[1] for each in ("10.0.0.1", "10.0.0.1", "10.0.0.2", "10.0.0.3"))
+        assert [each.closing for each in (mine, more, other, last)] == [False, True, False, True]
+        assert "too many connections" in problem(more, 503)
+        assert b"Retry-After: 1" in last.sent
+        protocol.connection_lost(None)
+        assert not house.connect("10.0.0.3")[1].closing
+
+    house = play(scene, connections=3, connections_per_address=2)
+    assert house.state.connections.refused == {"connections": 2}
+
+
+def test_a_server_looks_at_its_connections_once_a_second_and_tells_what_it_turned_away():
+    async def scene():
+        house = House()
+        server, looks, told = Server(house.config), [], []
+        protocol, _ = house.connect()
+        protocol.look = looks.append
+        server.server_state.connections.add(protocol)
+        house.state.connections.tell = lambda: told.append(len(looks))
+        for counter in range(1, 201):
+            await server.on_tick(counter)
+        return looks, told
+
+    looks, told = asyncio.run(scene())
+    assert (len(looks), len(told)) == (20, 2)

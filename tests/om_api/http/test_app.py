@@ -1,0 +1,50 @@
+"""An app as a whole: one document, settings that change, figures that are told."""
+
+from __future__ import annotations
+
+import httpx2
+import pytest
+from starlette.testclient import TestClient
+
+from om_api import load_settings
+from om_api.http import app as apps
+from om_api.http import make_app
+
+HAROLD = "/v1/resources/harold"
+THREAD = f"{HAROLD}/threads/t-1"
+
+
+def test_settings_that_change_while_it_runs_are_taken_up(server_url, client, prefix, tmp_path, wait_until):
+    file = tmp_path / "agents" / "harold" / "memory.yaml"
+    file.parent.mkdir(parents=True)
+    settings = load_settings(tmp_path, {"OM_PREFIX": prefix, "OM_REDIS_URL": server_url})
+    with TestClient(make_app(settings, locked=False), base_url="http://127.0.0.1") as http:
+        file.write_text("observational_memory: {read_only: true}")
+        given = {"messages": [{"role": "user", "content": "x"}]}
+
+        wait_until(lambda: http.post(f"{THREAD}/messages", json=given).status_code == 422, "the new settings")
+
+
+@pytest.fixture
+def tells_often(monkeypatch):
+    """An app that is made after this tells its figures all the time."""
+    monkeypatch.setattr(apps, "TELL_S", 0.05)
+
+
+def test_contexts_served_are_counted_though_nobody_pushes(tells_often, world, ask, wait_until):
+    world.say("message 0")
+    ask("GET", "/v1/resources/harold/threads/t-1/context")
+    ask("GET", "/v1/resources/harold/threads/t-1/context")
+
+    wait_until(
+        lambda: world.client.hget(f"{world.prefix}:counted:harold", "served|contexts") == b"2",
+        "figures of two contexts",
+    )
+
+
+def test_the_document_is_written_once(app, monkeypatch):
+    first = app.get("/v1/openapi.json")
+    monkeypatch.setattr(app.app, "openapi", None)
+
+    assert app.get("/v1/openapi.json").content == first.content
+    assert isinstance(first, httpx2.Response)

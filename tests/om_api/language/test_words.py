@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from om_api.language.words import CHATTER, EMPTY, FIGURES, FUNCTION_WORDS, STOP, bare_words, words
+
+
+def test_what_belongs_together_is_one_word():
+    said = "See src/app.py at 14:30, ada@example.org: it's 3.5% of ORD-4821!"
+
+    assert words(said) == ["see", "src/app.py", "at", "14:30", "ada@example.org", "it's", "3.5%", "of", "ord-4821"]
+
+
+@pytest.mark.parametrize(
+    ("said", "bare"),
+    [
+        ("Okafor's sister, James’ car", ["okafor", "sister", "james", "car"]),
+        ("I don't", ["i", "don't"]),
+        ("3,120 or 3'120 or 12,34", ["3120", "or", "3120", "or", "12", "34"]),
+        ("max_loss Anna-Lena", ["max", "loss", "anna", "lena"]),
+    ],
+)
+def test_a_bare_word_is_without_joints_and_possessives(said, bare):
+    assert bare_words(said) == bare
+
+
+def test_every_list_of_empty_words_holds_the_function_words():
+    assert FUNCTION_WORDS < STOP
+    assert FUNCTION_WORDS < EMPTY
+    assert not FUNCTION_WORDS & CHATTER
+
+
+def test_number_words_are_known_up_to_twenty():
+    assert (FIGURES["zero"], FIGURES["twenty"], len(FIGURES)) == ("0", "20", 21)

@@ -1,0 +1,109 @@
+"""From one look to samples, by hand: each figure is what the look found, and what nobody knows is left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from om_api import load_settings
+from om_api.billing import budgets
+from om_api.billing.costs import Left
+from om_api.domain.values import Record
+from om_api.metrics.gauges import of_gauges
+from om_api.metrics.reading import Broker, Measurements
+from om_api.metrics.series import EVERYBODY, OTHER
+from om_api.store.fleet.breaker import BreakerState
+from om_api.store.fleet.health import Waiting
+from om_api.store.fleet.presence import Ticked
+from om_api.store.memory.measure import Elsewhere, Level, Tiers
+from om_api.store.memory.quarantine import UNKNOWN
+
+NOTHING = Measurements(
+    now=100_000,
+    own={},
+    every={},
+    tiers={},
+    elsewhere=Elsewhere(0, 0, 0),
+    budgets=[],
+    waiting=[],
+    ticks={},
+    breakers={},
+    workers=0,
+)
+RECORD = Record(chunk_tokens=200, observation_tokens=400, reflection_tokens=100, observed_tokens=5_000)
+
+
+def samples(**found):
+    """The gauges of a look that found this and nothing else, by name without `cortex_om_` and labels."""
+    settings = load_settings(environ={"OM_MESSAGE_THRESHOLD": "1000", "OM_OBSERVATION_THRESHOLD": "4000"})
+    told = of_gauges(NOTHING._replace(**found), settings)
+    return {(each.series.removeprefix("cortex_om_"), *each.labels): each.value for each in told}
+
+
+def test_a_memory_is_as_full_as_its_record_says():
+    found = samples(own={"harold": {}}, tiers={"harold": Tiers(300, 2, (Level(300, RECORD),))})
+
+    assert found["messages_tokens", "harold"] == 300
+    assert found["chunks_tokens", "harold"] == 200
+    assert found["compression_ratio", "harold"] == 10
+    assert found["message_pressure_ratio", "harold"] == pytest.approx(0.5)
+    assert found["observation_pressure_ratio", "harold"] == pytest.approx(0.1)
+    assert found["quarantine_messages", "harold"] == 2
+
+
+def test_where_nothing_is_kept_there_is_no_ratio_to_it():
+    found = samples(own={"ada": {}}, tiers={"ada": Tiers(100, 0, (Level(100, Record()),))})
+
+    assert ("compression_ratio", "ada") not in found
+    assert found["observations_tokens", "ada"] == 0
+
+
+def test_of_threads_that_keep_their_own_memory_the_fullest_counts():
+    levels = (Level(100, Record()), Level(900, RECORD), Level(50, Record()))
+    found = samples(own={"harold": {}}, tiers={"harold": Tiers(1_050, 0, levels, left_out=7)})
+
+    assert found["message_pressure_ratio", "harold"] == pytest.approx(1.1)
+    assert found["threads_left_out",] == 7
+
+
+def test_who_cannot_be_read_is_counted_and_quarantines_of_others_and_of_nobody_are_shown():
+    found = samples(own={"harold": {}, "ada": {}}, elsewhere=Elsewhere(9, 3, 4), workers=2)
+
+    assert (found["measured_resources",], found["unreadable_resources",], found["resources",]) == (2, 2, 9)
+    assert (found["quarantine_messages", OTHER], found["quarantine_messages", UNKNOWN]) == (3, 4)
+    assert found["workers",] == 2
+
+
+def test_a_budget_that_permits_nothing_is_used_up():
+    of_all = Left(setting="total_budget.calls_per_day", limit=0, used=0, left=0, reached=True, then="pause")
+    own = Left(setting="budget.calls_per_day", limit=10, used=9, left=1, reached=False, then="pause")
+    found = samples(budgets=[(budgets.ALL, of_all), ("harold", own)])
+
+    assert found["budget_used_ratio", EVERYBODY, "total_budget.calls_per_day"] == 1
+    assert found["budget_used_ratio", "harold", "budget.calls_per_day"] == 0.9
+
+
+def test_waits_ticks_and_breakers_are_in_seconds_and_words():
+    found = samples(
+        waiting=[Waiting("observe", 3, 90_000)],
+        ticks={
+            "observer": Ticked(at=60_000, interval=10.0),
+            "sweep": None,
+            "reflector": Ticked(at=200_000, interval=30.0),
+        },
+        breakers={"m": BreakerState("open", 30.0, 5)},
+    )
+
+    assert (found["lag_seconds", "observe"], found["due_scopes", "observe"]) == (90, 3)
+    assert (found["tick_age_seconds", "observer"], found["tick_interval_seconds", "observer"]) == (40, 10)
+    assert found["tick_age_seconds", "reflector"] == 0  # a clock that was ahead
+    assert ("tick_age_seconds", "sweep") not in found
+    assert (found["breaker_state", "m", "open"], found["breaker_state", "m", "closed"]) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("broker", "up", "tasks"), [(None, None, None), (Broker(None), 0, None), (Broker({"observe": 4}), 1, 4)]
+)
+def test_a_broker_is_there_or_away_or_cannot_be_asked(broker, up, tasks):
+    found = samples(broker=broker)
+
+    assert (found.get(("broker_up",)), found.get(("queue_tasks", "observe"))) == (up, tasks)

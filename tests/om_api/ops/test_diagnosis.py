@@ -1,0 +1,173 @@
+"""What readings mean, by tables: each trouble is named with its remedy, and nothing that is well is called trouble."""
+
+from __future__ import annotations
+
+import pytest
+
+from om_api.ops import diagnosis
+from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING
+from om_api.store.fleet.breaker import BreakerState
+from om_api.store.fleet.health import QUEUES, Condition, Waiting
+from om_api.store.fleet.presence import Ticked, Worker
+from om_workers import app
+
+WELL = {
+    "redis_version": "7.0.15",
+    "role": "master",
+    "used_memory": "1000",
+    "maxmemory": "10000",
+    "maxmemory_policy": "noeviction",
+    "aof_enabled": "1",
+    "aof_last_write_status": "ok",
+}
+NOW = 1_800_000_000_000
+
+
+def worker(skew_ms=0, version="1", queues=()):
+    return Worker(name="h-1-ab", host="h", pid=1, version=version, skew_ms=skew_ms, queues=queues)
+
+
+def test_a_server_that_is_well_gives_no_trouble():
+    assert {finding.level for finding in diagnosis.of_server(WELL, "always")} == {OK}
+
+
+@pytest.mark.parametrize(
+    ("told", "fsync", "level", "about", "says"),
+    [
+        ({"redis_version": "6.2.9"}, "always", ERROR, "server", "Redis 6.2.9 is too old"),
+        ({"role": "slave"}, "always", ERROR, "server", "replica"),
+        ({"used_memory": "9500"}, "always", WARNING, "memory", "nearly out of memory"),
+        ({"used_memory": "10001"}, "always", ERROR, "memory", "out of memory"),
+        ({"maxmemory_policy": "allkeys-lru"}, "always", ERROR, "eviction", "allkeys-lru"),
+        ({"aof_enabled": "0"}, None, WARNING, "disk", "no append-only file"),
+        ({"aof_last_write_status": "err"}, "always", ERROR, "disk", "the last write failed"),
+        ({}, "no", WARNING, "disk", "half minute"),
+        ({}, "everysec", OK, "disk", "last second or two"),
+        ({}, None, NOTE, "disk", "cannot tell"),
+        ({"maxmemory": None}, "always", NOTE, "memory", "cannot tell"),
+        ({"maxmemory_policy": None}, "always", NOTE, "eviction", "cannot tell"),
+        ({"aof_enabled": None}, "always", NOTE, "disk", "cannot tell"),
+        ({"redis_version": None}, "always", NOTE, "server", "cannot tell"),
+    ],
+)
+def test_what_a_server_tells_is_judged(told, fsync, level, about, says):
+    server = {name: value for name, value in {**WELL, **told}.items() if value is not None}
+    found = [
+        finding for finding in diagnosis.of_server(server, fsync) if finding.about == about and says in finding.says
+    ]
+
+    assert [finding.level for finding in found] == [level]
+    assert all(finding.do for finding in found if finding.level != OK)
+
+
+def test_a_server_that_may_not_be_asked_is_no_trouble():
+    assert [finding.level for finding in diagnosis.of_server(None, None)] == [NOTE]
+
+
+def test_clocks_that_differ_are_named_with_whose_they_are():
+    found = list(diagnosis.of_clocks(-3_000, [worker(7_200_000), worker(100)]))
+
+    assert [finding.says for finding in found] == [
+        "this machine is 3.0 s behind the server",
+        "worker h-1-ab is 2 h ahead of the server",
+    ]
+    assert all(finding.trouble for finding in found)
+    assert not any(finding.trouble for finding in diagnosis.of_clocks(1_999, [worker(-1_999)]))
+
+
+def test_nobody_at_work_is_an_error_and_a_worker_of_another_version_a_note():
+    assert [finding.level for finding in diagnosis.of_workers([], "1", QUEUES)] == [ERROR]
+    assert [finding.level for finding in diagnosis.of_workers([worker(version="2")], "1", QUEUES)] == [OK, NOTE]
+
+
+@pytest.mark.parametrize(
+    ("served", "lacking"),
+    [
+        ([QUEUES], []),
+        ([("ticks", "observe"), ("reflect", "maintenance")], []),
+        ([("ticks", "reflect", "maintenance")], ["observe"]),
+        ([("observe",), ("observe",)], ["ticks", "reflect", "maintenance"]),
+        ([("observe",), ()], []),  # one of an earlier version, which does not say
+    ],
+)
+def test_a_queue_that_no_living_worker_serves_is_named_though_nothing_waits_in_it(served, lacking):
+    """Without a worker nothing is handed out: the queue stays empty, and its work waits in the due index."""
+    workers = [worker(queues=queues) for queues in served]
+    found = [finding for finding in diagnosis.of_workers(workers, "1", QUEUES) if finding.trouble]
+
+    assert [finding.says for finding in found] == [f"none of them serves the queue {name}" for name in lacking]
+    assert all(f"-Q {name}" in finding.do for finding, name in zip(found, lacking, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("age", "interval", "late"), [(30_000, 10, False), (36_000, 10, True), (5_200, 0.1, False), (6_000, 0.1, True)]
+)
+def test_a_tick_is_late_when_three_of_them_are_missing_and_a_grace_is_over(age, interval, late):
+    ticks = {"observer": Ticked(at=NOW - age, interval=interval), "reflector": Ticked(at=NOW, interval=30)}
+    found = list(diagnosis.of_ticks(ticks, NOW, alive=True))
+
+    assert [finding.level for finding in found] == ([ERROR, OK] if late else [OK])
+
+
+def test_ticks_that_never_ran_are_an_error_and_those_that_did_not_run_yet_a_note():
+    ran = Ticked(at=NOW, interval=10)
+
+    assert [f.level for f in diagnosis.of_ticks({"observer": None, "sweep": None}, NOW, alive=True)] == [ERROR]
+    assert [f.level for f in diagnosis.of_ticks({"observer": ran, "sweep": None}, NOW, alive=True)] == [NOTE, OK]
+    assert list(diagnosis.of_ticks({"observer": None}, NOW, alive=False)) == []
+
+
+def test_what_is_due_for_long_is_a_lag():
+    found = [
+        *diagnosis.of_lag(
+            [Waiting("observe", 12, 36_000), Waiting("reflect", 1, 36_000)], {"observe": 10, "reflect": 30}
+        )
+    ]
+
+    assert [(finding.level, finding.says) for finding in found] == [
+        (WARNING, "12 scopes are due to observe, the first of them for 36.0 s"),
+        (OK, "1 scope is due to reflect"),
+    ]
+    assert "serves the queue observe" in found[0].do
+
+
+def test_tasks_that_wait_are_told_and_judged_by_what_is_due_alone():
+    """No more are handed out than the workers that live can begin: how many wait tells nothing of a backlog."""
+    (found,) = diagnosis.of_queues({**dict.fromkeys(QUEUES, 0), "ticks": 10, "observe": 1_001})
+
+    assert (found.level, found.says) == (OK, "1,011 tasks wait")
+
+
+def test_the_queues_that_are_looked_at_are_those_of_the_workers():
+    assert QUEUES == app._QUEUES
+
+
+def test_resources_are_named_for_quarantine_scope_and_pause():
+    standings = [Condition(f"r-{n}", "thread", rejected=1, paused=n == 0) for n in range(7)]
+    standings.append(Condition("new", None, rejected=0, paused=False))
+    configured = {each.resource: "resource" for each in standings}
+
+    found = {finding.about: finding for finding in diagnosis.of_resources(standings, configured)}
+
+    assert found["quarantine"].says == "7 entries of r-0, r-1, r-2, r-3, r-4 and 2 more"
+    assert "om migrate-scope r-0 --to resource" in found["scope"].do
+    assert (found["paused"].level, found["paused"].says) == (NOTE, "r-0")
+    assert found["quarantine"].trouble
+    assert found["scope"].trouble
+
+
+def test_an_open_breaker_is_trouble_with_a_remedy_and_what_a_provider_asks_for_is_a_note():
+    states = {
+        "well": BreakerState("closed", failures=4),
+        "down": BreakerState("open", 95.0, failures=5),
+        "probed": BreakerState("open", 0.0, failures=5),
+        "busy": BreakerState("busy", 40.0),
+        "held": BreakerState("held", room=3),
+    }
+    found = list(diagnosis.of_breakers(states))
+
+    assert [finding.level for finding in found] == [WARNING, WARNING, NOTE, NOTE]
+    assert [finding.says.partition(" is ")[0] for finding in found] == ["down", "probed", "busy", "held"]
+    assert "failed 5 times in a row" in found[0].says
+    assert "at most 3 times at once" in found[3].says
+    assert all(finding.do for finding in found)

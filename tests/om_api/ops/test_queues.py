@@ -1,0 +1,44 @@
+"""What waits and who works it off, seen at once; a broker that cannot be asked hides nothing else."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from world import SMALL, World
+
+from om_api import load_settings
+from om_api.ops.queues import Queue, look
+from om_api.store.fleet import presence
+from om_api.store.fleet.presence import Worker
+
+
+@pytest.fixture
+def settings(server_client, server_url, prefix):
+    """A store of the test's own, and a broker that nobody can ask."""
+    broker = "redis://:s3cret@127.0.0.1:1/0"
+    return load_settings(None, {**SMALL, "OM_PREFIX": prefix, "OM_REDIS_URL": server_url, "OM_BROKER_URL": broker})
+
+
+def test_what_is_due_is_shown_though_the_broker_is_away(settings, server_client, prefix):
+    now = int(time.time() * 1000)
+    server_client.zadd(f"{prefix}:due:observe", {"harold": now - 9_000, "ada": now + 60_000})
+    found = look(settings)
+
+    observe = found.due[0]
+    assert (observe.name, observe.due, observe.waiting) == ("observe", 1, 1)
+    assert 9 <= observe.oldest < 60
+    assert found.unacked is None
+    assert found.problem.startswith("the broker cannot be asked: ")
+    assert "OM_BROKER_URL" in found.problem
+    assert "s3cret" not in found.problem
+
+
+def test_a_queue_has_as_many_workers_as_serve_it(settings, server_client, prefix):
+    world = World(server_client, prefix)
+    worker = Worker(name="w-1", host="h", pid=1, version="1", queues=("observe",))
+    world.services.run(presence.here(world.services.keys, worker))
+    found = {queue.name: queue for queue in look(settings).queues}
+
+    assert found["observe"] == Queue(name="observe", tasks=None, workers=1)
+    assert found["reflect"].workers == 0

@@ -1,0 +1,21 @@
+"""Every setting by its key."""
+
+from __future__ import annotations
+
+from om_api.settings.catalogue import GROUPS, dotted
+
+
+def test_groups_are_the_mappings_of_the_file():
+    assert {dotted(group) for group in GROUPS} == {
+        "",
+        "other_threads",
+        "observer",
+        "reflection",
+        "budget",
+        "total_budget",
+        "events",
+        "metrics",
+        "api",
+        "storage",
+        "storage.redis",
+    }

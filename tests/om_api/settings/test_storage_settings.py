@@ -1,0 +1,81 @@
+"""Where memories live, and that no password is shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from om_api.settings.urls import safe_url
+
+
+@pytest.mark.parametrize("backend", ["postgres", "sqlite"])
+def test_another_backend_is_refused_with_what_is_offered(folder, backend):
+    folder.settings(f"storage: {{backend: {backend}}}")
+
+    assert f'storage.backend is "{backend}"; permitted: redis, the one store offered' in folder.refused()
+
+
+@pytest.mark.parametrize(
+    ("redis", "url"),
+    [
+        ("host: red", "redis://red:6379/0"),
+        ("host: red, port: 7000, db: 3, username: me", "redis://me@red:7000/3"),
+        ("host: '::1'", "redis://[::1]:6379/0"),
+        ("port: 7000", "redis://127.0.0.1:7000/0"),
+        ("url: 'rediss://red:6380/1'", "rediss://red:6380/1"),
+        ("url: 'redis+sentinel://one:26379,two:26379/mymaster/0'", "redis+sentinel://one:26379,two:26379/mymaster/0"),
+        ("url: 'unix:///run/redis.sock'", "unix:///run/redis.sock"),
+    ],
+)
+def test_a_server_is_named_by_url_or_by_host(folder, redis, url):
+    folder.settings(f"storage: {{redis: {{{redis}}}}}")
+    settings = folder.load()
+
+    assert settings.redis_url == settings.broker_url == url
+
+
+@pytest.mark.parametrize(
+    ("redis", "url"),
+    [
+        ("host: red, password_env: PW", "redis://:p%40%2Fss@red:6379/0"),
+        ("host: red, username: me, password_env: PW", "redis://me:p%40%2Fss@red:6379/0"),
+        ("url: 'rediss://me@red', password_env: PW", "rediss://me:p%40%2Fss@red"),
+    ],
+)
+def test_a_password_comes_from_the_variable_a_file_names(folder, redis, url):
+    folder.settings(f"storage: {{redis: {{{redis}}}}}")
+
+    assert folder.load(PW="p@/ss").redis_url == url
+    assert "storage.redis.password_env names PW, which is not set" in folder.refused()
+
+
+def test_a_password_in_a_file_is_refused_and_not_shown(folder):
+    folder.settings("storage: {redis: {url: 'redis://:hush@red:6379/0'}}")
+    refusal = folder.refused()
+
+    assert "storage.redis.password_env" in refusal
+    assert "hush" not in refusal
+
+
+def test_a_password_in_the_environment_is_never_shown(folder):
+    settings = folder.load(OM_REDIS_URL="redis://me:hush@red:6379/0", OM_BROKER_URL="redis://:hush@broker/1")
+
+    assert settings.redis_url == "redis://me:hush@red:6379/0"
+    assert settings.broker_url == "redis://:hush@broker/1"
+    assert "hush" not in f"{settings!r} {settings.memory!r} {settings.memory} {settings.origin()}"
+    assert "hush" not in folder.refused(OM_REDIS_URL="http://me:hush@red")
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("redis://red:6379/0", "redis://red:6379/0"),
+        ("redis://:hush@red", "redis://:***@red"),
+        ("rediss://me:hu@sh/@red:1/0", "rediss://me:***@red:1/0"),
+        ("redis+sentinel://:hush@one:1,two:2/m", "redis+sentinel://:***@one:1,two:2/m"),
+        ("redis://red/0?password=hush&db=1", "redis://red/0?password=***&db=1"),
+        ("sentinel://:hush@one:1;sentinel://:hush@two:2", "sentinel://:***@two:2"),
+        ("redis://red/0?a@b", "redis://red/0?a@b"),
+    ],
+)
+def test_an_address_is_shown_without_its_password(folder, url, shown):
+    assert folder.load().safe_url(url) == safe_url(url) == shown

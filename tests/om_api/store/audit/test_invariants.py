@@ -1,0 +1,187 @@
+"""What must hold of a resource: whatever breaks it by hand is named with its key."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from scene import AT, HAROLD, breaches, filled, key_of, member
+
+from om_api.store.audit.invariants import Breach
+from om_api.store.memory import reading
+
+BREAKS = {
+    "a chunk without its sealed set": (lambda s: s.client.delete(key_of(s, "sealed", "c5")), "sealed:c5", "nowhere"),
+    "a chunk without its hash": (lambda s: s.client.delete(key_of(s, "chunk", "c5")), "chunk:c5", "is missing"),
+    "a sealed set without chunk": (
+        lambda s: s.client.zadd(key_of(s, "sealed", "c9"), {b"{}": 1}),
+        "sealed:c9",
+        "belongs to no chunk",
+    ),
+    "a chunk that no index names": (
+        lambda s: s.client.zrem(key_of(s, "chunks", HAROLD), "c5"),
+        "chunk:c5",
+        "in no scope",
+    ),
+    "a message raw and sealed": (
+        lambda s: (
+            s.client.zadd(key_of(s, "messages", "t1"), {member(7): AT}),
+            s.client.hincrby(key_of(s, "tokens"), "#t1", 1),
+        ),
+        "messages:t1",
+        "holds too",
+    ),
+    "a message in two chunks": (
+        lambda s: s.client.zadd(key_of(s, "sealed", "c4"), {member(7): AT + 7000}),
+        "sealed:c4",
+        "holds too",
+    ),
+    "an id in two sets": (
+        lambda s: s.client.zadd(key_of(s, "sealed", "c4"), {b'{"id":"m7","role":"user","content":"other"}': AT + 7000}),
+        "sealed:c4",
+        "holds message m7",
+    ),
+    "a sealed message behind an observation too": (
+        lambda s: s.client.zadd(key_of(s, "source", "o2"), {member(7): AT + 7000}),
+        "sealed:c5",
+        "holds too",
+    ),
+    "a message behind two observations": (
+        lambda s: s.client.zadd(key_of(s, "source", "o2"), {member(1): AT + 1000}),
+        "source:o1",
+        "holds too",
+    ),
+    "a message counter off by one": (
+        lambda s: s.client.hincrby(key_of(s, "tokens"), "#t1", 1),
+        "messages:t1",
+        "3 are counted",
+    ),
+    "a message counter short by one": (
+        lambda s: s.client.hincrby(key_of(s, "tokens"), "#t1", -1),
+        "tokens",
+        "t1 is 20",
+    ),
+    "a token counter off by one": (lambda s: s.client.hincrby(key_of(s, "tokens"), "t1", 1), "tokens", "t1 is 21"),
+    "a total off by one": (lambda s: s.client.hincrby(key_of(s, "tokens"), "*", -1), "tokens", "* is 29"),
+    "a counter alone": (lambda s: s.client.hset(key_of(s, "tokens"), "#t7", 0), "tokens", "only one of"),
+    "chunk tokens off by one": (
+        lambda s: s.client.hincrby(key_of(s, "record", HAROLD), "chunk_tokens", 1),
+        "record",
+        "chunk_tokens is 51",
+    ),
+    "observation tokens off": (
+        lambda s: s.client.hincrby(key_of(s, "record", HAROLD), "observation_tokens", 1),
+        "record",
+        "observation_tokens is 11",
+    ),
+    "observations miscounted": (
+        lambda s: s.client.hincrby(key_of(s, "record", HAROLD), "observation_count", 1),
+        "record",
+        "observation_count is 3",
+    ),
+    "reflection tokens off": (
+        lambda s: s.client.hset(key_of(s, "record", HAROLD), "reflection_tokens", 9),
+        "record",
+        "reflection_tokens is 9",
+    ),
+    "a chunk's messages miscounted": (
+        lambda s: s.client.hincrby(key_of(s, "chunk", "c5"), "messages", 1),
+        "chunk:c5",
+        "says 4 messages",
+    ),
+    "a chunk's tokens off": (
+        lambda s: s.client.hset(key_of(s, "chunk", "c5"), "tokens", 31),
+        "chunk:c5",
+        "says 31 tokens",
+    ),
+    "a chunk in no known state": (
+        lambda s: s.client.hset(key_of(s, "chunk", "c5"), "state", "lost"),
+        "chunk:c5",
+        "neither",
+    ),
+    "an observation deleted": (
+        lambda s: s.client.zremrangebyrank(key_of(s, "observations", HAROLD), 0, 0),
+        "source:o2",
+        "no generation covers it",
+    ),
+    "a source missing before its time": (
+        lambda s: s.client.delete(key_of(s, "source", "o2")),
+        "source:o2",
+        "before its time",
+    ),
+    "a source that lost a message": (
+        lambda s: s.client.zremrangebyrank(key_of(s, "source", "o2"), 0, 0),
+        "source:o2",
+        "other messages",
+    ),
+    "an observation there twice": (
+        lambda s: s.client.zadd(key_of(s, "observations", HAROLD), {_other_words(s): 1}),
+        "source:o2",
+        "there twice",
+    ),
+    "two observations with one seq": (
+        lambda s: s.client.zadd(key_of(s, "observations", HAROLD), {b'{"id":"x","thread_id":"t1","text":""}': _seq(s)}),
+        "observations",
+        "two observations have the seq",
+    ),
+    "two chunks with one seq": (
+        lambda s: s.client.zadd(
+            key_of(s, "chunks", HAROLD), {"c4": s.client.zscore(key_of(s, "chunks", HAROLD), "c5")}
+        ),
+        "chunks",
+        "two chunks have the seq",
+    ),
+    "a generation missing": (
+        lambda s: s.client.delete(key_of(s, "reflections", HAROLD)),
+        "reflections",
+        "the record says 1",
+    ),
+    "a gap in the generations": (
+        lambda s: (
+            s.client.zadd(
+                key_of(s, "reflections", HAROLD), {msgspec.json.encode({"n": 3, "text": "", "tokens": 3}): 3}
+            ),
+            s.client.hset(key_of(s, "record", HAROLD), "generation", 3),
+        ),
+        "reflections",
+        "lacks or doubles",
+    ),
+    "a memory outside the scope in force": (
+        lambda s: s.client.set(key_of(s, "scope"), "thread"),
+        "record",
+        "the scope in force is thread",
+    ),
+    "a memory without scope": (lambda s: s.client.delete(key_of(s, "scope")), "scope", "is missing"),
+}
+
+
+def _other_words(store):
+    stored = store.run(reading.observations(store.keys, HAROLD))[0]
+    return msgspec.json.encode(msgspec.structs.replace(stored.observation, text="* in other words"))
+
+
+def _seq(store):
+    return store.run(reading.observations(store.keys, HAROLD))[0].seq
+
+
+@pytest.mark.parametrize("client", ["server"], indirect=True)  # what is found was read by the same commands
+@pytest.mark.parametrize("what", BREAKS)
+def test_what_was_broken_by_hand_is_named(store, what):
+    break_it, where, says = BREAKS[what]
+    filled(store)
+    break_it(store)
+
+    told = breaches(store)
+
+    assert [b for b in told if b.where == f"{store.keys.of('harold').base}:{where}" and says in b.what], told
+
+
+@pytest.mark.parametrize(("hours", "early"), [(23, True), (25, False)])
+def test_a_source_may_be_gone_after_a_day_the_shortest_retention_there_is(store, hours, early):
+    """The index outlives it where retention was lengthened since: its lifetime tells nothing of this one's."""
+    filled(store)
+    source, index = key_of(store, "source", "o2"), key_of(store, "sources", "t1")
+    store.client.delete(source)
+    store.client.expire(index, 90 * 86_400)
+    store.client.zincrby(index, -hours * 3_600_000, "o2")
+
+    assert breaches(store) == [Breach(source, "is missing before its time")] * early

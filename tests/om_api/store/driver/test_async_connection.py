@@ -1,0 +1,40 @@
+"""Calls of one event loop: none waits for another, and one that is given up leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from driven import await_
+
+from om_api.store.driver.async_connection import AsyncConnection, open_async_client
+from om_api.store.driver.steps import Batch
+
+
+async def _given_up(url):
+    """A call that its caller gives up while the server is thinking, and what the same client is answered afterwards."""
+    connection = AsyncConnection(open_async_client(url))
+    slow = asyncio.create_task(connection.run(Batch([("BLPOP", "nothing-comes", 1)])))
+    await asyncio.sleep(0.1)
+    slow.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await slow
+    answers = [await connection.run(Batch([("ECHO", str(n))])) for n in range(5)]
+    await connection.close()
+    return answers
+
+
+def test_a_call_that_is_given_up_leaves_no_reply_behind_for_the_next_one(server_url):
+    """Breaks when the connection goes back to the pool as it is: every later call reads its predecessor's reply."""
+    assert await_(_given_up(server_url)) == [[str(n).encode()] for n in range(5)]
+
+
+def test_the_calls_of_many_tasks_do_not_wait_for_each_other(server_url, prefix):
+    async def crowd():
+        connection = AsyncConnection(open_async_client(server_url))
+        slow = [connection.run(Batch([("BLPOP", f"{prefix}:{n}", 0.3)])) for n in range(50)]
+        replies = await asyncio.wait_for(asyncio.gather(*slow), 10)  # one after the other they take 15 s
+        await connection.close()
+        return replies
+
+    assert await_(crowd()) == [[None]] * 50

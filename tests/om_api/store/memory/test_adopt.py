@@ -1,0 +1,367 @@
+"""adopt: what plain ZADDs left is counted, or dropped, or quarantined; nothing is guessed from an old look."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from scene import (
+    AT,
+    HAROLD,
+    activate,
+    adopt,
+    call,
+    filled,
+    interrupted,
+    member,
+    nothing_changes,
+    observed,
+    push,
+    ready,
+    seal,
+    sealing,
+    window,
+    write_plainly,
+)
+
+from om_api.domain.values import Outcome
+from om_api.store.memory import chunks, quarantine, scope_state
+from om_api.store.memory.adopt import Adopted, older_members
+
+
+def counts(store):
+    found = store.client.hgetall(store.keys.of("harold").tokens)
+    return {name.decode(): int(n) for name, n in found.items() if name != b"*key"}
+
+
+def raw(store, thread="t1"):
+    return store.client.zrange(store.keys.of("harold").messages(thread), 0, -1, withscores=True)
+
+
+def heard(store):
+    """When t1 was last heard of, in Unix ms."""
+    return store.run(scope_state.look(store.keys, HAROLD)).thread_times["t1"]
+
+
+def reasons(store):
+    return [entry.reason for entry in reversed(store.run(quarantine.entries(store.keys, "harold")))]
+
+
+def test_plain_members_are_counted_beside_pushed_ones(store):
+    push(store, 1)
+    write_plainly(store, b'{"id":"p1","role":"user","content":"three plain words"}')
+
+    assert store.run(adopt(store)) == Adopted(2, 0, 0)
+    assert counts(store) == {"t1": 17, "#t1": 2, "*": 17}
+
+
+def test_an_adopted_id_is_a_duplicate_for_push(store):
+    write_plainly(store, member(1))
+    store.run(adopt(store))
+
+    assert push(store, 1, tokens=99).duplicates == ("m1",)
+
+
+def test_adopting_again_changes_nothing(store):
+    write_plainly(store, member(1), b'{"role":"user","content":"hello"}', b"broken")
+    store.run(adopt(store))
+    with nothing_changes(store):
+        assert store.run(adopt(store)) == Adopted(2, 0, 0)
+
+
+def test_adopting_an_empty_thread_changes_nothing(store):
+    with nothing_changes(store):
+        assert store.run(adopt(store)) == Adopted(0, 0, 0)
+
+
+@pytest.mark.parametrize("tier", ["sealed", "source"])
+def test_a_copy_of_a_covered_member_is_dropped(store, tier):
+    (seal if tier == "sealed" else observed)(store, "c1", 1, 2)
+    write_plainly(store, member(1), member(3))
+
+    assert store.run(adopt(store)) == Adopted(1, 1, 0)
+    assert [found for found, _ in raw(store)] == [member(3)]
+
+
+def test_of_two_members_with_one_id_the_accepted_one_stays(store):
+    push(store, 1)
+    write_plainly(store, b'{"id":"m1","role":"user","content":"late"}', score=AT - 1)
+
+    assert store.run(adopt(store)) == Adopted(1, 0, 1)
+    assert [found for found, _ in raw(store)] == [member(1)]
+    assert reasons(store) == ["another message with the id m1 was accepted first"]
+
+
+def test_of_two_plain_members_with_one_id_the_first_stays(store):
+    write_plainly(store, b'{"id":"x","role":"user","content":"a"}', b'{"id":"x","role":"user","content":"b"}')
+
+    assert store.run(adopt(store)) == Adopted(1, 0, 1)
+
+
+def test_what_is_dropped_or_malformed_does_not_keep_a_surplus_message(store):
+    """Catches a member that goes and is taken for two uncounted ones: nobody would be sure any more, and both would stay."""
+    seal(store, "c1", 1)
+    same = [b'{"id":"x","role":"user","content":"%s"}' % word for word in (b"a", b"b")]
+    write_plainly(store, member(1), b"broken", *same)
+
+    assert store.run(adopt(store)) == Adopted(1, 1, 2)
+
+
+def a_window_later(store):
+    """As if ten minutes had passed: what was accepted so far stands in the window before."""
+    of = store.keys.of("harold")
+    store.client.rename(of.seen("t1", window()), of.seen("t1", window() - 1))
+
+
+def test_an_id_accepted_in_the_window_before_is_known_to_adoption(store):
+    push(store, 1)
+    a_window_later(store)
+    write_plainly(store, b'{"id":"m1","role":"user","content":"late"}', score=AT - 1)
+
+    assert store.run(adopt(store)) == Adopted(1, 0, 1)
+    assert [found for found, _ in raw(store)] == [member(1)]
+
+
+@pytest.mark.parametrize("stray", ["a copy", "malformed"])
+def test_an_adoption_that_finds_nothing_new_accepts_no_old_id_again(store, stray):
+    """Breaks when ids of counted messages are noted anew: an id is a duplicate for ten minutes, not at every stray member."""
+    seal(store, "c1", 1)
+    push(store, 2)
+    store.client.delete(store.keys.of("harold").seen("t1", window()))
+    write_plainly(store, member(1) if stray == "a copy" else b"broken")
+    store.run(adopt(store))
+
+    assert push(store, 1, 2, tokens=99).added == 2
+
+
+def test_adoption_does_not_prolong_how_long_an_accepted_id_is_remembered(store):
+    push(store, 1)
+    a_window_later(store)
+    write_plainly(store, member(2))
+    store.run(adopt(store))
+    remembered = store.client.smembers(store.keys.of("harold").seen("t1", window()))
+
+    assert b"m2" in remembered
+    assert b"m1" not in remembered
+
+
+@pytest.mark.parametrize("bad", [b"no JSON", b"[]", b'{"role":"user"}', b'{"role":"robot","content":""}', b"\xff\xfe"])
+def test_a_malformed_member_is_quarantined_with_its_reason(store, bad):
+    write_plainly(store, bad, member(1))
+
+    assert store.run(adopt(store)) == Adopted(1, 0, 1)
+    (entry,) = store.run(quarantine.entries(store.keys, "harold"))
+    assert entry.reason
+    assert entry.member == bad.decode("utf-8", "replace")
+
+
+@pytest.mark.parametrize("score", [AT / 1000, AT, AT * 1000, AT * 1_000_000])
+def test_scores_of_any_unit_become_milliseconds(store, score):
+    write_plainly(store, member(1), score=score)
+    store.run(adopt(store))
+
+    assert [at for _, at in raw(store)] == [pytest.approx(AT, abs=1)]
+
+
+def test_a_member_without_time_gets_its_timestamp(store):
+    write_plainly(store, member(1), score=0)
+    store.run(adopt(store))
+
+    assert raw(store) == [(member(1), AT + 1000)]
+
+
+@pytest.mark.parametrize("score", [AT, AT * 1000])
+def test_a_thread_was_heard_of_at_the_repaired_time_of_its_last_message(store, score):
+    write_plainly(store, member(1), score=score)
+    store.run(adopt(store))
+
+    assert heard(store) == AT
+
+
+def test_a_message_that_comes_late_does_not_set_back_when_its_thread_was_heard_of(store):
+    seal(store, "c1", 5)
+    write_plainly(store, member(1), score=AT + 1000)
+    store.run(adopt(store))
+
+    assert heard(store) == AT + 5000
+
+
+def test_a_thread_of_which_nothing_could_be_accepted_is_not_among_the_threads(store):
+    write_plainly(store, b"broken", b"too")
+
+    assert store.run(adopt(store)) == Adopted(0, 0, 2)
+    assert store.client.exists(store.keys.of("harold").tokens, store.keys.of("harold").threads) == 0
+
+
+def test_what_somebody_removed_by_hand_leaves_the_counters(store):
+    """Breaks when totals follow only what is kept: the agent's window would seem fuller than it is, for ever."""
+    push(store, 1)
+    push(store, 31, thread="t2")
+    store.client.zrem(store.keys.of("harold").messages("t1"), member(1))
+    store.run(adopt(store))
+
+    assert counts(store) == {"t2": 10, "#t2": 1, "*": 10}
+
+
+def test_a_thousand_members_are_adopted_in_one_go(store):
+    write_plainly(store, *(b'{"role":"user","content":"%d"}' % n for n in range(2_100)))
+
+    assert store.run(adopt(store)) == Adopted(2_100, 0, 0)
+    assert counts(store) == {"t1": 10_500, "#t1": 2_100, "*": 10_500}
+
+
+def test_every_id_and_fingerprint_of_two_thousand_is_remembered(store):
+    """Catches a part that is left out where they are noted by the thousand: the next adoption would not know it."""
+    write_plainly(store, *(b'{"id":"p%d","role":"user","content":"x"}' % n for n in range(2_100)))
+    store.run(adopt(store))
+
+    assert store.client.scard(store.keys.of("harold").seen("t1", window())) == 2 * 2_100
+
+
+def test_a_memory_of_which_everything_was_removed_by_hand_weighs_nothing(store):
+    push(store, 1)
+    store.client.zrem(store.keys.of("harold").messages("t1"), member(1))
+    store.run(adopt(store))
+
+    assert counts(store) == {"*": 0}
+
+
+def _verb(store, **changed):
+    """The verb as a caller would name it who saw one plain member."""
+    of, now = store.keys.of("harold"), window()
+    names = [
+        of.messages("t1"),
+        of.tokens,
+        of.record(HAROLD),
+        of.seen("t1", now),
+        of.seen("t1", now - 1),
+        of.rejected,
+        of.threads,
+    ]
+    told = {
+        "window": now,
+        "ms": 600_000,
+        "thread": "t1",
+        "card": 1,
+        "count": 0,
+        "weight": 0,
+        "epoch": "",
+        "seq": 0,
+        "fresh_key": "k",
+        **changed,
+    }
+    return names, [*told.values(), member(1), "m1", "=f", 10, "", "", b"surplus"]
+
+
+def test_an_adoption_planned_from_what_is_there_counts_it(store):
+    """Without it the tests below would pass for a call that is refused for any other reason."""
+    write_plainly(store, member(1))
+    names, args = _verb(store)
+
+    assert call(store, "adopt", names, args) == [1, 0, 0, b"10"]
+
+
+@pytest.mark.parametrize("changed", [{"card": 2}, {"count": 1}, {"weight": 9}, {"epoch": "other"}, {"seq": 3}])
+def test_an_adoption_planned_from_other_counts_changes_nothing(store, changed):
+    write_plainly(store, member(1))
+    names, args = _verb(store, **changed)
+    with nothing_changes(store):
+        assert call(store, "adopt", names, args) == b"superseded"
+
+
+def test_an_adoption_that_does_not_name_every_member_changes_nothing(store):
+    """Breaks when only the raw set is counted: the member that nobody named would be left out of the counters."""
+    write_plainly(store, member(1), member(2))
+    names, args = _verb(store, card=2)
+    with nothing_changes(store):
+        assert call(store, "adopt", names, args) == b"superseded"
+
+
+def test_an_adoption_of_a_member_that_is_gone_changes_nothing(store):
+    write_plainly(store, member(2))
+    names, args = _verb(store)
+    with nothing_changes(store):
+        assert call(store, "adopt", names, args) == b"superseded"
+
+
+def test_an_adoption_in_another_window_changes_nothing(store):
+    write_plainly(store, member(1))
+    names, args = _verb(store, window=7)
+    with nothing_changes(store):
+        assert call(store, "adopt", names, args)[1] == b"clock"
+
+
+def test_a_seal_during_adoption_is_met_again(store):
+    """Breaks when adopt trusts its look: time 0 it reads m1 raw and a copy-free thread, time 1 m1 is sealed and a copy comes."""
+    push(store, 1, 2)
+    write_plainly(store, member(3))
+
+    def meanwhile():
+        store.client.zrem(store.keys.of("harold").messages("t1"), member(3))
+        store.run(sealing(store, "c1", 1, 2))
+        write_plainly(store, member(1), member(2), member(4))
+
+    assert store.run(interrupted(adopt(store), "adopt", meanwhile)) == Adopted(1, 2, 0)
+    assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
+
+
+def test_a_split_during_adoption_does_not_hide_what_is_covered(store):
+    """Breaks when split leaves the record's seq: time 0 sealed:c1 covers the copy, time 1 c1 is split, time 2 nothing does."""
+    seal(store, "c1", 1, 2)
+    write_plainly(store, member(1))
+    (chunk,) = store.run(scope_state.look(store.keys, HAROLD)).chunks
+
+    def meanwhile():
+        assert store.run(chunks.split(store.keys, HAROLD, chunk, 1, 10, 0)) is Outcome.SPLIT
+
+    assert store.run(interrupted(adopt(store), "adopt", meanwhile)) == Adopted(0, 1, 0)
+    assert raw(store) == []
+
+
+def test_an_activation_during_adoption_does_not_hide_what_is_covered(store):
+    """Breaks without the version: time 0 sealed:c1 covers the copy, time 1 it is renamed source:c1, time 2 nothing does."""
+    ready(store, "c1", 1, 2)
+    write_plainly(store, member(1))
+    done = store.run(interrupted(adopt(store), "adopt", lambda: activate(store, "c1")))
+
+    assert done == Adopted(0, 1, 0)
+
+
+def test_a_thread_that_never_holds_still_is_left_for_later(store):
+    steps, n = adopt(store), 0
+    write_plainly(store, member(1))
+    reply = next(steps)
+    with pytest.raises(StopIteration) as end:
+        while True:
+            if type(reply).__name__ == "Verb":
+                n += 1
+                write_plainly(store, b'{"role":"user","content":"more %d"}' % n)
+            reply = steps.send(_perform(store, reply))
+
+    assert end.value.value is None
+    assert store.client.hlen(store.keys.of("harold").tokens) == 0
+
+
+def _perform(store, step):
+    def one():
+        return (yield step)
+
+    return store.run(one())
+
+
+def test_members_of_an_older_key_go_to_the_resource_they_name(store):
+    older = f"{store.keys.prefix}:messages:t1"
+    named = b'{"id":"a","role":"user","content":"mine","resourceId":"harold"}'
+    store.client.zadd(older, {named: AT, b'{"role":"user","content":"whose?"}': AT})
+
+    assert store.run(older_members(store.keys, older, "t1")) == {"harold"}
+    assert store.run(adopt(store)) == Adopted(1, 0, 0)
+    assert store.client.exists(older) == 0
+    (entry,) = store.client.lrange(store.keys.of("unknown").rejected, 0, -1)
+    assert "names no resource_id" in msgspec.json.decode(entry)["reason"]
+
+
+def test_adoption_of_a_filled_memory_counts_only_what_is_new(store):
+    filled(store)
+    write_plainly(store, member(1), member(7), member(12))
+
+    assert store.run(adopt(store)) == Adopted(3, 2, 0)

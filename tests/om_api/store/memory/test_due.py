@@ -1,0 +1,358 @@
+"""claim, renew, done, mark: who looks next, and that a mark is never lost to somebody who has looked."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from scene import HAROLD, nothing_changes, push
+
+from om_api.domain.values import Scope
+from om_api.store.memory import due
+from om_api.store.memory.due import Claim
+from om_api.store.memory.keys import queued
+
+
+@pytest.fixture
+def index(store):
+    return store.keys.due_observe
+
+
+def mark(store, *names, urgent=False):
+    store.run(due.mark(store.keys.due_observe, [Scope(name) for name in names], urgent=urgent))
+
+
+def claim(store, n=10):
+    return store.run(due.claim(store.keys.due_observe, n))
+
+
+def names(claims):
+    return [held.scope for held in claims]
+
+
+def test_due_scopes_are_claimed_lowest_first_and_no_more_than_asked(store, index):
+    store.client.zadd(index, {"c": 3, "a": 1, "b": 2})
+
+    assert names(claim(store, 2)) == ["a", "b"]
+    assert names(claim(store)) == ["c"]
+
+
+def test_a_claimed_scope_is_not_claimed_again(store, index):
+    mark(store, "harold")
+
+    assert names(claim(store)) == ["harold"]
+    with nothing_changes(store):
+        assert claim(store) == []
+
+
+def test_a_claim_that_takes_nobody_keeps_nothing_for_longer(store, index):
+    """Breaks when every look at an idle index writes something."""
+    store.client.zadd(queued(index), {"lost": 1})
+    store.client.pexpire(queued(index), 60_000)
+
+    assert claim(store) == []
+    assert store.client.zscore(queued(index), "lost") == 1
+    assert store.client.pttl(queued(index)) <= 60_000
+
+
+def test_a_scope_comes_back_when_its_lease_ran_out(store, index):
+    mark(store, "harold")
+    store.run(due.claim(index, 1, lease_ms=-1_000))
+
+    assert names(claim(store)) == ["harold"]
+
+
+def test_what_is_due_later_is_not_claimed(store, index):
+    store.client.zadd(index, {"harold": 9e12})
+    with nothing_changes(store):
+        assert claim(store) == []
+
+
+def test_the_urgent_come_first(store):
+    mark(store, "first")
+    mark(store, "urgent", urgent=True)
+
+    assert names(claim(store, 1)) == ["urgent"]
+
+
+@pytest.mark.parametrize(("waited_s", "ahead_s"), [(None, 0), (-3_600, 0), (0, 0), (7, 7), (30, 30), (3_600, 30)])
+def test_what_has_waited_goes_ahead_of_what_came_due_since_by_a_lease_at_most(
+    store, index, monkeypatch, waited_s, ahead_s
+):
+    """Catches a chunk that stands behind every scope that came due since it was sealed, and one that overtakes for ever."""
+    now = store.run(due.server_ms())
+    monkeypatch.setattr(due, "server_ms", lambda: _stopped_at(now))
+    store.run(due.mark(index, ["harold"], since=None if waited_s is None else now - waited_s * 1_000))
+
+    assert store.client.zscore(index, "harold") == now - ahead_s * 1_000
+
+
+def _stopped_at(now):
+    yield from ()
+    return now
+
+
+def test_a_mark_never_postpones(store, index):
+    """Breaks when a mark sets the time: what an actor waits for would stand behind whoever became due since."""
+    mark(store, "harold", urgent=True)
+    before = store.client.zscore(index, "harold")
+    mark(store, "harold")
+
+    assert store.client.zscore(index, "harold") == before
+
+
+def test_a_mark_makes_a_scope_due_at_once_whose_task_was_begun(store):
+    mark(store, "harold")
+    (held,) = claim(store)
+    assert store.run(due.start(store.keys.due_observe, held))
+    mark(store, "harold")
+
+    assert names(claim(store)) == ["harold"]
+
+
+def test_marking_nothing_asks_nothing(store):
+    with nothing_changes(store):
+        store.run(due.mark(store.keys.due_observe, []))
+
+
+def test_a_lease_is_renewed_by_its_holder_alone(store, index):
+    mark(store, "harold")
+    (held,) = claim(store)
+    renewed = store.run(due.renew(index, held, 90_000))
+
+    assert float(renewed.lease) > float(held.lease)
+    with nothing_changes(store):
+        assert store.run(due.renew(index, held)) is None
+
+
+def test_a_lease_is_lost_to_a_mark(store, index):
+    mark(store, "harold")
+    (held,) = claim(store)
+    mark(store, "harold")
+    with nothing_changes(store):
+        assert store.run(due.renew(index, held)) is None
+
+
+def test_done_takes_a_scope_off_the_index_once(store, index):
+    mark(store, "harold")
+    (held,) = claim(store)
+
+    assert store.run(due.done(index, held)) is True
+    assert store.client.exists(index) == 0
+    with nothing_changes(store):
+        assert store.run(due.done(index, held)) is False
+
+
+def test_done_may_leave_a_scope_for_later(store, index):
+    mark(store, "harold")
+    (held,) = claim(store)
+
+    assert store.run(due.done(index, held, 9_000_000_000_000)) is True
+    assert store.client.zscore(index, "harold") == 9_000_000_000_000
+
+
+@pytest.mark.parametrize("later", [None, 9_000_000_000_000])
+def test_done_does_not_undo_a_mark(store, index, later):
+    """Breaks when done trusts its look: time 0 nothing is left to do, time 1 a push marks, time 2 done takes the mark away."""
+    mark(store, "harold")
+    (held,) = claim(store)
+    push(store, 1)
+    with nothing_changes(store):
+        assert store.run(due.done(index, held, later)) is False
+
+
+def test_a_stolen_lease_is_not_done_by_the_loser(store, index):
+    """Breaks when done trusts whoever says it: time 0 A claims, time 1 its lease is over, time 2 B claims, time 3 A is done."""
+    mark(store, "harold")
+    (lost,) = store.run(due.claim(index, 1, lease_ms=-5))
+    (held,) = claim(store)
+
+    assert lost.lease != held.lease
+    assert store.run(due.done(index, lost)) is False
+    assert store.run(due.done(index, held)) is True
+
+
+def test_a_lease_survives_the_way_through_text(store, index):
+    mark(store, "harold")
+    (held,) = claim(store)
+
+    assert store.client.zscore(index, "harold") == float(held.lease)
+    assert float(held.lease) != int(float(held.lease))
+
+
+def test_only_a_due_scope_is_postponed(store, index):
+    store.run(due.postpone(index, HAROLD, 5))
+    assert store.client.exists(index) == 0
+
+    mark(store, "harold")
+    store.run(due.postpone(index, HAROLD, 9_000_000_000_000))
+    assert claim(store) == []
+
+
+def test_only_a_scope_on_lease_is_looked_at_sooner_and_never_later(store, index):
+    """Breaks without XX: what is done would be due again for ever. Breaks without LT: a lock that is renewed delays a scope."""
+    store.run(due.sooner(index, HAROLD, 5))
+    assert store.client.exists(index) == 0
+
+    store.client.zadd(index, {"harold": 1_000})
+    store.run(due.sooner(index, HAROLD, 2_000))
+    assert store.client.zscore(index, "harold") == 1_000
+    store.run(due.sooner(index, HAROLD, 5))
+    assert store.client.zscore(index, "harold") == 5
+
+
+def test_a_claim_of_a_scope_never_due_is_never_done(store, index):
+    with nothing_changes(store):
+        assert store.run(due.done(index, Claim("harold", "1.5"))) is False
+
+
+def _from_now(store, index):
+    seconds, micros = store.client.time()
+    return store.client.zscore(index, "harold") - (seconds * 1_000 + micros / 1_000)
+
+
+def test_a_claim_is_on_lease_for_half_a_minute_and_its_place_is_kept_for_twenty_leases(store, index):
+    mark(store, "harold")
+    claim(store)
+
+    assert 29_000 < _from_now(store, index) <= 30_001
+    assert 590_000 < store.client.pttl(queued(index)) <= 600_000
+
+    store.client.pexpire(queued(index), 1_000)
+    store.run(due.keep(index, ["harold"]))
+    assert 29_000 < _from_now(store, queued(index)) <= 30_001
+    assert 590_000 < store.client.pttl(queued(index)) <= 600_000
+
+
+def test_what_nobody_holds_is_neither_kept_nor_taken(store, index):
+    with nothing_changes(store):
+        store.run(due.keep(index, ["harold"]))
+        assert store.run(due.take(index, HAROLD)) is None
+
+
+def test_what_is_on_the_index_no_more_is_neither_held_nor_given_back(store, index):
+    """Catches a scope that was done, or dropped by another worker, in the meantime, and is due again for ever."""
+    with nothing_changes(store):
+        store.run(due.hold(index, ["harold"]))
+        store.run(due.give_back(index, [Claim("harold", "1.5")]))
+
+
+def test_what_is_held_is_on_lease_until_it_is_given_back_which_postpones_no_mark(store, index):
+    """Time 0: both are held. Time 1: an actor waits for a, and marks it. Time 2: both are given back; a comes first."""
+    mark(store, "a", "b")
+    held = store.run(due.hold(index, ["a", "b"]))
+    assert [store.client.zscore(index, each.scope) for each in held] == [float(each.lease) for each in held]
+    assert (names(held), claim(store)) == (["a", "b"], [])
+
+    mark(store, "a", urgent=True)
+    before = store.client.zscore(index, "a")
+    store.run(due.give_back(index, held))
+    assert store.client.zscore(index, "a") == before
+    assert names(claim(store)) == ["a", "b"]
+
+
+def test_a_place_that_is_over_or_more_than_two_leases_ahead_is_nobodys(store, index):
+    """Catches a scope that nobody is given until the clock, which was set back, has come to where it was.
+
+    The claim says when it was made: its lease ends 100 ms later.
+    """
+    now, from_now = store.run(due.server_ms()), {f"a-{ms}": ms for ms in (*range(-5, 100), *range(190, 700))}
+    store.client.zadd(index, dict.fromkeys(from_now, 1))
+    store.client.zadd(queued(index), {name: now + ms for name, ms in from_now.items()})
+    claims = store.run(due.claim(index, 1_000, lease_ms=100))
+    made = int(float(claims[0].lease)) - 100 - now
+
+    assert set(names(claims)) == {name for name, ms in from_now.items() if not made < ms <= made + 200}
+
+
+def test_no_lease_looks_like_a_mark_whatever_its_fraction(store, index, monkeypatch):
+    """Breaks when a lease may end in a whole millisecond: a mark of that time would be lost to who says done."""
+    for pick in (lambda low, _: low, lambda low, high: (low + high) // 2, lambda _, high: high - 1):
+        monkeypatch.setattr(due.random, "randrange", pick)
+        mark(store, "harold")
+        (held,) = claim(store)
+        assert float(held.lease) % 1
+        store.run(due.done(index, held))
+        store.client.delete(queued(index))
+
+
+def test_the_servers_clock_is_read_to_the_millisecond(store):
+    for _ in range(12):
+        times = [store.client.time(), store.run(due.server_ms()), store.client.time()]
+        before, now, after = (at if isinstance(at, int) else at[0] * 1_000 + at[1] // 1_000 for at in times)
+        assert before <= now <= after
+        time.sleep(0.09)
+
+
+def test_a_busy_scope_is_looked_at_when_the_lock_on_it_ends_and_at_once_when_there_is_none(store, index):
+    lock = f"{store.keys.prefix}:lock:x"
+    store.client.set(lock, "another", px=5_000)
+    store.client.zadd(index, {"harold": 9e12})
+    store.run(due.when_free(index, HAROLD, lock))
+    assert 4_000 < _from_now(store, index) <= 5_002
+
+    store.client.delete(lock)
+    store.run(due.when_free(index, HAROLD, lock))
+    assert -2_000 < _from_now(store, index) <= 2
+
+
+@pytest.mark.parametrize(
+    ("is_queued", "on_lease", "begins"),
+    [(True, True, True), (True, False, True), (False, True, True), (False, False, False), (True, None, True)],
+)
+def test_a_task_begins_while_its_scope_is_queued_or_on_its_lease(store, index, is_queued, on_lease, begins):
+    """Catches a task that the scope's next look takes for another's, and one that repeats what another did."""
+    mark(store, "a")
+    (held,) = claim(store)
+    if not is_queued:
+        store.client.zrem(queued(index), "a")
+    if on_lease is None:  # it is due no longer
+        store.client.zrem(index, "a")
+    elif not on_lease:
+        mark(store, "a", urgent=True)
+
+    assert store.run(due.start(index, held)) is begins
+    assert store.client.zscore(queued(index), "a") is None
+
+
+@pytest.mark.parametrize("by", ["postponed", "taken"])
+def test_a_task_whose_scope_was_put_off_or_taken_meanwhile_has_nothing_to_do(store, index, by):
+    """Catches tasks that follow each other at once while a model cannot answer: each look hands out the next."""
+    mark(store, "a")
+    (held,) = claim(store)
+    mark(store, "a")
+    now = store.run(due.server_ms())
+    steps = due.postpone(index, Scope("a"), now + 5_000) if by == "postponed" else due.take(index, Scope("a"))
+    store.run(steps)
+
+    assert not store.run(due.start(index, held))
+    assert store.client.zscore(queued(index), "a") is None
+    mark(store, "a")
+    assert names(claim(store)) == ["a"]
+
+
+def test_who_is_about_to_look_takes_a_scope_from_whoever_held_it(store, index):
+    mark(store, "a")
+    (held,) = claim(store)
+    taken = store.run(due.take(index, Scope("a"), 5_000))
+    now = 1_000 * store.client.time()[0]
+
+    assert float(taken.lease) == store.client.zscore(index, "a") == pytest.approx(now + 5_000, abs=2_000)
+    assert store.run(due.renew(index, held)) is None
+
+
+def test_a_scope_that_is_not_in_the_index_cannot_be_taken(store, index):
+    with nothing_changes(store):
+        assert store.run(due.take(index, Scope("a"))) is None
+
+
+def test_what_is_dropped_is_neither_due_nor_queued_but_for_what_was_marked_since(store, index):
+    """Time 0: three scopes are claimed. Time 1: b's first message marks it. Time 2: all are to be dropped, and b stays due."""
+    mark(store, "a", "b", "c", "d")
+    claims = [held for held in claim(store) if held.scope != "d"]
+    gone = Claim("z", "1")
+    mark(store, "b")
+
+    assert store.run(due.drop(index, [*claims, gone])) == 2
+    assert {name.decode() for name in store.client.zrange(index, 0, -1)} == {"b", "d"}
+    assert store.client.zrange(queued(index), 0, -1) == [b"d"]

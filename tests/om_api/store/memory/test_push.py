@@ -1,0 +1,273 @@
+"""push: accepted once, counted exactly, due when somebody must look."""
+
+from __future__ import annotations
+
+import pytest
+from scene import (
+    AT,
+    HAROLD,
+    adopt,
+    call,
+    interrupted,
+    member,
+    message,
+    nothing_changes,
+    push,
+    pushing,
+    seal,
+    window,
+    write_plainly,
+)
+
+from om_api.domain.errors import StoreError
+from om_api.domain.values import Scope
+from om_api.store.memory import due, note, scope_state
+
+T1 = Scope("harold", "t1")
+
+
+def counts(store):
+    found = store.client.hgetall(store.keys.of("harold").tokens)
+    return {name.decode(): int(n) for name, n in found.items() if name != b"*key"}
+
+
+def is_due(store, scope="harold"):
+    return store.client.zscore(store.keys.due_observe, scope) is not None
+
+
+def rest(store, scope):
+    """As after a look that found nothing to do: due from 100 tokens on."""
+    store.run(note.note(store.keys, scope, "", note.Decided("", scope_state.wake_field(scope), 100)))
+    store.client.delete(store.keys.due_observe)
+
+
+def adopted(store, *numbers):
+    """As a writer who knows no script leaves them, counted by the sweep."""
+    write_plainly(store, *(member(n) for n in numbers))
+    return store.run(adopt(store))
+
+
+def test_a_push_counts_what_it_added(store):
+    pushed = push(store, 1, 2)
+
+    assert (pushed.added, pushed.duplicates) == (2, ())
+    assert counts(store) == {"t1": 20, "#t1": 2, "*": 20}
+    assert store.client.zrange(store.keys.of("harold").messages("t1"), 0, -1) == [member(1), member(2)]
+
+
+def test_a_repeated_push_changes_nothing_and_says_which_were_there(store):
+    push(store, 1, 2)
+    with nothing_changes(store):
+        repeated = push(store, 1, 2)
+
+    assert (repeated.added, repeated.duplicates) == (0, ("m1", "m2"))
+
+
+def test_a_repeated_push_says_due_again(store):
+    """Breaks when only a push that adds says due: time 0 it adds, time 1 its reply and mark are lost, time 2 it is repeated."""
+    push(store, 1)
+    store.client.delete(store.keys.due_observe)
+
+    assert push(store, 1).due == ("harold",)
+    assert is_due(store)
+
+
+def test_an_id_accepted_before_is_a_duplicate_whatever_it_says(store):
+    push(store, 1)
+
+    assert push(store, 1, tokens=99).duplicates == ("m1",)
+    assert counts(store)["*"] == 10
+
+
+def test_an_id_twice_in_one_push_is_added_once(store):
+    twice = [message(1), message(1, tokens=7), message(2)]
+    pushed = store.run(pushing(store, twice))
+
+    assert (pushed.added, pushed.duplicates) == (2, ("m1",))
+    assert counts(store) == {"t1": 20, "#t1": 2, "*": 20}
+
+
+@pytest.mark.parametrize("thread_scope", [False, True])
+def test_an_id_is_remembered_after_its_message_was_sealed(store, thread_scope):
+    """Nothing is unsealed: there is no counter to write and nobody who must look."""
+    seal(store, "c1", 1)
+    store.client.delete(store.keys.due_observe)
+    with nothing_changes(store):
+        pushed = push(store, 1, thread_scope=thread_scope)
+
+    assert (pushed.duplicates, pushed.due) == (("m1",), ())
+
+
+def test_an_id_of_the_window_before_is_a_duplicate(store):
+    store.client.sadd(before := store.keys.of("harold").seen("t1", window() - 1), "m1")
+    store.client.expire(before, 60)
+
+    assert push(store, 1).duplicates == ("m1",)
+
+
+def test_one_id_in_two_threads_is_two_messages(store):
+    push(store, 1)
+
+    assert push(store, 1, thread="t2").added == 1
+    assert counts(store) == {"t1": 10, "#t1": 1, "t2": 10, "#t2": 1, "*": 20}
+
+
+def test_a_push_of_more_than_a_slice_is_added_whole(store):
+    assert push(store, *range(2_500)).added == 2_500
+    assert counts(store) == {"t1": 25_000, "#t1": 2_500, "*": 25_000}
+
+
+@pytest.mark.parametrize("client", ["server"], indirect=True)  # the fake one needs ten seconds
+def test_every_message_of_more_than_a_slice_is_remembered_and_known_again(store):
+    """Catches a part that is left out where they are asked after, or noted, by the thousand."""
+    push(store, *range(4_100))
+    of = store.keys.of("harold")
+
+    assert store.client.scard(of.seen("t1", window())) == 2 * 4_100
+    store.client.unlink(of.messages("t1"))  # by their ids alone
+    assert push(store, *range(4_100)).duplicates == tuple(f"m{n}" for n in range(4_100))
+    assert store.client.exists(of.messages("t1")) == 0
+
+
+def test_every_duplicate_is_said_also_of_more_than_lua_can_unpack(store):
+    """Catches a reply that is cut: what was not said to be a duplicate would count as added."""
+    many = store.run(pushing(store, [message(1)] * 9_000))
+
+    assert many.duplicates == ("m1",) * 8_999
+    assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
+
+
+def test_a_duplicate_is_named_whatever_thread_it_is_in(store):
+    push(store, 2, thread="t2")
+    mixed = [message(1), message(3, "t2"), message(2, "t2")]
+
+    assert store.run(pushing(store, mixed)).duplicates == ("m2",)
+
+
+def test_a_push_into_a_window_that_is_not_the_servers_changes_nothing(store):
+    of, late = store.keys.of("harold"), window() - 7
+    names = [of.tokens, store.keys.due_observe, of.messages("t1"), of.seen("t1", late), of.seen("t1", late - 1)]
+    with nothing_changes(store):
+        reply = call(
+            store, "push", names, [late, 600_000, 1, "resource", "harold", "t1", "harold|t1", 1, 1, b"{}", "m", "=f", 1]
+        )
+
+    assert reply[1] == b"clock"
+    assert abs(reply[0] // 600_000 - window()) <= 1
+
+
+def test_a_writer_with_a_wrong_clock_learns_the_servers(store):
+    store.clock.offset_ms = -86_400_000
+
+    assert push(store, 1).added == 1
+    assert abs(store.clock.offset_ms) < 5_000
+
+
+def test_the_first_push_is_due_and_marks_its_scope(store):
+    assert push(store, 1).due == ("harold",)
+    assert is_due(store)
+
+
+@pytest.mark.parametrize("scope", [HAROLD, T1])
+@pytest.mark.parametrize(("tokens", "due_now"), [(89, False), (90, True), (500, True)])
+def test_a_push_is_due_from_the_noted_wake_on(store, scope, tokens, due_now):
+    push(store, 1)
+    rest(store, scope)
+
+    assert push(store, 2, tokens=tokens).due == ((str(scope),) if due_now else ())
+    assert is_due(store, str(scope)) is due_now
+
+
+@pytest.mark.parametrize(("scope", "field"), [(HAROLD, "*wake"), (T1, "*wake:t1")])
+def test_a_push_after_everything_was_sealed_is_due(store, scope, field):
+    by_thread = scope is T1
+    push(store, 1, thread_scope=by_thread)
+    store.run(note.note(store.keys, scope, "", note.Decided("", field, 100)))
+    assert push(store, 2, thread_scope=by_thread).due == ()
+
+    seal(store, "c1", 1, 2, scope=scope)
+    assert push(store, 3, thread_scope=by_thread).due == (str(scope),)
+
+
+@pytest.mark.parametrize("thread_scope", [False, True])
+def test_until_a_worker_has_looked_every_push_is_due(store, thread_scope):
+    due_now = ("harold|t1",) if thread_scope else ("harold",)
+
+    assert [push(store, n, thread_scope=thread_scope).due for n in (1, 2)] == [due_now, due_now]
+
+
+def test_who_is_due_is_said_by_what_workers_noted_whatever_the_client_believes(store):
+    push(store, 1)
+    store.run(note.note(store.keys, T1, "", note.Decided("", "*wake:t1", 100)))
+    assert push(store, 2, tokens=500).due == ("harold|t1",)
+
+    push(store, 31, thread="t2")
+    store.run(note.note(store.keys, HAROLD, "", note.Decided("", "*wake", 100)))
+    assert push(store, 32, thread="t2", tokens=500, thread_scope=True).due == ("harold",)
+
+
+def test_in_thread_scope_each_thread_is_due_by_itself(store):
+    push(store, 1, thread_scope=True)
+    store.run(note.note(store.keys, Scope("harold", "t1"), "", note.Decided("", "*wake:t1", 100)))
+
+    assert push(store, 2, thread_scope=True).due == ()
+    assert push(store, 3, thread="t2", thread_scope=True).due == ("harold|t2",)
+
+
+def test_a_mark_never_postpones(store):
+    store.run(due.mark(store.keys.due_observe, [HAROLD], urgent=True))
+    before = store.client.zscore(store.keys.due_observe, "harold")
+    push(store, 1)
+
+    assert store.client.zscore(store.keys.due_observe, "harold") == before
+
+
+def test_without_marking_the_index_is_left_alone(store):
+    pushed = store.run(pushing(store, [message(1)], mark=False))
+
+    assert pushed.due == ("harold",)
+    assert not is_due(store)
+
+
+def test_a_plain_member_pushed_again_is_counted_once(store):
+    """Breaks when push counts by `seen` alone: time 0 a plain ZADD, time 1 the same bytes are pushed, time 2 both are adopted."""
+    write_plainly(store, member(1))
+    with nothing_changes(store):
+        assert push(store, 1).added == 0
+
+    assert store.run(adopt(store)).kept == 1
+    assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
+
+
+def test_two_pushes_of_one_id_at_once_add_one(store):
+    """Breaks when ids are checked before the script: time 0 both find the id new, time 1 and 2 both add it."""
+    steps = pushing(store, [message(1, tokens=7)])
+    pushed = store.run(interrupted(steps, "push", lambda: push(store, 1)))
+
+    assert pushed.duplicates == ("m1",)
+    assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
+
+
+@pytest.mark.parametrize("accept", [push, adopted])
+def test_an_accepted_id_is_remembered_to_the_end_of_the_window_after_its_own(store, accept):
+    accept(store, 1)
+    ((_, left),) = [(key, store.client.ttl(key)) for key in store.client.scan_iter(f"{store.keys.prefix}*:seen:*")]
+
+    assert 2 * 600 - 5 < left <= 2 * 600
+
+
+@pytest.mark.parametrize(
+    ("count", "left_out"),
+    [("3", 0), ("2", 1), ("2", 2), ("0", 0), ("1.5", 0), ("-1", 0), ("nan", 0), ("x", 0), ("", 0)],
+)
+def test_a_count_of_messages_that_do_not_follow_is_refused_and_nothing_is_written(store, count, left_out):
+    """Catches a script that trusts the count of one group, and writes the group before it."""
+    of = store.keys.of("harold")
+    names = [of.tokens, store.keys.due_observe]
+    names += [f"{of.base}:{kind}:{thread}" for thread in ("t1", "t2") for kind in ("messages", "seen", "seen_before")]
+    one = [1, AT, b"{}", "m1", "=f", 10]
+    args = [window(), 600_000, 1, "resource", "harold", "key", "t1", "harold|t1", *one]
+    args += ["t2", "harold|t2", count, *one[1:], *one[1 : 6 - left_out]]
+
+    with nothing_changes(store), pytest.raises(StoreError, match="a count of messages is not the number of those that"):
+        call(store, "push", names, args)

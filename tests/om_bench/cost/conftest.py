@@ -1,0 +1,13 @@
+"""The figures of a short conversation, measured once."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from benches import SMALL, cost
+
+
+@pytest.fixture(scope="session")
+def found():
+    return json.loads(cost(*SMALL, "--json").output)

@@ -1,0 +1,15 @@
+"""Who observes in a replay, and what that is billed."""
+
+from __future__ import annotations
+
+
+def test_an_extractive_memory_costs_the_actors_calls_only_and_a_models_prompts_are_billed(found):
+    bills = {line["observer"]: line["remembering"] for line in found["lines"] if line["strategy"] == "memory"}
+
+    assert bills["extractive"]["dollars"] == 0
+    assert bills["gemini-2.5-flash-lite"]["fresh"] > 1000
+    assert (
+        bills["gemini-2.5-flash-lite"]["dollars"]
+        < bills["gemini-2.5-flash"]["dollars"]
+        < bills["the actor's own model"]["dollars"]
+    )

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import pytest
+
+from om_api.domain.errors import InvalidInputError
+from om_bench.harness.talks import read_json, read_text
+
+
+@pytest.mark.parametrize(
+    ("holds", "says"),
+    [
+        (None, "name a file that can be read"),
+        (b"\xff", "not UTF-8"),
+        (b"{", "not JSON"),
+        (b"[" * 200_000, "too deeply"),
+    ],
+    ids=["nothing", "no text", "no JSON", "too deep"],
+)
+def test_a_file_that_cannot_be_read_is_named_with_the_reason(tmp_path, holds, says):
+    file = tmp_path / "talk.json"
+    if holds is not None:
+        file.write_bytes(holds)
+
+    with pytest.raises(InvalidInputError, match=rf"talk\.json: .*{says}"):
+        read_json(file)
+
+
+def test_what_can_be_read_is_given_as_it_stands(tmp_path):
+    file = tmp_path / "talk.json"
+    file.write_text('{"said": "Grüße"}', encoding="utf-8")
+
+    assert (read_text(file), read_json(file)) == ('{"said": "Grüße"}', {"said": "Grüße"})

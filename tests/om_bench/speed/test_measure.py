@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import re
+
+from om_bench.harness.figures import Figure
+from om_bench.speed import measure
+from om_bench.speed.measure import Measured, as_table
+
+FIGURES = [
+    Figure(work="a", ours="2 us", reference="1 us", value=2, reach=3),
+    Figure(work="b", ours="", reference="", value=5.5, reach=400, unit="calls", at_least=True),
+    Figure(work="c", ours="", reference="", value=1_000, reach=None),
+]
+
+
+def test_each_figure_is_a_row_with_what_is_to_be_reached_and_whether_it_was():
+    assert as_table(Measured("2026-11-23", "2 cores", FIGURES)).splitlines() == [
+        "Measured on 2026-11-23: 2 cores.",
+        "",
+        "| work | ours | reference | value | reach | met |",
+        "|---|---|---|---|---|---|",
+        "| a | 2 us | 1 us | 2.00 x | <= 3 x | yes |",
+        "| b |  |  | 5.50 calls | >= 400 calls | **no** |",
+        "| c |  |  | 1,000.00 x | - | - |",
+    ]
+
+
+def test_the_rooms_that_are_named_are_asked_in_their_order_else_all_of_them(private_server_url, monkeypatch):
+    monkeypatch.setattr(
+        measure, "ROOMS", {name: lambda _, n=n: iter(FIGURES[n : n + 1]) for n, name in enumerate("abc")}
+    )
+    some, every = measure.measure(private_server_url, ["c", "a"]), measure.measure(private_server_url, [])
+
+    assert [figure.work for figure in some.figures] == ["c", "a"]
+    assert every.figures == FIGURES
+    assert re.search(r"\d+ cores, .* redis-py \d\S+, (Redis|Valkey) \d", some.machine)

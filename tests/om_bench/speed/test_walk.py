@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+from om_bench.harness.pipeline import pipeline
+from om_bench.speed import walk
+from om_bench.speed.walk import Walk, as_table
+
+
+@contextmanager
+def _closed(url, changed):
+    """The same, with no connection to the model left to who comes next."""
+    with pipeline(url, changed) as running:
+        yield running
+        running.services.registry.model_for("thinking", 0).close()
+
+
+def test_a_push_and_a_warm_context_are_one_round_trip_each(monkeypatch):
+    monkeypatch.setattr(walk, "pipeline", _closed)
+    push, context, chunk, reflection = walk.measure(None)
+
+    assert (push.work, push.trips, context.work, context.trips) == ("push", 1, "warm context", 1)
+    assert chunk.calls > push.calls > push.depth > 1
+    assert chunk.trips > 1 < reflection.trips
+
+
+def test_a_walk_is_a_row():
+    made = Walk(work="push", calls=1_234, files=13, depth=14, trips=1, waiting=0)
+
+    assert as_table([made]).splitlines()[-1] == "| push | 1,234 | 13 | 14 | 1 | 0 |"

@@ -1,0 +1,72 @@
+"""Each failure of a model has a kind, by which it is counted where none of its words may stand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import httpx2
+import pytest
+
+from om_workers.llm.base import Request
+from om_workers.llm.connections import TooLargeError
+from om_workers.llm.faults import ProviderCall, fault, refusal, retry_after
+
+ASKED = ProviderCall("m", "key", Request(purpose="observe", system="", prompt="hello"))
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (TimeoutError(), "timeout"),
+        (httpx2.ReadTimeout("late"), "timeout"),
+        (httpx2.ConnectError("gone"), "unreachable"),
+        (TooLargeError(), "unusable"),
+        (ValueError("not JSON"), "other"),
+    ],
+)
+def test_a_call_without_an_answer_fails_by_what_kept_it(error, expected):
+    assert fault(ASKED, error).why == expected
+
+
+@pytest.mark.parametrize(
+    ("status", "wait", "expected"),
+    [
+        (400, None, "refused"),
+        (401, None, "refused"),
+        (429, None, "busy"),
+        (503, 7.0, "busy"),
+        (500, None, "unreachable"),
+    ],
+)
+def test_a_refusal_is_busy_where_it_names_a_time_and_the_providers_own_failure_from_500_on(status, wait, expected):
+    assert refusal(ASKED, status, {}, wait).why == expected
+
+
+NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after": "0.5"}, 1.0),
+        ({"retry-after": "0.0001"}, 1.0),  # in whole milliseconds that is no wait at all
+        ({"retry-after": "1e-320"}, 1.0),
+        ({"retry-after": "86400"}, 600.0),
+        ({"retry-after": "0"}, None),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "soon"}, None),
+        ({}, None),
+        (
+            {"retry-after": format_datetime(NOW + timedelta(seconds=90), usegmt=True), "date": format_datetime(NOW)},
+            90.0,
+        ),
+        ({"retry-after": format_datetime(NOW - timedelta(days=9), usegmt=True), "date": format_datetime(NOW)}, None),
+    ],
+)
+def test_a_wait_is_read_in_seconds_or_as_a_date_of_the_providers_own_clock(headers, seconds):
+    assert retry_after(headers) == seconds

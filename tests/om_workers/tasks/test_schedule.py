@@ -1,0 +1,43 @@
+"""The beat sends ticks while few wait, and goes on by itself after an outage."""
+
+from __future__ import annotations
+
+import pytest
+
+from om_workers.tasks.schedule import Scheduler
+
+
+def test_the_beat_adds_no_tick_to_a_queue_in_which_others_wait(rail):
+    """Catches ticks that pile up while no worker runs: an hour's outage left 840 of them before any work."""
+    made, dispatch = rail
+    beat = Scheduler(made, lazy=True)
+    beat.setup_schedule()
+    sent = [beat.apply_async(beat.schedule["om.observer_tick"], advance=False) is not None for _ in range(15)]
+
+    assert sent == [True] * 11 + [False] * 4
+    assert dispatch.waiting("ticks") == 11
+
+
+def test_the_beat_sends_a_sweep_behind_the_adoptions_of_a_large_fleet(rail):
+    """Catches a sweep that waits for ever where plain writers keep every worker adopting."""
+    made, dispatch = rail
+    beat = Scheduler(made, lazy=True)
+    beat.setup_schedule()
+    for _ in range(50):
+        dispatch.adopt("a-key")
+
+    assert beat.apply_async(beat.schedule["om.sweep"], advance=False)
+    assert dispatch.waiting("maintenance") == 51
+
+
+def test_a_beat_sends_ticks_again_when_its_broker_is_back(rail, monkeypatch):
+    """Catches a length that is asked for on the beat's own channel: after an outage no tick was ever sent again."""
+    made, dispatch = rail
+    beat = Scheduler(made, lazy=True)
+    beat.setup_schedule()
+    monkeypatch.setattr(
+        Scheduler, "producer", property(lambda _: pytest.fail("a channel of before the outage was asked"))
+    )
+
+    assert beat.apply_async(beat.schedule["om.observer_tick"], advance=False)
+    assert dispatch.waiting("ticks") == 1

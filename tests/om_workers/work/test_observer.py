@@ -1,0 +1,104 @@
+"""One chunk in one worker's hands: when no model is asked, and who looks at the scope afterwards."""
+
+from __future__ import annotations
+
+import pytest
+from world import World
+
+from om_api.domain.values import Outcome
+from om_api.store.memory import due, model_cooldown
+from om_workers.work import observer
+
+
+def _sealed(world, n=2, **fields):
+    """The task that observes the first chunk of n messages."""
+    world.say(*[f"message {i}" for i in range(n)], **fields)
+    world.claim()
+    world.perform("observe", *world.dispatch.queue.popleft()[1])
+    task = world.dispatch.queue.popleft()
+    world.dispatch.queue.clear()
+    return task
+
+
+def _attempts(world, task):
+    return world.client.hget(f"{world.prefix}:{{harold}}:chunk:{task[1][1]}", "attempts")
+
+
+def test_what_a_chunks_observation_makes_due_is_done_at_once(world):
+    """Catches a worker that leaves the next chunk to the next tick: a backlog would take ten seconds a chunk."""
+    verb, ids = _sealed(world, 4)
+
+    assert world.perform(verb, *ids) is Outcome.BUFFERED
+    world.claim()
+    world.perform("observe", *world.dispatch.queue.popleft()[1])
+    (following,) = world.dispatch.queue
+    assert following[0] == "observe_chunk"
+    assert following[1] != ids
+
+
+def test_a_task_that_changed_nothing_marks_nobody(world):
+    """Catches a mark at every end of a task: a task delivered twice would end the lease of whoever works."""
+    verb, ids = _sealed(world)
+    world.perform(verb, *ids)
+    leased = 9e12
+    world.client.zadd(f"{world.prefix}:due:observe", {"harold": leased})
+
+    assert world.perform(verb, *ids) is Outcome.SUPERSEDED
+    assert world.client.zscore(f"{world.prefix}:due:observe", "harold") == leased
+
+
+@pytest.mark.parametrize("why", ["paused", "enabled", "read_only", "waits"])
+def test_no_model_is_asked_for_who_must_not_be_observed(client, prefix, why):
+    """Time 0: a chunk is passed on. Time 1: its owner pauses, settings change, a model fails. Time 2: it comes."""
+    world = World(client, prefix)
+    task = _sealed(world)
+    if why == "paused":
+        world.om.pause("harold")
+    elif why == "waits":
+        world.services.run(model_cooldown.wait(world.services.keys, "harold"))
+    else:
+        world = World(client, prefix, **{why: "false" if why == "enabled" else "true"})
+
+    assert world.perform(task[0], *task[1]) is Outcome.REST
+    assert world.model.requests == []
+    assert _attempts(world, task) == b"0"
+
+
+def test_no_model_is_asked_for_a_chunk_that_was_observed_since_it_was_read(world, monkeypatch):
+    """Time 0: A reads a chunk. Time 1: B, whose lock A's has outlived, stores it. Time 2: A would ask the model in vain."""
+    verb, ids = _sealed(world)
+
+    def gone(*_):
+        return None
+        yield
+
+    monkeypatch.setattr(observer.chunking, "begin", gone)
+
+    assert world.perform(verb, *ids) is Outcome.SUPERSEDED
+    assert world.model.requests == []
+
+
+def test_a_chunk_that_ended_every_worker_that_tried_it_is_halved_unasked(world):
+    """Catches a count that nobody reads: the message that kills a worker would kill every worker, for ever."""
+    verb, ids = _sealed(world)
+    world.client.hset(f"{world.prefix}:{{harold}}:chunk:{ids[1]}", "attempts", 3)
+
+    assert world.perform(verb, *ids) is Outcome.SPLIT
+    assert world.model.requests == []
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_memory_waits_while_a_model_is_asked_that_may_end_us_and_for_none_that_is_known_to_work(
+    world, monkeypatch, known
+):
+    """Catches a wait that ends before the question does, and one for nothing, in which other chunks are left."""
+    verb, ids = _sealed(world, 1, tokens=200)
+    world.client.hset(f"{world.prefix}:{{harold}}:chunk:{ids[1]}", "attempts", 3)
+    if known:
+        world.services.run(model_cooldown.observed(world.services.keys, "harold", ids[1]))
+    waited, wait = [], model_cooldown.wait
+    monkeypatch.setattr(model_cooldown, "wait", lambda *args: waited.append(args[2]) or wait(*args))
+
+    assert world.perform(verb, *ids) is Outcome.REJECTED
+    assert waited == ([] if known else [world.settings.memory.observer.timeout + due.LEASE_MS / 1000])
+    assert len(world.model.requests) == (0 if known else 1)

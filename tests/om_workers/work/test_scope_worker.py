@@ -1,0 +1,285 @@
+"""What one look at a scope leaves behind: who else may look, when it comes back, and who is told."""
+
+from __future__ import annotations
+
+import pytest
+from world import World
+
+from om_api import Message
+from om_api.domain.policy import Move
+from om_api.domain.values import Outcome, Scope
+from om_api.store.memory import scope_state
+from om_workers.work.scope_worker import ScopeWorker
+
+HAROLD = Scope("harold")
+
+
+def _index(world, what="observe"):
+    return f"{world.prefix}:due:{what}"
+
+
+def _due(world, what="observe"):
+    """Whether harold is to be looked at by now."""
+    seconds, micros = world.client.time()
+    at = world.client.zscore(_index(world, what), "harold")
+    return at is not None and at <= seconds * 1000 + micros // 1000
+
+
+def _say(world, n, **fields):
+    return world.say(*[f"message {i}" for i in range(n)], **fields)
+
+
+def _look(world):
+    """One look by whoever claims the scope, and nothing of what it passes on."""
+    world.client.zadd(_index(world), {"harold": 1})
+    world.claim()
+    outcome = world.perform("observe", *world.dispatch.queue.popleft()[1])
+    world.dispatch.queue.clear()
+    return outcome
+
+
+def _chunks(world):
+    return world.services.run(scope_state.look(world.services.keys, HAROLD)).chunks
+
+
+def test_a_scope_that_somebody_looks_at_is_busy_and_stays_on_lease(world):
+    """Catches a lock that everyone is granted: two workers would plan the same seals, and one of them in vain."""
+    _say(world, 4)
+    world.client.set(world.services.lock_name(HAROLD, "observe"), "someone else", px=30_000)
+
+    assert _look(world) is Outcome.BUSY
+    assert _chunks(world) == []
+    assert world.client.zscore(_index(world), "harold") is not None
+
+
+def test_a_scope_whose_looker_may_be_dead_is_looked_at_when_its_lock_ends(world):
+    """Catches a busy look that leaves the scope on its lease: a dead worker's lock and another lease would be waited for."""
+    _say(world, 4)
+    world.client.set(world.services.lock_name(HAROLD, "observe"), "dead", px=5_000)
+
+    assert _look(world) is Outcome.BUSY
+    seconds, _ = world.client.time()
+    assert world.client.zscore(_index(world), "harold") < (seconds + 1) * 1000 + 5_100
+
+
+def test_a_scope_of_a_reader_leaves_the_index(client, prefix):
+    """Catches a lease that nobody ends: a scope that may not be written to would be looked at every thirty seconds."""
+    world = World(client, prefix, read_only="true")
+
+    assert _look(world) is Outcome.REST
+    assert client.zcard(_index(world)) == 0
+
+
+def test_what_activation_brings_about_is_seen_before_more_is_sealed(world):
+    """Catches a look that goes on to seal after it activated: the model would be asked before the actor's context is short."""
+    _say(world, 8)
+    world.settle()
+    assert {chunk.ready for chunk in _chunks(world)} == {True}
+    _say(world, 3)
+
+    assert _look(world) is Outcome.ACTIVATED
+    assert world.om.stats("harold").message_tokens > 0
+    assert all(chunk.ready for chunk in _chunks(world))
+    assert _due(world)
+    assert _look(world) is Outcome.SEALED
+
+
+def test_a_look_ends_with_the_word_for_what_it_did_though_a_request_found_nothing_to_seal(world):
+    _say(world, 8)
+    world.settle()
+    call = {"type": "tool-call", "tool_call_id": "c-1", "name": "search", "args": {}}
+    world.om.add_message(Message(role="assistant", content=[call], thread_id="t-1", resource_id="harold", tokens=300))
+    world.om.force_observe("t-1", "harold")
+
+    assert _look(world) is Outcome.ACTIVATED
+    assert world.om.stats("harold").message_tokens == 300
+
+
+def test_what_is_asked_for_is_sealed_by_the_same_look_that_activated(world):
+    """Catches a request that is handled though nothing was sealed for it: it would be answered with messages raw."""
+    _say(world, 8)
+    world.settle()
+    _say(world, 3)
+    world.om.force_observe("t-1", "harold")
+
+    assert _look(world) is Outcome.SEALED
+    assert world.om.observations("harold")
+    assert world.services.run(scope_state.look(world.services.keys, HAROLD)).unsealed == {}
+
+
+def test_a_request_made_while_a_chunk_is_cut_is_not_taken_for_the_one_that_was_answered(world):
+    """Time 0: request A waits for its chunk. Time 1: a look seals by size. Time 2: B is asked. Time 3: the look goes on.
+
+    Catches a look that counts A as handled though it sealed nothing for it: B would be answered with messages raw.
+    """
+
+    class Overtaken(ScopeWorker):
+        def seal(self, state, move):
+            did = super().seal(state, move)
+            if not move.threads:
+                world.om.force_observe("t-1", "harold")
+            return did
+
+    _say(world, 2)
+    world.om.force_observe("t-1", "harold")
+    _look(world)
+    _say(world, 3)
+    world.scope_worker = lambda: Overtaken(world.services)
+    _look(world)
+
+    assert world.services.run(scope_state.look(world.services.keys, HAROLD)).unsealed == {}
+
+
+def test_a_request_waits_for_what_was_sealed_for_it_and_not_for_what_the_same_look_seals_later(world):
+    """Time 0: a look seals for a request. Time 1: so much is said that it seals by size. Time 2: it waits for the first."""
+
+    class Talkative(ScopeWorker):
+        def seal(self, state, move):
+            did = super().seal(state, move)
+            if move.threads:
+                _say(world, 2)
+            return did
+
+    _say(world, 2)
+    world.om.force_observe("t-1", "harold")
+    world.scope_worker = lambda: Talkative(world.services)
+    _look(world)
+    (first, second) = _chunks(world)
+    (request,) = world.services.run(scope_state.look(world.services.keys, HAROLD)).forced.values()
+
+    assert request.endswith(f"@{first.seq:.0f}")
+    assert second.seq > first.seq
+
+
+def test_what_changed_under_a_look_is_left_to_the_next(world):
+    """Time 0: two threads are read. Time 1: a message of the first is gone. Time 2: nothing of that plan is sealed."""
+    for thread in ("t-1", "t-2"):
+        _say(world, 2, thread=thread)
+    look = world.services.run(scope_state.look(world.services.keys, HAROLD))
+    run = world.services.run
+    worker = ScopeWorker(world.services)
+
+    def gone(steps):
+        if getattr(steps, "__name__", "") == "seal" and not _chunks(world):
+            world.client.zremrangebyrank(world.services.keys.of("harold").messages("t-1"), 0, 0)
+        return run(steps)
+
+    worker._run = gone
+
+    assert worker.seal(look, Move("seal", threads=("t-1", "t-2"))) == (Outcome.SUPERSEDED, [])
+    assert _chunks(world) == []
+
+
+@pytest.mark.parametrize(
+    ("scope", "since", "meant", "other"),
+    [("resource", "thread", "harold", "harold|t-1"), ("thread", "resource", "harold|t-1", "harold")],
+)
+def test_a_memory_is_observed_in_the_scope_it_began_with_whatever_the_settings_say_since(
+    client, prefix, scope, since, meant, other
+):
+    """Catches workers that seal in the scope of their settings, which the script refuses for ever.
+
+    Nobody has the other scope marked when it is looked at: its task came twice.
+    """
+    world = World(client, prefix, scope=scope)
+    _say(world, 2)
+    world.settle()
+    world = World(client, prefix, scope=since)
+    _say(world, 2)
+    client.delete(_index(world))
+
+    assert world.scope_worker().observe(other).outcome is Outcome.REST
+    assert client.zrange(_index(world), 0, -1) == [meant.encode()]
+    assert world.scope_worker().observe(meant).outcome is Outcome.SEALED
+
+
+@pytest.mark.parametrize("why", ["full", "too many", "a drain waits"])
+def test_an_activation_after_which_a_reflection_is_due_marks_it(client, prefix, why):
+    options = {"full": {"observation_threshold": "100"}, "too many": {"max_observations": "2"}}
+    world = World(client, prefix, **options.get(why, {}))
+    _say(world, 9)
+    world.settle()
+    if why == "a drain waits":
+        client.hset(f"{prefix}:{{harold}}:record", "drain", 99)
+    client.delete(_index(world, "reflect"))
+    _say(world, 1)
+
+    assert _look(world) is Outcome.ACTIVATED
+    assert _due(world, "reflect")
+
+
+def test_an_activation_that_fills_nothing_leaves_the_reflector_alone(world):
+    _say(world, 9)
+    world.settle()
+    _say(world, 1)
+
+    assert _look(world) is Outcome.ACTIVATED
+    assert world.client.zcard(_index(world, "reflect")) == 0
+
+
+def test_a_seal_in_a_full_memory_leaves_the_reflector_alone(world):
+    """Catches a mark at every chunk: who is full was marked by the activation that filled it."""
+    _say(world, 2)
+    world.settle()
+    world.client.hset(f"{world.prefix}:{{harold}}:record", "observation_tokens", 4_000)
+    world.client.delete(_index(world, "reflect"))
+    _say(world, 2)
+
+    assert _look(world) is Outcome.SEALED
+    assert world.client.zcard(_index(world, "reflect")) == 0
+
+
+@pytest.mark.parametrize("held", ["raw", "sealed"])
+def test_who_was_looked_at_is_listed_for_the_sweep(world, held):
+    """Catches a resource that no list names: its gaps would be found by walking over all keys, or never."""
+    _say(world, 1 if held == "raw" else 2)
+    _look(world)
+    world.client.delete(f"{world.prefix}:resources")
+    _look(world)
+
+    assert world.client.zscore(f"{world.prefix}:resources", "harold")
+
+
+@pytest.mark.parametrize("why", ["paused", "not enabled"])
+def test_a_scope_whose_chunks_may_not_be_observed_waits_off_the_index(client, prefix, why):
+    """Catches a look that passes on what the Observer will only refuse: the scope would come back at every lease's end."""
+    world = World(client, prefix)
+    _say(world, 2)
+    assert _look(world) is Outcome.SEALED
+    if why == "paused":
+        world.om.pause("harold")
+    else:
+        world = World(client, prefix, enabled="false")
+    client.zadd(_index(world), {"harold": 1})
+    world.claim()
+    world.perform("observe", *world.dispatch.queue.popleft()[1])
+
+    assert list(world.dispatch.queue) == []
+    assert client.zcard(_index(world)) == 0
+
+
+def test_the_next_chunk_goes_ahead_of_who_came_due_since_it_was_sealed(world):
+    """Catches a long conversation of which one chunk a round is observed while many others wait for their first."""
+    for thread in ("t-1", "t-2", "t-3"):
+        _say(world, 2, thread=thread, tokens=50_000)  # too large for one call
+    _look(world)
+    seconds, _ = world.client.time()
+    for chunk in _chunks(world):
+        key = f"{world.prefix}:{{harold}}:chunk:{chunk.id}"
+        world.client.hset(key, "sealed_at", (seconds - (3 if chunk.thread == "t-3" else 9)) * 1_000)
+    _look(world)
+
+    assert world.client.zscore(_index(world), "harold") == (seconds - 9) * 1_000
+
+
+def test_a_scope_whose_chunks_others_observe_is_looked_at_when_the_first_of_their_locks_ends(world):
+    """Catches a look at once, again and again while they live, and one that waits for the last lock of all."""
+    for thread in ("t-1", "t-2"):
+        _say(world, 2, thread=thread)
+    assert _look(world) is Outcome.SEALED
+    for chunk, ms in zip(_chunks(world), (12_000, 25_000), strict=True):
+        world.client.set(f"{world.prefix}:{{harold}}:lock:chunk:{chunk.id}", "somebody", px=ms)
+    seconds, _ = world.client.time()
+    _look(world)
+
+    assert 6_000 < world.client.zscore(_index(world), "harold") - seconds * 1_000 < 18_000

@@ -1,0 +1,28 @@
+"""Models of both providers for tests, asked through their real SDKs and closed when the block ends."""
+
+from __future__ import annotations
+
+import contextlib
+
+from model_requests import KEY
+
+from om_api.settings import ModelSettings
+from om_workers.llm.gemini import Gemini
+from om_workers.llm.openai_compatible import OpenAICompatible
+
+
+@contextlib.contextmanager
+def opened(provider, root, key=KEY, **settings):
+    made = {"openai": _openai, "gemini": _gemini}[provider](root, key, settings)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def _openai(root, key, settings):
+    return OpenAICompatible("fake", ModelSettings(base_url=f"{root}/v1", **settings), key)
+
+
+def _gemini(root, key, settings):
+    return Gemini("fake", ModelSettings(provider="gemini", base_url=root, **settings), key)

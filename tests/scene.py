@@ -1,0 +1,321 @@
+"""A memory moved by single verbs: what the store's tests say in one line each."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import world
+
+from om_api.domain.messages import Message
+from om_api.domain.values import Generation, Observation, Outcome, Scope
+from om_api.domain.wire import EncodedMessage, encode_message
+from om_api.settings import load_settings, recorded_settings
+from om_api.store.audit.verify import verify
+from om_api.store.backup.exporting import Outgoing
+from om_api.store.backup.importing import Incoming
+from om_api.store.driver.steps import Steps, Verb
+from om_api.store.memory import activate as activate_steps
+from om_api.store.memory import chunks as chunks_steps
+from om_api.store.memory import clear, decoding, migrate, quarantine, reading, restore, scope_state
+from om_api.store.memory import reflect as reflect_steps
+from om_api.store.memory import seal as seal_steps
+from om_api.store.memory.adopt import Adopted, rejection
+from om_api.store.memory.adopt import adopt as adopt_set
+from om_api.store.memory.push import Pushed
+from om_api.store.memory.push import push as push_batch
+
+HAROLD = Scope("harold")
+AT = 1_763_600_000_000  # message n is n seconds later
+TTL = 1_000  # s
+SETTINGS = recorded_settings.of(load_settings(None, {}).memory)
+
+
+def message(n: int, thread: str = "t1", tokens: int = 10) -> Message:
+    at = AT + n * 1000
+    return Message(
+        role="user",
+        content=f"turn {n}",
+        id=f"m{n}",
+        thread_id=thread,
+        resource_id="harold",
+        timestamp=at,
+        tokens=tokens,
+        at=at,
+    )
+
+
+def member(n: int, thread: str = "t1") -> bytes:
+    return encode_message(message(n, thread))
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def push(store: Any, *numbers: int, thread: str = "t1", tokens: int = 10, thread_scope: bool = False) -> Pushed:
+    messages = [message(n, thread, tokens) for n in numbers]
+    return store.run(pushing(store, messages, thread_scope=thread_scope))
+
+
+def pushing(store: Any, messages: list[Message], **options: bool) -> Steps[Pushed]:
+    encoded = [EncodedMessage(message, encode_message(message)) for message in messages]
+    return push_batch(store.keys, store.clock, "harold", encoded, **options)
+
+
+def write_plainly(store: Any, *members: bytes, thread: str = "t1", score: float = AT) -> None:
+    key = store.keys.of("harold").messages(thread)
+    store.client.zadd(key, dict.fromkeys(members, score))
+    store.client.zadd(store.keys.adopt, {key: 0})
+
+
+def adopt(store: Any, thread: str = "t1", scope: Scope = HAROLD) -> Steps[Adopted | None]:
+    return adopt_set(store.keys, store.clock, scope, thread, words)
+
+
+def record(store: Any, scope: Scope = HAROLD) -> Any:
+    return store.run(scope_state.look(store.keys, scope)).record
+
+
+def sealing(store: Any, chunk: str, *numbers: int, thread: str = "t1", scope: Scope = HAROLD) -> Steps[Outcome]:
+    members = [member(n, thread) for n in numbers]
+    epoch = record(store, scope).epoch
+    return seal_steps.seal(store.keys, scope, epoch, thread, members, 10 * len(members), chunk)
+
+
+def seal(store: Any, chunk: str, *numbers: int, thread: str = "t1", scope: Scope = HAROLD) -> Outcome:
+    """Push what is named and seal it."""
+    push(store, *numbers, thread=thread)
+    return store.run(sealing(store, chunk, *numbers, thread=thread, scope=scope))
+
+
+def observation(store: Any, chunk: str, thread: str = "t1", task: str = "") -> Observation:
+    found = decoding.as_chunk(chunk, 0, store.client.hgetall(store.keys.of("harold").chunk(chunk)))
+    ids = tuple(m.id for m in store.run(scope_state.sealed_messages(store.keys, "harold", found)))
+    return Observation(
+        id=chunk, thread_id=thread, text=f"* noted {chunk}", tokens=5, message_ids=ids, task_state=task, created_at=AT
+    )
+
+
+def buffer(store: Any, chunk: str, by: str = "worker", **said: Any) -> Outcome:
+    return store.run(chunks_steps.buffer(store.keys, "harold", observation(store, chunk, **said), by))
+
+
+def ready(store: Any, chunk: str, *numbers: int, thread: str = "t1", scope: Scope = HAROLD, task: str = "") -> None:
+    """A chunk with its observation."""
+    assert seal(store, chunk, *numbers, thread=thread, scope=scope) is Outcome.SEALED
+    assert buffer(store, chunk, thread=thread, task=task) is Outcome.BUFFERED
+
+
+def activating(store: Any, *chunks: str, scope: Scope = HAROLD, epoch: str = "", by: str = "a1") -> Steps[Outcome]:
+    look = store.run(scope_state.look(store.keys, scope))
+    return activate_steps.activate(store.keys, scope, epoch or look.record.epoch, look.chunks, chunks, TTL, by)
+
+
+def activate(store: Any, *chunks: str, scope: Scope = HAROLD, by: str = "a1") -> Outcome:
+    return store.run(activating(store, *chunks, scope=scope, by=by))
+
+
+def observed(store: Any, chunk: str, *numbers: int, thread: str = "t1", scope: Scope = HAROLD) -> None:
+    """An observation, with the messages behind it."""
+    ready(store, chunk, *numbers, thread=thread, scope=scope)
+    assert activate(store, chunk, scope=scope, by=f"a-{chunk}") is Outcome.ACTIVATED
+
+
+def reflecting(
+    store: Any, *chunks: str, scope: Scope = HAROLD, text: str = "* all of it", keep: int = 10, epoch: str = ""
+) -> Steps[Outcome]:
+    now = record(store, scope)
+    replaced = [s for s in store.run(reading.observations(store.keys, scope)) if s.observation.id in chunks]
+    generation = Generation(n=now.generation + 1, text=text, tokens=3, observation_ids=chunks, created_at=AT)
+    return reflect_steps.reflect(store.keys, scope, epoch or now.epoch, generation, replaced, keep, TTL)
+
+
+def reflect(store: Any, *chunks: str, **said: Any) -> Outcome:
+    return store.run(reflecting(store, *chunks, **said))
+
+
+def filled(store: Any) -> None:
+    """Every tier: a generation of o1, observations o2 and o3 (of t2), chunks c4 (ready) and c5, raw messages in t1 and t2."""
+    observed(store, "o1", 1, 2)
+    assert reflect(store, "o1") is Outcome.REFLECTED
+    observed(store, "o2", 3, 4)
+    observed(store, "o3", 31, 32, thread="t2")
+    ready(store, "c4", 5, 6, task="mend the roof")
+    seal(store, "c5", 7, 8, 9)
+    push(store, 10, 11)
+    push(store, 33, thread="t2")
+
+
+def interrupted(steps: Steps[Any], verb: str, meanwhile: Callable[[], Any]) -> Steps[Any]:
+    """The same steps, with something happening right before the first call of a verb, or of a batch that begins so."""
+    waiting = [meanwhile]
+    try:
+        step = next(steps)
+        while True:
+            if waiting and verb in {getattr(step, "name", ""), getattr(step, "commands", [[""]])[0][0]}:
+                waiting.pop()()
+            step = steps.send((yield step))
+    except StopIteration as end:
+        return end.value
+
+
+def call(store: Any, name: str, keys: list[str], args: list[Any]) -> Any:
+    """Call a verb as it is, past the functions that know how."""
+
+    def steps() -> Steps[Any]:
+        return (yield from Verb(name, keys, args, lambda reply: reply))
+
+    return store.run(steps())
+
+
+def window() -> int:
+    return int(time.time() * 1000) // 600_000
+
+
+def contents(store: Any) -> dict[bytes, tuple[Any, bool]]:
+    """What every key holds, and whether it expires."""
+    held = world.contents(store.client, f"{store.keys.prefix}*")
+    return {key: (value, store.client.ttl(key) >= 0) for key, value in held.items()}
+
+
+@contextmanager
+def nothing_changes(store: Any) -> Iterator[None]:
+    before = contents(store)
+    yield
+    assert contents(store) == before
+
+
+def trips(steps):
+    """Steps that return how many round trips they were as well."""
+    count, reply = 0, None
+    try:
+        while True:
+            step = steps.send(reply)
+            count += 1
+            reply = yield step
+    except StopIteration as end:
+        return end.value, count
+
+
+def exported(store: Any, resource: Any = "harold") -> Any:
+    """The whole file."""
+    outgoing, pieces = Outgoing(store.keys, resource), []
+    while piece := store.run(outgoing.more()):
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def incoming(store: Any, file: Any, resource: Any = None) -> Any:
+    found = Incoming(store.keys, resource, lambda _: None)
+    found.take(file)
+    return found
+
+
+def import_(store: Any, file: Any, resource: Any = None) -> Any:
+    return store.run(incoming(store, file, resource).commit())
+
+
+def cleared(store: Any) -> Any:
+    now = int(store.client.time()[0]) * 1000
+    assert store.run(clear.clear(store.keys, "harold", now)).outcome == "cleared"
+
+
+def lines(file: Any) -> Any:
+    return [json.loads(line) for line in file.splitlines()]
+
+
+def rewritten(file: Any, change: Any) -> Any:
+    """The file with other lines, and an end that fits them."""
+    texts = [json.dumps(line) for line in change(lines(file)[:-1])]
+    body = "".join(text + "\n" for text in texts).encode()
+    end = {"kind": "end", "lines": len(texts), "sha256": hashlib.sha256(body).hexdigest()}
+    return body + json.dumps(end).encode() + b"\n"
+
+
+def clearing_thread(store: Any, thread: Any, scope: Any = HAROLD) -> Any:
+    now = store.run(scope_state.look(store.keys, HAROLD)).now
+    return clear.clear_thread(store.keys, scope, thread, now, words)
+
+
+def moving(store: Any, to: Any = "thread") -> Any:
+    return migrate.migrate(store.keys, "harold", to, words, SETTINGS)
+
+
+def restoring(store: Any, n: Any, scope: Any = HAROLD, keep: Any = 100) -> Any:
+    return restore.restore(store.keys, scope, n, keep, TTL, AT)
+
+
+def restored(store: Any, n: Any, **said) -> Any:
+    return store.run(restoring(store, n, **said))
+
+
+def entries(store: Any, resource: Any = "harold") -> Any:
+    return store.run(quarantine.entries(store.keys, resource))
+
+
+def only(store: Any) -> Any:
+    (entry,) = entries(store)
+    return entry
+
+
+def retrying(store: Any, entry: Any = "", resource: Any = "harold") -> Any:
+    return quarantine.retry(store.keys, resource, entry or only(store).id, "resource")
+
+
+def retry(store: Any, entry: Any = "") -> Any:
+    return store.run(retrying(store, entry))
+
+
+def quarantined(store: Any, chunk: Any = "c1", n: Any = 1, thread: Any = "t1", scope: Any = HAROLD) -> Any:
+    """A chunk of one message that a placeholder stands for."""
+    assert seal(store, chunk, n, thread=thread, scope=scope) is Outcome.SEALED
+    found = observation(store, chunk, thread=thread)
+    placeholder = type(found)(
+        id=chunk,
+        thread_id=thread,
+        text="* none",
+        tokens=5,
+        message_tokens=10,
+        message_ids=found.message_ids,
+        model=quarantine.PLACEHOLDER,
+        created_at=AT,
+    )
+    entry = rejection("unobservable", member(n, thread), thread, "blocked", AT, observation=chunk)
+    assert store.run(chunks_steps.buffer(store.keys, "harold", placeholder, "w", entry)) is Outcome.BUFFERED
+
+
+def activated(store: Any, chunk: Any = "c1", n: Any = 1, **where) -> Any:
+    quarantined(store, chunk, n, **where)
+    assert activate(store, chunk, scope=where.get("scope", HAROLD), by=f"a-{chunk}") is Outcome.ACTIVATED
+
+
+def before_step(steps: Steps[Any], n: int, meanwhile: Callable[[], Any] | None) -> Steps[Any]:
+    """The same steps, with something happening before the n-th of them; None for a death there."""
+    reply, at = None, 0
+    try:
+        while True:
+            step = steps.send(reply)
+            if at == n and meanwhile is None:
+                return None
+            if at == n:
+                meanwhile()
+            at += 1
+            reply = yield step
+    except StopIteration as end:
+        return end.value
+
+
+def breaches(store: Any) -> Any:
+    """What verify finds."""
+    return store.run(verify(store.keys, lambda message: words(message.text())))
+
+
+def key_of(store: Any, name: str, *ids: Any) -> Any:
+    """A key of harold's by what it is."""
+    found = getattr(store.keys.of("harold"), name)
+    return found(*ids) if ids else found

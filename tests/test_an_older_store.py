@@ -1,0 +1,81 @@
+"""A store that the first release wrote works as it is: read, worked on and checked, with nothing moved before.
+
+The keys were recorded from 0.1.0 in the middle of its work: raw messages, some of them by a plain writer and not adopted yet,
+a chunk that is ready, a chunk that a worker of 0.1.0 has sealed and left, observations, a generation, quarantine, both scopes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from world import World
+
+WRITTEN = json.loads((Path(__file__).parent / "data" / "store_of_0_1.json").read_text("utf-8"))
+THREADS = [name.split("/") for name in WRITTEN["contexts"]]
+
+
+@pytest.fixture
+def prefix() -> str:
+    return str(WRITTEN["prefix"])
+
+
+@pytest.fixture
+def older(client: Any, prefix: str) -> World:
+    """Client and workers of today on everything that was written then."""
+    for key, was in WRITTEN["keys"].items():
+        _write(client, key, was["type"], was["value"])
+        if was["ttl"] > 0:
+            client.expire(key, was["ttl"])
+    return World(client, prefix)
+
+
+def _write(client: Any, key: str, kind: str, value: Any) -> None:
+    writes: dict[str, Callable[[], Any]] = {
+        "string": lambda: client.set(key, value),
+        "hash": lambda: client.hset(key, mapping=value),
+        "list": lambda: client.rpush(key, *value),
+        "set": lambda: client.sadd(key, *value),
+        "zset": lambda: client.zadd(key, dict(value)),
+        "stream": lambda: [client.xadd(key, fields, id=place) for place, fields in value],
+    }
+    writes[kind]()
+
+
+def _lasting(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What a context says on every day: its last block tells today's date."""
+    return [message for message in messages if "Today is" not in message["content"]]
+
+
+@pytest.mark.parametrize(("resource", "thread"), THREADS)
+def test_every_context_is_the_one_that_was_read_then(older, resource, thread):
+    read = older.context(thread, resource).as_openai()
+
+    assert _lasting(read) == _lasting(WRITTEN["contexts"][f"{resource}/{thread}"])
+
+
+def test_every_message_is_where_it_was(older):
+    assert {name: older.covering(name) for name in WRITTEN["covering"]} == WRITTEN["covering"]
+
+
+def test_its_generations_and_its_promises_stand(older):
+    kept = {name: [era.generation.text for era in older.om.history(name)] for name in WRITTEN["history"]}
+
+    assert kept == WRITTEN["history"]
+    assert older.om.verify() == []
+
+
+def test_the_workers_of_today_end_what_those_of_then_began(older):
+    older.sweep()
+    older.settle()
+    older.om.force_observe(resource_id="harold")
+    older.settle()
+    (harold,) = [stats for stats in older.om.stats() if stats.resource == "harold"]
+
+    assert harold.chunks == 0
+    assert set(older.covering("harold")) >= set(WRITTEN["covering"]["harold"])
+    assert len(older.covering("harold")) == len(set(older.covering("harold")))
+    assert older.om.verify() == []
