@@ -90,18 +90,16 @@ Steps: TypeAlias = Generator[Step, object, T]  # what a bare `yield` gives is no
 Askable: TypeAlias = Steps[T] | Batch[T] | Verb[T]  # what `yield from` and `run` take
 
 
-def each(batches: Iterable[Batch[T]], *, atomic: bool = True, slim: bool = False) -> Batch[list[T]]:
+def each(batches: Iterable[Batch[T]], *, atomic: bool = True) -> Batch[list[T]]:
     """Batches of one kind as one batch; its value is the list of theirs."""
     several = list(batches)
-    return _joined(several, lambda replies: [batch.decode(replies) for batch in several], atomic=atomic, slim=slim)
+    return _joined(several, lambda replies: [batch.decode(replies) for batch in several], atomic=atomic)
 
 
-def by_name(
-    names: Iterable[K], ask: Callable[[K], Batch[T]], *, atomic: bool = True, slim: bool = False
-) -> Batch[dict[K, T]]:
+def by_name(names: Iterable[K], ask: Callable[[K], Batch[T]], *, atomic: bool = True) -> Batch[dict[K, T]]:
     """One batch for each of some names; its value is theirs, by name."""
     listed = list(names)
-    return each(map(ask, listed), atomic=atomic, slim=slim).then(lambda found: dict(zip(listed, found, strict=True)))
+    return each(map(ask, listed), atomic=atomic).then(lambda found: dict(zip(listed, found, strict=True)))
 
 
 @overload
@@ -125,11 +123,10 @@ def batch(*several: Batch[Any], atomic: bool = True) -> Batch[Any]:
     return _joined(several, lambda replies: tuple([batch.decode(replies) for batch in several]), atomic=atomic)
 
 
-def _joined(
-    several: Sequence[Batch[Any]], decode: Callable[[Iterator[object]], T], *, atomic: bool, slim: bool = False
-) -> Batch[T]:
+def _joined(several: Sequence[Batch[Any]], decode: Callable[[Iterator[object]], T], *, atomic: bool) -> Batch[T]:
     commands = list(chain.from_iterable([batch.commands for batch in several]))
-    return Batch(commands, decode, atomic, any(batch.writes for batch in several), slim=slim)
+    writes, slim = any(batch.writes for batch in several), any(batch.slim for batch in several)
+    return Batch(commands, decode, atomic, writes, slim=slim)
 
 
 def pack(commands: Sequence[Words], *, atomic: bool = True) -> bytes:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from om_api.domain.values import Scope
-from om_api.store.driver.replies import as_bool, as_bytes, as_float, as_int, as_list, as_pairs, command, write
-from om_api.store.driver.steps import Batch, Steps, batch, by_name, each
+from om_api.store.driver.replies import as_fields, as_float, as_int, as_list, as_pairs, command, write
+from om_api.store.driver.steps import Batch, Steps, Words, batch, each
 from om_api.store.memory.keys import Keys
 
+T = TypeVar("T")
 _SLICE = 1_000  # keys of one SCAN
 _CURSOR_S = 3_600
 _COUNTERS = {b"hash", b"none"}  # what a resource's counters may be
@@ -29,32 +30,46 @@ def hint(keys: Keys, names: Sequence[str]) -> Steps[None]:
         yield from write(("ZADD", keys.adopt, "NX", *pairs))
 
 
+class _Raw(NamedTuple):
+    """A messages key, what its name says, and where its resource counts."""
+
+    name: str
+    resource: str | None
+    thread: str
+    tokens: str
+
+
 def adoptable(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:
     """Those of the hinted keys that hold members which nobody counted, or that are of the older form and hold any.
 
     Who may hint may name anything, and may have made it of another type: such a key is left out.
     """
+    asked = _parsed(keys, names)
+    types = yield from _types([name for raw in asked for name in (raw.name, raw.tokens)])
+    asked = [raw for raw in asked if types[raw.name] == b"zset" and types[raw.tokens] in _COUNTERS]
+    counts = yield from _counts(asked)
+    pairs = zip(asked, counts, strict=True)
+    return [raw.name for raw, (members, counted) in pairs if members != (counted if raw.resource else 0)]
+
+
+def _parsed(keys: Keys, names: Sequence[str]) -> list[_Raw]:
     parsed = [(name, key) for name in names if (key := keys.parse_messages(name))]
-    asked = [(name, keys.of(key.resource or "").tokens, key) for name, key in parsed]
-    types = yield from _types([one for name, tokens, _ in asked for one in (name, tokens)])
-    asked = [one for one in asked if types[one[0]] == b"zset" and types[one[1]] in _COUNTERS]
-    found = yield from each(
-        (_weighed(name, tokens, key.thread) for name, tokens, key in asked), atomic=False, slim=True
-    )
-    return [
-        name
-        for (name, _, key), (card, counted) in zip(asked, found, strict=True)
-        if card != (counted if key.resource else 0)
-    ]
+    return [_Raw(name, *key, keys.of(key.resource or "").tokens) for name, key in parsed]
 
 
-def _types(names: Sequence[str]) -> Batch[dict[str, bytes | None]]:
-    return by_name(names, lambda name: as_bytes("TYPE", name), atomic=False, slim=True)
+def _small(commands: Sequence[Words], decode: Callable[[Iterator[Any]], T]) -> Batch[T]:
+    """Thousands of small reads, whose replies one decoder takes: one for each would cost more than the reads."""
+    return Batch(commands, decode, atomic=False, slim=True)
 
 
-def _weighed(name: str, tokens: str, thread: str) -> Batch[tuple[int, int]]:
-    """How many members a messages key has, and how many of them were counted."""
-    return batch(as_int("ZCARD", name), as_bytes("HGET", tokens, "#" + thread).then(_counted))
+def _types(names: Sequence[str]) -> Batch[dict[str, bytes]]:
+    return _small([("TYPE", name) for name in names], lambda replies: dict(zip(names, replies, strict=True)))
+
+
+def _counts(asked: Sequence[_Raw]) -> Batch[list[tuple[int, int]]]:
+    """Of each key how many members it has, and how many of them were counted."""
+    commands = [part for raw in asked for part in (("ZCARD", raw.name), ("HGET", raw.tokens, "#" + raw.thread))]
+    return _small(commands, lambda replies: [(next(replies), _counted(next(replies))) for _ in asked])
 
 
 def _counted(n: bytes | None) -> int:
@@ -64,19 +79,19 @@ def _counted(n: bytes | None) -> int:
 
 def written(keys: Keys, scopes: Sequence[Scope]) -> Batch[list[bool]]:
     """Of each scope whether anything was ever written under its name that still stands."""
-    return each((_written(keys, scope) for scope in scopes), atomic=False, slim=True)
+    return _small([("EXISTS", *_lasting(keys, scope)) for scope in scopes], lambda replies: [n > 0 for n in replies])
 
 
-def _written(keys: Keys, scope: Scope) -> Batch[bool]:
+def _lasting(keys: Keys, scope: Scope) -> list[str]:
     of = keys.of(scope.resource)
     whole = (of.tokens,) if scope.thread is None else (of.messages(scope.thread), of.chunks(scope))
-    return as_bool("EXISTS", of.record(scope), of.observations(scope), *whole)
+    return [of.record(scope), of.observations(scope), *whole]
 
 
 def stray_keys(keys: Keys, slices: int) -> Steps[list[str]]:
     """Messages keys with members that nobody counted, or of resources that no worker has met; at most `slices` of 1,000 keys.
 
-    Each survey begins where the last one stopped.
+    Each scan begins where the last one stopped.
     """
     at, strays = (yield from as_int("GET", keys.sweep_cursor)), list[str]()
     pattern = f"{keys.prefix}:*messages:*"
@@ -94,22 +109,15 @@ def _scanned(reply: Any) -> tuple[int, list[str]]:
 
 
 def _astray(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:
-    parsed = [(name, key) for name in names if (key := keys.parse_messages(name))]
-    strays = [name for name, key in parsed if key.resource is None]
-    known = [(name, keys.of(key.resource).tokens, key) for name, key in parsed if key.resource is not None]
-    types = yield from _types([tokens for _, tokens, _ in known])
-    known = [one for one in known if types[one[1]] in _COUNTERS]
-    found = yield from each(
-        (
-            batch(as_float("ZSCORE", keys.resources, key.resource), _weighed(name, tokens, key.thread))
-            for name, tokens, key in known
-        ),
-        atomic=False,
-        slim=True,
-    )
-    for (name, _, _), (at, (card, counted)) in zip(known, found, strict=True):
-        if card != counted or at is None:
-            strays.append(name)
+    parsed = _parsed(keys, names)
+    strays = [raw.name for raw in parsed if raw.resource is None]
+    types = yield from _types([raw.tokens for raw in parsed])
+    known = [raw for raw in parsed if raw.resource is not None and types[raw.tokens] in _COUNTERS]
+    if known:
+        met = as_fields("ZMSCORE", keys.resources, *(raw.resource for raw in known))
+        scores, counts = yield from batch(met, _counts(known), atomic=False)
+        pairs = zip(known, scores, counts, strict=True)
+        strays += [raw.name for raw, at, (members, counted) in pairs if at is None or members != counted]
     return strays
 
 

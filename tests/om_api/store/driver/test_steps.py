@@ -37,7 +37,12 @@ def test_how_several_are_sent_is_said_by_the_last_who_joins_them_and_one_write_m
     assert (inner.atomic, inner.writes) == (False, True)
     assert returned == ((b"1", None), b"2")
     assert asked == [Batch([("GET", "a"), ("SET", "x", 1), ("GET", "c")], writes=True)]
-    assert each([A], atomic=False, slim=True) == Batch([("GET", "a")], atomic=False, slim=True)
+
+
+def test_one_batch_of_hundreds_of_small_reads_makes_all_that_it_is_joined_with_one_script_call():
+    slim = Batch([("GET", "a")], atomic=False, slim=True)
+
+    assert batch(slim, C, atomic=False) == Batch([("GET", "a"), ("GET", "c")], atomic=False, slim=True)
 
 
 def test_what_is_asked_by_name_comes_by_name():
