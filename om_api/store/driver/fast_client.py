@@ -1,8 +1,8 @@
 """redis-py's clients with a shorter way to the server.
 
 Around each command redis-py counts connections and durations, tells of events and prepares to try again: twice the time of
-the command itself, for what we do not use. A line skips that. It still asks each connection, before it is used again,
-whether its end was closed or holds bytes that nobody asked for.
+the command itself, for what we do not use. These clients skip that. They still ask each connection, before it is used
+again, whether its end was closed or holds bytes that nobody asked for.
 """
 
 from __future__ import annotations
