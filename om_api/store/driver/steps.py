@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Any, Generic, TypeAlias, TypeVar, overload
 
 from hiredis import pack_command
@@ -124,8 +123,11 @@ def batch(*several: Batch[Any], atomic: bool = True) -> Batch[Any]:
 
 
 def _joined(several: Sequence[Batch[Any]], decode: Callable[[Iterator[object]], T], *, atomic: bool) -> Batch[T]:
-    commands = list(chain.from_iterable([batch.commands for batch in several]))
-    writes, slim = any(batch.writes for batch in several), any(batch.slim for batch in several)
+    commands, writes, slim = list[Words](), False, False
+    for batch in several:
+        commands += batch.commands
+        writes |= batch.writes
+        slim |= batch.slim
     return Batch(commands, decode, atomic, writes, slim=slim)
 
 
