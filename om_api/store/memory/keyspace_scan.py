@@ -30,7 +30,7 @@ def hint(keys: Keys, names: Sequence[str]) -> Steps[None]:
         yield from write(("ZADD", keys.adopt, "NX", *pairs))
 
 
-class _Raw(NamedTuple):
+class _Hinted(NamedTuple):
     """A messages key, what its name says, and where its resource counts."""
 
     name: str
@@ -52,9 +52,9 @@ def adoptable(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:
     return [raw.name for raw, (members, counted) in pairs if members != (counted if raw.resource else 0)]
 
 
-def _parsed(keys: Keys, names: Sequence[str]) -> list[_Raw]:
+def _parsed(keys: Keys, names: Sequence[str]) -> list[_Hinted]:
     parsed = [(name, key) for name in names if (key := keys.parse_messages(name))]
-    return [_Raw(name, *key, keys.of(key.resource or "").tokens) for name, key in parsed]
+    return [_Hinted(name, *key, keys.of(key.resource or "").tokens) for name, key in parsed]
 
 
 def _small(commands: Sequence[Words], decode: Callable[[Iterator[Any]], T]) -> Batch[T]:
@@ -66,7 +66,7 @@ def _types(names: Sequence[str]) -> Batch[dict[str, bytes]]:
     return _small([("TYPE", name) for name in names], lambda replies: dict(zip(names, replies, strict=True)))
 
 
-def _counts(asked: Sequence[_Raw]) -> Batch[list[tuple[int, int]]]:
+def _counts(asked: Sequence[_Hinted]) -> Batch[list[tuple[int, int]]]:
     """Of each key how many members it has, and how many of them were counted."""
     commands = [part for raw in asked for part in (("ZCARD", raw.name), ("HGET", raw.tokens, "#" + raw.thread))]
     return _small(commands, lambda replies: [(next(replies), _counted(next(replies))) for _ in asked])
