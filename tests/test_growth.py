@@ -243,7 +243,7 @@ _KEPT = {
         "deadline._loop",
         "library.variants",
         "library.prompt",
-        "model_advice.advice",
+        "models.advice",
     ),
     *("wiring._queues", "wiring._dispatcher", "wiring._services", "wiring._watcher", "wiring.settings"),
     *("dispatcher._capacity", "connections.refused", "connections._open", "shares.lanes"),

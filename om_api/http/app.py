@@ -32,8 +32,8 @@ from om_api.http.routes import (
 from om_api.http.serving import problems
 from om_api.http.serving.connections import Connections
 from om_api.http.serving.log import Logged
+from om_api.http.serving.server import Shutdown
 from om_api.http.serving.shares import Shares
-from om_api.http.serving.stopping import Shutdown
 from om_api.http.serving.streams import Streams
 from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings

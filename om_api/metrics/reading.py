@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from om_api.billing import budgets, models_in_use
+from om_api.billing import budgets, models
 from om_api.billing.costs import Left
 from om_api.settings import Settings
 from om_api.store.driver.steps import Steps
@@ -60,6 +60,6 @@ def read(settings: Settings, keys: Keys) -> Steps[Measurements]:
         budgets=(yield from budgets.remaining(settings, keys, resources, now)),
         waiting=(yield from health.waiting(keys)),
         ticks=(yield from health.ticks(keys)),
-        breakers=(yield from breaker.states(keys, models_in_use.with_breaker(settings)[:MODELS])),
+        breakers=(yield from breaker.states(keys, models.with_breaker(settings)[:MODELS])),
         workers=len((yield from health.workers(keys))),
     )

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from functools import reduce
 from operator import getitem
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from om_api.settings import Settings
 from om_api.settings.catalogue import SETTINGS, Key, about, dotted
@@ -13,13 +15,13 @@ from om_api.settings.catalogue import SETTINGS, Key, about, dotted
 _HIDDEN = "***"
 
 
-class Row(NamedTuple):
-    """One setting in force; `value` as YAML would have it, durations in seconds."""
+class Setting(msgspec.Struct, frozen=True):
+    """One setting in force: durations in seconds, and where the value comes from."""
 
     key: str
     value: Any
     origin: str
-    unit: str = ""
+    unit: str
 
     def shown(self) -> str:
         """The value in the words of YAML."""
@@ -28,7 +30,7 @@ class Row(NamedTuple):
         return self.value if isinstance(self.value, str) else json.dumps(self.value, ensure_ascii=False)
 
 
-def rows(settings: Settings, agent: str | None = None) -> list[Row]:
+def rows(settings: Settings, agent: str | None = None) -> list[Setting]:
     """What is in force for an agent; without one for every agent that has no override, models included."""
     memory = settings.memory if agent is None else settings.for_agent(agent)
     dumped, origin = memory.model_dump(), settings.origin(agent)
@@ -42,9 +44,9 @@ def rows(settings: Settings, agent: str | None = None) -> list[Row]:
     return [_row(settings, path, value, origin) for path, value in values.items()]
 
 
-def _row(settings: Settings, path: Key, value: Any, origin: dict[str, str]) -> Row:
-    key = dotted(path)
-    return Row(key, _without_secrets(settings, path, value), origin.get(key, "default"), about(path).get("unit", ""))
+def _row(settings: Settings, path: Key, value: Any, origin: dict[str, str]) -> Setting:
+    key, unit = dotted(path), about(path).get("unit", "")
+    return Setting(key, _without_secrets(settings, path, value), origin.get(key, "default"), unit)
 
 
 def _without_secrets(settings: Settings, path: Key, value: Any) -> Any:

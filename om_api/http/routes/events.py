@@ -12,7 +12,7 @@ from om_api.domain.events import KINDS, Event, Told
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import app_state, memory
 from om_api.http.requests.guard import Guarded, admit, bound, key_of, needs
-from om_api.http.requests.pages import DEFAULT, Limit
+from om_api.http.requests.parameters import DEFAULT, Limit
 from om_api.http.requests.replies import answers, reply
 from om_api.http.serving.limits import LOOK_S
 from om_api.http.serving.shares import SHARE

@@ -7,7 +7,7 @@ from om_api.domain.api_keys import Role
 from om_api.http.requests.app_state import app_state
 from om_api.http.requests.guard import Guarded, needs
 from om_api.http.requests.replies import sends
-from om_api.metrics.exposition import MEDIA_TYPE
+from om_api.metrics.scraper import MEDIA_TYPE
 
 router = APIRouter(tags=["monitoring"], route_class=Guarded)
 _EXAMPLE = """\

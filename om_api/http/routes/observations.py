@@ -11,8 +11,7 @@ from om_api.domain.values import Observation, Outcome
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.guard import Guarded, needs
-from om_api.http.requests.ids import ObservationId, OfThread, ResourceId
-from om_api.http.requests.pages import Page, WhichPage
+from om_api.http.requests.parameters import ObservationId, OfThread, Page, ResourceId, WhichPage
 from om_api.http.requests.replies import Done, answers, rendered, reply
 
 

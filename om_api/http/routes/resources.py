@@ -1,8 +1,7 @@
 """Resources: who has a memory, how full it is, what its settings are, and ending it."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-import msgspec
 from fastapi import APIRouter, Query, Request, Response
 
 from om_api.client.stats import Stats
@@ -12,22 +11,12 @@ from om_api.domain.values import Record
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import app_state, memory
 from om_api.http.requests.guard import Guarded, key_of, needs
-from om_api.http.requests.ids import OfThread, ResourceId
-from om_api.http.requests.pages import Page, WhichPage
+from om_api.http.requests.parameters import OfThread, Page, ResourceId, WhichPage
 from om_api.http.requests.replies import answers, reply
 from om_api.http.routes.threads import ENDED, Ended, ended
-from om_api.settings.effective import rows
+from om_api.settings.effective import Setting, rows
 
 router = APIRouter(prefix="/v1/resources", tags=["resources"], route_class=Guarded)
-
-
-class Setting(msgspec.Struct, frozen=True):
-    """One setting in force: durations in seconds, and where the value comes from."""
-
-    key: str
-    value: Any
-    origin: str
-    unit: str
 
 
 _SETTINGS = [Setting("message_threshold", 30_000, "default", "tokens")]
@@ -56,9 +45,7 @@ async def get_record(request: Request, resource: ResourceId, thread_id: OfThread
 @router.get("/{resource}/settings", **needs(Role.OPERATOR), **answers(list[Setting], _SETTINGS))
 async def get_settings(request: Request, resource: ResourceId) -> Response:
     """The settings of this server for an agent, and where each value comes from; no password is among them."""
-    return reply(
-        [Setting(row.key, row.value, row.origin, row.unit) for row in rows(app_state(request).settings, resource)]
-    )
+    return reply(rows(app_state(request).settings, resource))
 
 
 @router.delete("/{resource}", **needs(Role.OPERATOR), **answers(Ended, ENDED))

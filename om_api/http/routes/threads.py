@@ -8,8 +8,7 @@ from om_api.domain.values import Outcome, ThreadState
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.guard import Guarded, needs
-from om_api.http.requests.ids import ResourceId, ThreadId
-from om_api.http.requests.pages import Page, WhichPage
+from om_api.http.requests.parameters import Page, ResourceId, ThreadId, WhichPage
 from om_api.http.requests.replies import answers, reply
 from om_api.store.memory.clear import Cleared
 
