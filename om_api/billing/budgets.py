@@ -51,7 +51,7 @@ def costs(settings: Settings, keys: Keys, resource: str | None, days: int) -> St
     counted = yield from spending.read(keys, listed, resource)
     budgets = yield from _left(settings, keys, resource, listed[-1])
     actor = actor_of(settings, resource)
-    rates = prices.rates(actor, settings.models) if actor else None
+    rates = prices.rates(actor, settings.models)
     return figures.costs(resource, listed, counted, rates, actor, budgets)
 
 

@@ -67,9 +67,5 @@ def advice() -> tuple[Advice, ...]:
 def why_not(role: Role, names: Iterable[str]) -> str:
     """The reason against a model in a role, "" if none is known; `names` are ours and its provider's for it."""
     lowered = [name.lower() for name in names]
-    found = (each for each in advice() if role in each.roles and _fits(lowered, each.patterns))
-    return next((each.reason for each in found), "")
-
-
-def _fits(names: Iterable[str], patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+    against = [(pattern, each.reason) for each in advice() if role in each.roles for pattern in each.patterns]
+    return next((reason for pattern, reason in against if any(fnmatchcase(name, pattern) for name in lowered)), "")

@@ -59,8 +59,10 @@ def micros(name: str, models: Mapping[str, ModelSettings], tokens: Tokens) -> in
     return None if dollars is None else round(dollars * MICROS)
 
 
-def rates(name: str, models: Mapping[str, ModelSettings], at: datetime | None = None) -> TokenPrices | None:
+def rates(name: str | None, models: Mapping[str, ModelSettings], at: datetime | None = None) -> TokenPrices | None:
     """What a million tokens cost, `at` some time or now; None when nobody knows. Surcharges on long contexts are left out."""
+    if name is None:
+        return None
     samples = (Tokens(_SAMPLE), Tokens(_SAMPLE, _SAMPLE), Tokens(0, 0, _SAMPLE))
     found = [_dollars(name, models.get(name), sample, at) for sample in samples]
     known = [float(dollars * MICROS / _SAMPLE) for dollars in found if dollars is not None]

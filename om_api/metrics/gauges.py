@@ -9,7 +9,7 @@ from om_api.domain.policy import threshold
 from om_api.metrics.reading import Measurements
 from om_api.metrics.series import EVERYBODY, OTHER, STATES, Sample
 from om_api.settings import Settings, recorded_settings
-from om_api.settings.recorded_settings import InForce
+from om_api.settings.recorded_settings import RecordedSettings
 from om_api.store.memory.measure import Level, Tiers
 from om_api.store.memory.quarantine import UNKNOWN
 
@@ -45,13 +45,13 @@ def _tokens(tiers: Tiers) -> Iterator[tuple[str, float]]:
         yield "cortex_om_compression_ratio", sum(record.observed_tokens for record in records) / kept
 
 
-def _pressures(tiers: Tiers, otherwise: InForce) -> Iterator[tuple[str, float]]:
+def _pressures(tiers: Tiers, otherwise: RecordedSettings) -> Iterator[tuple[str, float]]:
     found = [_pressure(level, otherwise) for level in tiers.scopes]
     yield "cortex_om_message_pressure_ratio", max((raw for raw, _ in found), default=0)
     yield "cortex_om_observation_pressure_ratio", max((observed for _, observed in found), default=0)
 
 
-def _pressure(level: Level, otherwise: InForce) -> tuple[float, float]:
+def _pressure(level: Level, otherwise: RecordedSettings) -> tuple[float, float]:
     """A scope's raw window and observations beside the thresholds that its record carries, or else the settings."""
     limits, record = (recorded_settings.read(level.record.limits) or otherwise).limits, level.record
     raw = level.unsealed + record.chunk_tokens

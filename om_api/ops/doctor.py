@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
 
 from om_api.billing import budgets, models, prices
 from om_api.domain.amounts import amount
 from om_api.domain.errors import SettingsError, StoreError
+from om_api.domain.extras import installed
 from om_api.ops import diagnosis
 from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.settings import Settings
@@ -50,14 +50,6 @@ def reach(url: str) -> None:
     if is_redis_url(url):
         with connected(url) as connection:
             connection.run(health.clocks())
-
-
-def installed() -> str:
-    """The version that is installed here."""
-    try:
-        return version("cortex-om")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
@@ -122,11 +114,6 @@ def _models(settings: Settings) -> Iterator[Finding]:
         yield Finding(NOTE, "models", f"{name} cannot be used from here: {variable} is not set", do)
     if not lacking:
         yield Finding(OK, "models", ", ".join(names))
-    yield from _discouraged(settings)
-
-
-def _discouraged(settings: Settings) -> Iterator[Finding]:
-    """Models that are in a role they are known to fill badly."""
     for role, name in models.by_role(settings):
         model = settings.models.get(name)
         if reason := models.why_not(role, (name, model.model if model else "")):
