@@ -38,21 +38,8 @@ from om_api.http.serving.streams import Streams
 from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
 
-_ROUTES = (
-    messages,
-    contexts,
-    threads,
-    observations,
-    reflections,
-    resources,
-    force,
-    rejected,
-    costs,
-    backup,
-    events,
-    health,
-    metrics,
-)
+_OF_A_MEMORY = (messages, contexts, threads, observations, reflections, resources)
+_OF_OPERATORS = (force, rejected, costs, backup, events, health, metrics)
 _REFRESH_S = 2.0
 DESCRIPTION = """\
 Observational memory over HTTP. Send a key as `Authorization: Bearer om_…`. Ids are 1 to 200 of A-Z a-z 0-9 . _ : @ + -.
@@ -76,7 +63,7 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
     app.state.connections = Connections(settings.memory.api)
     app.state.streams, app.state.stopping = Streams(settings.memory.api), Shutdown()
     app.add_middleware(Logged)
-    for routes in _ROUTES:
+    for routes in (*_OF_A_MEMORY, *_OF_OPERATORS):
         app.include_router(routes.router)
     problems.install(app)
     return app

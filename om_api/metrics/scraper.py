@@ -14,8 +14,7 @@ from prometheus_client.registry import Collector
 
 from om_api.domain.errors import StoreError
 from om_api.metrics.counted import Others, of_counters
-from om_api.metrics.gauges import of_gauges
-from om_api.metrics.reading import Broker, Measurements, read
+from om_api.metrics.gauges import Broker, Measurements, of_gauges, read
 from om_api.metrics.series import SERIES, Histogram, Sample, Series
 from om_api.settings import Settings
 from om_api.settings.urls import is_redis_url

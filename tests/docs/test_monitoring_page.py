@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from om_api.domain.errors import Why
-from om_api.metrics import reading
+from om_api.metrics import gauges
 from om_api.metrics.series import EVERYBODY, OTHER, SERIES, STATES
 from om_api.settings.catalogue import SETTINGS
 from om_api.store.fleet import event_stream, health
@@ -68,4 +68,4 @@ def test_the_numbers_are_those_of_the_code():
     ]
 
     assert [text for text in told if text not in PAGE] == []
-    assert f"{reading.MODELS} at most" in PAGE
+    assert f"{gauges.MODELS} at most" in PAGE
