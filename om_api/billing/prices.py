@@ -103,9 +103,8 @@ def _known(name: str, model: ModelSettings | None, tokens: Tokens, at: datetime 
     usage = Usage(input_tokens=tokens.input, cache_read_tokens=tokens.cached, output_tokens=tokens.output)
     reference = (model and model.model) or name
     try:
-        if (
-            model and model.base_url and model.provider != "gemini"
-        ):  # whoever serves it there names the price, not its maker
+        if model and model.base_url and model.provider != "gemini":
+            # whoever serves it there names the price, not its maker
             return calc_price(usage, reference, provider_api_url=model.base_url, genai_request_timestamp=at).total_price
         provider = (_GOOGLE if provider_of(name, model) == "gemini" else _OPENAI) if model else None
         return calc_price(usage, reference, provider_id=provider, genai_request_timestamp=at).total_price

@@ -28,8 +28,7 @@ class KeptMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _kept(message: Message) -> KeptMessage:
-    fields = {name: getattr(message, name) for name in KeptMessage.__struct_fields__}
-    return KeptMessage(**fields)
+    return KeptMessage(**{name: getattr(message, name) for name in KeptMessage.__struct_fields__})
 
 
 _MESSAGE = KeptMessage(
