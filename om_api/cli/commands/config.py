@@ -15,8 +15,8 @@ from om_api.cli.output import json_option, note, print_json, print_table
 from om_api.cli.target import Target, optional_resource
 from om_api.domain.errors import SettingsError
 from om_api.settings import FileProblem
-from om_api.settings.effective import Setting, rows
 from om_api.settings.folder import problem_of
+from om_api.settings.live import Setting, rows
 
 _COLUMNS = ("key", "value", "where from")
 

@@ -14,7 +14,7 @@ from om_api.http.requests.app_state import app_state, memory
 from om_api.http.requests.guard import Guarded, key_of, needs
 from om_api.http.requests.parameters import OfThread, Page, ResourceId, ThreadId, WhichPage
 from om_api.http.requests.replies import answers, reply
-from om_api.settings.effective import Setting, rows
+from om_api.settings.live import Setting, rows
 from om_api.store.memory.clear import Cleared
 
 threads = APIRouter(prefix="/v1/resources/{resource}/threads", tags=["threads"], route_class=Guarded)
