@@ -19,8 +19,6 @@ from om_api.store.memory.clear import Cleared
 
 threads = APIRouter(prefix="/v1/resources/{resource}/threads", tags=["threads"], route_class=Guarded)
 router = APIRouter(prefix="/v1/resources", tags=["resources"], route_class=Guarded)
-
-
 _SETTINGS = [Setting("message_threshold", 30_000, "default", "tokens")]
 
 

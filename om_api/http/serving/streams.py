@@ -16,6 +16,8 @@ from om_api.http.serving.limits import BEAT_S, LOOK_S, STALLED_S
 from om_api.http.serving.shares import Lane, refusal
 from om_api.settings.api_settings import ApiSettings
 
+Read = Callable[[str], Awaitable[Told]]
+May = Callable[[], Awaitable[None]]
 _RETRY_MS = 2_000
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
@@ -71,9 +73,7 @@ class Stream(StreamingResponse):
             self._streams.give_back(self._lane)
 
 
-async def lines(
-    streams: Streams, read: Callable[[str], Awaitable[Told]], may: Callable[[], Awaitable[None]], told: Told
-) -> AsyncIterator[bytes]:
+async def lines(streams: Streams, read: Read, may: May, told: Told) -> AsyncIterator[bytes]:
     """The stream's text, from `told` on, until its reader may read no longer or the process is told to stop.
 
     `read` takes the place to go on from, and returns within about a second; nothing comes while the store is away. `may`
