@@ -90,9 +90,7 @@ faces: $(VENV)/.installed-checks  ## write the blocking client again, of the asy
 	$(BIN)/python .ci/faces.py --write
 
 docs: $(VENV)/.installed  ## write the generated documents again
-	$(BIN)/python -m om_api.settings.docs --write
-	$(BIN)/python -m om_api.http.docs --write
-	$(BIN)/python -m om_api.metrics.docs --write
+	$(BIN)/python .ci/generated_pages.py --write
 
 clean:  ## remove what was installed and built
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -127,7 +127,7 @@ def test_texts_that_are_counted():
 
 
 def test_settings_that_records_carry():
-    written = recorded_settings.write(recorded_settings.InForce())
+    written = recorded_settings.write(recorded_settings.RecordedSettings())
     assert len(written) * 4 < recorded_settings.LONGEST
     recorded_settings._read.cache_clear()
     for n in range(10 * recorded_settings.REMEMBERED):
@@ -235,7 +235,7 @@ _KEPT = {
         "spans._parse_span",
         "fast_client._kept",
     ),
-    *("counted._every", "counted._last", "stopping._waits", "catalogue.SETTINGS", "scripts.load_all"),
+    *("counted._every", "counted._last", "server._waits", "catalogue.SETTINGS", "scripts.load_all"),
     *("ledger._warned", "ledger._told", "registry._made", "scripted.requests", "scripted._replies", "heartbeat._locks"),
     *(
         "heartbeat._claims",
@@ -243,7 +243,7 @@ _KEPT = {
         "deadline._loop",
         "library.variants",
         "library.prompt",
-        "model_advice.advice",
+        "models.advice",
     ),
     *("wiring._queues", "wiring._dispatcher", "wiring._services", "wiring._watcher", "wiring.settings"),
     *("dispatcher._capacity", "connections.refused", "connections._open", "shares.lanes"),
@@ -266,7 +266,7 @@ _PASSING = {
         "sections",
         "evidence",
     ),
-    *("loss", "parts", "transcript", "calendar", "documents", "pieces"),
+    *("loss", "parts", "transcript", "calendar", "documents", "requests/replies"),
 }
 
 

@@ -51,14 +51,14 @@ def costs(settings: Settings, keys: Keys, resource: str | None, days: int) -> St
     counted = yield from spending.read(keys, listed, resource)
     budgets = yield from _left(settings, keys, resource, listed[-1])
     actor = actor_of(settings, resource)
-    rates = prices.rates(actor, settings.models) if actor else None
+    rates = prices.rates(actor, settings.models)
     return figures.costs(resource, listed, counted, rates, actor, budgets)
 
 
 def remaining(settings: Settings, keys: Keys, resources: Iterable[str], now: int) -> Steps[list[tuple[str, Left]]]:
     """What is left of every budget of some resources, and of all agents' (ALL), on the UTC day of `now` (server ms)."""
     day = spending.day_of(now)
-    bounded = [name for name in resources if _states(settings, name)]
+    bounded = [name for name in resources if any(figures.left("budget", settings.for_agent(name).budget, Most()))]
     spent = yield from spending.counted(keys, day, bounded)
     own = [
         (name, each)
@@ -76,11 +76,6 @@ def used_up(settings: Settings, keys: Keys, resources: Iterable[str], now: int) 
             alike = (each.setting, each.limit, each.then)
             found[alike] = UsedUp((*(found[alike].agents if alike in found else ()), name), each)
     return list(found.values())
-
-
-def _states(settings: Settings, resource: str) -> bool:
-    budget = settings.for_agent(resource).budget
-    return any(limit is not None for limit in (budget.calls_per_day, budget.tokens_per_day, budget.dollars_per_day))
 
 
 def _left(settings: Settings, keys: Keys, resource: str | None, day: str) -> Steps[list[Left]]:

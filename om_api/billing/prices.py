@@ -59,8 +59,10 @@ def micros(name: str, models: Mapping[str, ModelSettings], tokens: Tokens) -> in
     return None if dollars is None else round(dollars * MICROS)
 
 
-def rates(name: str, models: Mapping[str, ModelSettings], at: datetime | None = None) -> TokenPrices | None:
+def rates(name: str | None, models: Mapping[str, ModelSettings], at: datetime | None = None) -> TokenPrices | None:
     """What a million tokens cost, `at` some time or now; None when nobody knows. Surcharges on long contexts are left out."""
+    if name is None:
+        return None
     samples = (Tokens(_SAMPLE), Tokens(_SAMPLE, _SAMPLE), Tokens(0, 0, _SAMPLE))
     found = [_dollars(name, models.get(name), sample, at) for sample in samples]
     known = [float(dollars * MICROS / _SAMPLE) for dollars in found if dollars is not None]
@@ -101,9 +103,8 @@ def _known(name: str, model: ModelSettings | None, tokens: Tokens, at: datetime 
     usage = Usage(input_tokens=tokens.input, cache_read_tokens=tokens.cached, output_tokens=tokens.output)
     reference = (model and model.model) or name
     try:
-        if (
-            model and model.base_url and model.provider != "gemini"
-        ):  # whoever serves it there names the price, not its maker
+        if model and model.base_url and model.provider != "gemini":
+            # whoever serves it there names the price, not its maker
             return calc_price(usage, reference, provider_api_url=model.base_url, genai_request_timestamp=at).total_price
         provider = (_GOOGLE if provider_of(name, model) == "gemini" else _OPENAI) if model else None
         return calc_price(usage, reference, provider_id=provider, genai_request_timestamp=at).total_price

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import click
 
-from om_api.billing.models_in_use import answering, missing_key
+from om_api.billing.models import answering, missing_key
 from om_api.cli.children import BEAT, FLOWER, WORKER, Child, Keeper, StopRequests
 from om_api.cli.embedded import HOST, Embedded, free_port, hold, is_free, make_folder
 from om_api.cli.help import command

@@ -20,7 +20,7 @@ from om_api.domain.policy import Limits, Pressure, decide, is_full, is_urgent
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.values import Outcome, Record, Scope, ThreadState, check_id
 from om_api.settings import Settings, recorded_settings
-from om_api.settings.recorded_settings import InForce
+from om_api.settings.recorded_settings import RecordedSettings
 from om_api.store.driver.steps import Steps
 from om_api.store.memory import decoding, due, reading
 from om_api.store.memory.activate import activate
@@ -58,7 +58,7 @@ class Contexts:
             yield from self._mark_urgent(snapshot, now.limits)
         return built
 
-    def _activated(self, resource: str, thread: str, reader: Reader) -> Steps[tuple[Snapshot, InForce]]:
+    def _activated(self, resource: str, thread: str, reader: Reader) -> Steps[tuple[Snapshot, RecordedSettings]]:
         """What is read of a memory once nothing is due in it that a client may activate."""
         for _ in range(_ACTIVATIONS):
             snapshot = yield from self._snapshot(resource, thread, reader)
@@ -79,10 +79,10 @@ class Contexts:
         reader.snapshot = snapshot if self._fails_open else None
         return snapshot
 
-    def _in_force(self, resource: str, record: Record) -> InForce:
+    def _in_force(self, resource: str, record: Record) -> RecordedSettings:
         return recorded_settings.read(record.limits) or recorded_settings.of(self._settings.for_agent(resource))
 
-    def _activate(self, snapshot: Snapshot, chosen: Sequence[str], now: InForce) -> Steps[bool]:
+    def _activate(self, snapshot: Snapshot, chosen: Sequence[str], now: RecordedSettings) -> Steps[bool]:
         """Activate on the way; False when the store takes no writes just now: what was read is served as it is."""
         scope, epoch = snapshot.scope, snapshot.record.epoch
         try:

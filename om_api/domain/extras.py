@@ -1,6 +1,8 @@
-"""What an installation without some of its extras says: in one line, which of them brings what is missing."""
+"""What is installed here: its version; and, of an extra that is not, in one line which brings what is missing."""
 
 from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
 
 from om_api.domain.errors import SettingsError
 
@@ -11,6 +13,14 @@ EXTRAS = {  # by the names under which their packages are imported; where severa
     "workers": ("celery", "flower", "genai_prices", "google", "httpx2", "kombu", "limits", "openai"),
     "bench": ("bm25s", "matplotlib", "Stemmer"),
 }
+
+
+def installed() -> str:
+    """The version that is installed here."""
+    try:
+        return version("cortex-om")
+    except PackageNotFoundError:
+        return "unknown"
 
 
 class MissingExtraError(SettingsError, ImportError):

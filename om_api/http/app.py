@@ -22,37 +22,22 @@ from om_api.http.routes import (
     force,
     health,
     messages,
-    metrics,
     observations,
     reflections,
     rejected,
     resources,
-    threads,
 )
 from om_api.http.serving import problems
 from om_api.http.serving.connections import Connections
 from om_api.http.serving.log import Logged
+from om_api.http.serving.server import Shutdown
 from om_api.http.serving.shares import Shares
-from om_api.http.serving.stopping import Shutdown
 from om_api.http.serving.streams import Streams
 from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
 
-_ROUTES = (
-    messages,
-    contexts,
-    threads,
-    observations,
-    reflections,
-    resources,
-    force,
-    rejected,
-    costs,
-    backup,
-    events,
-    health,
-    metrics,
-)
+_WRITTEN_AND_READ = (messages.router, contexts.router, resources.threads, observations.router, reflections.router)
+_OPERATED = (resources.router, force.router, rejected.router, costs.router, backup.router, events.router)
 _REFRESH_S = 2.0
 DESCRIPTION = """\
 Observational memory over HTTP. Send a key as `Authorization: Bearer om_…`. Ids are 1 to 200 of A-Z a-z 0-9 . _ : @ + -.
@@ -76,8 +61,8 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
     app.state.connections = Connections(settings.memory.api)
     app.state.streams, app.state.stopping = Streams(settings.memory.api), Shutdown()
     app.add_middleware(Logged)
-    for routes in _ROUTES:
-        app.include_router(routes.router)
+    for router in (*_WRITTEN_AND_READ, *_OPERATED, health.router, health.figures):
+        app.include_router(router)
     problems.install(app)
     return app
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import cache, partial
+from functools import cache
 from itertools import accumulate
 from typing import get_args
 
@@ -53,14 +53,10 @@ class Others:
 
 def of_counters(own: Mapping[str, Counted], others: Counted, settings: Settings) -> Iterator[Sample]:
     """Every counter of measured resources and of the others, also those that are still 0."""
-    rates = cache(partial(_rates, settings))  # many agents name one model
+    rates = cache(lambda actor: prices.rates(actor, settings.models))  # many agents name one model
     for resource, counted in own.items():
         yield from _of(resource, counted, rates(budgets.actor_of(settings, resource)))
     yield from _of(OTHER, others, rates(budgets.actor_of(settings, None)))
-
-
-def _rates(settings: Settings, actor: str | None) -> TokenPrices | None:
-    return prices.rates(actor, settings.models) if actor else None
 
 
 def _of(resource: str, counted: Counted, rates: TokenPrices | None) -> Iterator[Sample]:

@@ -1,17 +1,73 @@
-"""How things are now, from one look to samples: how full memories are, what waits, who works, which models answer."""
+"""How things are now, from one look at everything to samples: how full memories are, what waits, who works, who answers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from om_api.billing import budgets
+from om_api.billing import budgets, models
+from om_api.billing.costs import Left
 from om_api.domain.policy import threshold
-from om_api.metrics.reading import Measurements
 from om_api.metrics.series import EVERYBODY, OTHER, STATES, Sample
 from om_api.settings import Settings, recorded_settings
-from om_api.settings.recorded_settings import InForce
-from om_api.store.memory.measure import Level, Tiers
+from om_api.settings.recorded_settings import RecordedSettings
+from om_api.store.driver.steps import Steps
+from om_api.store.fleet import breaker, event_stream, health
+from om_api.store.fleet.breaker import BreakerState
+from om_api.store.fleet.health import Waiting
+from om_api.store.fleet.presence import Ticked
+from om_api.store.memory import due, measure
+from om_api.store.memory.keys import Keys
+from om_api.store.memory.measure import Elsewhere, Level, Tiers
 from om_api.store.memory.quarantine import UNKNOWN
+
+Counted = dict[str, int]
+MODELS = 200  # models of which one look shows the breaker
+
+
+class Broker(NamedTuple):
+    """How many tasks wait in each queue; none where the broker, which is a Redis, did not answer."""
+
+    queues: dict[str, int] | None
+
+
+class Measurements(NamedTuple):
+    """What one look found; `now` in server ms.
+
+    `own` and `every` are the counters of resources with a label of their own, and of everybody together; there is no
+    `broker` where it is none that can be asked.
+    """
+
+    now: int
+    own: dict[str, Counted]
+    every: Counted
+    tiers: dict[str, Tiers]
+    elsewhere: Elsewhere
+    budgets: list[tuple[str, Left]]
+    waiting: list[Waiting]
+    ticks: dict[str, Ticked | None]
+    breakers: dict[str, BreakerState]
+    workers: int
+    broker: Broker | None = None
+
+
+def read(settings: Settings, keys: Keys) -> Steps[Measurements]:
+    """Look once. Raises StoreError when the store is away."""
+    now = yield from due.server_ms()
+    resources = yield from event_stream.measured(keys)
+    *own, every = yield from event_stream.counted(keys, [*resources, None])
+    return Measurements(
+        now=now,
+        own=dict(zip(resources, own, strict=True)),
+        every=every,
+        tiers=(yield from measure.tiers(keys, resources)),
+        elsewhere=(yield from measure.elsewhere(keys, resources)),
+        budgets=(yield from budgets.remaining(settings, keys, resources, now)),
+        waiting=(yield from health.waiting(keys)),
+        ticks=(yield from health.ticks(keys)),
+        breakers=(yield from breaker.states(keys, models.with_breaker(settings)[:MODELS])),
+        workers=len((yield from health.workers(keys))),
+    )
 
 
 def of_gauges(found: Measurements, settings: Settings) -> Iterator[Sample]:
@@ -22,9 +78,10 @@ def of_gauges(found: Measurements, settings: Settings) -> Iterator[Sample]:
             yield Sample(name, (resource,), value)
     yield from _quarantines(found)
     yield from _budgets(found)
-    yield from _waiting(found)
-    yield from _ticks(found)
-    yield from _breakers(found)
+    yield from _work(found)
+    for model, state in found.breakers.items():
+        for word in STATES:
+            yield Sample("cortex_om_breaker_state", (model, word), int(state.word == word))
     yield Sample("cortex_om_workers", (), found.workers)
     yield Sample("cortex_om_unknown_scopes_total", (), found.every.get("unknown", 0))
     yield Sample("cortex_om_resources", (), found.elsewhere.resources)
@@ -45,13 +102,13 @@ def _tokens(tiers: Tiers) -> Iterator[tuple[str, float]]:
         yield "cortex_om_compression_ratio", sum(record.observed_tokens for record in records) / kept
 
 
-def _pressures(tiers: Tiers, otherwise: InForce) -> Iterator[tuple[str, float]]:
+def _pressures(tiers: Tiers, otherwise: RecordedSettings) -> Iterator[tuple[str, float]]:
     found = [_pressure(level, otherwise) for level in tiers.scopes]
     yield "cortex_om_message_pressure_ratio", max((raw for raw, _ in found), default=0)
     yield "cortex_om_observation_pressure_ratio", max((observed for _, observed in found), default=0)
 
 
-def _pressure(level: Level, otherwise: InForce) -> tuple[float, float]:
+def _pressure(level: Level, otherwise: RecordedSettings) -> tuple[float, float]:
     """A scope's raw window and observations beside the thresholds that its record carries, or else the settings."""
     limits, record = (recorded_settings.read(level.record.limits) or otherwise).limits, level.record
     raw = level.unsealed + record.chunk_tokens
@@ -75,7 +132,7 @@ def _budgets(found: Measurements) -> Iterator[Sample]:
         yield Sample("cortex_om_budget_used_ratio", labels, left.used / left.limit if left.limit else 1)
 
 
-def _waiting(found: Measurements) -> Iterator[Sample]:
+def _work(found: Measurements) -> Iterator[Sample]:
     for each in found.waiting:
         yield Sample("cortex_om_lag_seconds", (each.what,), each.longest / 1000)
         yield Sample("cortex_om_due_scopes", (each.what,), each.due)
@@ -83,16 +140,7 @@ def _waiting(found: Measurements) -> Iterator[Sample]:
         yield Sample("cortex_om_broker_up", (), int(found.broker.queues is not None))
         for name, tasks in (found.broker.queues or {}).items():
             yield Sample("cortex_om_queue_tasks", (name,), tasks)
-
-
-def _ticks(found: Measurements) -> Iterator[Sample]:
     for name, tick in found.ticks.items():
         if tick:
             yield Sample("cortex_om_tick_age_seconds", (name,), max(0, found.now - tick.at) / 1000)
             yield Sample("cortex_om_tick_interval_seconds", (name,), tick.interval)
-
-
-def _breakers(found: Measurements) -> Iterator[Sample]:
-    for model, state in found.breakers.items():
-        for word in STATES:
-            yield Sample("cortex_om_breaker_state", (model, word), int(state.word == word))

@@ -1,21 +1,28 @@
-"""Answering Prometheus: one look at store and broker for everybody who asks within a second."""
+"""Answering Prometheus in the text that it reads: one look at store and broker for everybody who asks within a second."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import attrgetter
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.registry import Collector
 
 from om_api.domain.errors import StoreError
 from om_api.metrics.counted import Others, of_counters
-from om_api.metrics.exposition import page
-from om_api.metrics.gauges import of_gauges
-from om_api.metrics.reading import Broker, Measurements, read
+from om_api.metrics.gauges import Broker, Measurements, of_gauges, read
+from om_api.metrics.series import SERIES, Histogram, Sample, Series
 from om_api.settings import Settings
 from om_api.settings.urls import is_redis_url
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
 from om_api.store.fleet import health
 from om_api.store.memory.keys import Keys
 
+MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 FRESH_S = 1.0
 
 
@@ -64,3 +71,32 @@ class Scraper:
     def _page(self, found: Measurements) -> bytes:
         others = self._others.of(found.own, found.every)
         return page((*of_gauges(found, self._settings), *of_counters(found.own, others, self._settings)))
+
+
+class _Samples(Collector):
+    """Samples that are there already, in the order of the list of series."""
+
+    def __init__(self, samples: Iterable[Sample]) -> None:
+        by_series = groupby(sorted(samples, key=attrgetter("series")), attrgetter("series"))
+        self._found = {name: list(some) for name, some in by_series}
+
+    def collect(self) -> Iterator[Metric]:
+        """Every series, those without a value too."""
+        return (_family(series, self._found.get(series.name, ())) for series in SERIES)
+
+
+def page(samples: Iterable[Sample]) -> bytes:
+    """The text of some samples; of two formats the one that every Prometheus reads."""
+    return generate_latest(_Samples(samples))
+
+
+def _family(series: Series, samples: Iterable[Sample]) -> Metric:
+    histogram = HistogramMetricFamily(series.name, series.help, labels=series.labels)
+    kind = CounterMetricFamily if series.kind == "counter" else GaugeMetricFamily
+    plain = kind(series.name, series.help, labels=series.labels)
+    for sample in samples:
+        if isinstance(sample.value, Histogram):
+            histogram.add_metric(sample.labels, sample.value.buckets, sample.value.seconds)
+        else:
+            plain.add_metric(sample.labels, sample.value)
+    return histogram if series.kind == "histogram" else plain

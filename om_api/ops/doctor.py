@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
 
-from om_api.billing import budgets, models_in_use, prices
-from om_api.billing.model_advice import why_not
+from om_api.billing import budgets, models, prices
 from om_api.domain.amounts import amount
 from om_api.domain.errors import SettingsError, StoreError
+from om_api.domain.extras import installed
 from om_api.ops import diagnosis
 from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.settings import Settings
@@ -53,14 +52,6 @@ def reach(url: str) -> None:
             connection.run(health.clocks())
 
 
-def installed() -> str:
-    """The version that is installed here."""
-    try:
-        return version("cortex-om")
-    except PackageNotFoundError:
-        return "unknown"
-
-
 def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     keys, run = Keys(settings.prefix), connection.run
     now = run(health.clocks())
@@ -76,7 +67,7 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     yield from diagnosis.of_ticks(run(health.ticks(keys)), now.server, alive=bool(workers))
     intervals = {"observe": settings.memory.observer_interval, "reflect": settings.memory.reflector_interval}
     yield from diagnosis.of_lag(run(health.waiting(keys)), intervals)
-    yield from diagnosis.of_breakers(run(breaker.states(keys, models_in_use.with_breaker(settings))))
+    yield from diagnosis.of_breakers(run(breaker.states(keys, models.with_breaker(settings))))
     standings = run(health.standings(keys))
     configured = {each.resource: settings.for_agent(each.resource).scope for each in standings}
     yield from diagnosis.of_resources(standings, configured)
@@ -116,20 +107,15 @@ def _settings(settings: Settings) -> Iterator[Finding]:
 
 
 def _models(settings: Settings) -> Iterator[Finding]:
-    names = models_in_use.in_use(settings)
-    lacking = {name: variable for name in names if (variable := models_in_use.missing_key(settings, name))}
+    names = models.in_use(settings)
+    lacking = {name: variable for name in names if (variable := models.missing_key(settings, name))}
     for name, variable in lacking.items():
         do = f"set {variable} where the workers run, or choose another model (the workers say model_not_available)"
         yield Finding(NOTE, "models", f"{name} cannot be used from here: {variable} is not set", do)
     if not lacking:
         yield Finding(OK, "models", ", ".join(names))
-    yield from _discouraged(settings)
-
-
-def _discouraged(settings: Settings) -> Iterator[Finding]:
-    """Models that are in a role they are known to fill badly."""
-    for role, name in models_in_use.by_role(settings):
+    for role, name in models.by_role(settings):
         model = settings.models.get(name)
-        if reason := why_not(role, (name, model.model if model else "")):
+        if reason := models.why_not(role, (name, model.model if model else "")):
             do = f"name another {role}_model (docs/which-models.md says which)"
             yield Finding(WARNING, "models", f"{name} as {role.capitalize()}: {reason}", do)

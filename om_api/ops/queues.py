@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
 from om_api.domain.errors import SettingsError, StoreError
@@ -63,7 +61,10 @@ def look(settings: Settings) -> Queues:
         indexes, ticks = run(health.indexed(keys)), run(health.ticks(keys))
     tasks, unacked, problem = _broker(settings)
     return Queues(
-        queues=[Queue(name=name, tasks=tasks.get(name), workers=_serving(workers, name)) for name in health.QUEUES],
+        queues=[
+            Queue(name=name, tasks=tasks.get(name), workers=sum(name in worker.queues for worker in workers))
+            for name in health.QUEUES
+        ],
         unacked=unacked,
         due=[Index(name=w.what, due=w.due, oldest=w.longest / 1000, waiting=all_ - w.due) for w, all_ in indexes],
         ticks=[_as_tick(name, ticked, now) for name, ticked in ticks.items()],
@@ -76,10 +77,6 @@ def _as_tick(name: str, ticked: Ticked | None, now: int) -> Tick:
     if ticked is None:
         return Tick(name=name, ago=None, interval=None)
     return Tick(name=name, ago=max(0, now - ticked.at) / 1000, interval=ticked.interval)
-
-
-def _serving(workers: Sequence[Worker], queue: str) -> int:
-    return sum(queue in worker.queues for worker in workers)
 
 
 def _broker(settings: Settings) -> tuple[dict[str, int], int | None, str]:

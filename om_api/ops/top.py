@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
@@ -22,7 +22,7 @@ from om_api.store.memory import due
 from om_api.store.memory.keys import Keys
 
 Order = Literal["pressure", "lag", "cost", "activity"]
-ORDERS: tuple[Order, ...] = ("pressure", "lag", "cost", "activity")
+ORDERS: tuple[Order, ...] = get_args(Order)
 AMONG = 1_000
 
 

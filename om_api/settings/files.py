@@ -94,10 +94,8 @@ def _is_there(file: Path) -> bool:
     """A file we may not look at is there: reading it will tell what is wrong with it."""
     try:
         file.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError:
-        return True
+    except OSError as error:
+        return not isinstance(error, FileNotFoundError | NotADirectoryError)
     return True
 
 

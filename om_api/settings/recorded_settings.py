@@ -17,7 +17,7 @@ _DAY_S = 86_400
 
 
 @learned
-class InForce(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Limits to decide by, the view to render by, and how long (s) sources are kept."""
 
     limits: Limits = Limits()
@@ -25,7 +25,7 @@ class InForce(msgspec.Struct, frozen=True, kw_only=True):
     retention_s: int = 90 * _DAY_S
 
 
-def of(settings: MemorySettings) -> InForce:
+def of(settings: MemorySettings) -> RecordedSettings:
     """What an agent's settings say."""
     view = View(
         timezone=settings.timezone,
@@ -33,22 +33,22 @@ def of(settings: MemorySettings) -> InForce:
         others_tokens=settings.other_threads.total_tokens,
         context_max_tokens=settings.context_max_tokens,
     )
-    return InForce(limits=settings.limits(), view=view, retention_s=round(settings.ttl_days * _DAY_S))
+    return RecordedSettings(limits=settings.limits(), view=view, retention_s=round(settings.ttl_days * _DAY_S))
 
 
-def write(in_force: InForce) -> str:
+def write(in_force: RecordedSettings) -> str:
     """As the record keeps it."""
     return msgspec.json.encode(in_force).decode()
 
 
-def read(text: str) -> InForce | None:
+def read(text: str) -> RecordedSettings | None:
     """What a record says; None where no worker has written anything, or somebody else something unreadable."""
     return _read(text) if 0 < len(text) <= LONGEST else None
 
 
 @lru_cache(maxsize=REMEMBERED)  # agents with the same settings say the same, and each read asks
-def _read(text: str) -> InForce | None:
+def _read(text: str) -> RecordedSettings | None:
     try:
-        return msgspec.json.decode(text, type=InForce)
+        return msgspec.json.decode(text, type=RecordedSettings)
     except (msgspec.DecodeError, RecursionError):
         return None

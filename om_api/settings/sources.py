@@ -1,22 +1,30 @@
-"""Layers of settings, each a source of pydantic-settings, laid over each other; each value keeps its origin."""
+"""Layers of settings, each a source of pydantic-settings, laid over each other; each value keeps its origin.
+
+Errors are told in plain words: file, key, what is there, what is permitted, and never a password.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, InitSettingsSource
 
 from om_api.domain.errors import SettingsError
-from om_api.settings.catalogue import GROUPS, SETTINGS, Key, dotted, keys_beside
+from om_api.settings.catalogue import GROUPS, SETTINGS, Key, about, dotted, keys_beside, nearest
 from om_api.settings.documents import plain
-from om_api.settings.explain import explain
 from om_api.settings.memory_settings import ROLES, MemorySettings, implied
 from om_api.settings.model_settings import DEFAULT_MODELS, ModelSettings, check_tiers
 from om_api.settings.storage_settings import SERVER_KEYS
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
 DEFAULT = "default"
+_MOST_LINES = 5
+_LONGEST_LINE = 1_000
 _REDIS = ("storage", "redis")
 _SERVER = {(*_REDIS, key) for key in (*SERVER_KEYS, "password_env")}
 _URL, _HOST = (*_REDIS, "url"), (*_REDIS, "host")
@@ -83,7 +91,7 @@ def compose(layers: Sequence[Layer], source: str) -> Effective:
         document = Document(sources)
     except ValidationError as error:
         origin = {dotted(path): value.origin for path, value in stated.items()}
-        raise SettingsError(explain(error, origin, source)) from None
+        raise SettingsError(_explained(error, origin, source)) from None
     origin = {dotted(path): DEFAULT for path in SETTINGS}
     origin |= {dotted(path): value.origin for path, value in stated.items() if not _is_entry(path)}
     return Effective(document.observational_memory, document.models, origin)
@@ -162,3 +170,40 @@ def _nest(stated: Layer) -> dict[str, Any]:
             node = node.setdefault(parent, {})
         node[leaf] = {} if _is_entry(path) else value.value
     return document
+
+
+def _explained(error: ValidationError, origin: Mapping[str, str], source: str) -> str:
+    """Say what is wrong, one line for each key, of many the first; `origin` leads to files, where it does not, `source`."""
+    found = error.errors(include_url=False)
+    lines = [plain(_line(item, origin, source), _LONGEST_LINE) for item in found[:_MOST_LINES]]
+    more = [f"{source}: {len(found) - _MOST_LINES:,} more like these"] if len(found) > _MOST_LINES else []
+    return "\n".join(dict.fromkeys((*lines, *more)))
+
+
+def _line(item: ErrorDetails, origin: Mapping[str, str], source: str) -> str:
+    stated = tuple(map(str, item["loc"]))
+    stated = stated[1:] if stated[:1] == ("observational_memory",) else stated
+    path = tuple(map(plain, stated))
+    if item["type"] == "contradiction":
+        return _contradiction(item, stated, origin, source)
+    where = _file(stated, origin, source)
+    if item["type"] == "advice":
+        return f"{where}: {dotted(path)}: {item['msg']}"
+    if item["type"] == "extra_forbidden":
+        return f"{where}: {dotted(path)} is not a setting; {nearest(path)}"
+    described = about(path)
+    shown = "not usable" if described.get("secret") else plain(json.dumps(item["input"], ensure_ascii=False))
+    return f"{where}: {dotted(path)} is {shown}; permitted: {described.get('permitted', item['msg'])}"
+
+
+def _contradiction(item: ErrorDetails, path: tuple[str, ...], origin: Mapping[str, str], source: str) -> str:
+    keys = [dotted((*path, key)) for key in item["ctx"]["keys"]]
+    files = dict.fromkeys(origin[key] for key in keys if key in origin)
+    inside = f"{dotted(path)}: " if path else ""
+    return f"{' with '.join(files) or source}: {inside}{item['msg']}"
+
+
+def _file(path: tuple[str, ...], origin: Mapping[str, str], source: str) -> str:
+    """The file that states a key, or the mapping it stands in, or something inside it."""
+    above = (dotted(path[:size]) for size in range(len(path), 0, -1))
+    return next((origin[key] for key in above if key in origin), source)

@@ -8,12 +8,12 @@ import secrets
 import socket
 from collections.abc import Iterable
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 
 import msgspec
 import structlog
 
 from om_api.domain.errors import StoreError
+from om_api.domain.extras import installed
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.scripts import provide
 from om_api.store.fleet import presence
@@ -61,11 +61,4 @@ class Presence:
 def _this_process() -> Worker:
     # Containers may share a host's name and each call itself process 1: the last part tells them apart.
     host, pid = _NOT_IN_NAMES.sub("-", socket.gethostname())[:_LONGEST_HOST] or "host", os.getpid()
-    return Worker(name=f"{host}-{pid}-{secrets.token_hex(4)}", host=host, pid=pid, version=_version())
-
-
-def _version() -> str:
-    try:
-        return version("cortex-om")
-    except PackageNotFoundError:
-        return "unknown"
+    return Worker(name=f"{host}-{pid}-{secrets.token_hex(4)}", host=host, pid=pid, version=installed())

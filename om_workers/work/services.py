@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from om_api.domain.values import Scope
 from om_api.settings import MemorySettings, Settings, recorded_settings
-from om_api.settings.recorded_settings import InForce
+from om_api.settings.recorded_settings import RecordedSettings
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.steps import Askable
 from om_api.store.memory.keys import Keys
@@ -65,7 +65,7 @@ class Services(NamedTuple):
         """The settings of a scope's agent."""
         return self.settings.for_agent(scope.resource)
 
-    def in_force(self, scope: Scope) -> InForce:
+    def in_force(self, scope: Scope) -> RecordedSettings:
         """The same as the record carries them."""
         return recorded_settings.of(self.agent(scope))
 

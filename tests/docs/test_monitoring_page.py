@@ -9,8 +9,7 @@ from typing import get_args
 import pytest
 
 from om_api.domain.errors import Why
-from om_api.metrics import reading
-from om_api.metrics.docs import of_page
+from om_api.metrics import gauges
 from om_api.metrics.series import EVERYBODY, OTHER, SERIES, STATES
 from om_api.settings.catalogue import SETTINGS
 from om_api.store.fleet import event_stream, health
@@ -30,8 +29,7 @@ def named(label):
     return re.findall(r"`([^`]+)`", LABELS[f"`{label}`"])
 
 
-def test_the_table_of_series_is_the_one_of_the_code():
-    assert of_page(PAGE) == PAGE, "run make docs"
+def test_the_table_of_series_has_a_row_for_each_one():
     assert PAGE.count("| `cortex_om_") == len(SERIES)
 
 
@@ -70,4 +68,4 @@ def test_the_numbers_are_those_of_the_code():
     ]
 
     assert [text for text in told if text not in PAGE] == []
-    assert f"{reading.MODELS} at most" in PAGE
+    assert f"{gauges.MODELS} at most" in PAGE

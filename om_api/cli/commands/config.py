@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from om_api.cli.help import command, examples
 from om_api.cli.output import json_option, note, print_json, print_table
 from om_api.cli.target import Target, optional_resource
 from om_api.domain.errors import SettingsError
 from om_api.settings import FileProblem
-from om_api.settings.effective import Row, rows
 from om_api.settings.folder import problem_of
+from om_api.settings.live import Setting, rows
 
 _COLUMNS = ("key", "value", "where from")
 
@@ -56,15 +57,15 @@ def show(target: Target, resource: str | None = None, as_json: bool = False) -> 
         note(f"not in force: {_line(problem)}")
 
 
-def _renamed(target: Target, row: Row) -> Row:
-    return row._replace(origin=target.origin(row.origin))
+def _renamed(target: Target, row: Setting) -> Setting:
+    return msgspec.structs.replace(row, origin=target.origin(row.origin))
 
 
-def _as_json(agent: str | None, own: Sequence[Row]) -> dict[str, Any]:
+def _as_json(agent: str | None, own: Sequence[Setting]) -> dict[str, Any]:
     return {"agent": agent, "settings": {row.key: {"value": row.value, "from": row.origin} for row in own}}
 
 
-def _print(found: dict[str | None, list[Row]]) -> None:
+def _print(found: dict[str | None, list[Setting]]) -> None:
     base = set(map(repr, found.get(None, [])))
     for agent, own in found.items():
         changed = own if agent is None else [row for row in own if repr(row) not in base]

@@ -6,8 +6,8 @@ from fastapi import Request
 
 from om_api.client.async_key_ring import AsyncKeyRing
 from om_api.client.async_memory import AsyncObservationalMemory
+from om_api.http.serving.server import Shutdown
 from om_api.http.serving.shares import Shares, aside
-from om_api.http.serving.stopping import Shutdown
 from om_api.http.serving.streams import Streams
 from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings

@@ -1,12 +1,23 @@
-"""Messages as they are given, described to OpenAPI and checked by it."""
+"""Messages as they are given: described to OpenAPI and checked by it, in a large body message by message.
+
+So no step of taking up a large body is long, and it is refused with the words of a small one.
+"""
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+import msgspec
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from om_api.domain.learned import learned
 from om_api.domain.messages import MAX_TOKENS
 from om_api.domain.values import ID_PATTERN
-from om_api.http.serving.limits import MAX_BATCH
+from om_api.domain.wire import MAX_DEPTH
+from om_api.http.serving.limits import MAX_BATCH, MAX_MESSAGE
+
+_LONGEST = 6 * MAX_MESSAGE  # bytes of one message as it was sent: `\u003c` is kept as one
+_PART = 16 * 1024  # bytes that are read at once
+_KINDS: dict[bytes, Any] = {b"[": list[msgspec.Raw], b"{": dict[str, msgspec.Raw]}
 
 
 class GivenMessage(BaseModel):
@@ -33,3 +44,68 @@ class GivenMessages(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     messages: list[GivenMessage] = Field(min_length=1, max_length=MAX_BATCH)
+
+
+@learned
+class _Body(msgspec.Struct, forbid_unknown_fields=True):
+    messages: list[msgspec.Raw]
+
+
+def take(body: bytes) -> GivenMessages:
+    """The messages of a body; raises RequestValidationError."""
+    try:
+        found = msgspec.json.decode(body, type=_Body).messages
+    except msgspec.ValidationError as error:
+        raise _invalid("value_error", (), f"{error}: send an object with the field messages, a list") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _not_json((), error) from None
+    if not 1 <= len(found) <= MAX_BATCH:
+        raise _invalid("too_long", ("messages",), f"List should have 1 to {MAX_BATCH} items, not {len(found):,}")
+    return GivenMessages.model_construct(messages=[_message(n, bytes(raw)) for n, raw in enumerate(found)])
+
+
+def _message(number: int, raw: bytes) -> GivenMessage:
+    where = ("messages", number)
+    if len(raw) > _LONGEST:
+        raise _invalid("too_long", where, f"it takes {len(raw):,} bytes; permitted are {MAX_MESSAGE:,}: split it")
+    try:
+        fields = _read(raw, MAX_DEPTH)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _not_json(where, error) from None
+    try:
+        return _checked(fields)
+    except ValidationError as error:
+        raise RequestValidationError(
+            [{**each, "loc": ("body", *where, *each["loc"])} for each in error.errors()]
+        ) from None
+
+
+def _read(raw: bytes, depth: int) -> Any:
+    """What JSON says, read in small parts; what nests deeper than a message may is left to whoever counts its levels."""
+    kind = _KINDS.get(raw[:1]) if len(raw) > _PART and depth else None
+    if kind is None:
+        return msgspec.json.decode(raw)
+    found = msgspec.json.decode(raw, type=kind)
+    if isinstance(found, list):
+        return [_read(bytes(each), depth - 1) for each in found]
+    return {name: _read(bytes(each), depth - 1) for name, each in found.items()}
+
+
+def _checked(fields: Any) -> GivenMessage:
+    """A message, of whose parts the model need not make copies all at once."""
+    parts = fields.get("content") if isinstance(fields, dict) else None
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        return GivenMessage.model_validate(fields)
+    given = GivenMessage.model_validate({**fields, "content": []})
+    given.content = parts
+    return given
+
+
+def _invalid(kind: str, where: tuple[str | int, ...], what: str) -> RequestValidationError:
+    return RequestValidationError([{"type": kind, "loc": ("body", *where), "msg": what, "input": None}])
+
+
+def _not_json(where: tuple[str | int, ...], error: Exception) -> RequestValidationError:
+    return RequestValidationError(
+        [{"type": "json_invalid", "loc": ("body", *where), "msg": str(error), "ctx": {"error": str(error)}}]
+    )

@@ -1,4 +1,7 @@
-"""Who may ask for what: each route names a role, and the key is looked at before anything else of a request is read."""
+"""Who may ask for what: each route names a role, and the key is looked at before anything else of a request is read.
+
+A body is read no further than is permitted, whatever the headers say of its length.
+"""
 
 from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
@@ -7,11 +10,10 @@ from typing import Any
 from fastapi import HTTPException, Request, Response
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from om_api.domain.api_keys import EVERY, ApiKey, Role
 from om_api.http.requests.app_state import app_state
-from om_api.http.requests.bodies import Bounded, bounded
 from om_api.http.serving.limits import SMALL_BODY
 from om_api.http.serving.shares import SHARE, Share
 
@@ -34,6 +36,42 @@ def needs(
     return {"openapi_extra": {ROLE: role.value, **kept, "security": [{"key": []}], **told}}
 
 
+class Bounded(Request):
+    """A request of whose body at most so many bytes are read; `taken` is what became of it, where that was done already."""
+
+    taken: Any = None
+
+    async def json(self) -> Any:
+        """The body, from JSON."""
+        return await super().json() if self.taken is None else self.taken
+
+
+def bounded(request: Request, most: int, hold: Callable[[int], None]) -> Bounded:
+    """The same request; reading more than `most` bytes of it raises HTTPException 413. `hold` is told of each piece."""
+    length = request.headers.get("content-length", "0")
+    if length.isdecimal() and int(length) > most:
+        raise _too_large(most)
+    read = 0
+
+    async def receive() -> Message:
+        nonlocal read
+        message = await request.receive()
+        size = len(message.get("body", b""))
+        read += size
+        if read > most:
+            raise _too_large(most)
+        hold(size)
+        return message
+
+    return Bounded(request.scope, receive)
+
+
+def _too_large(most: int) -> HTTPException:
+    return HTTPException(
+        413, f"the body is larger than the {most:,} bytes that are permitted: send it in several requests"
+    )
+
+
 class Guarded(APIRoute):
     """A route that lets nobody in who may not; one that names no role cannot be made."""
 
@@ -43,7 +81,7 @@ class Guarded(APIRoute):
         self._most, self._waits = told.get(MOST, SMALL_BODY), told.get(WAITS, False)
         super().__init__(path, endpoint, **options)
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    def get_route_handler(self) -> Handler:
         """Ask who is there, then read and handle."""
         handle = super().get_route_handler()
 

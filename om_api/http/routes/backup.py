@@ -11,7 +11,7 @@ from om_api.domain.api_keys import Role
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.guard import Guarded, needs
-from om_api.http.requests.ids import ResourceId
+from om_api.http.requests.parameters import ResourceId
 from om_api.http.requests.replies import LINES, answers, reply, sends, takes_lines
 from om_api.http.serving.limits import MAX_IMPORT
 from om_api.store.backup.importing import Imported

@@ -9,7 +9,7 @@ from om_api.context import FORMS
 from om_api.domain.api_keys import Role
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.guard import Guarded, needs
-from om_api.http.requests.ids import ResourceId, ThreadId
+from om_api.http.requests.parameters import ResourceId, ThreadId
 from om_api.http.requests.replies import answers, rendered
 
 router = APIRouter(prefix="/v1/resources/{resource}/threads/{thread}", tags=["context"], route_class=Guarded)

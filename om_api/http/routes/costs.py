@@ -10,7 +10,7 @@ from om_api.domain.api_keys import Role
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.guard import Guarded, needs
-from om_api.http.requests.ids import ResourceId
+from om_api.http.requests.parameters import ResourceId
 from om_api.http.requests.replies import answers, reply
 
 router = APIRouter(prefix="/v1", tags=["costs"], route_class=Guarded)

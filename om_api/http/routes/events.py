@@ -12,11 +12,11 @@ from om_api.domain.events import KINDS, Event, Told
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import app_state, memory
 from om_api.http.requests.guard import Guarded, admit, bound, key_of, needs
-from om_api.http.requests.pages import DEFAULT, Limit
+from om_api.http.requests.parameters import DEFAULT, Limit
 from om_api.http.requests.replies import answers, reply
 from om_api.http.serving.limits import LOOK_S
 from om_api.http.serving.shares import SHARE
-from om_api.http.serving.streams import EventFeed, Stream, lines, written
+from om_api.http.serving.streams import Stream, lines, written
 
 router = APIRouter(prefix="/v1", tags=["events"], route_class=Guarded)
 _SSE = "text/event-stream"
@@ -70,11 +70,10 @@ async def get_events(
         await admit(request, Role.READER)
         _whose(key_of(request), resource)
 
-    feed = EventFeed(partial(read, wait=LOOK_S), may)
     begun = told if place else Told([], told.after)
     streams, lane = app_state(request).streams, SHARE.get().lane
     streams.take(lane)
-    return Stream(streams, lane, lines(streams, feed, begun))
+    return Stream(streams, lane, lines(streams, partial(read, wait=LOOK_S), may, begun))
 
 
 def _whose(key: ApiKey, asked: Collection[str]) -> Collection[str]:

@@ -11,7 +11,7 @@ from om_api.domain.api_keys import Role
 from om_api.domain.values import ID_PATTERN, Outcome
 from om_api.http.requests.app_state import app_state, memory
 from om_api.http.requests.guard import Guarded, needs
-from om_api.http.requests.ids import ResourceId
+from om_api.http.requests.parameters import ResourceId
 from om_api.http.requests.replies import Done, answers, reply
 from om_api.http.serving.limits import MAX_WAIT_S
 

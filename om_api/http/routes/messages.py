@@ -12,12 +12,10 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
 from om_api.domain.wire import encode_message
 from om_api.http.requests.app_state import memory
-from om_api.http.requests.bodies import Bounded
-from om_api.http.requests.given import GivenMessages
-from om_api.http.requests.guard import Guarded, needs
-from om_api.http.requests.ids import ResourceId, ThreadId
+from om_api.http.requests.given import GivenMessages, take
+from om_api.http.requests.guard import Bounded, Guarded, needs
+from om_api.http.requests.parameters import ResourceId, ThreadId
 from om_api.http.requests.replies import answers, reply
-from om_api.http.requests.taking import take
 from om_api.http.serving.limits import MAX_BODY, MAX_MESSAGE, SMALL_BODY
 from om_api.http.serving.shares import Share
 

@@ -11,8 +11,7 @@ from om_api.domain.values import Observation, Outcome
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.guard import Guarded, needs
-from om_api.http.requests.ids import ObservationId, OfThread, ResourceId
-from om_api.http.requests.pages import Page, WhichPage
+from om_api.http.requests.parameters import ObservationId, OfThread, Page, ResourceId, WhichPage
 from om_api.http.requests.replies import Done, answers, rendered, reply
 
 
@@ -29,8 +28,7 @@ class KeptMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _kept(message: Message) -> KeptMessage:
-    fields = {name: getattr(message, name) for name in KeptMessage.__struct_fields__}
-    return KeptMessage(**fields)
+    return KeptMessage(**{name: getattr(message, name) for name in KeptMessage.__struct_fields__})
 
 
 _MESSAGE = KeptMessage(

@@ -10,8 +10,7 @@ from om_api.domain.values import Generation, Observation, Outcome
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.guard import Guarded, needs
-from om_api.http.requests.ids import OfThread, ResourceId
-from om_api.http.requests.pages import Page, WhichPage
+from om_api.http.requests.parameters import OfThread, Page, ResourceId, WhichPage
 from om_api.http.requests.replies import Done, answers, rendered, reply
 
 router = APIRouter(prefix="/v1/resources/{resource}/reflections", tags=["reflections"], route_class=Guarded)

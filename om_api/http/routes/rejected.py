@@ -8,8 +8,7 @@ from om_api.domain.values import Outcome
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.guard import Guarded, key_of, needs
-from om_api.http.requests.ids import EntryId, ResourceId
-from om_api.http.requests.pages import Page, WhichPage
+from om_api.http.requests.parameters import EntryId, Page, ResourceId, WhichPage
 from om_api.http.requests.replies import Done, answers, rendered, reply
 from om_api.store.memory.quarantine import Rejected
 

@@ -1,6 +1,6 @@
-"""Resources: who has a memory, how full it is, what its settings are, and ending it."""
+"""Resources and their threads: who has a memory, how full it is, what its settings are, and ending it or a thread of it."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from fastapi import APIRouter, Query, Request, Response
@@ -8,29 +8,47 @@ from fastapi import APIRouter, Query, Request, Response
 from om_api.client.stats import Stats
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.values import Record
+from om_api.domain.values import Outcome, Record, ThreadState
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import app_state, memory
 from om_api.http.requests.guard import Guarded, key_of, needs
-from om_api.http.requests.ids import OfThread, ResourceId
-from om_api.http.requests.pages import Page, WhichPage
+from om_api.http.requests.parameters import OfThread, Page, ResourceId, ThreadId, WhichPage
 from om_api.http.requests.replies import answers, reply
-from om_api.http.routes.threads import ENDED, Ended, ended
-from om_api.settings.effective import rows
+from om_api.settings.live import Setting, rows
+from om_api.store.memory.clear import Cleared
 
+threads = APIRouter(prefix="/v1/resources/{resource}/threads", tags=["threads"], route_class=Guarded)
 router = APIRouter(prefix="/v1/resources", tags=["resources"], route_class=Guarded)
-
-
-class Setting(msgspec.Struct, frozen=True):
-    """One setting in force: durations in seconds, and where the value comes from."""
-
-    key: str
-    value: Any
-    origin: str
-    unit: str
-
-
 _SETTINGS = [Setting("message_threshold", 30_000, "default", "tokens")]
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """What was removed; `merged` names the observations that a reflection holds beyond recognition."""
+
+    outcome: Outcome
+    messages: int
+    observations: int
+    merged: tuple[str, ...]
+
+
+_ENDED = Ended(*examples.CLEARED)
+
+
+def _ended(cleared: Cleared) -> Response:
+    return reply(Ended(*cleared))
+
+
+@threads.get("", **needs(Role.READER), **answers(Page[ThreadState], Page([examples.THREAD])))
+async def list_threads(request: Request, resource: ResourceId, page: WhichPage) -> Response:
+    """Threads by name: what is not yet observed of each, its current task, the suggested response."""
+    found = await memory(request).threads(resource, after=page.after, limit=page.limit + 1)
+    return reply(page.first(found, lambda thread: thread.id))
+
+
+@threads.delete("/{thread}", **needs(Role.OPERATOR), **answers(Ended, _ENDED))
+async def clear_thread(request: Request, resource: ResourceId, thread: ThreadId) -> Response:
+    """Remove a thread: its messages, chunks and observations, and its sections of the reflection in force."""
+    return _ended(await memory(request).clear(resource, thread))
 
 
 @router.get("", **needs(Role.READER), **answers(Page[str], Page(["harold"])))
@@ -56,12 +74,10 @@ async def get_record(request: Request, resource: ResourceId, thread_id: OfThread
 @router.get("/{resource}/settings", **needs(Role.OPERATOR), **answers(list[Setting], _SETTINGS))
 async def get_settings(request: Request, resource: ResourceId) -> Response:
     """The settings of this server for an agent, and where each value comes from; no password is among them."""
-    return reply(
-        [Setting(row.key, row.value, row.origin, row.unit) for row in rows(app_state(request).settings, resource)]
-    )
+    return reply(rows(app_state(request).settings, resource))
 
 
-@router.delete("/{resource}", **needs(Role.OPERATOR), **answers(Ended, ENDED))
+@router.delete("/{resource}", **needs(Role.OPERATOR), **answers(Ended, _ENDED))
 async def clear_resource(
     request: Request,
     resource: ResourceId,
@@ -78,4 +94,4 @@ async def clear_resource(
         raise InvalidInputError(
             f"to remove the whole memory of {resource}, say ?confirm={resource}; nothing was removed"
         )
-    return ended(await memory(request).clear(resource))
+    return _ended(await memory(request).clear(resource))

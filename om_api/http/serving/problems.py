@@ -66,9 +66,8 @@ def on_the_wire(status: int, detail: str) -> bytes:
     return f"HTTP/1.1 {status} {title}\r\n{''.join(lines)}\r\n".encode() + body
 
 
-async def _store_error(request: Request, error: Exception) -> Response:
-    stored = error.stored if isinstance(error, StoreError) else None
-    return _reply(request, 503, str(error), RETRY, stored=stored)
+async def _store_error(request: Request, error: Any) -> Response:
+    return _reply(request, 503, str(error), RETRY, stored=error.stored)
 
 
 async def _invalid_input(request: Request, error: Exception) -> Response:
@@ -93,9 +92,8 @@ def _fault(error: Any) -> Fault:
     return Fault(f"{where}{inside}"[:200], str(why)[:300])
 
 
-async def _refused(request: Request, error: Exception) -> Response:
-    refusal = error if isinstance(error, HTTPException) else HTTPException(500)
-    return _reply(request, refusal.status_code, _advice(request, refusal), refusal.headers)
+async def _refused(request: Request, error: Any) -> Response:
+    return _reply(request, error.status_code, _advice(request, error), error.headers)
 
 
 def _advice(request: Request, refusal: HTTPException) -> str:

@@ -1,10 +1,12 @@
-"""Running the app in a process of its own."""
+"""Running the app in a process of its own; told to stop, whatever only waits in it ends, so that requests in flight can."""
 
 import asyncio
 import ipaddress
 import signal
 import socket
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from types import FrameType
 from typing import Any
 
@@ -39,6 +41,30 @@ def check_free(host: str, port: int) -> None:
             f"cannot listen on {host}, port {port}: {error.strerror}; name a free one with --port or OM_API_PORT, "
             "or stop what listens there"
         ) from None
+
+
+class Shutdown:
+    """Whether one app of one event loop was told to stop."""
+
+    def __init__(self) -> None:
+        self._told = False
+        self._waits: set[asyncio.Timeout] = set()
+
+    def tell(self) -> None:
+        """End every wait, now and from now on."""
+        self._told = True
+        for wait in self._waits:
+            wait.reschedule(asyncio.get_running_loop().time())
+
+    @asynccontextmanager
+    async def ends(self) -> AsyncIterator[None]:
+        """A wait that is given up when the app is told to stop, which raises TimeoutError."""
+        async with asyncio.timeout(0 if self._told else None) as wait:
+            self._waits.add(wait)
+            try:
+                yield
+            finally:
+                self._waits.discard(wait)
 
 
 class Server(uvicorn.Server):

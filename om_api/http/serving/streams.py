@@ -16,6 +16,8 @@ from om_api.http.serving.limits import BEAT_S, LOOK_S, STALLED_S
 from om_api.http.serving.shares import Lane, refusal
 from om_api.settings.api_settings import ApiSettings
 
+Read = Callable[[str], Awaitable[Told]]
+May = Callable[[], Awaitable[None]]
 _RETRY_MS = 2_000
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
@@ -71,33 +73,15 @@ class Stream(StreamingResponse):
             self._streams.give_back(self._lane)
 
 
-class EventFeed:
-    """Where a stream's events come from: `read` takes the place to go on from, and returns within about a second.
+async def lines(streams: Streams, read: Read, may: May, told: Told) -> AsyncIterator[bytes]:
+    """The stream's text, from `told` on, until its reader may read no longer or the process is told to stop.
 
-    `may` raises HTTPException once its reader may no longer read; it is asked at every heartbeat.
+    `read` takes the place to go on from, and returns within about a second; nothing comes while the store is away. `may`
+    raises HTTPException once the reader may no longer read; it is asked at every heartbeat.
     """
-
-    def __init__(self, read: Callable[[str], Awaitable[Told]], may: Callable[[], Awaitable[None]]) -> None:
-        self._read = read
-        self._may = may
-        self._asked = time.monotonic()
-
-    async def next(self, place: str) -> Told:
-        """What comes behind a place; nothing while the store is away. Raises HTTPException when that is over."""
-        try:
-            if time.monotonic() - self._asked >= BEAT_S:
-                await self._may()
-                self._asked = time.monotonic()
-            return await self._read(place)
-        except StoreError:
-            await asyncio.sleep(LOOK_S)
-            return Told([], place)
-
-
-async def lines(streams: Streams, feed: EventFeed, told: Told) -> AsyncIterator[bytes]:
-    """The stream's text, from `told` on, until its reader may read no longer or the process is told to stop."""
     yield b"retry: %d\n\n" % _RETRY_MS
     said, beat = "", time.monotonic()
+    asked = beat
     while True:
         for event in told.events:
             yield written(event)
@@ -108,7 +92,13 @@ async def lines(streams: Streams, feed: EventFeed, told: Told) -> AsyncIterator[
             yield heartbeat(told.after if told.after != said else "")
             said, beat = told.after, time.monotonic()
         try:
-            told = await feed.next(told.after)
+            if time.monotonic() - asked >= BEAT_S:
+                await may()
+                asked = time.monotonic()
+            told = await read(told.after)
+        except StoreError:
+            await asyncio.sleep(LOOK_S)
+            told = Told([], told.after)
         except HTTPException:
             return
 

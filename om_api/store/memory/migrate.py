@@ -10,7 +10,7 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Generation, Outcome, Scope, Stored, new_id
-from om_api.settings.recorded_settings import InForce
+from om_api.settings.recorded_settings import RecordedSettings
 from om_api.store.driver.replies import says
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.memory import activate, clear, due, reading, requests, scope_state
@@ -21,7 +21,7 @@ from om_api.store.memory.keys import Keys
 _SECTION = re.compile(r"<thread id=\"([^\"]+)\">\n?(.*?)\n?</thread>", re.DOTALL)
 
 
-def migrate(keys: Keys, resource: str, to: str, count: Callable[[str], int], now: InForce) -> Steps[Outcome]:
+def migrate(keys: Keys, resource: str, to: str, count: Callable[[str], int], now: RecordedSettings) -> Steps[Outcome]:
     """Move a resource's memory to scope `to`. Ready chunks are activated first; `busy` while one is still unready.
 
     Raw messages stay where they are: they belong to their thread in both scopes. Nothing is sealed while this runs
@@ -50,7 +50,7 @@ def migrate(keys: Keys, resource: str, to: str, count: Callable[[str], int], now
     return Outcome.ACTIVATED
 
 
-def _read(keys: Keys, scopes: Sequence[Scope], now: InForce) -> Steps[list[Content] | None]:
+def _read(keys: Keys, scopes: Sequence[Scope], now: RecordedSettings) -> Steps[list[Content] | None]:
     """What is to be moved; None while a chunk of it is not ready."""
     parts: list[Content] = []
     for scope in scopes:
@@ -60,7 +60,7 @@ def _read(keys: Keys, scopes: Sequence[Scope], now: InForce) -> Steps[list[Conte
     return parts
 
 
-def _activated(keys: Keys, scope: Scope, now: InForce) -> Steps[bool]:
+def _activated(keys: Keys, scope: Scope, now: RecordedSettings) -> Steps[bool]:
     look = yield from scope_state.look(keys, scope)
     ready = [chunk.id for chunk in look.chunks if chunk.ready]
     if len(ready) < len(look.chunks):
@@ -137,7 +137,7 @@ def _call(
     parts: Sequence[Content],
     news: Sequence[_New],
     count: Callable[[str], int],
-    now: InForce,
+    now: RecordedSettings,
 ) -> tuple[list[str], list[Any]]:
     of = keys.of(resource)
     names = [of.scope, of.tokens]

@@ -29,6 +29,6 @@ def test_every_struct_that_is_read_was_learned_when_it_was_defined():
     }
     read = set().union(*(_read(node) for node in nodes if isinstance(node, ast.Call)))
 
-    assert {"Completion", "GeminiAnswer", "InForce", "Draft"} <= read
+    assert {"Completion", "GeminiAnswer", "RecordedSettings", "Draft"} <= read
     assert read - learned == set()
     assert {"Worker", "Ticked"} <= learned  # whose name is a variable's where they are read

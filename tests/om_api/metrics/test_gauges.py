@@ -1,15 +1,19 @@
-"""From one look to samples, by hand: each figure is what the look found, and what nobody knows is left out."""
+"""From one look to samples, by hand: each figure is what the look found, and what nobody knows is left out.
+
+One look sees what workers did, and an empty store is no error.
+"""
 
 from __future__ import annotations
 
 import pytest
+from world import World
 
 from om_api import load_settings
 from om_api.billing import budgets
 from om_api.billing.costs import Left
 from om_api.domain.values import Record
-from om_api.metrics.gauges import of_gauges
-from om_api.metrics.reading import Broker, Measurements
+from om_api.metrics import gauges
+from om_api.metrics.gauges import Broker, Measurements, of_gauges
 from om_api.metrics.series import EVERYBODY, OTHER
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import Waiting
@@ -107,3 +111,38 @@ def test_a_broker_is_there_or_away_or_cannot_be_asked(broker, up, tasks):
     found = samples(broker=broker)
 
     assert (found.get(("broker_up",)), found.get(("queue_tasks", "observe"))) == (up, tasks)
+
+
+@pytest.fixture
+def world(client, prefix):
+    return World(client, prefix)
+
+
+def look(world):
+    return world.services.run(gauges.read(world.settings, world.services.keys))
+
+
+def test_an_empty_store_has_nothing_to_tell(world):
+    found = look(world)
+
+    assert (found.own, found.tiers, found.workers, found.broker) == ({}, {}, 0, None)
+    assert set(found.ticks.values()) == {None}
+    assert {state.word for state in found.breakers.values()} == {"closed"}
+    assert found.now > 1_700_000_000_000
+
+
+def test_a_memory_that_was_observed_is_counted_and_measured(world):
+    world.say(*[f"message {n}" for n in range(12)])
+    world.settle()
+    found, stats = look(world), world.om.stats("harold")
+
+    assert found.own.keys() == found.tiers.keys() == {"harold"}
+    assert found.own["harold"]["observations"] == found.every["observations"] > 0
+    assert found.tiers["harold"].unsealed == stats.message_tokens
+    assert found.elsewhere.resources == 1
+
+
+def test_no_more_breakers_are_read_than_one_look_may(world, monkeypatch):
+    monkeypatch.setattr(gauges, "MODELS", 1)
+
+    assert len(look(world).breakers) == 1

@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from scraped import labels_of, scraped
 
 from om_api.domain.values import ID_PATTERN
-from om_api.metrics.exposition import MEDIA_TYPE, page
+from om_api.metrics.scraper import MEDIA_TYPE, page
 from om_api.metrics.series import EVERYBODY, OTHER, SERIES, Histogram, Sample
 
 

@@ -12,7 +12,7 @@ from configured import ROOT, VALUES, om
 
 from om_api.settings import folder, load_settings
 from om_api.settings.catalogue import GROUPS, SETTINGS, dotted
-from om_api.settings.effective import rows
+from om_api.settings.live import rows
 
 KEYS = [*map(dotted, SETTINGS), *(dotted(group) for group in GROUPS if group), "models", "no_such_key"]
 VOLUMES = {

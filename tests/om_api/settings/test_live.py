@@ -12,6 +12,7 @@ from configured import ROOT, Folder, om
 from om_api.domain.errors import SettingsError
 from om_api.settings import MemorySettings, load_settings
 from om_api.settings.catalogue import SETTINGS
+from om_api.settings.live import rows
 
 USERS_BASE = """\
 # config/observational-memory.yaml
@@ -276,3 +277,12 @@ def test_a_folder_that_can_be_listed_again_is_no_problem_any_more(folder):
     seen.append((settings.refresh(), len(settings.problems), settings.for_agent("harold").ttl_days))
 
     assert seen == [(False, 1, 6), (False, 0, 6)]
+
+
+@pytest.mark.parametrize(("stated", "shown"), [("1", "1.0"), ("0.5", "0.5"), ("omit", "omit"), ("null", "null")])
+def test_a_models_temperature_is_shown_whatever_it_is(folder, stated, shown):
+    """Catches a warning of pydantic's, printed above the table, for a whole number."""
+    file = folder.base(f"models: {{m: {{temperature: {stated}}}}}")
+    (row,) = (row for row in rows(folder.load()) if row.key == "models.m.temperature")
+
+    assert (row.shown(), row.origin) == (shown, str(file))

@@ -1,17 +1,29 @@
-"""Messages as they are given: what cannot be accepted is named by its place, and nothing of its batch is kept."""
+"""Messages as they are given: what cannot be accepted is named by its place, and nothing of its batch is kept.
+
+Large bodies say and do what small ones do, off the event loop.
+"""
 
 from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 from refusals import problem
 
-from om_api.http.serving.limits import MAX_BATCH, MAX_MESSAGE
+from om_api.http.requests.given import GivenMessage
+from om_api.http.routes import messages
+from om_api.http.serving.limits import MAX_BATCH, MAX_MESSAGE, SMALL_BODY
 
 HAROLD = "/v1/resources/harold"
 MESSAGES = f"{HAROLD}/threads/t-1/messages"
-GOOD = {"id": "m-1", "role": "user", "content": "x"}
+GOOD = {"id": "m-1", "role": "user", "content": "x", "tokens": 1}
+WIDE = {"metadata": {"room": "y" * SMALL_BODY}}
+JSON = {"Content-Type": "application/json"}
+
+
+def send(ask, given):
+    return ask("POST", MESSAGES, content=given if isinstance(given, bytes) else json.dumps(given), headers=JSON)
 
 
 @pytest.mark.parametrize(
@@ -43,9 +55,6 @@ def test_a_message_that_cannot_be_accepted_is_named_by_its_place_and_none_of_its
     assert list(world.client.scan_iter(f"{world.prefix}:{{*")) == []
 
 
-JSON = {"Content-Type": "application/json"}
-
-
 @pytest.mark.parametrize("body", [{}, [], {"messages": []}, {"messages": [GOOD] * (MAX_BATCH + 1)}, None, "x", 5])
 def test_a_body_of_another_form_is_refused(ask, body):
     problem(ask("POST", MESSAGES, json=body), 422)
@@ -55,3 +64,95 @@ def test_of_a_name_that_is_not_permitted_no_more_is_repeated_than_its_beginning(
     found = problem(ask("POST", MESSAGES, json={"messages": [{**GOOD, "x" * 1_000: 1}]}), 422)
 
     assert found["errors"][0]["where"] == ("body.messages[0]." + "x" * 1_000)[:200]
+
+
+def test_a_large_push_is_taken_up_in_a_thread_and_a_small_one_is_not(ask, threads):
+    parts = [{"type": "text", "text": "word"}, {"type": "image", "url": "https://a.example/i.png"}] * 2_000
+    given = [{"id": "m-1", "role": "user", "content": parts}, {**GOOD, "id": "m-2", **WIDE}]
+
+    assert send(ask, {"messages": [GOOD]}).json()["added"] == 1
+    assert threads == []
+    assert send(ask, {"messages": given}).json() == {"ids": ["m-1", "m-2"], "added": 1, "duplicates": ["m-1"]}
+    assert threads == ["heavy"]
+
+
+def test_what_a_large_push_says_is_kept_as_it_was_said(ask, world):
+    parts = [{"type": "text", "text": f'a "quoted" \\ word {{[ {n} é \U0001f600'} for n in range(2_000)]
+    send(ask, {"messages": [{"id": "m-1", "role": "user", "content": parts, "tokens": 5}]})
+
+    (kept,) = world.context().messages
+    assert (kept.content, kept.tokens) == (parts, 5)
+
+
+def test_no_step_of_taking_up_a_large_message_is_long(monkeypatch):
+    """Catches one that is read, or copied by the model, all at once: every other request waits for that."""
+    read, checked = [], []
+    decode, validate = msgspec.json.decode, GivenMessage.model_validate
+    part = {"type": "text", "text": ""}
+    part["text"] = "x" * (16 * 1024 - len(msgspec.json.encode(part)))
+    body = msgspec.json.encode({"messages": [{"role": "user", "content": [part, {**part, "more": [1, 2]}]}]})
+
+    def reading(raw, **kind):
+        read.append(0 if kind else len(raw))
+        return decode(raw, **kind)
+
+    monkeypatch.setattr(msgspec.json, "decode", reading)
+    monkeypatch.setattr(GivenMessage, "model_validate", lambda given: checked.append(given) or validate(given))
+    (taken,) = messages.take(body).messages
+
+    assert taken.content == [part, {**part, "more": [1, 2]}]
+    assert max(read) == 16 * 1024
+    assert [given["content"] for given in checked] == [[]]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"role": "robot"},
+        {"content": 5},
+        {"content": ["text"]},
+        {"content": [{"type": "song"}]},
+        {"tokens": "5"},
+        {"id": "a/b"},
+        {"colour": "red"},
+        {"content": "x" * MAX_MESSAGE},
+    ],
+)
+def test_a_large_body_is_refused_in_the_words_of_a_small_one(ask, wrong, world):
+    body = {"messages": [GOOD, {**GOOD, **wrong}]}
+    small, large = send(ask, body), send(ask, {"messages": [{**GOOD, **WIDE}, *body["messages"][1:]]})
+
+    assert (large.status_code, large.json()) == (422, small.json())
+    assert list(world.client.scan_iter(f"{world.prefix}:{{*")) == []
+
+
+def test_a_message_whose_letters_are_sent_as_escapes_is_measured_as_it_is_kept(ask, world):
+    """Go's encoder writes `<` in six bytes: a message of well below the bound was refused for what it took on the way."""
+    said = "<" * (MAX_MESSAGE * 9 // 10)
+    body = json.dumps({"messages": [{**GOOD, "content": said, "tokens": 5}]}).replace("<", "\\u003c")
+    answer = send(ask, body.encode())
+
+    assert answer.status_code == 200
+    assert world.context().messages[0].content == said
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b'{"messages": [' + b" " * SMALL_BODY, 400),
+        (b'{"messages": [{"id": NaN}]}' + b" " * SMALL_BODY, 400),
+        (b"[" * SMALL_BODY * 2, 422),
+        (b'{"messages": [' + b"[" * 500_000 + b"]" * 500_000 + b"]}", 400),
+        (b"[]" + b" " * SMALL_BODY, 422),
+        (b'{"messages": []}' + b" " * SMALL_BODY, 422),
+        (b'{"messages": [], "more": 1}' + b" " * SMALL_BODY, 422),
+        (json.dumps({"messages": [{**GOOD, **WIDE}] * (MAX_BATCH + 1)})[: 7 * 2**20].encode(), 400),
+        (json.dumps({"messages": [GOOD] * (5 * MAX_BATCH)}).encode(), 422),
+        (json.dumps({"messages": [{**GOOD, "content": "\x01" * MAX_MESSAGE}]}).encode(), 422),
+    ],
+)
+def test_a_large_body_that_is_no_push_is_a_problem(ask, body, status):
+    answer = send(ask, body)
+
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+    assert len(answer.json()["detail"]) < 1_000

@@ -1,9 +1,13 @@
-"""Every endpoint x role x own or foreign resource, read off the app: an endpoint without a rule fails here, or cannot be made."""
+"""Every endpoint x role x own or foreign resource, read off the app: an endpoint without a rule fails here, or cannot be made.
+
+A body is read no further than is permitted.
+"""
 
 from __future__ import annotations
 
 import pytest
 from fastapi.routing import iter_route_contexts
+from refusals import problem
 from starlette.testclient import TestClient
 from world import contents
 
@@ -11,6 +15,7 @@ from om_api import load_settings
 from om_api.domain.api_keys import Role
 from om_api.http import make_app
 from om_api.http.requests.guard import Guarded
+from om_api.http.serving.limits import MAX_BODY, SMALL_BODY
 
 PUBLIC = {"/healthz", "/readyz", "/v1/openapi.json"}
 ROUTES = list(iter_route_contexts(make_app(load_settings(environ={})).routes))
@@ -47,6 +52,7 @@ NEEDED = {
     ("GET", "/metrics"): "reader",
 }
 OF_ALL = {"/metrics", "/v1/costs"}  # what is said of all resources together, to keys that are bound to every one
+JSON = {"Content-Type": "application/json"}
 BODIES = {"messages": {"messages": [{"role": "user", "content": "x"}]}, "observe": {}, "reflect": {}}
 
 
@@ -191,3 +197,20 @@ def test_without_keys_programs_on_this_machine_are_answered_and_pages_in_a_brows
         found.append(http.post("/v1/resources/harold/pause", headers=headers).status_code)
 
     assert found == [status, status]
+
+
+def test_a_body_that_adds_no_messages_is_small(ask):
+    large = b" " * (SMALL_BODY + 1)
+
+    assert ask("POST", "/v1/resources/harold/observe", content=large, headers=JSON).status_code == 413
+
+
+def test_a_body_that_is_too_large_is_refused_as_it_comes(ask):
+    def pieces():
+        yield b'{"messages": ["'
+        for _ in range(MAX_BODY // 65_536 + 1):
+            yield b"x" * 65_536
+
+    messages = "/v1/resources/harold/threads/t-1/messages"
+    for body in (b"x" * (MAX_BODY + 1), pieces()):
+        assert f"{MAX_BODY:,}" in problem(ask("POST", messages, content=body, headers=JSON), 413)["detail"]

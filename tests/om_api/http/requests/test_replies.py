@@ -1,8 +1,12 @@
-"""Every reply is of the form that the document says."""
+"""Every reply is of the form that the document says; a large one in pieces is, to the byte, what it would be as a whole."""
 
 from __future__ import annotations
 
 import jsonschema
+import msgspec
+import pytest
+
+from om_api.http.requests import replies
 
 
 def test_every_reply_and_every_refusal_is_of_the_form_that_openapi_says(full, ask, app):
@@ -22,3 +26,15 @@ def _check(document, path, answer):
     kinds = document["paths"][path]["get"]["responses"][str(answer.status_code)]["content"]
     told = kinds[answer.headers["content-type"]]
     jsonschema.validate(answer.json(), {**told["schema"], "components": document["components"]})
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, 1.5, "x" * 200, ["é" * 200, []], {"a": {}, "b": ["x", {"c": None}]}, (1, 2), {"\u2028": "\u2028\x01" * 99}],
+)
+def test_pieces_are_the_bytes_of_the_whole(value, monkeypatch):
+    monkeypatch.setattr(replies, "_PIECE", 50)
+    found = replies.pieces(value)
+
+    assert b"".join(found) == msgspec.json.encode(value)
+    assert max(map(len, found)) < 800

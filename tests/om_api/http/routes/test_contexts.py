@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from om_api.http.requests import pieces
+from om_api.http.requests import replies
 from om_api.http.serving import shares
 
 HAROLD = "/v1/resources/harold"
@@ -42,7 +42,7 @@ def test_a_large_context_is_the_same_as_a_small_one_to_the_byte(say, ask, thread
     path = f"{HAROLD}/threads/t-1/context?format={form}"
     small = ask("GET", path)
     monkeypatch.setattr(shares, "LARGE", 100)
-    monkeypatch.setattr(pieces, "_PIECE", 50)
+    monkeypatch.setattr(replies, "_PIECE", 50)
     large = ask("GET", path)
 
     assert (large.content, large.headers["content-length"]) == (small.content, str(len(small.content)))

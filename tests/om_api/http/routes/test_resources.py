@@ -1,4 +1,4 @@
-"""A resource over HTTP: what the library says of it, and that what is removed is gone."""
+"""A resource and its threads over HTTP: what the library says of them, and that what is removed is gone."""
 
 from __future__ import annotations
 
@@ -20,3 +20,21 @@ def test_what_is_removed_is_gone(full, ask, walk):
     assert [thread["id"] for thread in walk(f"{HAROLD}/threads")] == ["t-1"]
     assert ask("DELETE", HAROLD, params={"confirm": "harold"}).json()["outcome"] == "cleared"
     assert list(full.client.scan_iter(f"{full.prefix}:{{harold}}:*")) == []
+
+
+def test_threads_come_by_name_with_what_is_not_yet_observed(say, walk):
+    say("m-1", thread="t-2")
+    say("m-2", "m-3", thread="t-1")
+
+    found = [(each["id"], each["messages"], each["tokens"]) for each in walk(f"{HAROLD}/threads", limit=1)]
+    assert found == [("t-1", 2, 200), ("t-2", 1, 100)]
+
+
+def test_a_thread_that_is_ended_says_what_went_and_leaves_the_others(say, ask, walk, world):
+    say("m-1", "m-2", thread="t-1")
+    say("m-3", thread="t-2")
+    ended = ask("DELETE", f"{HAROLD}/threads/t-1").json()
+
+    assert ended == {"outcome": "cleared", "messages": 2, "observations": 0, "merged": []}
+    assert [each["id"] for each in walk(f"{HAROLD}/threads")] == ["t-2"]
+    assert world.covering() == ["m-3"]

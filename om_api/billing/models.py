@@ -1,10 +1,30 @@
-"""Which models are to be what, of all agents: those of tiers included."""
+"""Which models are to be Observer or Reflector of all agents, those of tiers included, and which make poor ones.
+
+These are told by patterns of their names, each with the reason: model_advice.yaml.
+"""
 
 from __future__ import annotations
 
-from om_api.billing.model_advice import Role
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+import msgspec
+
 from om_api.settings import ModelSettings, Settings
 from om_api.settings.model_settings import key_variable, who_answers
+
+Role = Literal["observer", "reflector"]
+
+
+class Advice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Models whose names fit one of the patterns (case does not matter), in which roles, and why."""
+
+    patterns: tuple[str, ...]
+    roles: tuple[Role, ...]
+    reason: str
 
 
 def by_role(settings: Settings) -> list[tuple[Role, str]]:
@@ -35,3 +55,17 @@ def missing_key(settings: Settings, name: str) -> str:
 def answering(settings: Settings, name: str) -> list[str]:
     """The models that may answer for a name of the configuration."""
     return who_answers(name, settings.models.get(name) or ModelSettings())
+
+
+@cache
+def advice() -> tuple[Advice, ...]:
+    """All advice there is, read once a process."""
+    written = files(__package__).joinpath("model_advice.yaml").read_bytes()
+    return msgspec.yaml.decode(written, type=tuple[Advice, ...])
+
+
+def why_not(role: Role, names: Iterable[str]) -> str:
+    """The reason against a model in a role, "" if none is known; `names` are ours and its provider's for it."""
+    lowered = [name.lower() for name in names]
+    against = [(pattern, each.reason) for each in advice() if role in each.roles for pattern in each.patterns]
+    return next((reason for pattern, reason in against if any(fnmatchcase(name, pattern) for name in lowered)), "")

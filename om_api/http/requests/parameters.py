@@ -1,4 +1,7 @@
-"""Lists in pages: a cursor says behind which entry the next page begins, so entries that come or go meanwhile shift nothing."""
+"""What paths and questions name: ids, and a page of a list.
+
+A cursor says behind which entry the next page begins, so entries that come or go meanwhile shift nothing.
+"""
 
 import base64
 import binascii
@@ -6,12 +9,19 @@ from collections.abc import Callable, Iterable
 from typing import Annotated, Generic, NamedTuple, TypeVar
 
 import msgspec
-from fastapi import Depends, Query
+from fastapi import Depends, Path, Query
 
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.values import ID_PATTERN
 from om_api.http.serving.limits import MAX_PAGE, PAGE
 
 T = TypeVar("T")
+_PATTERN = f"^{ID_PATTERN.pattern}$"
+ResourceId = Annotated[str, Path(pattern=_PATTERN, description="whose memory", examples=["harold"])]
+ThreadId = Annotated[str, Path(pattern=_PATTERN, description="one conversation", examples=["thread-1"])]
+OfThread = Annotated[str | None, Query(pattern=_PATTERN, description="only this thread's", examples=["thread-1"])]
+ObservationId = Annotated[str, Path(pattern=_PATTERN, description="one observation")]
+EntryId = Annotated[str, Path(pattern="^[0-9a-f]{12}$", description="one entry of the quarantine")]
 Cursor = Annotated[str | None, Query(max_length=1_000, description="`next` of the page before; none: the first page")]
 Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="most entries of the page")]
 DEFAULT = PAGE

@@ -1,10 +1,8 @@
-"""The page of all settings: `python -m om_api.settings.docs` prints it, `--write` makes docs/configuration.md."""
+"""The page of all settings, docs/configuration.md; `make docs` writes it."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from om_api.settings.catalogue import ALIASES, MODEL_FIELDS, OTHER_VARIABLES, SETTINGS, Key, about, dotted, variable
@@ -14,11 +12,10 @@ from om_api.settings.fields import format_duration
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-PAGE = Path("docs/configuration.md")
 _INTRODUCTION = f"""\
 # Configuration
 
-<!-- Made by `python -m om_api.settings.docs --write`. Change the descriptions in om_api/settings/ instead. -->
+<!-- Made by `make docs`. Change the descriptions in om_api/settings/ instead. -->
 
 Four layers, each above the one before:
 
@@ -116,15 +113,3 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     every = [head, ("---",) * len(head), *rows]
     lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in every]
     return "\n".join([*lines, ""])
-
-
-def main(arguments: list[str]) -> None:
-    """Print the page, or write it where it belongs, seen from the project's root."""
-    if "--write" in arguments:
-        PAGE.write_text(render_docs(), encoding="utf-8")
-    else:
-        sys.stdout.write(render_docs())
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from om_api.http.requests.pages import asked_page
+from om_api.http.requests.parameters import asked_page
 
 HAROLD = "/v1/resources/harold"
 

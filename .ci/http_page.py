@@ -1,24 +1,22 @@
-"""The page of all endpoints: `python -m om_api.http.docs` prints it, `--write` makes docs/http-reference.md."""
+"""The page of all endpoints, docs/http-reference.md; `make docs` writes it."""
 
 import json
-import sys
 from collections.abc import Iterator
 from inspect import cleandoc
-from pathlib import Path
 from typing import Any
+
+from settings_page import table
 
 from om_api.http.app import make_app
 from om_api.http.requests.guard import RESOURCES, ROLE
 from om_api.http.requests.replies import LINES
 from om_api.settings import load_settings
-from om_api.settings.docs import table
 
-PAGE = Path("docs/http-reference.md")
 _WIDE = 110
 _INTRODUCTION = """\
 # HTTP reference
 
-<!-- Made by `python -m om_api.http.docs --write`. Change om_api/http/ instead. -->
+<!-- Made by `make docs`. Change om_api/http/ instead. -->
 
 Every endpoint, as the OpenAPI document of a running server (at `/v1/openapi.json`) has them. How to begin, keys, errors
 and pages: [http.md](http.md). A refused request is answered by a [Problem](#problem).
@@ -125,15 +123,3 @@ def _type(schema: Document) -> str:
 
 
 _BOUNDS = {"from": "minimum", "to": "maximum", "at least": "minItems", "at most": "maxItems"}
-
-
-def main(arguments: list[str]) -> None:
-    """Print the page, or write it where it belongs, seen from the project's root."""
-    if "--write" in arguments:
-        PAGE.write_text(render_docs(), encoding="utf-8")
-    else:
-        sys.stdout.write(render_docs())
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
