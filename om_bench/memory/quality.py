@@ -11,7 +11,6 @@ from om_api.domain.message_tokens import Count
 from om_api.domain.messages import Message
 from om_api.language.dates import named_days
 from om_bench.harness.pipeline import Pipeline, pipeline
-from om_bench.harness.recommended import as_environment
 from om_bench.harness.talks import Talk
 from om_bench.memory.baselines import Searched, at_random, last, shown
 from om_bench.memory.replays import CacheReplay
@@ -127,7 +126,7 @@ def online(talks: Sequence[Talk], count: Count, settings: Sequence[str], url: st
     store of its own, or on that of `url`. Raises SettingsError and StoreError.
     """
     found = Online(tuple(settings), Tally(), Tally(), Tally(), [], [], [], [], [], [])
-    with pipeline(url, as_environment(settings)) as running:
+    with pipeline(url, settings) as running:
         for talk in talks:
             _replayed(talk, running, count, found)
     return found
@@ -141,7 +140,7 @@ def _replayed(talk: Talk, running: Pipeline, count: Count, found: Online) -> Non
     for message in talk.messages:
         running.push(message)
         texts.append(_written(message))
-        context, appended = running.context(message.thread_id, resource), count(texts[-1])
+        context, appended = running.om.get_context(message.thread_id, resource), count(texts[-1])
         ours.read(steady(context), appended, message.thread_id)
         whole.read(context.text, appended, message.thread_id)
         history.read("\n".join(texts), appended)
@@ -152,7 +151,7 @@ def _replayed(talk: Talk, running: Pipeline, count: Count, found: Online) -> Non
     found.whole_phi.append(round(whole.phi, 3))
     found.window_phi.append(round(sliding.phi, 3))
     found.history_phi.append(round(history.phi, 3))
-    running.clear(resource)
+    running.om.clear(resource)
 
 
 def steady(context: Context) -> str:

@@ -67,9 +67,6 @@ NUMBERS = word_set(
 _FORE = word_set("next now then first finally also and so ok okay please pls just yes great good cool right")
 UNSURE = word_set("maybe might perhaps probably possibly guess unsure wondering")
 ADVICE = word_set("recommend recommended recommends suggest suggested suggestion advise advised")
-ASKING = word_set(
-    """what when where which who why how whose is are was were do does did can could would should will has have any"""
-)
 ORDER = word_set(
     """add ask assign book build buy call cancel change check clean compare convert create delete deploy describe
     draft explain export find fix generate get give help implement install investigate list look make merge

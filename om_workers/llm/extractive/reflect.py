@@ -15,8 +15,7 @@ from om_api.language.words import words
 from om_workers.llm.base import Request
 from om_workers.llm.extractive import cues, notes, patterns, scoring, sittings
 from om_workers.llm.extractive.duplicates import without
-from om_workers.llm.extractive.notes import DONE, FRAME, HEADER, HIGH, LOW, MIDDLE, DatedNote
-from om_workers.llm.extractive.sizes import counted
+from om_workers.llm.extractive.notes import DONE, FRAME, HEADER, HIGH, LOW, MIDDLE, DatedNote, counted
 
 DETAIL = (0.95, 0.8, 0.6, 0.4, 0.2)  # the share of the target that each level of compression fills
 _LONGEST = (notes.LONGEST, 400, 250, 160, 100)  # characters of a line at each level; of an old one, half of it

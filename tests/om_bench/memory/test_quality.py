@@ -7,7 +7,7 @@ from statistics import mean
 from benches import PLANTED
 
 from om_api.domain.tokens import counter
-from om_bench.harness.recommended import RECOMMENDED
+from om_bench.harness.pipeline import RECOMMENDED
 from om_bench.harness.talks import Talk
 from om_bench.memory.quality import online
 from om_bench.memory.recall import read_told
