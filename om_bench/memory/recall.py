@@ -102,7 +102,7 @@ def as_lines(runs: Sequence[Recall]) -> list[str]:
     return lines
 
 
-class _Told(msgspec.Struct):
+class _Timestamped(msgspec.Struct):
     timestamp: Any
 
 
@@ -121,7 +121,7 @@ def across(running: Pipeline, told: Sequence[Message], after: Sequence[Message])
 
 
 def _parse(line: str, thread: str) -> Message:
-    at = to_ms(msgspec.json.decode(line, type=_Told).timestamp)
+    at = to_ms(msgspec.json.decode(line, type=_Timestamped).timestamp)
     if at is None:
         raise InvalidInputError("`timestamp` is no time: give Unix ms or ISO 8601")
     return parse_member(line.encode(), thread, RESOURCE, at)

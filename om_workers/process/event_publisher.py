@@ -44,16 +44,14 @@ class EventPublisher:
 
     def tell(self, *told: Event) -> None:
         """Publish events in one round trip; nothing for none."""
-        if told:
-            with suppress(StoreError):
-                self._publish(told)
-
-    def _publish(self, told: Sequence[Event]) -> None:
-        clock = self._clock or ServerClock()
-        if self._clock is None:
-            clock.seen(self._run(due.server_ms(once=True)))
-            self._clock = clock
-        clock.seen(self._run(stream.publish(self._keys, told, self._caps(), clock.ms())))
+        if not told:
+            return
+        with suppress(StoreError):
+            clock = self._clock or ServerClock()
+            if self._clock is None:
+                clock.seen(self._run(due.server_ms(once=True)))
+                self._clock = clock
+            clock.seen(self._run(stream.publish(self._keys, told, self._caps(), clock.ms())))
 
     def _caps(self) -> Caps:
         memory = self._settings.memory

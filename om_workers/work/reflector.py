@@ -130,7 +130,6 @@ class Reflector:
             raise
 
     def _condense(self, read: ReflectionInput, replaced: Sequence[Stored]) -> tuple[Draft, float]:
-        """Condense the generation in force and these observations."""
         scope, agent = read.state.scope, self._services.agent(read.state.scope)
         texts = _texts(read, replaced)
         size = sum(map(self._services.count, texts))
@@ -145,7 +144,6 @@ class Reflector:
         return _drafted(read, replaced, size, found), began
 
     def _start_level(self, agent: MemorySettings) -> int:
-        """How hard the model that will answer is pressed at first."""
         name = self._services.registry.model(agent.reflector_models).name
         return (self._services.settings.models.get(name) or ModelSettings()).start_level
 

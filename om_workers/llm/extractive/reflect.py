@@ -112,7 +112,6 @@ def _fill(best: list[Ranked], chosen: dict[int, DatedNote], seen: set[tuple[str,
 
 
 def _condensed(one: Ranked, level: int, longest: int) -> DatedNote:
-    """The note as terse as its level and age ask."""
     share = 1.0 if one.place >= _NEW or not level else 0.5
     details = one.note.details[: int(_DETAILS[level] * share)]
     text, *details = (
