@@ -12,7 +12,7 @@ from om_api import Message
 from om_api.cli.embedded import Embedded
 from om_api.store.fleet.health import QUEUES
 from om_api.store.memory.keys import Keys, queued
-from om_bench.harness.pipeline import KeptTasks, Pipeline, pipeline
+from om_bench.harness.pipeline import KeptTasks, pipeline
 from om_bench.speed.stand import Figure, Stand, beside, timed
 from om_workers.work.dispatcher import Dispatcher
 from om_workers.work.rounds import Rounds
@@ -58,21 +58,17 @@ def town(count: int) -> Iterator[Town]:
     ):
         bare.config_set("appendonly", "no")  # nobody needs these agents tomorrow
         keys = running.services.keys
-        settle(running)
-        names = copies(bare, keys, count)
+        running.push(
+            *(Message(role="user", content="x" * 400, thread_id="t-1", resource_id=_FIRST) for _ in range(_MESSAGES))
+        )
+        Sweeper(running.services).sweep()
+        names = _copies(bare, keys, count)
         services = running.services._replace(queues=KeptTasks(0))  # what the rounds cost is measured, not what follows
         services.presence.serve(QUEUES, count)
         yield Town(names, Rounds(services, Dispatcher(services), lambda: False), keys, bare)
 
 
-def settle(running: Pipeline) -> None:
-    """Make the agent that the others are copies of."""
-    said = [Message(role="user", content="x" * 400, thread_id="t-1", resource_id=_FIRST) for _ in range(_MESSAGES)]
-    running.push(*said)
-    Sweeper(running.services).sweep()
-
-
-def copies(bare: redis.Redis, keys: Keys, count: int) -> list[str]:
+def _copies(bare: redis.Redis, keys: Keys, count: int) -> list[str]:
     """Copy everything that lasts of the first agent, until there are `count` of them; the names of all."""
     own = sorted(key for key in bare.scan_iter(f"{keys.of(_FIRST).base}:*", count=1_000) if bare.ttl(key) < 0)
     scores = [bare.zscore(index, _FIRST) or 0 for index in (keys.resources, keys.due_observe)]
