@@ -26,7 +26,7 @@ _CONFIGURED = re.compile(
     re.IGNORECASE,
 )
 _PATIENCE_S = {429: 20.0}  # where the provider says "too many" and not for how long
-_LONGEST = 300
+_LONGEST_QUOTE = 300
 _LOOKED_AT = 4_000  # characters: whatever a body says beyond them, no worker spends its time on
 _DEEPEST = 5  # mappings in mappings: gateways pass on what a gateway passed on
 _OF_A_KEY = 6  # characters: so many of a key in a row give away too much of it
@@ -153,7 +153,7 @@ def quote(body: object, key: str, prompt: str) -> str:
     """
     said = _message(body)[:_LOOKED_AT].encode("utf-8", "replace").decode()  # half a character cannot be kept or logged
     words = ["***" if _tells(word, key) else word for word in said.split()]
-    text = " ".join(words)[:_LONGEST]
+    text = " ".join(words)[:_LONGEST_QUOTE]
     end = _first_of(text, " ".join(prompt.rpartition("<task>")[0].split()))
     return text if end is None else f"{text[:end]}…"
 

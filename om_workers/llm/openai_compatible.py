@@ -63,6 +63,7 @@ class Completion(ProviderAnswer, frozen=True):
         return Usage(input=used.prompt_tokens or 0, cached=cached, output=used.completion_tokens or 0)
 
     def _text(self, model: str) -> str:
+        """An answer without choices is the provider's fault."""
         if not self.choices:
             raise ModelError(f"{model} answered without choices; it is asked again by itself", why="unusable")
         choice = self.choices[0]
