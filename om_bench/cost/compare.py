@@ -11,7 +11,7 @@ from om_api.domain.message_tokens import Count
 from om_bench.cost.bills import Account, Bill
 from om_bench.cost.cache import rules_of
 from om_bench.cost.calls import AgentCall, with_breaks
-from om_bench.cost.histories import by_halves, sliding, whole
+from om_bench.cost.histories import alone, by_halves, sliding, whole
 from om_bench.cost.memory import Replayed, replay
 from om_bench.cost.wire import Piece, Sent
 
@@ -88,8 +88,7 @@ class Comparison:
         yield self._line(CACHED, list(whole(system, added)))
         yield self._line(SLIDING, list(sliding(system, added, most)))
         yield self._line(HALVES, list(by_halves(system, added, most)))
-        # what the calls cost by themselves; what is left is the price of remembering
-        yield self._line(NOTHING, [[system, *pieces] for pieces in added])
+        yield self._line(NOTHING, list(alone(system, added)))
         for name, memory in memories.items():
             yield self.remembered(name, EXTRACTIVE, memory.extractive)
             for observer in (*self._plan.observers, OWN):

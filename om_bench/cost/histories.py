@@ -22,6 +22,11 @@ def rendered(calls: Sequence[AgentCall], count: Count) -> list[list[Piece]]:
     return [list(of_openai(openai_messages((), turns(call.messages)), count)) for call in calls]
 
 
+def alone(system: Piece, added: Sequence[Sequence[Piece]]) -> Iterator[list[Piece]]:
+    """Nothing of what was said before: what the calls cost by themselves, and what is left is the price of remembering."""
+    return ([system, *pieces] for pieces in added)
+
+
 def whole(system: Piece, added: Sequence[Sequence[Piece]]) -> Iterator[list[Piece]]:
     """All of the history with every call, a breakpoint at its end."""
     said: list[Piece] = []
