@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,23 +17,23 @@ from om_api.settings.logs import log_to_stderr
 from om_bench.cost import report as costs
 from om_bench.cost import sweep as thresholds
 from om_bench.cost.agent import CALLS
+from om_bench.cost.cache import ACTORS, OBSERVERS
 from om_bench.cost.calls import agent, recorded
 from om_bench.cost.compare import CostPlan
-from om_bench.cost.rules import ACTORS, OBSERVERS
 from om_bench.harness import pictures
 from om_bench.harness.loading import load
 from om_bench.harness.page import check_block, write_block
-from om_bench.harness.recommended import RECOMMENDED, THRIFTY
+from om_bench.harness.pipeline import RECOMMENDED, THRIFTY
 from om_bench.memory import memory_report
 from om_bench.memory import recall as across
 from om_bench.speed import backlog as overload
 from om_bench.speed import measure as faster
 from om_bench.speed import walk as walks
-from om_bench.speed.rooms import ROOMS
+from om_bench.speed.measure import ROOMS
 
 Found: TypeAlias = (
-    tuple[Any, str] | tuple[Any, str, Mapping[str, pictures.Picture]]
-)  # what was found, a table, drawings
+    tuple[Any, Iterable[str]] | tuple[Any, Iterable[str], Mapping[str, pictures.Picture]]
+)  # what was found, its table, drawings
 
 _URL = "OM_REDIS_URL"
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -55,7 +55,8 @@ def _reported(measure: Callable[..., Found]) -> Callable[..., None]:
         if write:
             _check_whole(options)
             check_block(write, block)
-        found, text, *drawings = measure(*args, **options)
+        found, lines, *drawings = measure(*args, **options)
+        text = "\n".join(lines)
         click.echo(msgspec.json.format(msgspec.json.encode(found)).decode() if json_ else text)
         if write:
             write_block(write, block, text)
@@ -115,7 +116,7 @@ def memory(files: tuple[Path, ...], budgets: tuple[float, ...], settings: tuple[
     runs = [settings] if settings else [small, (*small, *RECOMMENDED)]
     talks = [talk for file in files for talk in load(file)]
     found = memory_report.measure(talks, budgets, [] if offline else runs, os.environ.get(_URL))
-    return found, memory_report.as_table(found), {"s-by-budget": memory_report.by_budget(found.budgets)}
+    return found, memory_report.as_lines(found), {"s-by-budget": memory_report.by_budget(found.budgets)}
 
 
 @bench.command(epilog=examples("om bench recall facts.json told.jsonl after.jsonl"))
@@ -132,7 +133,7 @@ def recall(facts: Path, told: Path, after: Path, settings: tuple[str, ...]) -> F
     """
     runs = [settings] if settings else [(), RECOMMENDED]
     found = across.measure(facts, told, after, runs, os.environ.get(_URL))
-    return found, across.as_table(found)
+    return found, across.as_lines(found)
 
 
 @bench.command(epilog=examples("om bench speed", "om bench speed --only add_message --only get_context"))
@@ -146,7 +147,7 @@ def speed(names: tuple[str, ...]) -> Found:
     Let nothing else run on the machine meanwhile.
     """
     found = faster.measure(os.environ.get(_URL), names)
-    return found, faster.as_table(found)
+    return found, faster.as_lines(found)
 
 
 @bench.command(
@@ -171,7 +172,7 @@ def backlog(*, agents: int, workers: int, concurrency: int, seconds: float, junk
     """
     plan = overload.BacklogPlan(agents=agents, workers=workers, concurrency=concurrency, seconds=seconds, junk=junk)
     found = overload.measure(plan)
-    return found, overload.as_table(found)
+    return found, overload.as_lines(found)
 
 
 @bench.command(epilog=examples("om bench walk"))
@@ -179,7 +180,7 @@ def backlog(*, agents: int, workers: int, concurrency: int, seconds: float, junk
 def walk() -> Found:
     """Count what a push, a chunk, a warm context and a reflection go through: calls, files, round trips, threads."""
     found = walks.measure(os.environ.get(_URL))
-    return found, walks.as_table(found)
+    return found, walks.as_lines(found)
 
 
 @bench.command(
@@ -225,9 +226,9 @@ def cost(
     name, made = recorded(file) if file else agent(calls)
     if swept:
         tried = thresholds.sweep(made, plan, os.environ.get(_URL))
-        return tried, thresholds.as_table(tried)
+        return tried, thresholds.as_lines(tried)
     found = costs.measure(made, name, plan, os.environ.get(_URL))
-    return found, costs.as_table(found), costs.drawings(found)
+    return found, costs.as_lines(found), costs.drawings(found)
 
 
 if __name__ == "__main__":

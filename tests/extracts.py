@@ -12,7 +12,7 @@ from om_api.domain.values import to_ms
 from om_api.domain.wire import parse_member
 from om_workers.llm.base import Request
 from om_workers.llm.extractive import Extractive
-from om_workers.llm.extractive.sizes import counted
+from om_workers.llm.extractive.notes import counted
 
 DATA = Path(__file__).parent / "data"
 WEDNESDAY = date(2025, 12, 3)

@@ -27,14 +27,12 @@ from om_api.domain.tokens import Remembering
 from om_api.domain.values import Record, Scope, ThreadState
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.language import spans
-from om_api.settings import recorded_settings
+from om_api.settings import ModelSettings, recorded_settings
 from om_api.store.driver.opening import POOL
 from om_api.store.memory import quarantine
 from om_api.store.memory.keys import Keys
-from om_workers.calls import registry
 from om_workers.calls.ledger import TOLD, WARNED, Ledger
 from om_workers.calls.registry import KEPT_REQUESTS, MADE, Registry
-from om_workers.llm.deadline import to_the_end
 from om_workers.llm.scripted import Scripted
 from om_workers.tasks import task_events
 
@@ -163,7 +161,7 @@ class Nobody:
 
 
 def test_models_that_are_made(monkeypatch):
-    monkeypatch.setitem(registry._PROVIDERS, "openai", lambda *_: Scripted.echo())
+    monkeypatch.setattr(Registry, "_provided", lambda *_: Scripted.echo())
     makes = Registry(settings())
     for n in range(4 * MADE):
         makes.model_for(f"gpt-{n}", 1)
@@ -173,7 +171,7 @@ def test_models_that_are_made(monkeypatch):
 
 def test_requests_that_a_scripted_model_is_asked(monkeypatch):
     monkeypatch.setattr("om_workers.llm.scripted._echo", lambda _: "")
-    model = registry._scripted("scripted", registry.ModelSettings(), lambda _: None, to_the_end)
+    model = Registry(settings())._provided("scripted", "scripted", ModelSettings())
     for n in range(10 * KEPT_REQUESTS):
         model._next(n)
 

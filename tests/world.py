@@ -150,10 +150,10 @@ class World:
         return ScopeWorker(self.services)
 
     def observer(self) -> Observer:
-        return Observer(self.services, self.scope_worker())
+        return Observer(self.services)
 
     def reflector(self) -> Reflector:
-        return Reflector(self.services, self.scope_worker())
+        return Reflector(self.services)
 
     def sweep(self) -> Any:
         return Sweeper(self.services).sweep()

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 
 from om_api.domain.messages import Message
-from om_bench.harness.talks import RESOURCE
+from om_bench.harness.talks import turn
 
 CALLS = 300
 _SEED = 6
@@ -32,13 +32,9 @@ def conversation(calls: int, count: Callable[[str], int]) -> Iterator[Message]:
     for n in range(calls):
         opens, closes = n % _TASK == 0, n % _TASK == _TASK - 1
         at += 1000 * agent.pause(opens=opens)
-        yield _message(f"i-{n}", "user" if opens else "tool", agent.wish() if opens else agent.result(n), at)
+        yield turn(f"i-{n}", "user" if opens else "tool", agent.wish() if opens else agent.result(n), at, "work")
         at += 1000 * _ANSWERED_S
-        yield _message(f"o-{n}", "assistant", agent.answer() if closes else agent.step(n + 1), at)
-
-
-def _message(name: str, role: str, content: str | list[dict[str, object]], at: int) -> Message:
-    return Message(id=name, role=role, content=content, at=at, timestamp=at, thread_id="work", resource_id=RESOURCE)
+        yield turn(f"o-{n}", "assistant", agent.answer() if closes else agent.step(n + 1), at, "work")
 
 
 class _Author:

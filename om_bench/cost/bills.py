@@ -10,8 +10,7 @@ import msgspec
 from om_api.billing import prices
 from om_api.billing.prices import TokenPrices
 from om_api.domain.errors import InvalidInputError
-from om_bench.cost.cache import Cache, Split
-from om_bench.cost.rules import rules_of
+from om_bench.cost.cache import Cache, Split, rules_of
 from om_bench.cost.wire import Sent, size
 
 PRICED = datetime(2026, 11, 1, 12, tzinfo=UTC)  # some providers have prices by date, some by the hour
@@ -27,15 +26,6 @@ class Bill(msgspec.Struct):
     output: int = 0
     dollars: float = 0.0
 
-    def add(self, split: Split, output: int, dollars: float) -> None:
-        """Count one more call."""
-        self.calls += 1
-        self.fresh += split.fresh
-        self.cached += split.cached
-        self.written += split.written
-        self.output += output
-        self.dollars += dollars
-
 
 class Account:
     """Calls of one model, in the order they are made; with `caching` its provider caches as its rules say."""
@@ -50,7 +40,12 @@ class Account:
         split = self._cache.take(sent.at, sent.pieces) if self._cache else Split(size(sent.pieces))
         fresh = split.fresh + self._rules.write * split.written
         dollars = self._rates.dollars(fresh, split.cached, sent.output)
-        self.bill.add(split, sent.output, dollars)
+        self.bill.calls += 1
+        self.bill.fresh += split.fresh
+        self.bill.cached += split.cached
+        self.bill.written += split.written
+        self.bill.output += sent.output
+        self.bill.dollars += dollars
         return dollars
 
     def calls(self, sent: Iterable[Sent]) -> list[float]:

@@ -9,10 +9,10 @@ import msgspec
 
 from om_api.domain.message_tokens import Count
 from om_bench.cost.bills import Account, Bill
+from om_bench.cost.cache import rules_of
 from om_bench.cost.calls import AgentCall, with_breaks
 from om_bench.cost.histories import alone, by_halves, sliding, whole
 from om_bench.cost.memory import Replayed, replay
-from om_bench.cost.rules import rules_of
 from om_bench.cost.wire import Piece, Sent
 
 FULL, CACHED = "full history, uncached", "full history, cached"

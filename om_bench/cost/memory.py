@@ -6,19 +6,70 @@ import time
 from collections.abc import Sequence
 from functools import partial
 from statistics import mean
+from typing import NamedTuple
 
 import msgspec
 
 from om_api.context import Context
-from om_api.domain.message_tokens import Count
+from om_api.domain.message_tokens import Count, count_message
+from om_api.settings import Settings
 from om_bench.cost.calls import AgentCall, moved
-from om_bench.cost.observers import ObserverCall, OneForAll, StandIn
-from om_bench.cost.wire import Piece, of_anthropic, of_openai, size
+from om_bench.cost.wire import Piece, of_anthropic, of_openai, paragraphs, size
 from om_bench.harness.pipeline import pipeline
-from om_bench.harness.recommended import as_environment
+from om_workers.calls.registry import Registry
+from om_workers.llm.base import Model, Reply, Request
+from om_workers.llm.extractive import Extractive
 
 TIERS = {"reflection": "reflection", "observations": "observations", "messages": "message"}
 _DAY_MS = 86_400_000
+
+
+class ObserverCall(NamedTuple):
+    """One call of an Observer or Reflector: its prompt, and the tokens of its answer."""
+
+    pieces: list[Piece]
+    output: int
+
+
+class StandIn(Extractive):
+    """Notes by rules, one token for each `ratio` tokens of messages (None: as many as it likes), and what was asked of it.
+
+    What it is sent is what a model would be sent; what a model would note, and how much of it, is an assumption.
+    """
+
+    def __init__(self, count: Count, ratio: float | None) -> None:
+        self._count, self._ratio = count, ratio
+        self._asked: list[ObserverCall] = []
+
+    def complete(self, request: Request) -> Reply:
+        """Answer, and remember what it took."""
+        reply = super().complete(self._sized(request))
+        pieces = [*paragraphs(request.system, self._count), *paragraphs(request.prompt, self._count)]
+        self._asked.append(ObserverCall(pieces, self._count(reply.text)))
+        return reply
+
+    def _sized(self, request: Request) -> Request:
+        if self._ratio is None or request.purpose != "observe":
+            return request
+        tokens = sum(count_message(message, self._count) for message in request.messages)
+        return msgspec.structs.replace(request, target_tokens=max(1, int(tokens / self._ratio)))
+
+    def taken(self) -> list[ObserverCall]:
+        """What was asked since this was called last."""
+        asked, self._asked = self._asked, []
+        return asked
+
+
+class OneForAll(Registry):
+    """Answers for every name with the same model."""
+
+    def __init__(self, settings: Settings, model: Model) -> None:
+        super().__init__(settings)
+        self._one = model
+
+    def model_for(self, name: str, tokens: int) -> Model | None:  # noqa: ARG002  the Registry's signature
+        """The one model."""
+        return self._one
 
 
 class Replayed(msgspec.Struct):
@@ -49,13 +100,13 @@ def replay(
     observer likes). The conversation is moved to end yesterday. Raises StoreError and SettingsError.
     """
     observer, found = StandIn(count, ratio), Replayed()
-    with pipeline(url, as_environment(settings), partial(OneForAll, model=observer)) as running:
+    with pipeline(url, settings, partial(OneForAll, model=observer)) as running:
         resource = calls[0].messages[0].resource_id
-        running.clear(resource)
+        running.om.clear(resource)
         for call in moved(calls, _to_yesterday(calls)):
             running.push(*call.messages)
-            _note(found, running.context(call.messages[-1].thread_id, resource), observer.taken(), count)
-        running.clear(resource)
+            _note(found, running.om.get_context(call.messages[-1].thread_id, resource), observer.taken(), count)
+        running.om.clear(resource)
     return found
 
 

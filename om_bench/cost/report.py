@@ -83,11 +83,6 @@ def _sizes(memories: Mapping[str, Memories]) -> Iterator[Size]:
             )
 
 
-def as_table(found: CostReport) -> str:
-    """The figures as Markdown, which reads well on a terminal too."""
-    return "\n".join(_lines(found))
-
-
 def drawings(found: CostReport) -> dict[str, Picture]:
     """Dollars over calls for the first actor, and the tiers of the first memory."""
     shown = [line for line in found.lines if line.actor == found.plan.actors[0] and line.observer in {"", EXTRACTIVE}]
@@ -100,7 +95,8 @@ def drawings(found: CostReport) -> dict[str, Picture]:
     }
 
 
-def _lines(found: CostReport) -> Iterator[str]:
+def as_lines(found: CostReport) -> Iterator[str]:
+    """The figures as Markdown, which reads well on a terminal too."""
     yield (
         f"{found.conversation}: {found.calls} calls, {found.input:,} tokens in and {found.output} out a call, behind a"
         f" system prompt of {found.plan.system:,}. Windows are of {found.plan.window:,} tokens. A model makes one token of"

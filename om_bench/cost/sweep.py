@@ -75,7 +75,7 @@ def _but(settings: Sequence[str], *changed: str) -> tuple[str, ...]:
     return tuple({each.partition("=")[0]: each for each in (*settings, *changed)}.values())
 
 
-def as_table(found: ThresholdSweep) -> str:
+def as_lines(found: ThresholdSweep) -> list[str]:
     """What was tried as Markdown: a factor for each observer, in the plan's order, the extractive one first."""
     names = ", ".join(f"`{name}`" for name in (EXTRACTIVE, *found.plan.observers))
     title, chosen = [*found.plan.settings.items()][-1]
@@ -90,7 +90,7 @@ def as_table(found: ThresholdSweep) -> str:
     said = (
         f"How many times cheaper than the cached full history, with the observers {names}. What a row does not state is"
     )
-    return "\n".join([f"{said} as in *{title}*: {', '.join(f'`{each}`' for each in chosen)}.", *table(head, rows)])
+    return [f"{said} as in *{title}*: {', '.join(f'`{each}`' for each in chosen)}.", *table(head, rows)]
 
 
 def _named(settings: tuple[str, ...], plan: CostPlan) -> str:

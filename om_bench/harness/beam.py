@@ -5,21 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any
 
 from om_api.domain.messages import Message
-from om_bench.harness.talks import RESOURCE, Talk, TalkQuestion
+from om_bench.harness.talks import Talk, TalkQuestion, turn
 
 QUESTIONS = "probing_questions/probing_questions.json"
 _MARK = re.compile(r"\s*->->\s*[\d,]+\s*$")  # the place in its writer's plan, at the end of some user messages
 _START = datetime(2024, 1, 1, tzinfo=UTC)
 _STEP = timedelta(seconds=30)
 _ANSWERS = ("answer", "ideal_answer", "ideal_response")
-
-
-def is_beam(document: Any) -> bool:
-    """Whether a document is in this format."""
-    return bool(isinstance(document, list) and document and "turns" in document[0])
 
 
 def talk(name: str, document: Sequence[dict[str, Any]], asked: dict[str, list[dict[str, Any]]]) -> Talk:
@@ -34,19 +30,10 @@ def _messages(document: Sequence[dict[str, Any]]) -> Iterator[Message]:
     """A batch begins at its time anchor, if it has one and does not go back in time."""
     at = _START
     for batch in document:
-        for turn in (turn for group in batch["turns"] for turn in group):
-            at = max(at + _STEP, _anchor(turn.get("time_anchor")))
-            text = _MARK.sub("", turn["content"])
-            ms = int(at.timestamp() * 1000)
-            yield Message(
-                id=f"m-{turn['id']}",
-                role=turn["role"],
-                content=text,
-                at=ms,
-                timestamp=ms,
-                thread_id="chat",
-                resource_id=RESOURCE,
-            )
+        for said in chain.from_iterable(batch["turns"]):
+            at = max(at + _STEP, _anchor(said.get("time_anchor")))
+            text = _MARK.sub("", said["content"])
+            yield turn(f"m-{said['id']}", said["role"], text, int(at.timestamp() * 1000), "chat")
 
 
 def _anchor(text: str | None) -> datetime:
@@ -57,7 +44,7 @@ def _anchor(text: str | None) -> datetime:
 
 
 def _question(kind: str, entry: dict[str, Any], known: set[str]) -> TalkQuestion | None:
-    evidence = tuple(dict.fromkeys(f"m-{turn}" for turn in _turns(entry.get("source_chat_ids"))))
+    evidence = tuple(dict.fromkeys(f"m-{number}" for number in _turns(entry.get("source_chat_ids"))))
     answer = next((str(entry[name]) for name in _ANSWERS if entry.get(name)), "")
     if not answer or not evidence or not known.issuperset(evidence):
         return None

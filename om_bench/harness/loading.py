@@ -25,11 +25,12 @@ def load(path: Path) -> list[Talk]:
 
 
 def _talks(path: Path, document: Any) -> list[Talk]:
-    if locomo.is_locomo(document):
+    first = document[0] if isinstance(document, list) and document else ()
+    if "conversation" in first:
         return list(locomo.talks(document))
-    if longmemeval.is_longmemeval(document):
+    if "haystack_sessions" in first:
         return list(longmemeval.talks(document))
-    if beam.is_beam(document):
+    if "turns" in first:
         return [beam.talk(path.parent.name or path.stem, document, read_json(path.parent / beam.QUESTIONS))]
     raise InvalidInputError(
         f"{path}: no known format: give a list of LoCoMo samples, of LongMemEval questions, or BEAM's chat.json"

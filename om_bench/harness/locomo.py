@@ -12,16 +12,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from om_api.domain.messages import Message
-from om_bench.harness.talks import RESOURCE, Talk, TalkQuestion
+from om_bench.harness.talks import Talk, TalkQuestion, turn
 
 _TIME = "%I:%M %p on %d %B, %Y"
 _STEP_MS = 30_000  # the format dates sessions, not turns
 _TURN = re.compile(r"D(\d+):(\d+)")
-
-
-def is_locomo(document: Any) -> bool:
-    """Whether a document is in this format."""
-    return bool(isinstance(document, list) and document and "conversation" in document[0])
 
 
 def talks(document: Sequence[dict[str, Any]]) -> Iterator[Talk]:
@@ -38,31 +33,23 @@ def _messages(conversation: dict[str, Any]) -> Iterator[Message]:
     sessions = sorted(int(name[8:]) for name in conversation if re.fullmatch(r"session_\d+", name))
     for session in sessions:
         begun = datetime.strptime(conversation[f"session_{session}_date_time"], _TIME).replace(tzinfo=UTC)
-        for place, turn in enumerate(conversation[f"session_{session}"]):
-            shown = f" [shares {turn['blip_caption']}]" if turn.get("blip_caption") else ""
-            text = f"{turn['speaker']}: {turn['text']}{shown}"
+        for place, said in enumerate(conversation[f"session_{session}"]):
+            shown = f" [shares {said['blip_caption']}]" if said.get("blip_caption") else ""
+            text = f"{said['speaker']}: {said['text']}{shown}"
             at = int(begun.timestamp() * 1000) + place * _STEP_MS
-            yield Message(
-                id=_id(turn["dia_id"]),
-                role="user",
-                content=text,
-                at=at,
-                timestamp=at,
-                thread_id="talk",
-                resource_id=RESOURCE,
-            )
+            yield turn(_id(said["dia_id"]), "user", text, at, "talk")
 
 
 def _question(entry: dict[str, Any], known: set[str]) -> TalkQuestion | None:
     """Evidence may hold several turns in one string, in a spelling of its own, or turns that are not there."""
-    turns = [_id(found[0]) for found in _TURN.finditer(" ".join(entry.get("evidence") or ()))]
-    evidence = tuple(dict.fromkeys(turn for turn in turns if turn in known))
+    named = [_id(found[0]) for found in _TURN.finditer(" ".join(entry.get("evidence") or ()))]
+    evidence = tuple(dict.fromkeys(name for name in named if name in known))
     answer = entry.get("answer")
     if answer in {None, ""} or not evidence:
         return None
     return TalkQuestion(str(entry["question"]), str(answer), evidence, f"category {entry.get('category', '?')}")
 
 
-def _id(turn: str) -> str:
-    found = _TURN.search(turn)
-    return f"D{int(found[1])}-{int(found[2])}" if found else turn.replace(":", "-")
+def _id(name: str) -> str:
+    found = _TURN.search(name)
+    return f"D{int(found[1])}-{int(found[2])}" if found else name.replace(":", "-")

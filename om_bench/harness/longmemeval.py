@@ -8,15 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from om_api.domain.messages import Message
-from om_bench.harness.talks import RESOURCE, Talk, TalkQuestion
+from om_bench.harness.talks import Talk, TalkQuestion, turn
 
 _WEEKDAY = re.compile(r"\s*\([A-Za-z]+\)\s*")
 _STEP_MS = 30_000  # the format dates sessions, not turns
-
-
-def is_longmemeval(document: Any) -> bool:
-    """Whether a document is in this format."""
-    return bool(isinstance(document, list) and document and "haystack_sessions" in document[0])
 
 
 def talks(document: Sequence[dict[str, Any]]) -> Iterator[Talk]:
@@ -36,20 +31,10 @@ def _history(entry: dict[str, Any]) -> tuple[list[Message], list[str]]:
     evidence: list[str] = []
     dated = zip(entry["haystack_dates"], entry["haystack_sessions"], strict=True)
     for session, (date, turns) in enumerate(sorted(dated, key=lambda pair: _ms(pair[0]))):
-        for place, turn in enumerate(turns):
+        for place, said in enumerate(turns):
             name, at = f"s{session}-{place}", _ms(date) + place * _STEP_MS
-            messages.append(
-                Message(
-                    id=name,
-                    role=turn["role"],
-                    content=turn["content"],
-                    at=at,
-                    timestamp=at,
-                    thread_id=f"s{session}",
-                    resource_id=RESOURCE,
-                )
-            )
-            if turn.get("has_answer"):
+            messages.append(turn(name, said["role"], said["content"], at, f"s{session}"))
+            if said.get("has_answer"):
                 evidence.append(name)
     return messages, evidence
 

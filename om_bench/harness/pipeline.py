@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 from typing import Self
 
 from om_api import ObservationalMemory, load_settings
 from om_api.cli.embedded import Embedded
-from om_api.context import Context
+from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
 from om_api.settings import Settings
 from om_api.store.memory import due
@@ -23,6 +23,12 @@ from om_workers.work.reflector import Reflector
 from om_workers.work.scope_worker import ScopeWorker
 from om_workers.work.sweep import Sweeper
 
+# what the documents recommend, because what is measured here says so: docs/benchmarks.md
+RECOMMENDED = ("buffer_tokens=0.3", "buffer_activation=0.9")
+# where money counts most: docs/costs.md
+THRIFTY = (
+    *RECOMMENDED, "message_threshold=16000", "observation_threshold=10000", "reflection.buffer_activation=0.9",
+)  # fmt: skip
 _CLAIMS = 100
 _MOST = 10_000  # units of work that one message can cause: more of them would never end
 _EXTRACTIVE = {
@@ -32,25 +38,38 @@ _EXTRACTIVE = {
 }
 
 
-class _Queue:
-    """What workers pass on, kept here until somebody works."""
+def _as_environment(settings: Sequence[str]) -> Mapping[str, str]:
+    """Settings by their names in the environment: "reflection.drain=false" is OM_REFLECTION__DRAIN."""
+    pairs = [tuple(word.strip() for word in setting.split("=", 1)) for setting in settings]
+    if wrong := [setting for setting, pair in zip(settings, pairs, strict=True) if not all(pair) or len(pair) == 1]:
+        raise InvalidInputError(f"{wrong[0]!r} is not NAME=VALUE: write it as in --set message_threshold=8000")
+    return {f"OM_{name.upper().replace('.', '__')}": value for name, value in pairs}
 
-    def __init__(self) -> None:
-        self.tasks: deque[tuple[str, tuple[str, ...]]] = deque()
+
+class KeptTasks:
+    """What workers pass on, kept here until somebody works; no more than the newest `most` of them."""
+
+    def __init__(self, most: int | None = None) -> None:
+        self.tasks: deque[tuple[str, tuple[str, ...]]] = deque(maxlen=most)
 
     def observe(self, scope: str, lease: str) -> None:
+        """See TaskQueues."""
         self.tasks.append(("observe", (scope, lease)))
 
     def reflect(self, scope: str, lease: str) -> None:
+        """See TaskQueues."""
         self.tasks.append(("reflect", (scope, lease)))
 
     def adopt(self, *keys: str) -> None:
+        """See TaskQueues."""
         self.tasks += (("adopt", (key,)) for key in keys)
 
     def waiting(self, _queue: str) -> int:
+        """See TaskQueues."""
         return 0
 
     def held(self, _queue: str) -> list[str]:
+        """See TaskQueues."""
         return []
 
 
@@ -60,7 +79,7 @@ class Pipeline:
     def __init__(self, settings: Settings, registry: Registry | None = None) -> None:
         self.om = ObservationalMemory(settings)
         self.message_threshold = settings.for_agent("bench").message_threshold  # no agent has settings of its own here
-        self._queue = _Queue()
+        self._queue = KeptTasks()
         self.services = wiring.build(settings, self._queue, registry=registry)
         self._dispatcher = Dispatcher(self.services)
 
@@ -87,14 +106,6 @@ class Pipeline:
             if not self.tick():
                 break
 
-    def context(self, thread: str, resource: str) -> Context:
-        """What the agent would read now."""
-        return self.om.get_context(thread, resource)
-
-    def clear(self, resource: str) -> None:
-        """Forget all of it, for the next run."""
-        self.om.clear(resource)
-
     def tick(self) -> bool:
         """Hand out and do what is due once; whether there was anything."""
         run, keys = self.services.run, self.services.keys
@@ -114,27 +125,28 @@ class Pipeline:
             self._look(verb, ids[0])
 
     def _look(self, verb: str, scope: str) -> None:
-        worker = ScopeWorker(self.services)
         if verb == "reflect":
-            Reflector(self.services, worker).reflect(scope)
-        elif (looked := worker.observe(scope, until=math.inf)).chunks:
-            Observer(self.services, worker).observe_chunks(scope, *looked.chunks)
+            Reflector(self.services).reflect(scope)
+        elif (looked := ScopeWorker(self.services).observe(scope, until=math.inf)).chunks:
+            Observer(self.services).observe_chunks(scope, *looked.chunks)
 
 
 @contextmanager
 def pipeline(
-    url: str | None, changed: Mapping[str, str], registry: Callable[[Settings], Registry] = Registry
+    url: str | None, changed: Sequence[str] = (), registry: Callable[[Settings], Registry] = Registry
 ) -> Iterator[Pipeline]:
     """A pipeline without a model, on a store of its own or on that of `url`, whose keys `om-bench:…` it uses.
 
-    `changed` are settings by their OM_ names, `registry` makes who knows the models. Raises StoreError and SettingsError.
+    `changed` are settings ("name=value"), `registry` makes who knows the models. Raises StoreError, SettingsError, and
+    InvalidInputError for what is not name=value.
     """
+    stated = _as_environment(changed)
     if url is None:
         with Embedded() as store, pipeline(store.url, changed, registry) as made:
             yield made
         return
     with TemporaryDirectory(prefix="om-bench-") as empty:
-        environ = {**_EXTRACTIVE, **changed, "OM_REDIS_URL": url, "OM_PREFIX": "om-bench", "OM_CONFIG_DIR": empty}
+        environ = {**_EXTRACTIVE, **stated, "OM_REDIS_URL": url, "OM_PREFIX": "om-bench", "OM_CONFIG_DIR": empty}
         settings = load_settings(environ=environ)
         with Pipeline(settings, registry(settings)) as made:
             yield made

@@ -32,6 +32,11 @@ class Talk(msgspec.Struct, frozen=True):
     people: tuple[str, ...] = ()
 
 
+def turn(name: str, role: str, content: Any, at: int, thread: str) -> Message:
+    """A message of a talk, at Unix ms."""
+    return Message(id=name, role=role, content=content, at=at, timestamp=at, thread_id=thread, resource_id=RESOURCE)
+
+
 def read_text(path: Path) -> str:
     """A file's text; raises InvalidInputError that names the file when there is none to be read."""
     try:

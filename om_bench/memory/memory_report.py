@@ -45,12 +45,8 @@ def measure(
     )
 
 
-def as_table(report: MemoryReport) -> str:
+def as_lines(report: MemoryReport) -> Iterator[str]:
     """The figures as Markdown, which reads well on a terminal too."""
-    return "\n".join(_lines(report))
-
-
-def _lines(report: MemoryReport) -> Iterator[str]:
     found = report.calibration
     yield f"{report.talks} conversations, {report.questions} questions with an answer and evidence for it."
     yield from table(["calibration", "S"], [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -11,13 +11,57 @@ from om_api.domain.message_tokens import Count
 from om_api.domain.messages import Message
 from om_api.language.dates import named_days
 from om_bench.harness.pipeline import Pipeline, pipeline
-from om_bench.harness.recommended import as_environment
 from om_bench.harness.talks import Talk
 from om_bench.memory.baselines import Searched, at_random, last, shown
-from om_bench.memory.replays import CacheReplay
 from om_bench.memory.support import Support
 from om_workers.llm.base import Request
 from om_workers.llm.extractive.observe import observe
+
+
+class CacheReplay:
+    """Contexts in the order they were read, each beside the one read before it in its thread.
+
+    `share` is how much of each context's bytes the next one begins with, over all of them: what a prompt cache holds that
+    is of use again. `phi` is what had to be read afresh for each token that was appended: 1.0 is a history that only grows.
+    """
+
+    def __init__(self, count: Callable[[str], int]) -> None:
+        self._count = count
+        self._last: dict[str, bytes] = {}
+        self._same = self._all = self._fresh = self._appended = 0
+
+    def read(self, text: str, appended: int, thread: str = "") -> None:
+        """Take in a thread's next context, which `appended` tokens of messages came before."""
+        now = text.encode()
+        if before := self._last.get(thread):
+            same = _common(before, now)
+            self._same += same
+            self._all += len(before)
+            self._fresh += self._count(now[same:].decode(errors="ignore"))
+            self._appended += appended
+        self._last[thread] = now
+
+    @property
+    def share(self) -> float:
+        """The bytes that were read again from the beginning on, of all that could have been; 1.0 before the second."""
+        return self._same / self._all if self._all else 1.0
+
+    @property
+    def phi(self) -> float:
+        """Tokens read afresh for each one appended; 0.0 before the second context."""
+        return self._fresh / self._appended if self._appended else 0.0
+
+
+def _common(before: bytes, now: bytes) -> int:
+    """How many bytes two texts have in common from the beginning on, found by halves."""
+    low, high = 0, min(len(before), len(now))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if before[:middle] == now[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 class Tally(msgspec.Struct):
@@ -127,7 +171,7 @@ def online(talks: Sequence[Talk], count: Count, settings: Sequence[str], url: st
     store of its own, or on that of `url`. Raises SettingsError and StoreError.
     """
     found = Online(tuple(settings), Tally(), Tally(), Tally(), [], [], [], [], [], [])
-    with pipeline(url, as_environment(settings)) as running:
+    with pipeline(url, settings) as running:
         for talk in talks:
             _replayed(talk, running, count, found)
     return found
@@ -141,7 +185,7 @@ def _replayed(talk: Talk, running: Pipeline, count: Count, found: Online) -> Non
     for message in talk.messages:
         running.push(message)
         texts.append(_written(message))
-        context, appended = running.context(message.thread_id, resource), count(texts[-1])
+        context, appended = running.om.get_context(message.thread_id, resource), count(texts[-1])
         ours.read(steady(context), appended, message.thread_id)
         whole.read(context.text, appended, message.thread_id)
         history.read("\n".join(texts), appended)
@@ -152,7 +196,7 @@ def _replayed(talk: Talk, running: Pipeline, count: Count, found: Online) -> Non
     found.whole_phi.append(round(whole.phi, 3))
     found.window_phi.append(round(sliding.phi, 3))
     found.history_phi.append(round(history.phi, 3))
-    running.clear(resource)
+    running.om.clear(resource)
 
 
 def steady(context: Context) -> str:

@@ -17,7 +17,6 @@ from om_api.domain.values import to_ms
 from om_api.domain.wire import parse_member
 from om_bench.harness.page import table
 from om_bench.harness.pipeline import Pipeline, pipeline
-from om_bench.harness.recommended import as_environment
 from om_bench.harness.talks import RESOURCE, read_text
 
 WEEK_MS = 7 * 86_400_000
@@ -77,7 +76,7 @@ def measure(
     planted, first, second = read_facts(facts), read_told(told, "told"), read_told(after, "after")
     found = []
     for settings in runs:
-        with pipeline(url, as_environment(settings)) as running:
+        with pipeline(url, settings) as running:
             found.append(_judged(planted, across(running, first, second), settings))
     return found
 
@@ -88,7 +87,7 @@ def _judged(facts: Sequence[PlantedFact], text: str, settings: tuple[str, ...]) 
     return Recall(settings, len(found), len(facts), missed, tokens.counter()(text))
 
 
-def as_table(runs: Sequence[Recall]) -> str:
+def as_lines(runs: Sequence[Recall]) -> list[str]:
     """What came of every run, in Markdown."""
     rows = [
         [
@@ -99,10 +98,11 @@ def as_table(runs: Sequence[Recall]) -> str:
         ]
         for run in runs
     ]
-    return "\n".join(table(["settings", "facts in the context", "share", "tokens of the context"], rows)).lstrip()
+    _, *lines = table(["settings", "facts in the context", "share", "tokens of the context"], rows)
+    return lines
 
 
-class _Told(msgspec.Struct):
+class _Timestamped(msgspec.Struct):
     timestamp: Any
 
 
@@ -117,11 +117,11 @@ def across(running: Pipeline, told: Sequence[Message], after: Sequence[Message])
         for start in range(0, len(moved), _BATCH):
             running.push(*moved[start : start + _BATCH])
         running.end_session(moved[-1].thread_id, moved[-1].resource_id)
-    return running.context("asking", told[0].resource_id).text
+    return running.om.get_context("asking", told[0].resource_id).text
 
 
 def _parse(line: str, thread: str) -> Message:
-    at = to_ms(msgspec.json.decode(line, type=_Told).timestamp)
+    at = to_ms(msgspec.json.decode(line, type=_Timestamped).timestamp)
     if at is None:
         raise InvalidInputError("`timestamp` is no time: give Unix ms or ISO 8601")
     return parse_member(line.encode(), thread, RESOURCE, at)

@@ -49,10 +49,6 @@ class Support:
         known = {key: self._holds(key, places) for keys in self.questions.values() for key in keys}
         return frozenset(question for question, keys in self.questions.items() if all(known[key] for key in keys))
 
-    def share(self, text: str) -> float:
-        """S: the share of the questions that a text supports; 0 where there are none."""
-        return len(self.supported(text)) / max(1, len(self.questions))
-
     def _holds(self, key: Key, places: dict[str, list[int]]) -> bool:
         found: dict[int, float] = defaultdict(float)
         for stem in sorted(key):

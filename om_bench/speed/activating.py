@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from statistics import median
 from typing import TYPE_CHECKING
 
 from om_api import Message
-from om_bench.harness.figures import Figure, beside, middle, us
-from om_bench.speed.stand import Stand
+from om_bench.speed.stand import Figure, Stand, beside, us
 
 if TYPE_CHECKING:
     import redis
@@ -26,7 +26,7 @@ def activation(stand: Stand) -> Iterator[Figure]:
     """An activation of 5,000 messages in the server's own statistics, beside a PING and beside one of 300."""
     pairs = [(_activated(stand, _MANY), _activated(stand, _FEW)) for _ in range(_TIMES + 1)][1:]
     many, few = [one for one, _ in pairs], [other for _, other in pairs]
-    ours = middle(many)
+    ours = median(many)
     ping, work = _ping(stand.bare), f"server's time to activate {_MANY:,} messages"
     yield Figure(
         work=f"{work}, beyond a PING's", ours=us(ours), reference=us(ping),

@@ -5,20 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import msgspec
 import redis
 
 from om_api import Message, ObservationalMemory, load_settings
 from om_api.cli.children import BEAT, WORKER
-from om_api.cli.embedded import Embedded
 from om_api.store.fleet.health import QUEUES
 from om_api.store.memory.keys import Keys
 from om_bench.harness.page import table
 from om_bench.speed.thinking import Thinking
-from om_bench.speed.working import PREFIX, start
+from om_bench.speed.working import PREFIX, configured, start
 
 _TOKENS = 6_000  # a chunk, as its sender counted them
 _AT_ONCE = 500
@@ -79,15 +76,8 @@ def measure(plan: BacklogPlan) -> Backlog:
     """Let agents come due while nobody works, start the fleet, and look twice a second until nothing is left."""
     with ExitStack() as held:
         model = held.enter_context(Thinking(plan.seconds))
-        store, folder = held.enter_context(Embedded()), Path(held.enter_context(TemporaryDirectory(prefix="om-bench-")))
-        memory = {"observer_model": "thinking", "reflector_model": "thinking"}
-        configured = {
-            "observational_memory": memory,
-            "models": {"thinking": {"provider": "openai", "base_url": model.url}},
-        }
-        (folder / "observational-memory.yaml").write_bytes(msgspec.json.encode(configured))
-        ours = {"OM_REDIS_URL": store.url, "OM_PREFIX": PREFIX, "OM_CONFIG_DIR": str(folder)}
-        bare = held.enter_context(redis.Redis.from_url(store.url, decode_responses=True))
+        url, ours = configured(held, {"provider": "openai", "base_url": model.url})
+        bare = held.enter_context(redis.Redis.from_url(url, decode_responses=True))
         _come_due(held.enter_context(ObservationalMemory(load_settings(environ=ours))), plan.agents)
         _flood(bare, plan.junk)
         for _ in range(plan.workers):
@@ -136,12 +126,8 @@ def _is_drained(moment: BacklogSample, plan: BacklogPlan) -> bool:
     return moment.observed >= plan.agents and not moment.due and not moment.queue
 
 
-def as_table(found: Backlog) -> str:
+def as_lines(found: Backlog) -> Iterator[str]:
     """What was found, as Markdown."""
-    return "\n".join(_lines(found)) + "\n"
-
-
-def _lines(found: Backlog) -> Iterator[str]:
     plan = found.plan
     yield (
         f"{plan.agents:,} agents came due, and {plan.junk:,} names that nobody wrote under, while nobody worked; then"
@@ -160,6 +146,7 @@ def _lines(found: Backlog) -> Iterator[str]:
         ["s", "observed", "due", "queue", "calls"],
         [(each.at, f"{each.observed:,}", f"{each.due:,}", each.queue, f"{each.calls:,}") for each in rows],
     )
+    yield ""
 
 
 def _time(seconds: float | None) -> str:

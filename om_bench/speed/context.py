@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from functools import partial
+from statistics import median
 from threading import Barrier
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from om_api import ObservationalMemory
 from om_api.domain.values import Scope
 from om_api.store.driver.connection import Connection
+from om_api.store.driver.steps import pack
 from om_api.store.memory import context_query, reading
 from om_api.store.memory.keys import Keys
-from om_bench.harness.figures import Figure, middle, side_by_side, timed, us
-from om_bench.speed.floor import Floor
 from om_bench.speed.full import THREAD, Full
-from om_bench.speed.stand import Stand
+from om_bench.speed.stand import Figure, Stand, side_by_side, timed, us
 
+_BUFFER = 2 * 2**20
+_SILENCE_S = 0.2
 _THREADS = 10
 _TALKS, _TURNS = 50, 20
 _BURSTS, _IN_A_BURST = 40, 5
@@ -25,6 +30,49 @@ _CLIENTS = 5
 _SLOW_REACH = 8
 _WORK = "`get_context` and its chat messages, 40k tokens of observations and 30k raw"
 _FLOOR = "the same bytes from a bare socket"
+
+
+class Floor:
+    """Commands in one MULTI/EXEC, asked over a socket of its own and read into one large buffer, never parsed.
+
+    The replies must have the same length every time.
+    """
+
+    def __init__(self, url: str, commands: Sequence[tuple[Any, ...]]) -> None:
+        parts = urlsplit(url)
+        self._socket = socket.create_connection((parts.hostname or "127.0.0.1", parts.port or 6379))
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._into = memoryview(bytearray(_BUFFER))
+        if parts.password:
+            self._ask(pack([("AUTH", *filter(None, [parts.username]), unquote(parts.password))]))
+        if parts.path.strip("/"):
+            self._ask(pack([("SELECT", parts.path.strip("/"))]))
+        self._question = pack(commands)
+        self.length = self._ask(self._question)
+
+    def read(self) -> None:
+        """Read all of it once."""
+        self._socket.sendall(self._question)
+        got = 0
+        while got < self.length:
+            got += self._socket.recv_into(self._into[got:])
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._socket.close()
+
+    def _ask(self, question: bytes) -> int:
+        """Ask something and wait for the end of the answer; its length."""
+        self._socket.sendall(question)
+        self._socket.settimeout(_SILENCE_S)
+        got = 0
+        try:
+            while True:
+                got += self._socket.recv_into(self._into)
+        except TimeoutError:
+            return got
+        finally:
+            self._socket.settimeout(None)
 
 
 class _Reader:
@@ -69,12 +117,12 @@ def context(stand: Stand) -> Iterator[Figure]:
 
 def _figures(threads: str, ours: list[float], floor: list[float], reach: float) -> Iterator[Figure]:
     work = f"{_WORK}, {threads}"
-    yield _figure(f"{work}, p50", middle(ours), floor, reach)
+    yield _figure(f"{work}, p50", median(ours), floor, reach)
     yield _figure(f"{work}, p99", _slow(ours), floor, _SLOW_REACH)
 
 
 def _figure(work: str, ours: float, floor: list[float], reach: float | None) -> Figure:
-    least = middle(floor)
+    least = median(floor)
     reference = f"{_FLOOR}: {us(least)} (p99 {us(_slow(floor))})"
     return Figure(work=work, ours=us(ours), reference=reference, value=ours / least, reach=reach)
 
@@ -126,7 +174,7 @@ def _first(stand: Stand, agents: Sequence[_Reader]) -> Figure:
     """What a client takes that knows nothing of a thread yet: for who reads each thread once."""
     ours = [duration for _ in range(_CLIENTS) for duration in _firsts(stand, agents)]
     floor = [timed(agent.floor.read) for _ in range(_CLIENTS) for agent in agents]
-    return _figure(f"{_WORK}, a client's first of a thread, p50", middle(ours), floor, None)
+    return _figure(f"{_WORK}, a client's first of a thread, p50", median(ours), floor, None)
 
 
 def _firsts(stand: Stand, agents: Sequence[_Reader]) -> list[float]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterator
+from statistics import median
 
 from om_api.domain.messages import Message
 from om_api.domain.tokens import counter
-from om_bench.harness.figures import Figure, middle
 from om_bench.harness.talks import RESOURCE, Talk
 from om_bench.memory.quality import observed
-from om_bench.speed.stand import Stand
+from om_bench.speed.stand import Figure, Stand
 
 _MESSAGES = 1_500
 _SHARES = (0.1, 0.25)  # of the conversation's tokens
@@ -58,7 +58,7 @@ def extractive_observer(_: Stand) -> Iterator[Figure]:
     talk = Talk("spoken", tuple(_spoken(random.Random(1))), ())
     whole = sum(map(counter(), (message.text() for message in talk.messages)))
     for share in _SHARES:
-        taken = middle([_took(talk, int(share * whole)) for _ in range(_ROUNDS)])
+        taken = median([_took(talk, int(share * whole)) for _ in range(_ROUNDS)])
         yield Figure(
             work=f"extractive observer, {share:.0%} of the tokens",
             ours=f"{1e6 * taken / _MESSAGES:.0f} us a message",

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 
 import msgspec
 
-from om_bench.harness.figures import Figure
 from om_bench.harness.page import table
-from om_bench.speed.rooms import ROOMS
-from om_bench.speed.stand import stand
+from om_bench.speed import activating, context, extracting, idling, working, writing
+from om_bench.speed.stand import Figure, Stand, stand
+
+ROOMS: Mapping[str, Callable[[Stand], Iterator[Figure]]] = {
+    "add_message": writing.add_message,
+    "add_messages": writing.add_messages,
+    "memory": writing.memory_of_a_message,
+    "get_context": context.context,
+    "observer_tick": idling.observer_tick,
+    "idle_agents": idling.idle_agents,
+    "activation": activating.activation,
+    "extractive_observer": extracting.extractive_observer,
+    "worker_cpu": working.worker_cpu,
+    "calls_in_flight": working.calls_in_flight,
+}
 
 
 class Measured(msgspec.Struct):
@@ -40,12 +52,8 @@ def _machine(server: dict[str, object]) -> str:
     )
 
 
-def as_table(measured: Measured) -> str:
+def as_lines(measured: Measured) -> Iterator[str]:
     """The report in Markdown."""
-    return "\n".join(_lines(measured))
-
-
-def _lines(measured: Measured) -> Iterator[str]:
     yield f"Measured on {measured.day}: {measured.machine}."
     yield from table(["work", "ours", "reference", "value", "reach", "met"], map(_row, measured.figures))
 

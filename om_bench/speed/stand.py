@@ -1,14 +1,67 @@
-"""The stand that everything is measured on: one store, our client and workers on it, and the bare client library."""
+"""The stand that everything is measured on: one store, our client and workers on it, the bare client library; and its figures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from statistics import median
 
+import msgspec
 import redis
 
 from om_api.cli.embedded import Embedded
 from om_bench.harness.pipeline import Pipeline, pipeline
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the report.
+
+    `value` is what is held against `reach` (None: it is told and not judged): a ratio of ours to its reference, or what
+    `unit` says. `ours` and `reference` are what it was made of, in words for people ("83.1 us").
+    """
+
+    work: str
+    ours: str
+    reference: str
+    value: float
+    reach: float | None
+    unit: str = "x"
+    at_least: bool = False
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target was reached; None without one."""
+        if self.reach is None:
+            return None
+        return self.value >= self.reach if self.at_least else self.value <= self.reach
+
+
+def us(seconds: float) -> str:
+    """A duration for people, in microseconds."""
+    return f"{seconds * 1e6:,.1f} us"
+
+
+def timed(work: Callable[[], object]) -> float:
+    """How long one call took, in seconds."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def side_by_side(
+    ours: Callable[[], object], reference: Callable[[], object], rounds: int
+) -> tuple[list[float], list[float]]:
+    """Durations of both in seconds, call by call in turns, so that what slows the machine down slows both."""
+    pairs = [(timed(ours), timed(reference)) for _ in range(rounds)]
+    return [one for one, _ in pairs], [other for _, other in pairs]
+
+
+def beside(work: str, ours: list[float], reference: list[float], reach: float, what: str = "") -> Figure:
+    """The median of our durations over that of their reference, which `what` names."""
+    one, other = median(ours), median(reference)
+    named = f"{us(other)}: {what}" if what else us(other)
+    return Figure(work=work, ours=us(one), reference=named, value=one / other, reach=reach)
 
 
 class Stand:
@@ -26,6 +79,6 @@ def stand(url: str | None) -> Iterator[Stand]:
         with Embedded() as store, stand(store.url) as made:
             yield made
         return
-    with pipeline(url, {}) as running, redis.Redis.from_url(url) as bare:
+    with pipeline(url) as running, redis.Redis.from_url(url) as bare:
         running.om.ping()
         yield Stand(url, running, bare)

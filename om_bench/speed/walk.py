@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from om_api import Message
+from om_bench.harness.page import table
 from om_bench.harness.pipeline import Pipeline, pipeline
 from om_bench.speed.thinking import Thinking
 
@@ -109,15 +110,9 @@ def _said(n: int) -> Message:
 def measure(url: str | None) -> list[Walk]:
     """Every walk, each of them warm: the same was done once before."""
     with Thinking(_THINKS_S) as model:
-        changed = {
-            "OM_OBSERVER_MODEL": "thinking",
-            "OM_REFLECTOR_MODEL": "thinking",
-            "OM_MODELS__THINKING__PROVIDER": "openai",
-            "OM_MODELS__THINKING__BASE_URL": model.url,
-            "OM_MESSAGE_THRESHOLD": "100000",
-            "OM_BUFFER_TOKENS": "2000",
-        }
-        with pipeline(url, changed) as running:
+        provider = ("models.thinking.provider=openai", f"models.thinking.base_url={model.url}")
+        models = ("observer_model=thinking", "reflector_model=thinking", *provider)
+        with pipeline(url, (*models, "message_threshold=100000", "buffer_tokens=2000")) as running:
             return _walks(running, model)
 
 
@@ -125,7 +120,7 @@ def _walks(running: Pipeline, model: Thinking) -> list[Walk]:
     om = running.om
 
     def read() -> object:
-        return running.context("t", "r").as_openai()
+        return running.om.get_context("t", "r").as_openai()
 
     def until_asked() -> None:
         before = model.answered
@@ -151,8 +146,8 @@ def _walks(running: Pipeline, model: Thinking) -> list[Walk]:
     return found
 
 
-def as_table(walks: list[Walk]) -> str:
+def as_lines(walks: list[Walk]) -> list[str]:
     """The walks as a table of a Markdown page."""
-    rows = [f"| {w.work} | {w.calls:,} | {w.files} | {w.depth} | {w.trips} | {w.waiting} |" for w in walks]
-    head = ["| what | calls of ours | files | depth | round trips | threads beside |", "|---|---|---|---|---|---|"]
-    return "\n".join([*head, *rows])
+    head = ["what", "calls of ours", "files", "depth", "round trips", "threads beside"]
+    _, *lines = table(head, [[w.work, f"{w.calls:,}", w.files, w.depth, w.trips, w.waiting] for w in walks])
+    return lines

@@ -19,12 +19,11 @@ from om_api.cli.children import BEAT, WORKER, Child
 from om_api.cli.embedded import Embedded
 from om_api.domain.errors import StoreError
 from om_api.store.memory.keys import Keys
-from om_bench.harness.figures import Figure
-from om_bench.speed.stand import Stand
+from om_bench.speed.stand import Figure, Stand
 from om_bench.speed.thinking import NOTES, Thinking
 
 PREFIX = "om-bench"
-_WORDS = (
+_WORDS = [
     "agree",
     "answer",
     "build",
@@ -36,7 +35,7 @@ _WORDS = (
     "invoice",
     "letter",
     "meeting",
-)
+]
 _MESSAGES, _TOKENS = 60, 100  # of a push: a chunk of 6,000 tokens, in messages of about 400 bytes
 _AGENTS, _PUSHES = 50, 5  # five chunks of 6,000 tokens: the last push brings an activation, as everywhere
 _IDLE_S = 5.0
@@ -135,17 +134,22 @@ def _working(model: Mapping[str, object], threads: int | None, backlog: Sequence
     Of each agent of the `backlog` a chunk waits for them before they start.
     """
     with ExitStack() as held:
-        store, folder = held.enter_context(Embedded()), Path(held.enter_context(TemporaryDirectory(prefix="om-bench-")))
-        memory = {"observer_model": "thinking", "reflector_model": "thinking", "observer_interval": "1s"}
-        configured = {"observational_memory": memory, "models": {"thinking": model}}
-        (folder / "observational-memory.yaml").write_bytes(msgspec.json.encode(configured))
-        ours = {"OM_REDIS_URL": store.url, "OM_PREFIX": PREFIX, "OM_CONFIG_DIR": str(folder)}
+        url, ours = configured(held, model, observer_interval="1s")
         om = held.enter_context(ObservationalMemory(load_settings(environ=ours)))
         for name in backlog:
             om.add_messages(_said(name))
         worker = start(held, [*WORKER, *(["-c", str(threads)] if threads else [])], ours)
         start(held, BEAT, ours)
-        yield _Working(om, held.enter_context(redis.Redis.from_url(store.url)), worker)
+        yield _Working(om, held.enter_context(redis.Redis.from_url(url)), worker)
+
+
+def configured(held: ExitStack, model: Mapping[str, object], **memory: str) -> tuple[str, dict[str, str]]:
+    """The address of a store, and settings by which processes use it and one model, until `held` is closed."""
+    store, folder = held.enter_context(Embedded()), Path(held.enter_context(TemporaryDirectory(prefix="om-bench-")))
+    named = {"observer_model": "thinking", "reflector_model": "thinking", **memory}
+    stated = {"observational_memory": named, "models": {"thinking": model}}
+    (folder / "observational-memory.yaml").write_bytes(msgspec.json.encode(stated))
+    return store.url, {"OM_REDIS_URL": store.url, "OM_PREFIX": PREFIX, "OM_CONFIG_DIR": str(folder)}
 
 
 def start(held: ExitStack, words: Sequence[str], ours: Mapping[str, str]) -> Child:

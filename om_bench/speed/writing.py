@@ -18,8 +18,7 @@ from om_api import AsyncObservationalMemory, Message
 from om_api.cli.demo import RECORDING
 from om_api.domain.values import new_id
 from om_api.domain.wire import encode_message
-from om_bench.harness.figures import Figure, beside, side_by_side
-from om_bench.speed.stand import Stand
+from om_bench.speed.stand import Figure, Stand, beside, side_by_side
 
 _AGENTS = 50
 _CONTENT = 246  # characters: with the fields around them a member takes 400 bytes

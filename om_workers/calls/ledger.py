@@ -48,11 +48,11 @@ class Ledger:
     for each budget that it is used up.
     """
 
-    def __init__(self, settings: Settings, connection: Connection, keys: Keys, telling: EventPublisher) -> None:
+    def __init__(self, settings: Settings, connection: Connection, keys: Keys, events: EventPublisher) -> None:
         self._settings = settings
         self._run = connection.run
         self._keys = keys
-        self._telling = telling
+        self._events = events
         self._clock = ServerClock()
         self._warned: LRU[str, bool] = LRU(WARNED)
         self._told: LRU[tuple[str, str], str] = LRU(TOLD)  # whose budget of what -> the day on which it was used up
@@ -76,7 +76,7 @@ class Ledger:
         entry, limits = new_id(), (_most(own, micros), _most(total, micros))
         reserved = self._run(spending.reserve(self._keys, self._clock, resource, entry, need, *limits))
         if reserved.used_up:
-            raise self._refused(_Reached.of(reserved, resource, total if reserved.of_all else own))
+            raise self._refused(reserved, resource, (total if reserved.of_all else own).then)
         return Entry(entry, resource, purpose, model, reserved.day, expected)
 
     def close(self, entry: Entry, usage: Usage | None, *, failed: bool = False) -> float | None:
@@ -94,7 +94,7 @@ class Ledger:
             bill = _bill(entry, used, micros, failed=failed or usage is None, billed=usage is not None)
             with suppress(StoreError):
                 self._run(spending.settle(self._keys, entry.day, entry.resource, entry.id, need, bill))
-            self._telling.billed(entry.resource, entry.purpose, micros)
+            self._events.billed(entry.resource, entry.purpose, micros)
         return None if micros is None else micros / MICROS
 
     def cancel(self, entry: Entry) -> None:
@@ -109,45 +109,22 @@ class Ledger:
                 self._warned.put(model, value=True)
                 _log.warning("price_unknown", model=model, instead="no budget in dollars bounds it; state its prices")
 
-    def _refused(self, reached: _Reached) -> BudgetReachedError:
-        whose = (reached.whose, reached.setting)
-        if self._told.get(whose) != reached.day:
-            self._told.put(whose, reached.day)
-            _log.warning("budget_reached", agent=reached.whose, setting=reached.setting, then=reached.then)
-            self._telling.budget_reached(reached.resource, reached.setting, reached.then, reached.day)
-        return reached.error()
-
-
-class _Reached(NamedTuple):
-    """A budget that is used up: whose, which setting, on which day, for how many seconds more, and what then."""
-
-    whose: str
-    setting: str
-    day: str
-    seconds: float
-    then: str
-
-    @classmethod
-    def of(cls, reserved: Reserved, resource: str, budget: BudgetSettings) -> _Reached:
-        """What a refusal of the store's means."""
+    def _refused(self, reserved: Reserved, resource: str, then: str) -> BudgetReachedError:
+        """The error, which asks to come back within minutes, not everybody in the same second."""
         what = "dollars" if reserved.used_up == "micros" else reserved.used_up
         group, whose = ("total_budget", "all agents") if reserved.of_all else ("budget", resource)
+        setting, day = f"{group}.{what}_per_day", reserved.day
+        if self._told.get((whose, setting)) != day:
+            self._told.put((whose, setting), day)
+            _log.warning("budget_reached", agent=whose, setting=setting, then=then)
+            self._events.budget_reached("" if reserved.of_all else resource, setting, then, day)
         seconds = (DAY_MS - reserved.now % DAY_MS) / 1000
-        return cls(whose, f"{group}.{what}_per_day", reserved.day, seconds, budget.then)
-
-    @property
-    def resource(self) -> str:
-        """Whose budget it is; "" for that of all."""
-        return "" if self.setting.startswith("total_") else self.whose
-
-    def error(self) -> BudgetReachedError:
-        """The error, which asks to come back within minutes, not everybody in the same second."""
         text = (
-            f"the budget of {self.whose} is used up for {self.day} ({self.setting}): no model was asked; raise it, "
-            f"or wait {self.seconds / 3600:.1f} h for the next UTC day"
+            f"the budget of {whose} is used up for {day} ({setting}): no model was asked; raise it, "
+            f"or wait {seconds / 3600:.1f} h for the next UTC day"
         )
-        wait = min(self.seconds, _LONGEST_WAIT_S * random.uniform(0.8, 1))
-        return BudgetReachedError(text, retry_after=wait, instead="extractive" if self.then == "extractive" else None)
+        wait = min(seconds, _LONGEST_WAIT_S * random.uniform(0.8, 1))
+        return BudgetReachedError(text, retry_after=wait, instead="extractive" if then == "extractive" else None)
 
 
 def _used(entry: Entry, usage: Usage) -> Tokens:

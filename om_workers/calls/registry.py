@@ -19,39 +19,10 @@ from om_workers.llm.extractive import Extractive
 from om_workers.llm.scripted import Scripted
 
 Variable: TypeAlias = Callable[[str], str | None]
-Factory: TypeAlias = "Callable[[str, ModelSettings, Variable, WaitFor], Model]"
 MADE = 256  # models with their settings, of each time they were changed
 KEPT_REQUESTS = 100
+_PROVIDERS = ("extractive", "gemini", "openai", "scripted")
 _log = structlog.get_logger("om_workers")
-
-
-def _extractive(_name: str, _settings: ModelSettings, _variable: Variable, _wait: WaitFor) -> Model:
-    return Extractive()
-
-
-def _gemini(name: str, settings: ModelSettings, variable: Variable, wait: WaitFor) -> Model:
-    from om_workers.llm.gemini import Gemini  # noqa: PLC0415 -- each SDK takes half a second and 30 MB, used or not
-
-    return Gemini(name, settings, key_of(name, settings, variable), wait)
-
-
-def _openai(name: str, settings: ModelSettings, variable: Variable, wait: WaitFor) -> Model:
-    from om_workers.llm.openai_compatible import OpenAICompatible  # noqa: PLC0415 -- the same
-
-    return OpenAICompatible(name, settings, key_of(name, settings, variable), wait)
-
-
-def _scripted(name: str, settings: ModelSettings, _variable: Variable, wait: WaitFor) -> Model:
-    delay, answer = settings.options.get("delay", 0), settings.options.get("answer", "")
-    return Scripted.echo(name=name, delay=float(delay), answer=str(answer), keep=KEPT_REQUESTS, wait=wait)
-
-
-_PROVIDERS: dict[str, Factory] = {
-    "extractive": _extractive,
-    "gemini": _gemini,
-    "openai": _openai,
-    "scripted": _scripted,
-}
 
 
 def key_of(name: str, settings: ModelSettings, variable: Variable) -> str:
@@ -126,7 +97,7 @@ class Registry:
             model=name,
             provider=provider,
             reason=reason,
-            available=sorted(_PROVIDERS),
+            available=list(_PROVIDERS),
             instead="the next model of the list, at last the extractive observer and reflector, which need no key",
         )
         return None
@@ -134,4 +105,16 @@ class Registry:
     def _provided(self, provider: str, name: str, settings: ModelSettings) -> Model:
         if provider not in _PROVIDERS:
             raise SettingsError(f"there is no provider {provider}; permitted: {', '.join(_PROVIDERS)}")
-        return _PROVIDERS[provider](name, settings, self._settings.variable, self._wait)
+        if provider == "extractive":
+            return Extractive()
+        if provider == "scripted":
+            delay, answer = settings.options.get("delay", 0), settings.options.get("answer", "")
+            options = {"name": name, "keep": KEPT_REQUESTS, "wait": self._wait}
+            return Scripted.echo(delay=float(delay), answer=str(answer), **options)
+        if provider == "gemini":
+            from om_workers.llm.gemini import Gemini  # noqa: PLC0415 -- each SDK takes half a second and 30 MB, used or not
+
+            return Gemini(name, settings, key_of(name, settings, self._settings.variable), self._wait)
+        from om_workers.llm.openai_compatible import OpenAICompatible  # noqa: PLC0415 -- the same
+
+        return OpenAICompatible(name, settings, key_of(name, settings, self._settings.variable), self._wait)

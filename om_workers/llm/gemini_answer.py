@@ -9,9 +9,9 @@ import msgspec
 
 from om_api.domain.errors import ModelError
 from om_api.domain.learned import learned
-from om_workers.llm.answers import NO_ROOM, WITHHELD, usable
 from om_workers.llm.base import Usage
 from om_workers.llm.faults import bounded
+from om_workers.llm.provider import NO_ROOM, WITHHELD, ProviderAnswer, usable
 
 _COMPLETE = {"", "STOP", "FINISH_REASON_UNSPECIFIED"}
 _OUT_OF_ROOM = {"MAX_TOKENS", "CONTINUATION"}
@@ -46,30 +46,41 @@ class _Feedback(msgspec.Struct, frozen=True, rename="camel"):
 
 
 @learned
-class GeminiAnswer(msgspec.Struct, frozen=True, rename="camel"):
-    """One answer; whatever else stands in it is passed over. `error` is how gateways fail with a status of success."""
+class _GeminiUsage(msgspec.Struct, frozen=True, rename="camel"):
+    prompt_token_count: int | None = None
+    cached_content_token_count: int | None = None
+    candidates_token_count: int | None = None
+    thoughts_token_count: int | None = None
 
-    candidates: list[_Candidate] | None = None
+
+@learned
+class GeminiAnswer(ProviderAnswer, frozen=True, rename="camel"):
+    """One answer of Gemini's."""
+
+    choices: list[_Candidate] | None = msgspec.field(default=None, name="candidates")
     prompt_feedback: _Feedback | None = None
     usage_metadata: Any = None
-    error: Any = None
 
-
-def text_of(model: str, answer: GeminiAnswer) -> str:
-    """The answer's text; ModelError if it cannot be used.
-
-    A blocked prompt lies in the request: not retryable. An answer without candidates and without a word why is the
-    provider's fault.
-    """
-    if answer.prompt_feedback and answer.prompt_feedback.block_reason:
-        why = _named(answer.prompt_feedback.block_reason)
-        raise ModelError(
-            f"{model}: the request was blocked by the provider ({why}); {WITHHELD}", retryable=False, why="refused"
+    def _usage(self) -> Usage:
+        """As the provider bills it: thoughts are output."""
+        used = msgspec.convert(self.usage_metadata or {}, _GeminiUsage, strict=False)
+        return Usage(
+            input=used.prompt_token_count or 0,
+            cached=used.cached_content_token_count or 0,
+            output=(used.candidates_token_count or 0) + (used.thoughts_token_count or 0),
         )
-    if not answer.candidates:
-        raise ModelError(f"{model} answered without candidates; it is asked again by itself", why="unusable")
-    candidate = answer.candidates[0]
-    return usable(model, candidate.text, _cut(model, candidate.finish_reason or ""))
+
+    def _text(self, model: str) -> str:
+        """A blocked prompt lies in the request; an answer without candidates and without a word why is the provider's fault."""
+        if self.prompt_feedback and self.prompt_feedback.block_reason:
+            why = _named(self.prompt_feedback.block_reason)
+            raise ModelError(
+                f"{model}: the request was blocked by the provider ({why}); {WITHHELD}", retryable=False, why="refused"
+            )
+        if not self.choices:
+            raise ModelError(f"{model} answered without candidates; it is asked again by itself", why="unusable")
+        candidate = self.choices[0]
+        return usable(model, candidate.text, _cut(model, candidate.finish_reason or ""))
 
 
 def _cut(model: str, reason: str) -> str:
@@ -85,27 +96,6 @@ def _cut(model: str, reason: str) -> str:
 
 def _named(reason: str) -> str:
     return reason if _REASON.fullmatch(reason) else "for a reason that is none of Gemini's"
-
-
-@learned
-class _GeminiUsage(msgspec.Struct, frozen=True, rename="camel"):
-    prompt_token_count: int | None = None
-    cached_content_token_count: int | None = None
-    candidates_token_count: int | None = None
-    thoughts_token_count: int | None = None
-
-
-def usage_of(answer: GeminiAnswer) -> Usage:
-    """Tokens as the provider bills them, thoughts as output; zeros if it does not say, or not legibly."""
-    try:
-        used = msgspec.convert(answer.usage_metadata or {}, _GeminiUsage, strict=False)
-    except msgspec.ValidationError:
-        return Usage()
-    return Usage(
-        input=used.prompt_token_count or 0,
-        cached=used.cached_content_token_count or 0,
-        output=(used.candidates_token_count or 0) + (used.thoughts_token_count or 0),
-    )
 
 
 @learned

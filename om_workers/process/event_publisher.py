@@ -5,14 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from typing import NamedTuple, Protocol
-
-import msgspec
+from typing import Any, NamedTuple
 
 from om_api.domain import events
 from om_api.domain.errors import InvalidInputError, ModelError, StoreError, Why
 from om_api.domain.events import Event
-from om_api.domain.messages import Message
 from om_api.domain.values import Chunk, Generation, Observation, Outcome, Scope
 from om_api.settings import Settings
 from om_api.store.driver.connection import Connection
@@ -27,29 +24,13 @@ from om_api.store.memory.server_clock import ServerClock
 _WHO = {"observe": "observer", "reflect": "reflector"}
 
 
-class Cut(NamedTuple):
-    """A new chunk: whose messages it holds, how many, and of how many tokens."""
+class ChunkSummary(NamedTuple):
+    """What is told of a chunk: whose messages it holds, how many, and of how many tokens."""
 
     thread: str
     chunk: str
     messages: int
     message_tokens: int
-
-
-class ChunkRead(Protocol):
-    """A chunk as whoever works on it has read it."""
-
-    @property
-    def scope(self) -> Scope:
-        """The scope whose memory it belongs to."""
-
-    @property
-    def chunk(self) -> Chunk:
-        """What the store says of it."""
-
-    @property
-    def messages(self) -> Sequence[Message]:
-        """Its messages."""
 
 
 class EventPublisher:
@@ -63,16 +44,14 @@ class EventPublisher:
 
     def tell(self, *told: Event) -> None:
         """Publish events in one round trip; nothing for none."""
-        if told:
-            with suppress(StoreError):
-                self._publish(told)
-
-    def _publish(self, told: Sequence[Event]) -> None:
-        clock = self._clock or ServerClock()
-        if self._clock is None:
-            clock.seen(self._run(due.server_ms(once=True)))
-            self._clock = clock
-        clock.seen(self._run(stream.publish(self._keys, told, self._caps(), clock.ms())))
+        if not told:
+            return
+        with suppress(StoreError):
+            clock = self._clock or ServerClock()
+            if self._clock is None:
+                clock.seen(self._run(due.server_ms(once=True)))
+                self._clock = clock
+            clock.seen(self._run(stream.publish(self._keys, told, self._caps(), clock.ms())))
 
     def _caps(self) -> Caps:
         memory = self._settings.memory
@@ -85,26 +64,28 @@ class EventPublisher:
 
     # -- chunks -------------------------------------------------------------------------------------------------------
 
-    def sealed(self, scope: Scope, cut: Sequence[Cut]) -> None:
+    def sealed(self, scope: Scope, cut: Sequence[ChunkSummary]) -> None:
         """Chunks were cut out of what was raw."""
-        self.tell(*(Event(kind="sealed", resource=scope.resource, **one._asdict()) for one in cut))
+        self.tell(*(_of_chunk("sealed", scope, one) for one in cut))
 
-    def observing(self, *reads: ChunkRead) -> float:
+    def observing(self, scope: Scope, *chunks: ChunkSummary) -> float:
         """A model is asked to observe chunks; the moment, from which it is reckoned how long that took."""
         began = time.monotonic()
-        self.tell(*(_of_chunk("observing", read) for read in reads))
+        self.tell(*(_of_chunk("observing", scope, chunk) for chunk in chunks))
         return began
 
-    def buffered(self, read: ChunkRead, made: Observation, began: float) -> None:
+    def buffered(self, scope: Scope, chunk: ChunkSummary, made: Observation, began: float) -> None:
         """A chunk's observation was stored that was asked for when it `began`."""
-        event = _of_chunk("buffered", read, seconds=_since(began), cost=made.cost)
-        self.tell(msgspec.structs.replace(event, tokens=made.tokens, model=made.model))
+        took = _since(began)
+        self.tell(
+            _of_chunk("buffered", scope, chunk, seconds=took, cost=made.cost, tokens=made.tokens, model=made.model)
+        )
 
-    def isolated(self, read: ChunkRead, did: Outcome) -> None:
+    def isolated(self, scope: Scope, chunk: ChunkSummary, did: Outcome) -> None:
         """A chunk could not be observed: it was split, or its one message quarantined."""
         kinds = {Outcome.SPLIT: "split", Outcome.REJECTED: "quarantined"}
         if did in kinds:
-            self.tell(_of_chunk(kinds[did], read))
+            self.tell(_of_chunk(kinds[did], scope, chunk))
 
     def adopted(self, resource: str, thread: str, adopted: Adopted | None) -> None:
         """Messages that a plain client wrote could not be accepted, if there were any."""
@@ -125,8 +106,12 @@ class EventPublisher:
     def reflecting(self, scope: Scope, generation: int, observations: int, tokens: int) -> float:
         """A model is asked to condense observations, of so many tokens with the generation before; the moment."""
         began = time.monotonic()
-        event = Event(kind="reflecting", resource=scope.resource, thread=scope.thread, generation=generation)
-        self.tell(msgspec.structs.replace(event, observations=observations, input_tokens=tokens))
+        self.tell(
+            Event(
+                kind="reflecting", resource=scope.resource, thread=scope.thread, generation=generation,
+                observations=observations, input_tokens=tokens,
+            )
+        )  # fmt: skip
         return began
 
     def drafted(self, scope: Scope, made: Generation, began: float) -> None:
@@ -184,17 +169,8 @@ def why(error: Exception) -> Why:
     return "store" if isinstance(error, StoreError) else "other"
 
 
-def _of_chunk(kind: str, read: ChunkRead, seconds: float | None = None, cost: float | None = None) -> Event:
-    return Event(
-        kind=kind,
-        resource=read.scope.resource,
-        thread=read.chunk.thread,
-        chunk=read.chunk.id,
-        messages=len(read.messages),
-        message_tokens=read.chunk.tokens,
-        seconds=seconds,
-        cost=cost,
-    )
+def _of_chunk(kind: str, scope: Scope, chunk: ChunkSummary, **more: Any) -> Event:
+    return Event(kind=kind, resource=scope.resource, **chunk._asdict(), **more)
 
 
 def _of_reflection(

@@ -26,7 +26,7 @@ class Evidence:
             if fact.kind is FactKind.NUMBER:
                 value, _, unit = fact.key.partition(" ")
                 self._units[value].add(unit)
-        self._days = {day[1:]: set[int]() for day in days(whole)}
+        self._days: dict[tuple[int, int], set[int]] = defaultdict(set)
         for day in days(whole):
             self._days[day[1:]].add(day.year)
         self._spans = [span for line in lines for span in spans(line)]
@@ -38,7 +38,7 @@ class Evidence:
         if fact.key in self._keys[fact.kind]:
             return True
         if fact.kind is FactKind.NAME:
-            return self._named(fact.key)
+            return all(part in self._words or f"{part}s" in self._words for part in fact.key.split("-"))
         if fact.kind is FactKind.NUMBER:
             return self._counted(fact.key)
         return self._located(fact.key) if fact.kind is FactKind.PATH else self._said(fact.key)
@@ -48,17 +48,13 @@ class Evidence:
         if not day.day:
             return any(month == day.month for month, _ in self._days)
         years = self._days.get(day[1:], set())
-        return (bool(years) and (not day.year or bool({0, day.year} & years))) or (within and self._spanned(day))
-
-    def _spanned(self, day: Day) -> bool:
-        return any(span.holds(day) for span in self._spans)
+        return (bool(years) and (not day.year or bool({0, day.year} & years))) or (
+            within and any(span.holds(day) for span in self._spans)
+        )
 
     def _said(self, key: str) -> bool:
         """The very letters, not as a part of a longer word."""
         return key in self._text and re.search(rf"(?<!\w){re.escape(key)}(?!\w)", self._text) is not None
-
-    def _named(self, key: str) -> bool:
-        return all(part in self._words or f"{part}s" in self._words for part in key.split("-"))
 
     def _counted(self, key: str) -> bool:
         """The same number: with the same unit, or with one of the two left out."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple
+from typing import Literal
 
 MARKS = {"🔴": 5, "✅": 4, "🟡": 3, "🟢": 1}
 USUAL = 3  # the priority of what carries no mark
@@ -17,45 +17,6 @@ _READING = re.compile(
     rf"{_BULLET}[ \t]*(?:(?:{_MARK})\ufe0f?[ \t]*)?(?:\([^()\n]{{1,40}}\)[ \t]*)?\**(?P<kind>Pattern|Insight):\**"
     r"[ \t]*(?P<said>\S.*)"
 )
-_CLOCK = r"(?:\((\d{1,2}):([0-5]\d)[ \t]*([AP])?\.?(?:M\.?)?\)[ \t]*)?"
-_WHOLE = re.compile(rf"(?:{_BULLET})?+[ \t]*+{_CLOCK}(?:({_MARK})\ufe0f?[ \t]*)?+{_CLOCK}(\S.*)", re.IGNORECASE)
-_REFERENCED = re.compile(r"[ \t]*\((?:meaning|estimated)[ \t]+([^()\n]{1,80})\)\.?[ \t]*\Z", re.IGNORECASE)
-_HALF_DAY = 12
-_LAST_HOUR = 23
-
-
-class NotedLine(NamedTuple):
-    """One observation, taken apart: `time` as HH:MM on the 24-hour clock, `referenced` the date it speaks of as written.
-
-    Both are "" where the line has none; `text` is what is left between them. `priority` is 1-5, 3 without a mark.
-    """
-
-    priority: int
-    time: str
-    text: str
-    referenced: str
-
-
-def read_line(line: str) -> NotedLine | None:
-    """Take a list item or a marked line apart; None for a date, a heading, a tag or an empty line."""
-    found = _WHOLE.match(line) if is_item(line) or priority_of(line) else None
-    if found is None:
-        return None
-    early, late = found.group(1, 2, 3), found.group(5, 6, 7)
-    text, referenced = found[8].rstrip(), _REFERENCED.search(found[8])
-    return NotedLine(
-        MARKS.get(found[4], USUAL),
-        _time(*(early if early[0] else late)),
-        text[: referenced.start()] if referenced else text,
-        referenced[1].strip() if referenced else "",
-    )
-
-
-def _time(hour: str | None, minute: str | None, half: str | None) -> str:
-    if hour is None:
-        return ""
-    at = int(hour) % _HALF_DAY + _HALF_DAY * (half in {"P", "p"}) if half else int(hour)
-    return f"{at:02}:{minute}" if at <= _LAST_HOUR else ""
 
 
 def shorten_lines(text: str) -> str:

@@ -43,8 +43,6 @@ class Reflected(msgspec.Struct, frozen=True, kw_only=True):
     patterns: tuple[str, ...] = ()
     insights: tuple[str, ...] = ()
     listed: bool = False
-    current_task: str = ""
-    suggested_response: str = ""
     degenerate: bool = False
 
 
@@ -93,8 +91,8 @@ def parse_reflector(text: str) -> Reflected:
     text = shorten_lines(text)
     if is_degenerate(text):
         return Reflected(degenerate=True)
-    task, text = sections.take(text, "current-task")
-    response, text = sections.take(text, "suggested-response")
+    for name in ("current-task", "suggested-response"):  # whatever it says there, the Observer says it
+        _, text = sections.take(text, name)
     blocks = sections.observations(text)
     kept = with_threads(_without_anchors(_joined(blocks) if blocks else _items_or_dated(text)))
     return Reflected(
@@ -102,8 +100,6 @@ def parse_reflector(text: str) -> Reflected:
         patterns=readings(kept, "Pattern"),
         insights=readings(kept, "Insight"),
         listed=any(map(is_item, kept.split("\n"))),
-        current_task=without_threads(task),
-        suggested_response=without_threads(response),
     )
 
 

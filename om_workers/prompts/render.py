@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Mapping, Sequence
 from string import Template
 from typing import Any, NotRequired, TypedDict, Unpack
 
@@ -52,7 +48,6 @@ def observer_request(
     *,
     prior_task: str = "",
     known: Shown = NOTHING_SHOWN,
-    target_tokens: int = 0,
     **manner: Unpack[Manner],
 ) -> Request:
     """Ask an Observer for notes of `messages`, oldest first: prior memory, history, and the task last.
@@ -64,10 +59,9 @@ def observer_request(
         previous,
         _tagged("current-task", escape(prior_task.strip())),
         format_messages(_noted(messages, known), manner["timezone"], manner["count"]),
-        _ask("observer_task", manner, target_tokens),
+        _ask("observer_task", manner),
         manner,
         messages=_heard(messages, known),
-        target_tokens=target_tokens,
     )
 
 
@@ -77,7 +71,6 @@ def batch_request(
     *,
     prior_tasks: Mapping[str, str] | None = None,
     known: Shown = NOTHING_SHOWN,
-    target_tokens: int = 0,
     **manner: Unpack[Manner],
 ) -> Request:
     """Ask an Observer for notes of several threads in one call; `parse_batch` reads the answer thread by thread.
@@ -91,11 +84,10 @@ def batch_request(
         previous,
         _tagged("current-task", _tasks(threads, prior_tasks or {})),
         format_threads(shown, manner["timezone"], manner["count"]),
-        _ask("observer_batch_task", manner, target_tokens),
+        _ask("observer_batch_task", manner),
         manner,
         messages=tuple(message for messages in given.values() for message in messages),
         threads=given,
-        target_tokens=target_tokens,
     )
 
 
@@ -133,7 +125,8 @@ def reflector_request(
     missing = _list(dropped)
     variant = manner.get("variant", DEFAULT)
     pressed = [guidance(level, variant), missing and prompt("reflector_dropped", variant)]
-    asked = _ask("reflector_task", manner, target_tokens, *pressed)
+    size = f"The whole answer must be shorter than {target_tokens:,} tokens." if target_tokens > 0 else ""
+    asked = _ask("reflector_task", manner, _joined([*pressed, size]))
     return _request(
         "reflector",
         manner,
@@ -157,16 +150,14 @@ def _request(name: str, manner: ReflectorManner, **given: Any) -> Request:
     )
 
 
-def _ask(name: str, manner: ReflectorManner, target_tokens: int, *pressed: str) -> str:
-    """The task, and how hard it is pressed; the size that is wanted comes last."""
+def _ask(name: str, manner: ReflectorManner, pressed: str = "") -> str:
     task = Template(prompt(name, manner.get("variant", DEFAULT))).substitute(timezone=zone_of(manner["timezone"]).key)
-    size = f"The whole answer must be shorter than {target_tokens:,} tokens." if target_tokens > 0 else ""
-    return _tagged("task", _joined([task, _joined([*pressed, size])]))
+    return _tagged("task", _joined([task, pressed]))
 
 
 def _shown(previous: Sequence[str], tokens: int, count: Callable[[str], int]) -> tuple[str, str]:
     """What is shown of earlier observations, and the same as a section, with a word on what was left out."""
-    noted = _without_empty_lines(previous)
+    noted = "\n".join(line for text in previous for line in text.split("\n") if line.strip())
     shown = trim_previous(noted, tokens, count)
     section = _tagged("previous-observations", with_threads(shown))
     return shown, _joined([section, _SHORTENED if shown != noted else ""])
@@ -191,10 +182,6 @@ def _list(dropped: Sequence[str]) -> str:
             break
         lines.append(line)
     return "\n".join(lines)
-
-
-def _without_empty_lines(texts: Sequence[str]) -> str:
-    return "\n".join(line for text in texts for line in text.split("\n") if line.strip())
 
 
 def _joined(texts: Sequence[str]) -> str:

@@ -11,8 +11,7 @@ from om_api.domain.messages import Message
 from om_api.domain.tags import escape
 from om_api.domain.values import to_ms
 from om_api.language.calendar import SHORT_MONTHS, zone_of
-from om_workers.prompts.attachments import Attachments
-from om_workers.prompts.parts import Parts, Utterance
+from om_workers.prompts.parts import Attachments, Parts, Utterance
 from om_workers.prompts.threads import thread_section
 
 _LAST_MS = 250_000_000_000_000  # in the year 9892: a broken clock must not stop an Observer

@@ -54,7 +54,9 @@ class TaskEventSender(EventDispatcher):  # type: ignore[misc]  # Celery carries 
                 if len(waiting) > left:  # it was put back, behind all others
                     waiting.appendleft(waiting.pop())
                     return
-            self._tell_dropped()
+            if self._dropped:
+                _log.warning("task_events_dropped", dropped=self._dropped)
+                self._dropped = 0
 
     def extend_buffer(self, other: TaskEventSender) -> None:
         """Take over from a sender whose connection is gone."""
@@ -82,11 +84,6 @@ class TaskEventSender(EventDispatcher):  # type: ignore[misc]  # Celery carries 
             waiting.popleft()
             over -= sizes[0]
             self._dropped += sizes.pop(0)
-
-    def _tell_dropped(self) -> None:
-        if self._dropped:
-            _log.warning("task_events_dropped", dropped=self._dropped)
-            self._dropped = 0
 
 
 class TaskEvents(Events):  # type: ignore[misc]  # Celery carries no types

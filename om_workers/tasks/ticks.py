@@ -20,13 +20,16 @@ from om_api.domain.values import Outcome
 from om_api.store.memory.scope_state import ScopeState
 from om_workers.process.stopping import StoppedError
 from om_workers.tasks import wiring
-from om_workers.work.scope_worker import Looked
+from om_workers.work.observer import Observer
+from om_workers.work.reflector import Reflector
+from om_workers.work.scope_worker import LookResult, ScopeWorker
+from om_workers.work.sweep import Sweeper
 
 _TURN_S = 2.0  # for which a task goes on with one scope while others wait
 _log = structlog.get_logger("om_workers")
 
 
-def unit(event: str, task: str) -> Callable[[Callable[..., Looked]], Callable[..., Looked]]:
+def unit(event: str, task: str) -> Callable[[Callable[..., LookResult]], Callable[..., LookResult]]:
     """Make what a task does, or a part of it, a unit of work: one line of log with its seconds and outcome.
 
     An error is the outcome `failed`, and told with the task's name.
@@ -34,9 +37,9 @@ def unit(event: str, task: str) -> Callable[[Callable[..., Looked]], Callable[..
     The only place where a broad except is right: whatever goes wrong, the due index brings the scope back.
     """
 
-    def decorate(work: Callable[..., Looked]) -> Callable[..., Looked]:
+    def decorate(work: Callable[..., LookResult]) -> Callable[..., LookResult]:
         @wraps(work)
-        def run(*ids: str, **given: Any) -> Looked:
+        def run(*ids: str, **given: Any) -> LookResult:
             with bound_contextvars(scope=ids[0] if ids else ""):
                 return _looked(partial(work, *ids, **given), ids, event, task)
 
@@ -45,13 +48,13 @@ def unit(event: str, task: str) -> Callable[[Callable[..., Looked]], Callable[..
     return decorate
 
 
-def _looked(work: Callable[[], Looked], ids: tuple[str, ...], event: str, task: str) -> Looked:
+def _looked(work: Callable[[], LookResult], ids: tuple[str, ...], event: str, task: str) -> LookResult:
     begun = time.perf_counter()
     try:
         came = work()
     except StoppedError:
         _log.info(event, outcome=str(Outcome.REST), ids=ids[1:], left=True)
-        return Looked(Outcome.REST)
+        return LookResult(Outcome.REST)
     except OMError as error:
         _log.warning(event, outcome=str(Outcome.FAILED), ids=ids[1:], error=str(error)[:500])
         return _failed(task, ids, error)
@@ -62,10 +65,10 @@ def _looked(work: Callable[[], Looked], ids: tuple[str, ...], event: str, task: 
     return came
 
 
-def _failed(task: str, ids: tuple[str, ...], error: Exception) -> Looked:
+def _failed(task: str, ids: tuple[str, ...], error: Exception) -> LookResult:
     if ids and (services := wiring.made()):
         services.events.failed(ids[0], task, error)
-    return Looked(Outcome.FAILED)
+    return LookResult(Outcome.FAILED)
 
 
 @shared_task(name="om.observer_tick", send_events=False, ignore_result=True)
@@ -94,8 +97,8 @@ def adopt(*keys: str) -> str:
 
 
 @unit("key_adopted", "om.adopt")
-def _adopt(key: str) -> Looked:
-    return Looked(wiring.sweeper().adopt(key))
+def _adopt(key: str) -> LookResult:
+    return LookResult(Sweeper(wiring.services()).adopt(key))
 
 
 @shared_task(name="om.observe", ignore_result=True)
@@ -115,10 +118,10 @@ def observe(scope: str, lease: str = "") -> str:
 
 
 @unit("scope_observed", "om.observe")
-def _look(scope: str, lease: str) -> Looked:
+def _look(scope: str, lease: str) -> LookResult:
     if not _begun("observe", scope, lease):
-        return Looked(Outcome.SUPERSEDED)
-    return wiring.scope_worker().observe(scope, until=math.inf)
+        return LookResult(Outcome.SUPERSEDED)
+    return ScopeWorker(wiring.services()).observe(scope, until=math.inf)
 
 
 @shared_task(name="om.observe_chunk", ignore_result=True)
@@ -128,8 +131,8 @@ def observe_chunk(scope: str, *chunks: str) -> str:
 
 
 @unit("chunk_observed", "om.observe_chunk")
-def _observe(scope: str, *chunks: str, until: float = 0.0, seen: ScopeState | None = None) -> Looked:
-    return wiring.observer().observe_chunks(scope, *chunks, until=until, seen=seen)
+def _observe(scope: str, *chunks: str, until: float = 0.0, seen: ScopeState | None = None) -> LookResult:
+    return Observer(wiring.services()).observe_chunks(scope, *chunks, until=until, seen=seen)
 
 
 @shared_task(name="om.reflect", ignore_result=True)
@@ -141,8 +144,10 @@ def reflect(scope: str, lease: str = "") -> str:
 
 
 @unit("scope_reflected", "om.reflect")
-def _reflect(scope: str, lease: str) -> Looked:
-    return Looked(wiring.reflector().reflect(scope) if _begun("reflect", scope, lease) else Outcome.SUPERSEDED)
+def _reflect(scope: str, lease: str) -> LookResult:
+    if not _begun("reflect", scope, lease):
+        return LookResult(Outcome.SUPERSEDED)
+    return LookResult(Reflector(wiring.services()).reflect(scope))
 
 
 def _begun(queue: str, scope: str, lease: str) -> bool:

@@ -22,12 +22,8 @@ from om_workers.process.presence import Presence
 from om_workers.process.settings_watcher import SettingsWatcher
 from om_workers.process.stopping import Stopping
 from om_workers.work.dispatcher import Dispatcher
-from om_workers.work.observer import Observer
-from om_workers.work.reflector import Reflector
 from om_workers.work.rounds import Rounds
-from om_workers.work.scope_worker import ScopeWorker
 from om_workers.work.services import Services, TaskQueues
-from om_workers.work.sweep import Sweeper
 
 _STORE_TIMEOUT_S = 10.0
 _once = threading.RLock()
@@ -107,26 +103,6 @@ def dispatcher() -> Dispatcher:
 def rounds() -> Rounds:
     """The rounds of this process."""
     return Rounds(services(), dispatcher(), _watcher().changed)
-
-
-def scope_worker() -> ScopeWorker:
-    """Who moves scopes in this process."""
-    return ScopeWorker(services())
-
-
-def observer() -> Observer:
-    """The Observer of this process."""
-    return Observer(services(), scope_worker())
-
-
-def reflector() -> Reflector:
-    """The Reflector of this process."""
-    return Reflector(services(), scope_worker())
-
-
-def sweeper() -> Sweeper:
-    """The sweeper of this process."""
-    return Sweeper(services())
 
 
 # -- its life ---------------------------------------------------------------------------------------------------------

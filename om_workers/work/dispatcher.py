@@ -30,7 +30,7 @@ _SHARES = {"observe": 1.0, "reflect": 0.5, "maintenance": 0.25}  # of what the f
 _log = structlog.get_logger("om_workers")
 
 
-class Handed(NamedTuple):
+class Dispatched(NamedTuple):
     """How many scopes were handed out, and how many names were dropped that nobody ever wrote a message under."""
 
     due: int = 0
@@ -53,7 +53,7 @@ class Dispatcher:
         self._counted_at = float("-inf")
         self._guard = threading.Lock()
 
-    def fill(self, queue: str, seconds: float) -> Handed:
+    def fill(self, queue: str, seconds: float) -> Dispatched:
         """Hand out what is due, as far as there is room, for at most `seconds`; raises StoreError when store or broker is away.
 
         A task that was lost is found here: its lease is over, and none waits in the queue. Names that nobody wrote under are
@@ -119,7 +119,7 @@ class Dispatcher:
         self._services.events.unknown(dropped)
         return dropped
 
-    def _fill(self, queue: str, seconds: float, *, least: int, grace_ms: int) -> Handed:
+    def _fill(self, queue: str, seconds: float, *, least: int, grace_ms: int) -> Dispatched:
         index, send = self._kinds[queue]
         most, end, handed, unknown = self.room(queue), time.monotonic() + seconds, 0, 0
         while most:
@@ -133,7 +133,7 @@ class Dispatcher:
             if (len(claims) < _AT_ONCE and not others) or time.monotonic() > end:
                 break
         self._services.events.unknown(unknown)
-        return Handed(handed, unknown)
+        return Dispatched(handed, unknown)
 
     def _known(self, names: Sequence[str]) -> set[str]:
         """Those of scopes that somebody wrote messages under: whoever may mark scopes may write any name."""

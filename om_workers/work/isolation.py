@@ -1,17 +1,19 @@
-"""Poison: a chunk that cannot be observed is halved until the one message is found, which a placeholder stands for."""
+"""Isolating a message that cannot be observed: its chunk is halved until it is alone, and a placeholder stands for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
+from om_api.domain import chunking
+from om_api.domain.chunking import RawMessage
+from om_api.domain.policy import Limits
 from om_api.domain.tags import escape
 from om_api.domain.values import Observation, Outcome, new_id
 from om_api.store.memory import chunks, model_cooldown, quarantine
 from om_api.store.memory.adopt import rejection
 from om_workers.llm.base import Reply
 from om_workers.prompts.parse import Observed
-from om_workers.work.halving import half
 from om_workers.work.scope_worker import turn_of
 from om_workers.work.sealed import Sealed, observation_of
 from om_workers.work.services import Services
@@ -20,7 +22,7 @@ from om_workers.work.services import Services
 def isolate(services: Services, sealed: Sealed, reason: str) -> Outcome:
     """Halve a chunk of several messages (`split`), or put a placeholder in the place of a single one (`rejected`)."""
     did = _quarantine(services, sealed, reason) if len(sealed.messages) == 1 else _halve(services, sealed)
-    services.events.isolated(sealed, did)
+    services.events.isolated(sealed.scope, sealed.summary, did)
     return did
 
 
@@ -63,3 +65,16 @@ def of_the_model(reason: str, error: Exception) -> str:
         f"{reason[:300]}; and {str(error)[:300]} when asked for a harmless sentence: nothing was quarantined. Correct "
         f"observer_model or its settings; it is tried again every {model_cooldown.WAIT_S // 60} minutes"
     )
+
+
+def half(turns: Sequence[RawMessage], limits: Limits) -> int:
+    """How many of n >= 2 messages go into the first half: as near to n/2 as no tool call is parted from its result.
+
+    Neither half is larger than the power of two below n, so that n messages are single after log2(n) halvings, rounded
+    up, whatever their calls; where no permitted cut is that near, a call is parted from its result.
+    """
+    n = len(turns)
+    most = 1 << ((n - 1).bit_length() - 1)
+    later = turns[-1].at + limits.observe_idle_ms  # a call without a result here will get none
+    whole = [cut for cut in chunking.sealable(turns, limits, later) if n - most <= cut <= most]
+    return min(whole or [n // 2], key=lambda cut: (abs(2 * cut - n), cut))

@@ -23,7 +23,7 @@ from om_workers.prompts.parse import Observed, parse_batch, parse_observer
 from om_workers.prompts.recalled import NOTHING_SHOWN, Shown
 from om_workers.prompts.render import Manner, batch_request, observer_request
 from om_workers.work import isolation, sealed
-from om_workers.work.scope_worker import Looked, ScopeWorker, chunk_lock
+from om_workers.work.scope_worker import LookResult, ScopeWorker, chunk_lock
 from om_workers.work.sealed import Sealed, observation_of
 from om_workers.work.services import Services
 
@@ -35,12 +35,12 @@ _HARMLESS = Message(id="om-harmless", role="user", content="My name is Ada, and 
 class Observer:
     """The way of chunks from messages to observations: one chunk a call, or some small ones of several threads."""
 
-    def __init__(self, services: Services, worker: ScopeWorker) -> None:
+    def __init__(self, services: Services) -> None:
         self._services = services
         self._run = services.run
-        self._worker = worker
+        self._worker = ScopeWorker(services)
 
-    def observe_chunks(self, name: str, *chunks: str, until: float = 0.0, seen: ScopeState | None = None) -> Looked:
+    def observe_chunks(self, name: str, *chunks: str, until: float = 0.0, seen: ScopeState | None = None) -> LookResult:
         """Observe sealed chunks of one scope in one call, then make whatever move the scope is due by that.
 
         What that came to is returned with this outcome; `until` and `seen` as ScopeWorker says. Raises StoppedError when this
@@ -54,7 +54,7 @@ class Observer:
             self._run(due.mark(self._services.keys.due_observe, [scope]))
             raise
         if outcome not in {Outcome.BUFFERED, Outcome.SPLIT, Outcome.REJECTED}:
-            return Looked(outcome)
+            return LookResult(outcome)
         looked = self._worker.observe(name, until, seen)
         if looked.outcome is Outcome.BUSY:
             self._run(due.mark(self._services.keys.due_observe, [scope]))
@@ -91,7 +91,7 @@ class Observer:
         """One call. The last attempt shows nothing of what came before: that may be what the model chokes on."""
         alone = attempts == limit > 1
         before, task = ([], "") if alone else (read.texts, read.task)
-        began = self._services.events.observing(read)
+        began = self._services.events.observing(read.scope, read.summary)
         try:
             with self._given_back(read):
                 reply, observed = self._ask(read.scope, read.messages, before, task, read.shown)
@@ -136,7 +136,7 @@ class Observer:
         with self._given_back(read):
             did = self._run(chunking.buffer(self._services.keys, resource, observation, new_id()))
         if did is Outcome.BUFFERED:
-            self._services.events.buffered(read, observation, began)
+            self._services.events.buffered(read.scope, read.summary, observation, began)
             if chunking.root(chunk) != chunk:
                 self._run(model_cooldown.observed(self._services.keys, resource, chunk))
         return did
@@ -217,7 +217,7 @@ class Observer:
         if not fresh:
             self._run(due.mark(self._services.keys.due_observe, [begun[0][0].scope]))
             return Outcome.SUPERSEDED
-        began = self._services.events.observing(*fresh)
+        began = self._services.events.observing(fresh[0].scope, *(read.summary for read in fresh))
         try:
             with self._given_back(*fresh):
                 reply, answers = self._ask_together(fresh)

@@ -20,10 +20,10 @@ from om_api.store.memory import due, note, reading, reflect, scope_state
 from om_api.store.memory.note import Decided
 from om_api.store.memory.scope_state import ScopeState
 from om_workers.calls.model_calls import patience_ms
-from om_workers.llm.base import Reply, Request
+from om_workers.llm.base import Request
 from om_workers.process.stopping import StoppedError
-from om_workers.prompts.parse import Reflected
 from om_workers.prompts.render import reflector_request
+from om_workers.prompts.threads import thread_section
 from om_workers.work.condensing import USUAL, Condensed, Condensing, Task, usable
 from om_workers.work.scope_worker import ScopeWorker, pressure_of
 from om_workers.work.services import Services
@@ -35,10 +35,10 @@ _NOTHING = "* Nothing worth noting so far."
 class Reflector:
     """One scope's way from observations to the next generation."""
 
-    def __init__(self, services: Services, worker: ScopeWorker) -> None:
+    def __init__(self, services: Services) -> None:
         self._services = services
         self._run = services.run
-        self._worker = worker
+        self._worker = ScopeWorker(services)
 
     def reflect(self, name: str) -> Outcome:
         """Make the one move a scope's observations are due; it is held while the model thinks.
@@ -130,7 +130,6 @@ class Reflector:
             raise
 
     def _condense(self, read: ReflectionInput, replaced: Sequence[Stored]) -> tuple[Draft, float]:
-        """Condense the generation in force and these observations."""
         scope, agent = read.state.scope, self._services.agent(read.state.scope)
         texts = _texts(read, replaced)
         size = sum(map(self._services.count, texts))
@@ -140,18 +139,13 @@ class Reflector:
         start = 0 if "force-reflect" in read.state.forced else self._start_level(agent)
         task = Task(texts, size, target, start, agent.reflection.max_loss)
         began = self._services.events.reflecting(scope, read.state.record.generation + 1, len(replaced), size)
-        found = Condensing(
-            task, partial(_request, agent, task), partial(self._ask, scope), self._services.count
-        ).condense()
+        ask = partial(self._services.models.ask, scope.resource, agent.reflector_models, read=usable)
+        found = Condensing(task, partial(_request, agent, task), ask, self._services.count).condense()
         return _drafted(read, replaced, size, found), began
 
     def _start_level(self, agent: MemorySettings) -> int:
-        """How hard the model that will answer is pressed at first."""
         name = self._services.registry.model(agent.reflector_models).name
         return (self._services.settings.models.get(name) or ModelSettings()).start_level
-
-    def _ask(self, scope: Scope, request: Request) -> tuple[Reply, Reflected]:
-        return self._services.models.ask(scope.resource, self._services.agent(scope).reflector_models, request, usable)
 
     def _keep_draft(self, read: ReflectionInput, draft: Draft, began: float) -> Outcome:
         record, scope = read.state.record, read.state.scope
@@ -236,7 +230,11 @@ def _drafted(read: ReflectionInput, replaced: Sequence[Stored], size: int, found
 def _texts(read: ReflectionInput, replaced: Sequence[Stored]) -> list[str]:
     """What is condensed, oldest first: the generation in force, then the observations with their threads."""
     texts = [read.generation.text] if read.generation and read.generation.text else []
-    texts += [_attributed(stored, read.state.scope) for stored in replaced if stored.observation.text]
+    texts += [
+        one.text if read.state.scope.thread is not None else thread_section(one.thread_id, one.text)
+        for one in (stored.observation for stored in replaced)
+        if one.text
+    ]
     return texts or [_NOTHING]
 
 
@@ -252,9 +250,3 @@ def _request(agent: MemorySettings, task: Task, level: int, dropped: Sequence[st
         variant=agent.reflection.prompt,
         dropped=dropped,
     )
-
-
-def _attributed(stored: Stored, scope: Scope) -> str:
-    if scope.thread is not None:
-        return stored.observation.text
-    return f'<thread id="{stored.observation.thread_id}">\n{stored.observation.text}\n</thread>'

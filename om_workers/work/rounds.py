@@ -1,8 +1,11 @@
-"""What ticks do: find what is due and pass it on, once in a slot however many beats there are. They think nothing."""
+"""What ticks do: pass on what is due, and what plain writers hint at, once in a slot however many beats there are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from itertools import chain, zip_longest
 
 import structlog
 
@@ -11,15 +14,18 @@ from om_api.domain.values import Outcome
 from om_api.store.driver.replies import as_bool
 from om_api.store.driver.steps import Steps
 from om_api.store.fleet import presence
-from om_api.store.memory import due
+from om_api.store.memory import due, keyspace_scan
 from om_api.store.memory.keys import Keys
 from om_workers.work.dispatcher import Dispatcher
-from om_workers.work.hints import pass_on
 from om_workers.work.services import Services
 from om_workers.work.sweep import Sweeper
 
 SWEEP_S = 60.0
 _log = structlog.get_logger("om_workers")
+_QUEUE = "maintenance"
+_AT_ONCE = 500
+_MOST = 50_000  # that are looked at in one tick
+_KEYS = 50  # that one task adopts
 
 
 class Rounds:
@@ -36,7 +42,9 @@ class Rounds:
 
     def reflect(self) -> Outcome:
         """Pass on what is due to be reflected."""
-        return _tick("reflector", self._services, self._services.settings.memory.reflector_interval, self._reflect)
+        interval = self._services.settings.memory.reflector_interval
+        fill = self._dispatcher.fill
+        return _tick("reflector", self._services, interval, lambda _: fill("reflect", interval / 2)._asdict())
 
     def sweep(self) -> Outcome:
         """Make good what pushes, tasks and dead workers left undone."""
@@ -48,9 +56,6 @@ class Rounds:
         handed = self._dispatcher.fill("observe", interval / 2)
         hints = pass_on(self._services, self._dispatcher, interval / 4)
         return {**handed._asdict(), "hints": hints}
-
-    def _reflect(self, interval: float) -> dict[str, int]:
-        return self._dispatcher.fill("reflect", interval / 2)._asdict()
 
 
 def _tick(name: str, services: Services, interval: float, work: Callable[[float], dict[str, int]]) -> Outcome:
@@ -72,3 +77,48 @@ def _first_of_slot(keys: Keys, name: str, interval: float) -> Steps[bool]:
     if won:
         yield from presence.ticked(keys, name, (yield from due.server_ms()), interval)
     return won
+
+
+def pass_on(services: Services, dispatcher: Dispatcher, seconds: float) -> int:
+    """Have adopted what hints name, as much as workers can begin; the rest waits for the next tick. How many keys it was.
+
+    Resources take turns: none waits behind thousands of keys of another. A hint of a key that holds nothing new is dropped.
+    What the broker does not take waits too; raises StoreError then, and when the store is away.
+    """
+    tasks = dispatcher.room(_QUEUE) - services.queues.waiting(_QUEUE)
+    if tasks <= 0:
+        return 0
+    found = _in_turns(services.keys, _taken(services, seconds))
+    size = max(1, min(_KEYS, -(-len(found) // tasks)))
+    ours, rest = found[: tasks * size], found[tasks * size :]
+    services.run(keyspace_scan.hint(services.keys, rest))
+    for start in range(0, len(ours), size):
+        try:
+            services.queues.adopt(*ours[start : start + size])
+        except OMError:
+            services.run(keyspace_scan.hint(services.keys, ours[start:]))
+            raise
+    return len(ours)
+
+
+def _taken(services: Services, seconds: float) -> list[str]:
+    end, looked, found = time.monotonic() + seconds, 0, list[str]()
+    while looked < _MOST and time.monotonic() < end:
+        names = services.run(keyspace_scan.waiting_for_adoption(services.keys, _AT_ONCE))
+        looked += len(names)
+        try:
+            found += services.run(keyspace_scan.adoptable(services.keys, names))
+        except OMError:
+            services.run(keyspace_scan.hint(services.keys, [*found, *names]))
+            raise
+        if len(names) < _AT_ONCE:
+            break
+    return found
+
+
+def _in_turns(keys: Keys, names: Iterable[str]) -> list[str]:
+    of = defaultdict[str | None, list[str]](list)
+    for name in names:
+        if key := keys.parse_messages(name):
+            of[key.resource].append(name)
+    return [name for name in chain.from_iterable(zip_longest(*of.values())) if name]

@@ -18,14 +18,14 @@ from om_api.store.memory.adopt import adopt
 from om_api.store.memory.due import Claim
 from om_api.store.memory.note import Decided
 from om_api.store.memory.scope_state import ScopeState
-from om_workers.process.event_publisher import Cut
+from om_workers.process.event_publisher import ChunkSummary
+from om_workers.work.sealed import batches
 from om_workers.work.services import Services
-from om_workers.work.sharing import batches
 
 _MOVES = 12  # in one look; the next look goes on from there
 
 
-class Looked(NamedTuple):
+class LookResult(NamedTuple):
     """What a look at a scope came to, and what it saw last; `chunks` whoever asked for it is to observe in one call."""
 
     outcome: Outcome
@@ -40,7 +40,7 @@ class ScopeWorker:
         self._services = services
         self._run = services.run
 
-    def observe(self, name: str, until: float = 0.0, seen: ScopeState | None = None) -> Looked:
+    def observe(self, name: str, until: float = 0.0, seen: ScopeState | None = None) -> LookResult:
         """Make every move a scope is due, hand its sealed chunks out, and say done if nothing is left.
 
         Until then, or while chunks are unready, the due index keeps the scope: whoever comes next goes on. Before `until`
@@ -52,7 +52,7 @@ class ScopeWorker:
         with self._services.heartbeat.lock(lock) as mine:
             if not mine:
                 self._run(due.when_free(index, scope, lock))
-                return Looked(Outcome.BUSY)
+                return LookResult(Outcome.BUSY)
             claim, agent = self._run(due.take(index, scope)), self._services.agent(scope)
             state = self._run(scope_state.meet(self._services.keys, scope, *_names(seen), seals=agent.enabled))
             word = state.word or agent.scope
@@ -62,7 +62,7 @@ class ScopeWorker:
                 return self._move(state, claim, until)
             if claim:
                 self._run(due.done(index, claim))
-            return Looked(Outcome.REST)
+            return LookResult(Outcome.REST)
 
     def _hand_on(self, asked: Scope, word: str) -> None:
         # A client may believe in another scope than the one in force: pass its mark on to who is meant.
@@ -72,7 +72,7 @@ class ScopeWorker:
         self._run(requests.hand_on(keys, asked, self._run(requests.requests(keys, asked)), scopes))
         self._run(due.mark(keys.due_observe, scopes))
 
-    def _move(self, state: ScopeState, claim: Claim | None, until: float) -> Looked:
+    def _move(self, state: ScopeState, claim: Claim | None, until: float) -> LookResult:
         outcome, handled, limits = Outcome.REST, set[str](), self._services.in_force(state.scope).limits
         for _ in range(_MOVES):
             state = self._adopted(state)
@@ -94,7 +94,7 @@ class ScopeWorker:
             if move.kind == "activate":
                 self._reflect_if_full(state)
         self._run(due.mark(self._services.keys.due_observe, [state.scope]))
-        return Looked(outcome)
+        return LookResult(outcome)
 
     def _make(self, state: ScopeState, move: Move) -> tuple[Outcome, list[str]]:
         if move.kind == "seal":
@@ -128,10 +128,11 @@ class ScopeWorker:
         turns = {
             thread: [turn_of(message, self._services.count) for _, message in pairs] for thread, pairs in raw.items()
         }
-        outcome, epoch, fresh, cut = Outcome.REST, state.record.epoch, new_id(), list[Cut]()
+        outcome, epoch, fresh, cut = Outcome.REST, state.record.epoch, new_id(), list[ChunkSummary]()
         for thread, start, stop in chunking.plan(turns, move, self._services.in_force(scope).limits, state.now):
             members = [member for member, _ in raw[thread][start:stop]]
-            one = Cut(thread, new_id(), len(members), sum(turn.tokens for turn in turns[thread][start:stop]))
+            tokens = sum(turn.tokens for turn in turns[thread][start:stop])
+            one = ChunkSummary(thread, new_id(), len(members), tokens)
             outcome = self._run(seal.seal(keys, scope, epoch, thread, members, one.message_tokens, one.chunk, fresh))
             if outcome is Outcome.SUPERSEDED:
                 break
@@ -156,19 +157,19 @@ class ScopeWorker:
 
     def _pass_on(
         self, state: ScopeState, pressure: Pressure, claim: Claim | None, until: float, outcome: Outcome, *, again: bool
-    ) -> Looked:
+    ) -> LookResult:
         index, limits = self._services.keys.due_observe, self._services.in_force(state.scope).limits
         waiting = limits.enabled and not limits.read_only and not state.paused
         unready = [chunk for chunk in state.chunks if waiting and not chunk.ready]
         locks = [model_cooldown.LOCK, *(chunk_lock(chunk.id) for chunk in unready)]
         held = self._run(scope_state.leave(self._services.keys, state, locks))
         if unready:
-            return Looked(outcome, self._hand_out(state, unready, held, until), state)
+            return LookResult(outcome, self._hand_out(state, unready, held, until), state)
         if again:
             self._run(due.mark(index, [state.scope]))
         elif claim:
             self._run(due.done(index, claim, policy.deadline(pressure, limits)))
-        return Looked(outcome, (), state)
+        return LookResult(outcome, (), state)
 
     def _hand_out(
         self, state: ScopeState, unready: Sequence[Chunk], held: Sequence[int], until: float

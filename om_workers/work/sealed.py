@@ -1,9 +1,9 @@
-"""A sealed chunk as the Observer reads it, and the observation that becomes of it."""
+"""Sealed chunks: which of them share a call, what the Observer reads of one, and the observation that becomes of it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from om_api.domain.messages import Message
@@ -12,6 +12,7 @@ from om_api.store.driver.steps import batch, each
 from om_api.store.memory import decoding, model_cooldown, reading, scope_state
 from om_api.store.memory.scope_state import ScopeState
 from om_workers.llm.base import Reply
+from om_workers.process.event_publisher import ChunkSummary
 from om_workers.prompts.parse import Observed
 from om_workers.prompts.recalled import Shown
 from om_workers.work.services import Services
@@ -34,6 +35,11 @@ class Sealed(NamedTuple):
     def scope(self) -> Scope:
         """The scope whose memory it belongs to."""
         return self.state.scope
+
+    @property
+    def summary(self) -> ChunkSummary:
+        """What is told of it."""
+        return ChunkSummary(self.chunk.thread, self.chunk.id, len(self.messages), self.chunk.tokens)
 
     @property
     def shown(self) -> Shown:
@@ -92,3 +98,20 @@ def observation_of(sealed: Sealed, observed: Observed, reply: Reply, tokens: int
         cost=reply.cost,
         created_at=int(time.time() * 1000),
     )
+
+
+def batches(chunks: Iterable[Chunk], most: int) -> list[list[Chunk]]:
+    """Group chunks of different threads, in their order, into calls of less than `most` tokens; a larger one is alone.
+
+    A chunk that was tried before is alone: had the call failed because of it, the others would fail with it again.
+    """
+    found: list[list[Chunk]] = []
+    room = 0
+    for chunk in chunks:
+        alone = chunk.attempts > 0
+        if alone or chunk.tokens >= room:
+            found.append([])
+            room = most
+        found[-1].append(chunk)
+        room = 0 if alone else room - chunk.tokens
+    return found

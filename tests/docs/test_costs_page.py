@@ -12,7 +12,7 @@ from om_api.billing.budgets import DAYS
 from om_api.context import context_usage
 from om_api.settings import load_settings
 from om_api.store.fleet.spending import KEPT_S
-from om_bench.harness.recommended import THRIFTY
+from om_bench.harness.pipeline import THRIFTY
 from om_workers.calls.ledger import _LONGEST_WAIT_S
 
 PAGE = (Path(__file__).parents[2] / "docs" / "costs.md").read_text()

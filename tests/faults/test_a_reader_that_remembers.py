@@ -20,13 +20,13 @@ AT = 1_763_600_000_000
 
 @pytest.fixture(scope="module")
 def running():
-    with pipeline(None, {}) as made:
+    with pipeline(None) as made:
         yield made
 
 
 @pytest.fixture
 def reader(running):
-    running.clear("bench")
+    running.om.clear("bench")
     with ObservationalMemory(running.om.settings, tally=False) as om:
         yield om
 
@@ -62,7 +62,7 @@ def talk(value):
 def test_what_is_equal_and_written_differently(running, reader, before, after):
     running.om.add_messages(talk(before))
     shown(reader)
-    running.clear("bench")
+    running.om.clear("bench")
     running.om.add_messages(talk(after))
 
     assert says_what_a_new_one_says(reader)
@@ -83,7 +83,7 @@ def test_a_memory_that_was_migrated_and_then_cleared(running, reader):
     running.end_session("t1", "bench")
     running.om.migrate_scope("bench", "thread")
     shown(reader)
-    running.clear("bench")
+    running.om.clear("bench")
     running.om.add_messages([said(2, "hi"), said(3, "there", "t2")])
 
     assert says_what_a_new_one_says(reader)

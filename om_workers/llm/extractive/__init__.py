@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from om_workers.llm.base import Reply, Request, Usage
+from om_workers.llm.extractive.notes import tokens
 from om_workers.llm.extractive.observe import observe
 from om_workers.llm.extractive.reflect import reflect
-from om_workers.llm.extractive.sizes import tokens
 
 __all__ = ["Extractive"]
 

@@ -11,10 +11,8 @@ from om_api.language.relative_dates import annotate
 from om_api.language.telegraphic import clip, telegraphic
 from om_api.language.words import words
 from om_workers.llm.extractive import scoring
-from om_workers.llm.extractive.joining import Pick, Style, line_of
-from om_workers.llm.extractive.marks import label, priority, speaker
-from om_workers.llm.extractive.notes import HEADER
-from om_workers.llm.extractive.sizes import counted
+from om_workers.llm.extractive.joining import Pick, Style, label, line_of, priority, speaker
+from om_workers.llm.extractive.notes import HEADER, counted
 from om_workers.llm.extractive.units import Unit
 
 _LINE = 6  # tokens of `* x ` and `: ` and the line's end, besides the label

@@ -9,45 +9,6 @@ from typing import NamedTuple
 from om_api.language.words import CHATTER, STOP, word_set
 
 _SELF = word_set("i i'm i'd i'll i've my me mine i’m i’d i’ll i’ve")
-FIRST = _SELF | word_set("we we're we'd we'll we've us our ours myself we’re we’d we’ll we’ve")
-PREFERENCE = word_set(
-    """always never prefer prefers preferred preference hate hates dislike rather instead favourite favorite allergic
-    allergy avoid must only ignore forget stop don't don’t unless vegetarian vegan"""
-)
-WISH = word_set("love loves like want")
-CHANGE = word_set("changed change moved switched switch instead longer anymore replaced renamed became")
-DECISION = word_set(
-    """decided decide decision agreed agree approved approve approval chose chosen choose confirmed settled picked
-    use let's we'll rule policy"""
-)
-DEADLINE = word_set(
-    "deadline due until till by before after expires valid every daily weekly monthly schedule scheduled ends"
-)
-EVENT = word_set(
-    """born married moved joined left quit hired started finished bought sold booked visited met graduated promoted
-    broke won lost died travelling traveling arrive arrives run runs work works live lives lead leads own owns
-    called named"""
-)
-YOU = word_set("you you're you've you'll you'd your yours you’re you’ve you’ll you’d")
-REACTION = word_set(
-    """amazing awesome congrats congratulations cool glad great hope inspiring nice proud sounds thank thanks wonderful wow"""
-)
-STRESS = word_set("always really so such")
-FAVOURITE = word_set("favorite favorites favourite favourites")
-FEELING = word_set("feel feels feeling felt")
-PAST = word_set(
-    "was were had did went met came got bought saw left took made said told gave sold flew ran began tried been"
-)
-KIN = word_set(
-    """mother mom mum dad father parents sister brother siblings cousin aunt uncle grandma grandpa grandmother grandfather
-    wife husband partner girlfriend boyfriend fiance fiancee son daughter child children kid kids family baby niece nephew"""
-)
-TIME = word_set(
-    """today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday mondays tuesdays
-    wednesdays thursdays fridays saturdays sundays january february april june july august september october
-    november december week month year birthday anniversary minutes hours days weeks months years
-    last ago next since recently"""
-)
 ERROR = word_set(
     """error errors failed fails fail failure failures exception refused refuses timeout timed aborted abort crash
     crashed crashes denied fatal traceback panic cannot conflict rejected invalid missing unreachable"""
@@ -65,11 +26,6 @@ NUMBERS = word_set(
     fourth fifth twice double free"""
 )
 _FORE = word_set("next now then first finally also and so ok okay please pls just yes great good cool right")
-UNSURE = word_set("maybe might perhaps probably possibly guess unsure wondering")
-ADVICE = word_set("recommend recommended recommends suggest suggested suggestion advise advised")
-ASKING = word_set(
-    """what when where which who why how whose is are was were do does did can could would should will has have any"""
-)
 ORDER = word_set(
     """add ask assign book build buy call cancel change check clean compare convert create delete deploy describe
     draft explain export find fix generate get give help implement install investigate list look make merge
@@ -99,11 +55,38 @@ _STATE = re.compile(
     r"\b(?:an?|the|any|each|every) (?:fixed|closed|finished|completed?|merged|confirmed|released)\b", re.IGNORECASE
 )
 _TESTS_PASS = re.compile(r"\btests?\b.*\bpass|\b\d+ passed\b", re.IGNORECASE)
+_WORDS_THAT_SHOW = {
+    "preference": """always never prefer prefers preferred preference hate hates dislike rather instead favourite favorite
+    allergic allergy avoid must only ignore forget stop don't don’t unless vegetarian vegan""",
+    "wish": "love loves like want",
+    "change": "changed change moved switched switch instead longer anymore replaced renamed became",
+    "decision": """decided decide decision agreed agree approved approve approval chose chosen choose confirmed settled picked
+    use let's we'll rule policy""",
+    "deadline": "deadline due until till by before after expires valid every daily weekly monthly schedule scheduled ends",
+    "event": """born married moved joined left quit hired started finished bought sold booked visited met graduated promoted
+    broke won lost died travelling traveling arrive arrives run runs work works live lives lead leads own owns
+    called named""",
+    "kin": """mother mom mum dad father parents sister brother siblings cousin aunt uncle grandma grandpa grandmother grandfather
+    wife husband partner girlfriend boyfriend fiance fiancee son daughter child children kid kids family baby niece nephew""",
+    "past": "was were had did went met came got bought saw left took made said told gave sold flew ran began tried been",
+    "to_you": "you you're you've you'll you'd your yours you’re you’ve you’ll you’d",
+    "reacts": """amazing awesome congrats congratulations cool glad great hope inspiring nice proud sounds thank thanks
+    wonderful wow""",
+    "stresses": "always really so such",
+    "favourite": "favorite favorites favourite favourites",
+    "feels": "feel feels feeling felt",
+    "time": """today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday mondays tuesdays
+    wednesdays thursdays fridays saturdays sundays january february april june july august september october
+    november december week month year birthday anniversary minutes hours days weeks months years
+    last ago next since recently""",
+    "unsure": "maybe might perhaps probably possibly guess unsure wondering",
+    "advice": "recommend recommended recommends suggest suggested suggestion advise advised",
+}
 _SHOWS = {
-    "own": _SELF, "first": FIRST, "preference": PREFERENCE, "wish": WISH, "change": CHANGE, "decision": DECISION,
-    "deadline": DEADLINE, "event": EVENT, "kin": KIN, "past": PAST, "to_you": YOU, "reacts": REACTION, "stresses": STRESS,
-    "favourite": FAVOURITE, "feels": FEELING, "time": TIME, "unsure": UNSURE, "advice": ADVICE,
-}  # fmt: skip
+    "own": _SELF,
+    "first": _SELF | word_set("we we're we'd we'll we've us our ours myself we’re we’d we’ll we’ve"),
+    **{cue: word_set(words) for cue, words in _WORDS_THAT_SHOW.items()},
+}
 _SHOWN_BY = {
     word: [cue for cue, some in _SHOWS.items() if word in some] for word in frozenset().union(*_SHOWS.values())
 }

@@ -7,17 +7,21 @@ from collections.abc import Iterable, Sequence
 
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
+from om_api.domain.tags import escape
 from om_api.language.calendar import LocalTime
+from om_api.language.telegraphic import clip, telegraphic
 from om_workers.llm.base import Request
-from om_workers.llm.extractive import joining, notes, task
+from om_workers.llm.extractive import cues, joining, notes
 from om_workers.llm.extractive.choosing import Chooser
-from om_workers.llm.extractive.sizes import counted, size_of, tokens
-from om_workers.llm.extractive.units import PASTED, units
+from om_workers.llm.extractive.notes import counted, size_of, tokens
+from om_workers.llm.extractive.units import PASTED, Unit, units
 
 LEAST = 80  # tokens an answer may always have, however short the conversation
 _OF_TALK, _OF_ANSWERS, _OF_DATA = 5, 10, 10  # how many tokens become one, where nobody said how many are wanted
 _SEAMS = 2  # texts that are joined may be a token or two more than they are apart
 _ROUNDS = 4
+_LONGEST = 120
+_PROMISE = ("i'll", "i will", "on it", "let me", "looking", "working", "one moment", "sure", "adding", "changing")
 
 
 def observe(request: Request) -> str:
@@ -43,7 +47,7 @@ def _answer(messages: Iterable[Message], wanted: int, clock: LocalTime) -> tuple
     """The notes of messages and the sections that follow them, together in `wanted` tokens (0: notes as they are worth)."""
     messages = sorted(messages, key=lambda message: message.at)
     found = units(messages)
-    ending = task.ending(messages, found)
+    ending = _ending(messages, found)
     size = wanted or max(LEAST, sum(map(_worth, messages)))
     style = joining.style_for(size / max(size_of(messages), 1))
     room = wanted - counted(ending) - counted(notes.FRAME) - _SEAMS if wanted else size
@@ -75,3 +79,41 @@ def _worth(message: Message) -> int:
     if size > PASTED:
         return size // _OF_DATA
     return size // (_OF_ANSWERS if message.role == "assistant" else _OF_TALK)
+
+
+def _ending(messages: Sequence[Message], found: Sequence[Unit]) -> str:
+    """The current-task and suggested-response blocks, or '' when nothing is open."""
+    if not (request := _open(found)):
+        return ""
+    primary = escape(clip(telegraphic(request.text), _LONGEST))
+    lines = ["<current-task>", f"Primary: {primary}", "</current-task>"]
+    if hint := _hint(messages, found, request):
+        lines += ["<suggested-response>", escape(hint), "</suggested-response>"]
+    return "\n".join(lines)
+
+
+def _open(found: Sequence[Unit]) -> Unit | None:
+    """The last request of the user that nothing after it completes or answers."""
+    for place in range(len(found) - 1, -1, -1):
+        unit = found[place]
+        if unit.role == "user" and not (unit.pasted or unit.speaker) and cues.asked(unit.text, unit.words):
+            return None if any(_settles(later, unit) for later in found[place + 1 :]) else unit
+    return None
+
+
+def _settles(later: Unit, request: Unit) -> bool:
+    """Whether a later unit finishes an order, or answers a question rather than promising to."""
+    if later.role == "user" or later.failed or later.order == request.order:
+        return False
+    if later.role == "tool" or not request.cues.asks:
+        return later.cues.done
+    return not later.cues.asks and not later.text.lower().startswith(_PROMISE)
+
+
+def _hint(messages: Sequence[Message], found: Sequence[Unit], request: Unit) -> str:
+    failed = [unit for unit in found if unit.failed and unit.order > request.order]
+    if failed:
+        return f"Say that {failed[-1].label or 'it'} failed, and propose what to do."
+    if messages and messages[-1].role == "assistant" and messages[-1].text().rstrip().endswith("?"):
+        return "Wait for the user's answer."
+    return ""

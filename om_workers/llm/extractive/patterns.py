@@ -42,7 +42,9 @@ def find(lines: Sequence[DatedNote], known: Sequence[str] = ()) -> list[str]:
                 days[key].append(note.day)
     often = [key for key, dates in days.items() if len(dates) >= DATES]
     often.sort(key=lambda key: (key[0] == "topic", -len(days[key]), key))
-    return _distinct([*(_text(key, days[key]) for key in often), *reversed(known)])
+    said = ((_SAYS[kind].format(words=f"{one} {other}"), days[kind, one, other]) for kind, one, other in often)
+    found = (f"{_MARK} {text} ({len(dates)} dates, {dates[0]} to {dates[-1]})" for text, dates in said)
+    return _distinct([*found, *reversed(known)])
 
 
 def _keys(note: DatedNote) -> Iterator[Key]:
@@ -63,10 +65,6 @@ def _kind(text: str, said: list[str]) -> str:
     if not said or said[0] != "user":  # what a tool returns is alike every time
         return ""
     return "preference" if found.preference else "topic"
-
-
-def _text(key: Key, dates: Sequence[str]) -> str:
-    return f"{_MARK} {_SAYS[key[0]].format(words=f'{key[1]} {key[2]}')} ({len(dates)} dates, {dates[0]} to {dates[-1]})"
 
 
 def _distinct(texts: Sequence[str]) -> list[str]:

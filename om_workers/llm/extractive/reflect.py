@@ -15,8 +15,7 @@ from om_api.language.words import words
 from om_workers.llm.base import Request
 from om_workers.llm.extractive import cues, notes, patterns, scoring, sittings
 from om_workers.llm.extractive.duplicates import without
-from om_workers.llm.extractive.notes import DONE, FRAME, HEADER, HIGH, LOW, MIDDLE, DatedNote
-from om_workers.llm.extractive.sizes import counted
+from om_workers.llm.extractive.notes import DONE, FRAME, HEADER, HIGH, LOW, MIDDLE, DatedNote, counted
 
 DETAIL = (0.95, 0.8, 0.6, 0.4, 0.2)  # the share of the target that each level of compression fills
 _LONGEST = (notes.LONGEST, 400, 250, 160, 100)  # characters of a line at each level; of an old one, half of it
@@ -113,7 +112,6 @@ def _fill(best: list[Ranked], chosen: dict[int, DatedNote], seen: set[tuple[str,
 
 
 def _condensed(one: Ranked, level: int, longest: int) -> DatedNote:
-    """The note as terse as its level and age ask."""
     share = 1.0 if one.place >= _NEW or not level else 0.5
     details = one.note.details[: int(_DETAILS[level] * share)]
     text, *details = (

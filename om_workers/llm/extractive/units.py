@@ -13,7 +13,7 @@ from om_api.domain.messages import Message
 from om_api.language.telegraphic import one_line
 from om_api.language.words import STOP, word_set, words
 from om_workers.llm.extractive import cues, tools
-from om_workers.llm.extractive.sizes import tokens
+from om_workers.llm.extractive.notes import tokens
 
 PASTED = 200  # tokens from which a text is taken for pasted
 LONGEST = 600  # characters looked at of one sentence or line: a blob has no more to tell, and takes time squared

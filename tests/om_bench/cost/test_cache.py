@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from om_bench.cost.cache import Cache, Split
-from om_bench.cost.rules import ANTHROPIC, DEEPSEEK, GEMINI, GEMINI_2, OPENAI
+from om_api.domain.errors import InvalidInputError
+from om_bench.cost.cache import ACTORS, ANTHROPIC, DEEPSEEK, GEMINI, GEMINI_2, OBSERVERS, OPENAI, Cache, Split, rules_of
 from om_bench.cost.wire import Piece
 
 
@@ -97,3 +97,9 @@ def test_deepseek_serves_units_of_64_for_an_hour():
 
 def test_the_same_words_in_another_place_are_not_served():
     assert served(OPENAI, ("a:2000", "b:2000"), ("b:2000", "a:2000"))[1] == Split(4000)
+
+
+def test_a_model_whose_rules_are_not_known_is_refused_with_those_that_are():
+    with pytest.raises(InvalidInputError, match=r"gpt-5\.6-terra.*claude-\*"):
+        rules_of("gpt-5.6-terra")
+    assert all(map(rules_of, (*ACTORS, *OBSERVERS)))

@@ -26,7 +26,7 @@ def test_a_sweep_tries_thresholds_and_one_other_setting_each(monkeypatch):
 def test_a_row_of_the_sweep_states_what_differs_from_the_plans_last_settings():
     plan = CostPlan(actors=("gpt-5.2",), observers=(), settings={"as shipped": (), "thrifty": ("a=1", "b=2")})
     tried = [sweep.Tried(settings, 9, 3, {"gpt-5.2": {"extractive": 5.04}}) for settings in ((), ("a=1", "b=3"))]
-    text = sweep.as_table(sweep.ThresholdSweep(plan, tried))
+    text = "\n".join(sweep.as_lines(sweep.ThresholdSweep(plan, tried)))
 
     assert "as in *thrifty*: `a=1`, `b=2`." in text
     assert text.endswith("| *as shipped* | 9 | 3 | 5.0 |\n| `b=3` | 9 | 3 | 5.0 |")

@@ -6,7 +6,7 @@ import pytest
 from benches import PLANTED
 
 from om_api.domain.errors import InvalidInputError
-from om_bench.harness.recommended import RECOMMENDED
+from om_bench.harness.pipeline import RECOMMENDED
 from om_bench.memory.recall import PlantedFact, measure, read_told, recalled
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import starmap
 
-from om_bench.speed.backlog import Backlog, BacklogPlan, BacklogSample, as_table
+from om_bench.speed.backlog import Backlog, BacklogPlan, BacklogSample, as_lines
 
 PLAN = BacklogPlan(agents=8, workers=1, concurrency=2, seconds=0.5, junk=20)
 
@@ -30,12 +30,12 @@ def test_what_was_not_done_in_the_time_given_is_told_so():
     found = backlog((0.0, 0, 28, 0), (0.5, 3, 24, 9))
 
     assert (found.observed_at, found.drained_at) == (None, None)
-    assert "| all observed after | not in the time given |" in as_table(found)
-    assert "| longest queue (bound) | 9 (4) |" in as_table(found)
+    assert "| all observed after | not in the time given |" in as_lines(found)
+    assert "| longest queue (bound) | 9 (4) |" in as_lines(found)
 
 
 def test_a_long_curve_is_shown_in_twenty_rows_and_its_end():
-    table = as_table(backlog(*((n / 2, n, 99 - n, 0) for n in range(100))))
+    table = "\n".join(as_lines(backlog(*((n / 2, n, 99 - n, 0) for n in range(100)))))
     rows = table.split("| s | observed | due | queue | calls |")[1].splitlines()[2:]
 
     assert len(rows) == 21

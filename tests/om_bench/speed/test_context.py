@@ -5,8 +5,10 @@ from __future__ import annotations
 from contextlib import closing
 
 import pytest
+import redis
 
 from om_bench.speed import context as contexts
+from om_bench.speed.context import Floor
 from om_bench.speed.full import THREAD
 from om_bench.speed.stand import stand as stands
 
@@ -40,3 +42,18 @@ def test_one_thread_several_and_a_clients_first_read_are_measured(stand):
     ]
     assert all(figure.value > 0 for figure in figures)
     assert figures[-1].met is None
+
+
+@pytest.mark.parametrize("database", [0, 1])
+def test_it_reads_the_bytes_of_an_answer_and_leaves_none(private_server_url, database):
+    url = f"{private_server_url.rpartition('/')[0]}/{database}"
+    with redis.Redis.from_url(url) as bare, closing(Floor(url, [("GET", "k")])) as before:
+        bare.set("k", "x" * 100_000)
+        with closing(Floor(url, [("GET", "k")])) as floor:
+            for _ in range(3):
+                floor.read()
+
+            assert floor.length - before.length == len(f"$100000\r\n{'x' * 100_000}\r\n") - len("$-1\r\n")
+            floor._socket.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                floor._socket.recv(1)

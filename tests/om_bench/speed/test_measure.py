@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import inspect
 import re
 
-from om_bench.harness.figures import Figure
-from om_bench.speed import measure
-from om_bench.speed.measure import Measured, as_table
+from om_bench.speed import activating, context, extracting, idling, measure, working, writing
+from om_bench.speed.measure import ROOMS, Measured, as_lines
+from om_bench.speed.stand import Figure
 
 FIGURES = [
     Figure(work="a", ours="2 us", reference="1 us", value=2, reach=3),
@@ -14,7 +15,7 @@ FIGURES = [
 
 
 def test_each_figure_is_a_row_with_what_is_to_be_reached_and_whether_it_was():
-    assert as_table(Measured("2026-11-23", "2 cores", FIGURES)).splitlines() == [
+    assert list(as_lines(Measured("2026-11-23", "2 cores", FIGURES))) == [
         "Measured on 2026-11-23: 2 cores.",
         "",
         "| work | ours | reference | value | reach | met |",
@@ -34,3 +35,17 @@ def test_the_rooms_that_are_named_are_asked_in_their_order_else_all_of_them(priv
     assert [figure.work for figure in some.figures] == ["c", "a"]
     assert every.figures == FIGURES
     assert re.search(r"\d+ cores, .* redis-py \d\S+, (Redis|Valkey) \d", some.machine)
+
+
+def test_whatever_measures_on_a_stand_is_in_the_report_once():
+    """Breaks when something is measured by nobody: its module has it, and no name leads there."""
+    modules = (activating, context, extracting, idling, working, writing)
+    measures = {
+        each
+        for module in modules
+        for name, each in inspect.getmembers(module, inspect.isfunction)
+        if not name.startswith("_") and inspect.signature(each).return_annotation == "Iterator[Figure]"
+    }
+
+    assert set(ROOMS.values()) == measures
+    assert len(ROOMS) == len(measures)

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
+from provider_models import close
+
 from om_bench.harness.pipeline import pipeline
 from om_bench.speed import walk
-from om_bench.speed.walk import Walk, as_table
+from om_bench.speed.walk import Walk, as_lines
 
 
 @contextmanager
@@ -12,7 +14,7 @@ def _closed(url, changed):
     """The same, with no connection to the model left to who comes next."""
     with pipeline(url, changed) as running:
         yield running
-        running.services.registry.model_for("thinking", 0).close()
+        close(running.services.registry.model_for("thinking", 0))
 
 
 def test_a_push_and_a_warm_context_are_one_round_trip_each(monkeypatch):
@@ -27,4 +29,4 @@ def test_a_push_and_a_warm_context_are_one_round_trip_each(monkeypatch):
 def test_a_walk_is_a_row():
     made = Walk(work="push", calls=1_234, files=13, depth=14, trips=1, waiting=0)
 
-    assert as_table([made]).splitlines()[-1] == "| push | 1,234 | 13 | 14 | 1 | 0 |"
+    assert list(as_lines([made]))[-1] == "| push | 1,234 | 13 | 14 | 1 | 0 |"

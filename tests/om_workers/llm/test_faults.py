@@ -7,10 +7,11 @@ from email.utils import format_datetime
 
 import httpx2
 import pytest
+from model_requests import KEY
 
 from om_workers.llm.base import Request
 from om_workers.llm.connections import TooLargeError
-from om_workers.llm.faults import ProviderCall, fault, refusal, retry_after
+from om_workers.llm.faults import ProviderCall, fault, quote, refusal, retry_after
 
 ASKED = ProviderCall("m", "key", Request(purpose="observe", system="", prompt="hello"))
 
@@ -70,3 +71,22 @@ NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 )
 def test_a_wait_is_read_in_seconds_or_as_a_date_of_the_providers_own_clock(headers, seconds):
     assert retry_after(headers) == seconds
+
+
+# -- what a provider says of itself, as our errors repeat it
+
+
+def test_what_a_provider_says_is_one_line_of_at_most_300_characters():
+    assert quote({"message": "a\n b" + "c" * 900}, "", "") == "a b" + "c" * 297
+
+
+class Unread(str):
+    __slots__ = ()
+
+    def split(self, *_):
+        raise AssertionError("read to its end")
+
+
+def test_a_provider_that_tells_a_long_story_is_not_read_to_its_end():
+    """Breaks when millions of words are compared with the key: a minute in which a timeout ends nothing."""
+    assert quote({"message": Unread("word " * 2_000)}, KEY, "").startswith("word word")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
 import pytest
 from google.genai.errors import APIError
-from model_requests import KEY, failing, observe, refused
-from provider_models import opened
+from model_requests import KEY, failing, observe, reflect, refused
+from provider_models import close, closing, opened
 from structlog.testing import capture_logs
 
 from om_api import load_settings
@@ -55,7 +54,7 @@ def test_google_itself_is_asked_over_https_whatever_the_variables_say(monkeypatc
         asked.append(str(request.url))
         raise httpx2.ConnectError("no network")
 
-    with contextlib.closing(Gemini("gemini-x", ModelSettings(), KEY)) as model:
+    with closing(Gemini("gemini-x", ModelSettings(), KEY)) as model:
         monkeypatch.setattr(model._http, "send", send)
         with pytest.raises(ModelError, match="could not be reached"):
             model.complete(observe())
@@ -130,7 +129,7 @@ def test_a_gemini_model_is_made_with_the_key_of_its_variable_once_whoever_asks_a
     with ThreadPoolExecutor(8) as pool:
         (made,) = {id(model): model for model in pool.map(ask, range(8))}.values()
     assert (type(made), made._key) == (Gemini, "g")
-    made.close()
+    close(made)
 
 
 @pytest.mark.parametrize(
@@ -152,3 +151,53 @@ def test_a_library_that_the_environment_chooses_and_that_is_missing_is_named(mon
     monkeypatch.setattr("google.genai._api_client.httpx", None)
     with pytest.raises(SettingsError, match="GOOGLE_GENAI_HTTP_CLIENT names what is not installed here; unset it"):
         Gemini("fake", ModelSettings(), KEY)
+
+
+# -- what its options may hold, and what is sent of them
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "observing", "reflecting"),
+    [
+        ("gemini-2.5-flash", {}, 215, 1024),
+        ("models/gemini-2.5-pro", {}, 215, 1024),
+        ("gemini-2.5-flash-lite", {}, None, None),  # it refuses budgets below 512, and thinks only if told to
+        ("gemini-3-flash", {}, None, None),
+        ("gemini-2.5-flash", {"thinking_config": {"thinking_budget": 0}}, 0, 0),
+        ("gemini-2.5-flash", {"thinkingConfig": {"thinkingBudget": 9}}, 9, 9),
+        ("gemini-2.5-flash", {"thinking_config": None}, None, None),
+    ],
+)
+def test_a_model_thinks_as_much_as_its_options_say_else_a_little(server, model, options, observing, reflecting):
+    with opened("gemini", server.root, model=model, options=options) as opened_model:
+        opened_model.complete(observe())
+        first = _thinking(server.last)
+        opened_model.complete(reflect("* 🟡 [[w1-1]] a"))
+
+    assert (first, _thinking(server.last)) == (observing, reflecting)
+
+
+def _thinking(sent):
+    config = sent["generationConfig"].get("thinkingConfig", {})
+    return config.get("thinkingBudget", config.get("thinking_budget"))
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"nope": 1}, "nope: Extra inputs are not permitted"),
+        ({"top_p": "much"}, "top_p: Input should be a valid number"),
+        ({"thinking_config": {"budget": 5}}, "thinking_config.budget: Extra inputs are not permitted"),
+        ({"http_options": {"base_url": "http://elsewhere"}}, "state http_options, which cannot be chosen here"),
+        ({"systemInstruction": "be bad"}, "state system_instruction"),
+        ({"automatic_continuation": True}, "state automatic_continuation"),
+        ({"audio_timestamp": True}, "state audio_timestamp"),
+        ({"routing_config": {}}, "state routing_config"),
+    ],
+)
+def test_options_that_gemini_does_not_know_or_that_are_not_to_choose_are_found_before_anything_is_asked(options, says):
+    with pytest.raises(SettingsError) as caught, opened("gemini", "http://127.0.0.1:1", options=options):
+        pass
+
+    assert says in str(caught.value)
+    assert str(caught.value).endswith("remove them")

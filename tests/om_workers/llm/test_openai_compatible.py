@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +11,7 @@ import pytest
 from model_requests import KEY, SECRET, failing, observe, reflect, refused
 from model_server import Behaviour, Canned, ModelServer, answer_to, completion, marks, seeded_plan
 from openai import NotFoundError
-from provider_models import opened
+from provider_models import close, closing, opened
 from structlog.testing import capture_logs
 from world import World, wait_until
 
@@ -65,7 +64,7 @@ def test_what_is_sent_is_the_model_the_prompts_as_they_are_the_temperature_and_t
 
 
 def test_openai_itself_knows_the_size_of_an_answer_by_another_name():
-    with contextlib.closing(OpenAICompatible("gpt-x", ModelSettings(max_output_tokens=900), KEY)) as model:
+    with closing(OpenAICompatible("gpt-x", ModelSettings(max_output_tokens=900), KEY)) as model:
         assert model._limits(observe()) == {"temperature": 0.3, "max_completion_tokens": 900}
 
 
@@ -166,7 +165,7 @@ def test_a_model_with_an_address_needs_no_key(server):
 
     assert "[[w1-1]]" in made.complete(observe()).text
     assert isinstance(made, OpenAICompatible)
-    made.close()
+    close(made)
 
 
 def test_a_model_without_its_key_is_passed_over_and_said_to_be_once():
@@ -185,7 +184,7 @@ def test_the_built_in_deepseek_without_its_key_leaves_the_work_to_the_next(serve
     made = registry(OM_MODELS__MINE__BASE_URL=server.url).model(["deepseek", "mine"])
 
     assert made.name == "mine"
-    made.close()
+    close(made)
 
 
 def test_threads_that_ask_for_a_model_at_once_get_the_same_one(server, monkeypatch):
@@ -201,7 +200,7 @@ def test_threads_that_ask_for_a_model_at_once_get_the_same_one(server, monkeypat
         made = set(map(id, pool.map(ask, range(8))))
 
     assert len(made) == 1
-    models.model(["mine"]).close()
+    close(models.model(["mine"]))
 
 
 def _slow_to_make(*arguments):
@@ -317,3 +316,32 @@ def test_a_call_that_hangs_has_no_end_until_the_server_ends_and_lets_go_of_it():
             asked.result(20)
         wait_until(lambda: held.calls[0].ended, "the end of the call")
     assert (hanging.behaviour, hanging.ended) == (Behaviour.stall, None)
+
+
+# -- what of a chat completion can be used
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        (None, Usage()),
+        ("many", Usage()),
+        ({"prompt_tokens": None, "completion_tokens": 3}, Usage(output=3)),
+        (
+            {"prompt_tokens": 9, "completion_tokens": 3, "prompt_cache_hit_tokens": 4},
+            Usage(input=9, cached=4, output=3),
+        ),
+    ],
+)
+def test_no_call_fails_for_its_usage(server, model, usage, expected):
+    body = {"choices": [{"message": {"content": "fine"}, "finish_reason": "stop"}], "usage": usage}
+    server.plan = lambda n, purpose: Canned(200, body)
+
+    assert model.complete(observe()).usage == expected
+
+
+def test_an_answer_in_parts_is_one_text(server, model):
+    parts = [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "* on"}, {"type": "text", "text": "e"}]
+    server.plan = lambda n, purpose: Canned(200, {"choices": [{"message": {"content": parts}}]})
+
+    assert model.complete(observe()).text == "* one"

@@ -34,14 +34,13 @@ def test_the_observer_gets_prior_memory_then_history_then_its_task():
 
 
 def test_a_request_says_the_same_in_values():
-    request = observe(message("hello"), previous=["* a", "* b"], target_tokens=500, timezone="Asia/Tokyo")
+    request = observe(message("hello"), previous=["* a", "* b"], timezone="Asia/Tokyo")
 
     assert request.purpose == "observe"
     assert request.messages == (message("hello"),)
     assert request.previous == "* a\n* b"
-    assert (request.target_tokens, request.temperature, request.timeout) == (500, 0.3, 120.0)
+    assert (request.temperature, request.timeout) == (0.3, 120.0)
     assert request.timezone == "Asia/Tokyo"
-    assert "500 tokens" in request.prompt
     assert "Asia/Tokyo" in request.prompt
 
 

@@ -16,7 +16,7 @@ from om_api.domain.messages import Message
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.tokens import estimate
 from om_api.domain.values import Record, Scope, ThreadState
-from om_workers.llm.extractive.marks import label
+from om_workers.llm.extractive.joining import label
 from om_workers.llm.extractive.units import units
 from om_workers.prompts.recalled import NOTE, Shown
 from om_workers.prompts.render import batch_request, observer_request

@@ -100,7 +100,7 @@ def test_a_task_that_another_did_in_its_place_looks_at_nothing(world, monkeypatc
     task = world.dispatch.queue.popleft()[1]
     assert ticks.observe(*task) == "rest"
 
-    monkeypatch.setattr(wiring, "scope_worker", lambda: pytest.fail("a stale task looked"))
+    monkeypatch.setattr(ticks, "ScopeWorker", lambda _: pytest.fail("a stale task looked"))
     assert ticks.observe(*task) == "superseded"
     assert _passed_on(world) == []
 

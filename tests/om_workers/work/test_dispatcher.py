@@ -13,7 +13,7 @@ from om_api.store.fleet import presence
 from om_api.store.fleet.presence import Worker
 from om_api.store.memory import due
 from om_api.store.memory.keys import queued
-from om_workers.work.dispatcher import Dispatcher, Handed
+from om_workers.work.dispatcher import Dispatched, Dispatcher
 
 INDEXES = ("observe", "reflect")
 
@@ -51,8 +51,8 @@ def test_no_more_tasks_wait_than_the_fleet_runs_at_a_time(world, dispatcher, que
     run, elsewhere = world.services.run, Worker(name="w", host="h", pid=1, version="", queues=INDEXES, concurrency=3)
     run(presence.here(world.services.keys, elsewhere))
 
-    assert dispatcher.fill(queue, 9) == Handed(due=room)
-    assert dispatcher.fill(queue, 9) == Handed()
+    assert dispatcher.fill(queue, 9) == Dispatched(due=room)
+    assert dispatcher.fill(queue, 9) == Dispatched()
     assert _queue(world, queue) == [f"agent-{n:03}" for n in range(room)]
 
 
@@ -60,7 +60,7 @@ def test_a_fleet_that_runs_hundreds_is_given_hundreds(world, dispatcher):
     world.services.presence.serve(["observe"], 230)
     _mark(world, *(f"agent-{n:03}" for n in range(240)))
 
-    assert dispatcher.fill("observe", 9) == Handed(due=230)
+    assert dispatcher.fill("observe", 9) == Dispatched(due=230)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_scope_stands_in_the_queue_once_whoever_marks_it_meanwhile(world, disp
     dispatcher.fill("observe", 9)
     _mark(world, "harold")
 
-    assert dispatcher.fill("observe", 9) == Handed()
+    assert dispatcher.fill("observe", 9) == Dispatched()
     assert _queue(world) == ["harold"]
 
 
@@ -160,10 +160,10 @@ def test_a_task_that_was_lost_is_handed_out_again_when_its_lease_is_over(world, 
     _mark(world, "harold")
     dispatcher.fill("observe", 9)
     world.dispatch.queue.clear()
-    assert dispatcher.fill("observe", 9) == Handed()
+    assert dispatcher.fill("observe", 9) == Dispatched()
 
     _lease_is_over(world)
-    assert dispatcher.fill("observe", 9) == Handed(due=1)
+    assert dispatcher.fill("observe", 9) == Dispatched(due=1)
 
 
 def test_none_is_lost_while_tasks_wait_in_the_queue_or_their_worker_lives(world, dispatcher):
@@ -175,12 +175,12 @@ def test_none_is_lost_while_tasks_wait_in_the_queue_or_their_worker_lives(world,
     for key in (index, queued(index)):
         world.client.zadd(key, {"harold": now - 1, "albert": now - 1})
     world.dispatch.elsewhere = 1
-    assert dispatcher.fill("observe", 9) == Handed()
+    assert dispatcher.fill("observe", 9) == Dispatched()
 
     world.dispatch.elsewhere = 0
     world.dispatch.taken = {"observe": ["albert", "somebody who was begun"]}
     dispatcher.keep()
-    assert dispatcher.fill("observe", 9) == Handed(due=1)
+    assert dispatcher.fill("observe", 9) == Dispatched(due=1)
     assert _queue(world)[2:] == ["harold"]
     assert world.client.zscore(queued(index), "somebody who was begun") is None
 
@@ -192,7 +192,7 @@ def test_a_task_that_waits_ten_leases_is_lost_though_others_wait(world, dispatch
     world.dispatch.elsewhere = 9
     _lease_is_over(world, world.services.run(due.server_ms()) - leases * due.LEASE_MS)
 
-    assert dispatcher.fill("observe", 9) == Handed(due=lost)
+    assert dispatcher.fill("observe", 9) == Dispatched(due=lost)
 
 
 @pytest.mark.parametrize("queue", INDEXES)
@@ -202,7 +202,7 @@ def test_names_that_nobody_ever_wrote_under_are_dropped_counted_and_delay_nobody
     world.client.zadd(f"{world.prefix}:due:{queue}", dict.fromkeys([*nonsense, *(f"junk-{n}" for n in range(900))], 0))
     _mark(world, "harold", queue=queue)
 
-    assert dispatcher.fill(queue, 9) == Handed(due=1, unknown=906)
+    assert dispatcher.fill(queue, 9) == Dispatched(due=1, unknown=906)
     assert _queue(world, queue) == ["harold"]
     assert world.client.zrange(f"{world.prefix}:due:{queue}", 0, -1) == [b"harold"]
     assert world.client.hget(world.services.keys.counted, "unknown") == b"906"
@@ -234,7 +234,7 @@ def test_a_first_message_that_comes_while_its_name_is_dropped_stays_due(world, d
 
     monkeypatch.setattr(due, "drop", overtaken)
 
-    assert dispatcher.fill("observe", 9) == Handed(due=1)
+    assert dispatcher.fill("observe", 9) == Dispatched(due=1)
     assert _queue(world) == ["harold"]
 
 
@@ -250,7 +250,7 @@ def test_a_first_message_that_comes_before_its_name_is_held_stays_due(world, dis
 
     monkeypatch.setattr(due, "hold", overtaken)
 
-    assert dispatcher.fill("observe", 9) == Handed(due=1)
+    assert dispatcher.fill("observe", 9) == Dispatched(due=1)
     assert _queue(world) == ["harold"]
 
 
@@ -260,7 +260,7 @@ def test_a_flood_of_names_is_dropped_in_one_tick_however_few_tasks_may_wait(worl
     for start in range(0, 5_000, 1_000):
         world.client.zadd(f"{world.prefix}:due:observe", {f"junk-{n}": "-inf" for n in range(start, start + 1_000)})
 
-    assert dispatcher.fill("observe", 60) == Handed(due=1, unknown=5_000)
+    assert dispatcher.fill("observe", 60) == Dispatched(due=1, unknown=5_000)
     assert _queue(world) == ["harold"]
     assert world.client.zcard(f"{world.prefix}:due:observe") == 1
 
@@ -270,7 +270,7 @@ def test_threads_that_nobody_wrote_under_are_no_scopes_though_their_resource_is_
     world.say("hello")
     world.client.zadd(f"{world.prefix}:due:observe", {f"harold|made-up-{n}": 0 for n in range(9)})
 
-    assert dispatcher.fill("observe", 9) == Handed(due=1, unknown=9)
+    assert dispatcher.fill("observe", 9) == Dispatched(due=1, unknown=9)
     assert _queue(world) == ["harold"]
 
 
@@ -294,7 +294,7 @@ def test_places_of_before_the_clock_was_set_back_hold_nobody_up(world, dispatche
     world.client.expire(queued(index), 60)
     _mark(world, "harold")
 
-    assert dispatcher.fill("observe", 9) == Handed(due=1)
+    assert dispatcher.fill("observe", 9) == Dispatched(due=1)
     assert world.client.zrange(queued(index), 0, -1) == [b"harold"]
 
 
@@ -325,7 +325,7 @@ def test_what_the_broker_did_not_take_keeps_no_place_and_is_handed_out_when_it_i
     assert _waiting(world) == 1
     assert world.client.zscore(f"{world.prefix}:due:observe", "nobody") is None
 
-    assert dispatcher.fill("observe", 9) == Handed(due=2)
+    assert dispatcher.fill("observe", 9) == Dispatched(due=2)
     assert _queue(world) == ["a", "b", "c"]
 
 
@@ -354,7 +354,7 @@ def test_where_nobody_works_what_is_due_stays_where_it_is(world, dispatcher):
     _mark(world, "harold")
     world.services.presence.serve([], 4)
 
-    assert dispatcher.fill("observe", 9) == Handed()
+    assert dispatcher.fill("observe", 9) == Dispatched()
     assert world.client.zscore(f"{world.prefix}:due:observe", "harold") == 1
 
 

@@ -185,11 +185,10 @@ def test_a_drain_that_was_overtaken_notes_nothing(client, prefix):
     """Time 0: it reads what is raw. Time 1: that changes. Time 2: the seal is refused, and the next look begins anew."""
     world = _full(client, prefix)
     world.say("one more")
-    worker = world.scope_worker()
-    worker.seal = lambda state, move: (Outcome.SUPERSEDED, [])
-    world.scope_worker = lambda: worker
+    reflector = world.reflector()
+    reflector._worker.seal = lambda state, move: (Outcome.SUPERSEDED, [])
 
-    assert world.reflector().reflect("harold") is Outcome.SUPERSEDED
+    assert reflector.reflect("harold") is Outcome.SUPERSEDED
     assert client.hget(f"{prefix}:{{harold}}:record", "drain") is None
 
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pytest
 from structlog.testing import capture_logs
+from world import World
 
+from om_api.domain.errors import StoreError
 from om_api.store.fleet import health, presence
+from om_workers.work import rounds as module
 from om_workers.work.dispatcher import Dispatcher
 from om_workers.work.rounds import Rounds
+
+MESSAGE = '{"role": "user", "content": "hi"}'
 
 
 @pytest.fixture
@@ -73,3 +78,143 @@ def test_a_tick_that_did_something_is_a_line_of_log_and_no_other(world, rounds):
     with capture_logs() as lines:
         rounds.observe()
     assert [(line["event"], line["due"]) for line in lines] == [("observer_ticked", 1)]
+
+
+@pytest.fixture
+def world(client, prefix):
+    world = World(client, prefix)
+    world.services.presence.serve(["maintenance"], 8)
+    return world
+
+
+def _key(world, resource, thread):
+    return f"{world.prefix}:{{{resource}}}:messages:{thread}"
+
+
+def _hint(world, *keys):
+    world.client.zadd(world.services.keys.adopt, dict.fromkeys(keys, 0))
+
+
+def _write(world, resource, *threads):
+    keys = [_key(world, resource, thread) for thread in threads]
+    for key in keys:
+        world.client.zadd(key, {MESSAGE: 1})
+    _hint(world, *keys)
+    return keys
+
+
+def _pass_on(world):
+    return module.pass_on(world.services, Dispatcher(world.services), 9)
+
+
+def test_each_of_few_keys_is_a_task_of_its_own(world):
+    keys = _write(world, "harold", "t-1", "t-2")
+
+    assert _pass_on(world) == 2
+    assert sorted(world.dispatch.queue) == [("adopt", (key,)) for key in keys]
+    assert world.client.zcard(world.services.keys.adopt) == 0
+
+
+def test_thousands_of_hints_that_name_nothing_are_dropped_in_one_tick_and_delay_nobody(world):
+    """Catches a task for each hint: 20,000 of them delayed others by a minute and a half."""
+    (real,) = _write(world, "zoe", "t-1")
+    world.say("counted already", resource="albert")
+    world.client.set(_key(world, "evil", "text"), "no messages")
+    world.client.zadd(_key(world, "evil-2", "t"), {MESSAGE: 1})
+    world.client.set(f"{world.prefix}:{{evil-2}}:tokens", "no counters")
+    odd = ["nonsense", b"\xff", _key(world, "albert", "t-1"), _key(world, "evil", "text"), _key(world, "evil-2", "t")]
+    _hint(world, *odd, *(_key(world, f"a-{n}", "t") for n in range(1_200)))
+
+    assert _pass_on(world) == 1
+    assert list(world.dispatch.queue) == [("adopt", (real,))]
+    assert world.client.zcard(world.services.keys.adopt) == 0
+    world.client.delete(_key(world, "evil", "text"))
+
+
+def test_a_resource_with_thousands_of_keys_lets_others_take_their_turns(world, monkeypatch):
+    monkeypatch.setattr(module, "_KEYS", 3)
+    _write(world, "albert", *(f"t-{n}" for n in range(20)))
+    (zoes,) = _write(world, "zoe", "t-1")
+
+    assert _pass_on(world) == 6
+    (_, first), (_, second) = world.dispatch.queue
+    assert zoes in first
+    assert len(first) == len(second) == 3
+    assert world.client.zcard(world.services.keys.adopt) == 15
+
+
+@pytest.mark.parametrize("elsewhere", [2, 3])
+def test_while_as_many_tasks_wait_as_workers_run_hints_are_left_where_they_are(world, elsewhere):
+    _write(world, "harold", "t-1")
+    world.dispatch.elsewhere = elsewhere
+
+    assert _pass_on(world) == 0
+    assert world.client.zcard(world.services.keys.adopt) == 1
+
+
+def test_hints_that_the_broker_does_not_take_are_there_when_it_is_back(world, monkeypatch):
+    """Catches hints that are gone with the first of them that could not be sent: who only hints would wait for the sweep."""
+    keys = _write(world, "harold", *(f"t-{n}" for n in range(300)))
+    took = []
+
+    def adopt(*names):
+        if took:
+            raise StoreError("the broker is away")
+        took.extend(names)
+
+    monkeypatch.setattr(world.dispatch, "adopt", adopt)
+    with pytest.raises(StoreError, match="the broker is away"):
+        _pass_on(world)
+
+    left = {name.decode() for name in world.client.zrange(world.services.keys.adopt, 0, -1)}
+    assert took
+    assert left == {*keys} - {*took}
+
+
+@pytest.mark.parametrize("counted", [b"abc", b"9" * 5_000, b"-1", b"\xb2"])
+def test_a_count_that_is_no_number_hurts_only_whose_it_is(world, counted):
+    """Catches a tick that ends at one memory's counters: hints and sweeps of all others ended with it."""
+    (real,) = _write(world, "zoe", "t-1")
+    (evil,) = _write(world, "evil", "t-1")
+    world.client.hset(f"{world.prefix}:{{evil}}:tokens", "#t-1", counted)
+
+    assert _pass_on(world) == 2
+    assert {ids[0] for _, ids in world.dispatch.queue} == {real, evil}
+    swept = world.sweep()
+    assert swept.adopted + swept.failed == 2
+    assert world.client.hget(f"{world.prefix}:{{zoe}}:tokens", "#t-1") == b"1"
+
+
+def test_counters_of_another_type_hurt_only_whose_they_are(world):
+    _write(world, "evil", "t-1")
+    world.client.zadd(f"{world.prefix}:{{evil}}:tokens", {"a": 1})
+    world.client.delete(world.services.keys.adopt)
+    _write(world, "zoe", "t-1")
+    world.client.delete(world.services.keys.adopt)
+
+    assert world.sweep().adopted == 1
+    assert world.client.hget(f"{world.prefix}:{{zoe}}:tokens", "#t-1") == b"1"
+
+
+def test_hints_that_were_taken_while_the_store_went_away_are_put_back(world, monkeypatch):
+    keys = _write(world, "harold", "t-1", "t-2")
+
+    def away(*_):
+        raise StoreError("the store is away")
+        yield
+
+    monkeypatch.setattr(module.keyspace_scan, "adoptable", away)
+    with pytest.raises(StoreError):
+        _pass_on(world)
+
+    assert sorted(name.decode() for name in world.client.zrange(world.services.keys.adopt, 0, -1)) == keys
+
+
+def test_keys_of_the_older_form_are_adopted_too(world):
+    key = f"{world.prefix}:messages:t-1"
+    world.client.zadd(key, {'{"role": "user", "content": "hi", "resource_id": "harold"}': 1})
+    _hint(world, key, f"{world.prefix}:messages:t-2")
+
+    assert _pass_on(world) == 1
+    world.work()
+    assert world.client.zcard(_key(world, "harold", "t-1")) == 1

@@ -4,7 +4,7 @@ import json
 
 from extracts import DATA, block, called, chunks, load, observe, returned, said, size
 
-from om_workers.llm.extractive.sizes import counted
+from om_workers.llm.extractive.notes import counted
 
 
 def kept(name):

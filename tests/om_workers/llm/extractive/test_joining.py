@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from extracts import TALK, block, observe, returned
+import pytest
+from extracts import TALK, block, observe, returned, said
 
 
 def test_results_of_one_tool_stand_together():
@@ -22,3 +23,18 @@ def test_what_somebody_says_in_a_sitting_stands_in_one_line_with_a_name():
     assert "Biscuit" in lines[1]
     assert "vineyard" in lines[2]
     assert "beekeeper" in lines[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("I prefer short answers in Portuguese", "🔴"),
+        ("We decided to use Valkey instead of Redis", "🔴"),
+        ("The deadline moved from March 3 to March 9", "🔴"),
+        ("Could you rename the billing module?", "🟡"),
+        ("maybe the cache of the parser leaks", "🟢"),
+        ("the parser rewrite is merged", "✅"),
+    ],
+)
+def test_a_line_has_the_priority_of_what_it_tells(text, line):
+    assert block(observe(said(text)))[1].startswith(f"* {line} (14:30) User")

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from extracts import HIGH, TAGS, block, observe, reflect, said
+import pytest
+from extracts import HIGH, TAGS, block, load, observe, reflect, said
 
-from om_workers.llm.extractive.notes import read
+from om_workers.llm.extractive.notes import counted, read, size_of, tokens
 
 
 def test_no_content_can_open_or_close_our_tags():
@@ -24,3 +25,16 @@ def test_what_is_written_is_read_back():
     assert [note.day for note in notes] == ["Dec 2, 2025"] * 3
     assert notes[-1].details == ["the loudest one is Bo"]
     assert [line for note in notes for line in note.lines()] == lines[1:]
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("", 0), ("hello world", 2), ("internationalisation", 2), ("12345", 2), ("a, b", 3), ("👍", 2)]
+)
+def test_a_text_is_worth_its_words_digits_and_signs(text, size):
+    assert tokens(text) == size
+
+
+def test_the_quick_size_of_talk_is_about_what_models_count():
+    messages = [message for message in load("planted") if isinstance(message.content, str)]
+
+    assert size_of(messages) == pytest.approx(sum(counted(message.content) + 4 for message in messages), rel=0.05)

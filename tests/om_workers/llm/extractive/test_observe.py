@@ -3,9 +3,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from extracts import START, WEDNESDAY, block, load, observe, reflect, said
+from extracts import START, WEDNESDAY, block, load, observe, reflect, returned, said
 
-from om_workers.llm.extractive.sizes import counted
+from om_workers.llm.extractive.notes import counted
 
 
 def test_equal_requests_get_equal_replies():
@@ -51,3 +51,26 @@ def test_the_clock_of_the_fixture_is_what_it_says():
 def test_a_target_is_kept_in_tokens_as_models_count_them(target):
     assert counted(observe(*load("planted"), target_tokens=target)) <= target
     assert counted(reflect(observe(*load("planted"), target_tokens=2_000), target_tokens=target)) <= target
+
+
+def test_the_last_request_that_nobody_finished_is_the_current_task():
+    done = [said("Fix the login bug"), said("Done, the login bug is fixed.", "assistant", 1)]
+    text = observe(
+        *done, said("Next, compare the yearly passes for Vienna", minute=2), said("I'll start.", "assistant", 3)
+    )
+
+    assert "<current-task>\nPrimary: Next, compare the yearly passes for Vienna\n</current-task>" in text
+
+
+@pytest.mark.parametrize(
+    ("request_", "reply"),
+    [("Fix the login bug", "Done, the login bug is fixed."), ("What is the port of the broker?", "It is port 6379.")],
+)
+def test_a_finished_request_is_no_current_task(request_, reply):
+    assert "<current-task>" not in observe(said(request_), said(reply, "assistant", 1))
+
+
+def test_a_failed_tool_is_what_to_speak_of_next():
+    text = observe(said("Deploy version 4 to staging"), returned("deploy", "disk full", is_error=True, minute=1))
+
+    assert "<suggested-response>\nSay that deploy failed, and propose what to do.\n</suggested-response>" in text

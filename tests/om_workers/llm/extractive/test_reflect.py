@@ -4,7 +4,7 @@ from extracts import HIGH, LOW, block, reflect
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from om_workers.llm.extractive.sizes import counted
+from om_workers.llm.extractive.notes import counted
 
 
 def test_reflection_keeps_high_lines_and_their_dates():

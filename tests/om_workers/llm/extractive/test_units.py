@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from om_api.domain.messages import Message
-from om_workers.llm.extractive.sizes import counted
+from om_workers.llm.extractive.notes import counted
 
 
 @pytest.mark.parametrize("blob", ["x", " ", "a-", "1.", "no. ", "<", "\n", "Date: ", "* ", "é", "e.g. a; "])
