@@ -8,13 +8,13 @@ from typing import TypeVar
 
 import click
 
-from om_api.client.key_ring import KeyRing
 from om_api.client.memory import ObservationalMemory
 from om_api.domain.errors import OMError, SettingsError
 from om_api.domain.values import check_id
 from om_api.settings import Settings, load_settings
-from om_api.store.driver.connection import Connection, open_client
+from om_api.store.driver.connection import connected
 from om_api.store.driver.steps import Steps
+from om_api.store.memory.keys import Keys
 
 T = TypeVar("T")
 _URL = "OM_REDIS_URL"
@@ -37,6 +37,10 @@ class Target:
         except SettingsError as error:
             raise SettingsError(self.origin(str(error))) from None
 
+    def keys(self) -> Keys:
+        """The names of what is kept there; raises SettingsError."""
+        return Keys(self.settings().prefix)
+
     def memory(self) -> ObservationalMemory:
         """The store's client; connects at first use. Raises SettingsError, which shows no password."""
         settings = self.settings()
@@ -47,17 +51,10 @@ class Target:
         except ValueError:  # its text may hold a part of the password
             raise SettingsError(f"{settings.safe_url(settings.redis_url)} is no address of a Redis server") from None
 
-    def key_ring(self) -> KeyRing:
-        """The API keys of the store; connects at first use. Raises SettingsError."""
-        return KeyRing(self.settings())
-
     def run(self, steps: Steps[T]) -> T:
         """Do steps against the store on a connection of their own; raises SettingsError, StoreError."""
-        connection = Connection(open_client(self.settings().redis_url))
-        try:
+        with connected(self.settings().redis_url) as connection:
             return connection.run(steps)
-        finally:
-            connection.close()
 
     def origin(self, text: str) -> str:
         """Where a value comes from, in the words of whoever typed the command."""

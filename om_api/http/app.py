@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 from fastapi import FastAPI, Request, Response
 
-from om_api.client.async_key_ring import AsyncKeyRing
 from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.context.context_usage import TELL_S
 from om_api.http.requests.app_state import AppState, SharedMemory
@@ -37,6 +36,7 @@ from om_api.http.serving.stopping import Shutdown
 from om_api.http.serving.streams import Streams
 from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
+from om_api.store.driver.async_connection import AsyncConnection, open_async_client
 
 _ROUTES = (
     messages,
@@ -85,7 +85,10 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
 @asynccontextmanager
 async def _living(app: FastAPI, settings: Settings, *, locked: bool, patience: float) -> AsyncIterator[None]:
     memory = SharedMemory(settings, timeout=patience)
-    keys, scraper = AsyncKeyRing(settings, timeout=patience), Scraper(settings, timeout=patience)
+    keys, scraper = (
+        AsyncConnection(open_async_client(settings.redis_url, patience)),
+        Scraper(settings, timeout=patience),
+    )
     shares, streams, stopping = Shares(settings.memory.api), app.state.streams, app.state.stopping
     state = AppState(settings, memory, keys, scraper, shares, streams, stopping, locked)
     app.state.app_state = state

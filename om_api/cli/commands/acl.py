@@ -120,7 +120,7 @@ def acl(target: Target, /, **said: Any) -> None:
     passwords stay, and a new one is added to them until --reset. The server is told a hash. Users are not copied to
     replicas: apply them at each server. Whoever runs this must be permitted ACL; an agent's user is not.
     """
-    asked, keys = AclRequest(**said), Keys(target.settings().prefix)
+    asked, keys = AclRequest(**said), target.keys()
     asked.check()
     if asked.show:
         _list(target, keys, asked)
