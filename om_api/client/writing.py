@@ -52,10 +52,6 @@ class Writer:
         self._cluster = cluster
         self._last_ms: LRU[tuple[str, str], int] = LRU(THREADS)
 
-    def add(self, messages: Iterable[Message]) -> Steps[Receipt]:
-        """Add messages. All are checked before the first is sent: a bad one adds none."""
-        return self.send(self.prepare_all(messages))
-
     def prepare_all(self, messages: Iterable[Message]) -> list[EncodedMessage]:
         """Messages as they will be kept; raises InvalidInputError, which says by position and id which one cannot be."""
         ready: list[EncodedMessage] = []
