@@ -256,8 +256,7 @@ _PASSING = {
     *(
         "replay",
         "demo",
-        "demo_report",
-        "demo_table",
+        "demo_screen",
         "exporting",
         "importing",
         "staging",

@@ -1,10 +1,11 @@
-"""Which store and which configuration a command is about."""
+"""What commands are made of: which store and configuration they are about, whom they name, the examples of their help."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -66,6 +67,27 @@ class Target:
             return dict(os.environ)
         others = {name for name in os.environ if name.startswith(_OTHER_SERVER) and name != _KEPT}
         return {name: text for name, text in os.environ.items() if name not in others} | {_URL: self.url}
+
+
+_pass_target = click.make_pass_decorator(Target)
+
+
+def examples(*commands: str) -> str:
+    """Commands to copy, a line each."""
+    return listing("Examples:", *commands)
+
+
+def listing(title: str, *lines: str) -> str:
+    """Lines under a title that click leaves as they are."""
+    return "\n".join(("\b", title, *(f"  {line}" for line in lines)))
+
+
+def command(
+    *lines: str, name: str | None = None, of: click.Group | None = None
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a function of a Target a command, of a group if one is named; its help ends with examples to copy."""
+    make = of.command if of else click.command
+    return lambda function: make(name, epilog=examples(*lines))(_pass_target(function))
 
 
 def stated_port(settings: Settings, name: str, usual: int) -> int:

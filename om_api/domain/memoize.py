@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ class Again(Generic[T]):
         return last[1]
 
 
-def shared(before: list[Any], now: list[Any]) -> int:
+def shared(before: Sequence[Any], now: Sequence[Any]) -> int:
     """How many items both begin with; most often all of the shorter one or but a few, which one comparison each tells."""
     short = min(len(before), len(now))
     for n in range(short, max(short - _FEW, 0), -1):

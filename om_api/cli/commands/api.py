@@ -6,9 +6,8 @@ import sys
 
 import click
 
-from om_api.cli.help import command
 from om_api.cli.output import note
-from om_api.cli.target import Target, stated_port
+from om_api.cli.target import Target, command, stated_port
 from om_api.domain.errors import SettingsError, StoreError
 from om_api.http import make_app
 from om_api.http.serving.server import check_free, is_loopback, serve

@@ -9,9 +9,8 @@ from typing import Any
 
 import click
 
-from om_api.cli.help import command, examples
 from om_api.cli.output import json_option, note, print_json, print_table
-from om_api.cli.target import Target, optional_resource
+from om_api.cli.target import Target, command, examples, optional_resource
 from om_api.domain.errors import SettingsError
 from om_api.settings import FileProblem
 from om_api.settings.effective import Row, rows

@@ -6,10 +6,9 @@ import click
 
 from om_api.billing.budgets import DAYS
 from om_api.billing.costs import CostLine, Costs, Left, Saving
-from om_api.cli.existence import check_known
-from om_api.cli.help import command
+from om_api.cli.checks import check_known
 from om_api.cli.output import json_option, note, print_json, print_table
-from om_api.cli.target import Target, optional_resource
+from om_api.cli.target import Target, command, optional_resource
 
 _LINES = ("day", "model", "purpose", "calls", "failed", "input", "cached", "output", "cost")
 _SAVINGS = (

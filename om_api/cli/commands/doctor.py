@@ -6,9 +6,8 @@ import sys
 
 import click
 
-from om_api.cli.help import command
 from om_api.cli.output import json_option, note, print_json, visible
-from om_api.cli.target import Target
+from om_api.cli.target import Target, command
 from om_api.ops import doctor as room
 from om_api.ops.diagnosis import Finding
 

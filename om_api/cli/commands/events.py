@@ -7,10 +7,9 @@ from collections.abc import Iterable
 import click
 import msgspec
 
-from om_api.cli.existence import check_known
-from om_api.cli.help import command
+from om_api.cli.checks import check_known
 from om_api.cli.output import as_time, cell, json_option, note, visible
-from om_api.cli.target import Target, optional_resource
+from om_api.cli.target import Target, command, optional_resource
 from om_api.client.memory import ObservationalMemory
 from om_api.domain.events import GAP, KINDS, MOST, Event
 

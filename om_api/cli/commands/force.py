@@ -8,10 +8,9 @@ from typing import TypeAlias
 
 import click
 
-from om_api.cli.existence import check_known
-from om_api.cli.help import command
+from om_api.cli.checks import check_known
 from om_api.cli.output import note
-from om_api.cli.target import Target, optional_thread, resource_argument
+from om_api.cli.target import Target, command, optional_thread, resource_argument
 from om_api.client.memory import ObservationalMemory
 from om_api.client.stats import Stats
 from om_api.domain.values import Outcome

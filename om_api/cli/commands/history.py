@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import click
 import msgspec
 
-from om_api.cli.existence import check_known
-from om_api.cli.help import command
+from om_api.cli.checks import check_known
 from om_api.cli.output import as_time, json_option, note, print_json, print_table, print_text
-from om_api.cli.target import Target, observation_argument, optional_thread, resource_argument
+from om_api.cli.target import Target, command, observation_argument, optional_thread, resource_argument
 from om_api.client.reading import Era
 from om_api.domain.messages import Message
 from om_api.domain.values import Observation

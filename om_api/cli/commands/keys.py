@@ -6,9 +6,8 @@ from typing import Any
 
 import click
 
-from om_api.cli.help import command, examples
 from om_api.cli.output import as_time, json_option, note, print_json, print_table
-from om_api.cli.target import Target
+from om_api.cli.target import Target, command, examples
 from om_api.domain.api_keys import ApiKey, Role
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome

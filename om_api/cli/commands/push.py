@@ -6,9 +6,8 @@ import sys
 
 import click
 
-from om_api.cli.help import command
 from om_api.cli.output import json_option, print_json
-from om_api.cli.target import Target, checked, resource_argument, thread_argument
+from om_api.cli.target import Target, checked, command, resource_argument, thread_argument
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import ROLES, Message
 

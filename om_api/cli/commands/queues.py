@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from om_api.cli.help import command
 from om_api.cli.output import json_option, note, print_json, print_table
-from om_api.cli.target import Target
+from om_api.cli.target import Target, command
 from om_api.ops import queues as room
 from om_api.ops.queues import Queues
 

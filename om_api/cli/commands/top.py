@@ -9,9 +9,8 @@ import click
 from rich.console import Console
 from rich.live import Live
 
-from om_api.cli.help import command
 from om_api.cli.output import as_time, json_option, note, print_json, print_table, table_of
-from om_api.cli.target import Target
+from om_api.cli.target import Target, command
 from om_api.ops import top as room
 from om_api.ops.top import Agent, Order, Top
 
