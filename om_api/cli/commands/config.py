@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -45,22 +43,19 @@ def show(target: Target, resource: str | None = None, as_json: bool = False) -> 
     """
     settings = target.settings()
     agents = [resource] if resource else [None, *settings.agents()]
-    found = {agent: [_renamed(target, row) for row in rows(settings, agent)] for agent in agents}
+    found = {
+        agent: [row._replace(origin=target.origin(row.origin)) for row in rows(settings, agent)] for agent in agents
+    }
     if as_json:
-        everyone = [_as_json(agent, own) for agent, own in found.items()]
+        everyone = [
+            {"agent": agent, "settings": {row.key: {"value": row.value, "from": row.origin} for row in own}}
+            for agent, own in found.items()
+        ]
         print_json(everyone[0] if resource else everyone)
     else:
         _print(found)
     for problem in settings.problems:
         note(f"not in force: {_line(problem)}")
-
-
-def _renamed(target: Target, row: Row) -> Row:
-    return row._replace(origin=target.origin(row.origin))
-
-
-def _as_json(agent: str | None, own: Sequence[Row]) -> dict[str, Any]:
-    return {"agent": agent, "settings": {row.key: {"value": row.value, "from": row.origin} for row in own}}
 
 
 def _print(found: dict[str | None, list[Row]]) -> None:

@@ -74,9 +74,8 @@ def list_(target: Target, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    columns = ("id", "role", "resources", "created", "rotated", "previous_until")
-    rows = [{**row, "resources": ", ".join(row["resources"])} for row in found]
-    print_table([name.replace("_", " ") for name in columns], [[row[name] for name in columns] for row in rows])
+    rows = [{**row, "resources": ", ".join(row["resources"])}.values() for row in found]
+    print_table(("id", "role", "resources", "created", "rotated", "previous until"), map(list, rows))
 
 
 @command("om keys revoke 3f1c20a9be77", of=keys)

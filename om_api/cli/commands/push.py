@@ -39,7 +39,9 @@ def push(
     TEXT is read from stdin when it is missing or `-`. An id accepted in the last ten minutes is a duplicate, whatever
     its text: the first one stays.
     """
-    content = _said(_stdin() if text is None or text == "-" else text)
+    content = sys.stdin.buffer.read().decode().removesuffix("\n") if text in {None, "-"} else text
+    if not content.strip():
+        raise InvalidInputError("there is no text: write it after the thread, or pipe it in")
     message = Message(
         role=role, content=content, id=name or "", thread_id=thread, resource_id=resource, timestamp=timestamp
     )
@@ -50,13 +52,3 @@ def push(
         print_json({"id": receipt.ids[0], "outcome": word})
     else:
         click.echo(f"{receipt.ids[0]} {word}")
-
-
-def _stdin() -> str:
-    return sys.stdin.buffer.read().decode().removesuffix("\n")
-
-
-def _said(text: str) -> str:
-    if not text.strip():
-        raise InvalidInputError("there is no text: write it after the thread, or pipe it in")
-    return text
