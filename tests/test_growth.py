@@ -11,6 +11,9 @@ from structlog.testing import capture_logs
 from world import SMALL
 
 from om_api import Message, load_settings
+from om_api.client.context_usage import MOST as SERVED_BYTES
+from om_api.client.context_usage import REMEMBERED as SERVED
+from om_api.client.context_usage import ContextUsage
 from om_api.client.contexts import REMEMBERED
 from om_api.client.core import Core
 from om_api.client.reader_cache import MOST, READERS, ReaderCache
@@ -18,9 +21,6 @@ from om_api.client.unsent import MOST as UNSENT
 from om_api.client.unsent import MOST_BYTES as UNSENT_BYTES
 from om_api.client.unsent import Unsent
 from om_api.client.writing import THREADS
-from om_api.context.context_usage import MOST as SERVED_BYTES
-from om_api.context.context_usage import REMEMBERED as SERVED
-from om_api.context.context_usage import ContextUsage
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.tokens import REMEMBERED as COUNTS
 from om_api.domain.tokens import Remembering

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from om_api.context.alternation import EARLIER, Speech, alternate, inline_image, reminder
-from om_api.context.block import Block
 from om_api.context.parts import arguments, part_text, result_object
 from om_api.context.turns import Turn, wire_name
+from om_api.context.view import Block
 
 Wire = dict[str, Any]
 

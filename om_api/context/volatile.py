@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from om_api.context.block import Block
 from om_api.context.excerpts import excerpts
 from om_api.context.signature import Signer
-from om_api.context.view import View
+from om_api.context.view import Block, View
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
 from om_api.domain.values import ThreadState

@@ -9,7 +9,7 @@ T = TypeVar("T")
 _FEW = 3
 
 
-class Again(Generic[T]):
+class Memoized(Generic[T]):
     """A pure function that gives its last result again when it is asked the same. Nobody may change asked or given.
 
     Threads may share it: the worst is working once more.

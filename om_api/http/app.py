@@ -10,7 +10,7 @@ import msgspec
 from fastapi import FastAPI, Request, Response
 
 from om_api.client.async_memory import AsyncObservationalMemory
-from om_api.context.context_usage import TELL_S
+from om_api.client.context_usage import TELL_S
 from om_api.http.requests.app_state import AppState, SharedMemory
 from om_api.http.requests.replies import KINDS, schemas
 from om_api.http.routes import (

@@ -22,15 +22,6 @@ _FORMS = (
 DATE = re.compile(rf"(?<![\w.])(?:{'|'.join(_FORMS)})")
 _JOINT = re.compile(r"\s*(?:[-–—]|to|until|through)\s*")
 _DAYS, _MONTHS_IN_YEAR = 31, 12
-_TALKED_DAY = rf"(?P<day>3[01]|[12]\d|0?[1-9]){ORDINAL}(?![\d:%])"
-_TALKED_OF = [
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"\b(?P<month>{MONTH})\b\.?\s+(?:the\s+)?{_TALKED_DAY}",
-        rf"\b{_TALKED_DAY}\s+(?:of\s+)?(?P<month>{MONTH})\b",
-        r"\b(?:19|20)\d\d-(?P<month>\d\d)-(?P<day>\d\d)(?!\d)",
-    )
-]
 
 
 class Day(NamedTuple):
@@ -60,12 +51,6 @@ class DaySpan(NamedTuple):
 def days(text: str) -> list[Day]:
     """Every date of a text, in order; of a span its two ends."""
     return [day for _, _, day in _found(text)]
-
-
-def named_days(text: str) -> set[tuple[int, int]]:
-    """The (month, day) pairs that talk names, months in lower case too: "may the 7th", "7th of May 2023", "2023-05-07"."""
-    found = (match for pattern in _TALKED_OF for match in pattern.finditer(text))
-    return {(_month(match["month"]), int(match["day"])) for match in found}
 
 
 def spans(text: str) -> list[DaySpan]:

@@ -1,4 +1,4 @@
-"""Words of English texts as they are compared, and the lists of those that carry nothing."""
+"""Words of English texts as they are compared, the lists of those that carry nothing, and nouns with their numbers."""
 
 from __future__ import annotations
 
@@ -71,3 +71,8 @@ def words(text: str) -> list[str]:
 def bare_words(text: str) -> list[str]:
     """The words of a text in lower case, possessives without their ending, numbers without separators."""
     return [_POSSESSIVE.sub("", word) for word in _BARE_WORD.findall(_GROUPING.sub("", text.lower()))]
+
+
+def amount(number: int, one: str, more: str = "") -> str:
+    """A number with its noun: `1 message`, `1,204 messages`; `more` is the plural where it is not `one` and an s."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}"

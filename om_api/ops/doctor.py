@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from om_api.billing import budgets, models_in_use, prices
 from om_api.billing.model_advice import why_not
-from om_api.domain.amounts import amount
 from om_api.domain.errors import SettingsError, StoreError
+from om_api.language.words import amount
 from om_api.ops import diagnosis
 from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.settings import Settings

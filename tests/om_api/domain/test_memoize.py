@@ -7,14 +7,14 @@ from itertools import takewhile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from om_api.domain.memoize import Again, shared
+from om_api.domain.memoize import Memoized, shared
 
 ITEMS = st.lists(st.integers(0, 2), max_size=12)
 
 
 def test_what_is_asked_twice_in_a_row_is_made_once():
     asked = []
-    doubled = Again(lambda number: asked.append(number) or 2 * number)
+    doubled = Memoized(lambda number: asked.append(number) or 2 * number)
 
     assert [doubled(1), doubled(1), doubled(2), doubled(1)] == [2, 2, 4, 2]
     assert asked == [1, 2, 1]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from om_api.language.dates import Day, days, named_days, spans
+from om_api.language.dates import Day, days, spans
 
 
 def test_spans_are_read_however_they_are_written():
@@ -52,13 +52,3 @@ def test_a_span_of_one_day_holds_no_other():
 
 def test_what_is_no_date_is_none():
     assert days("13/14 of them may 5 times, 2025-13-99, May I?") == []
-
-
-@pytest.mark.parametrize("text", ["on May 7", "7 May 2023", "the 7th of may", "2023-05-07T10:00Z", "May the 7th, 2023"])
-def test_a_day_is_known_however_it_is_spelled(text):
-    assert named_days(text) == {(5, 7)}
-
-
-@pytest.mark.parametrize("text", ["last Friday", "in May", "may 70", "may 7:30", "maybe 7", "2023", "7 mayors"])
-def test_what_names_no_day_is_none(text):
-    assert named_days(text) == set()

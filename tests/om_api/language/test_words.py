@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from om_api.language.words import CHATTER, EMPTY, FIGURES, FUNCTION_WORDS, STOP, bare_words, words
+from om_api.language.words import CHATTER, EMPTY, FIGURES, FUNCTION_WORDS, STOP, amount, bare_words, words
 
 
 def test_what_belongs_together_is_one_word():
@@ -32,3 +32,17 @@ def test_every_list_of_empty_words_holds_the_function_words():
 
 def test_number_words_are_known_up_to_twenty():
     assert (FIGURES["zero"], FIGURES["twenty"], len(FIGURES)) == ("0", "20", 21)
+
+
+@pytest.mark.parametrize(
+    ("number", "words", "text"),
+    [
+        (1, ("message",), "1 message"),
+        (0, ("message",), "0 messages"),
+        (1_204, ("message",), "1,204 messages"),
+        (1, ("entry", "entries"), "1 entry"),
+        (2, ("entry", "entries"), "2 entries"),
+    ],
+)
+def test_a_number_stands_with_its_noun(number, words, text):
+    assert amount(number, *words) == text

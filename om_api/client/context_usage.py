@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from om_api.context.block import Block
+from om_api.context import Block
 from om_api.domain.lru import LRU
 from om_api.domain.memoize import shared
 from om_api.domain.snapshot import Snapshot
