@@ -108,3 +108,9 @@ optional_resource = click.argument("resource", callback=checked, required=False)
 thread_argument = click.argument("thread", callback=checked)
 optional_thread = click.argument("thread", callback=checked, required=False)
 observation_argument = click.argument("observation", callback=checked)
+
+
+def wait_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """For how many seconds a command waits."""
+    seconds = click.FloatRange(min=0)
+    return click.option("--wait", type=seconds, default=30.0, show_default=True, metavar="SECONDS", help=text)

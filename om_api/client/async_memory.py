@@ -54,14 +54,8 @@ class AsyncObservationalMemory:
         self._connection = AsyncConnection(
             client if client is not None else open_async_client(self.settings.redis_url, timeout)
         )
-        self._core = Core(
-            self.settings,
-            tokens.counter(self.settings.memory.tokenizer),
-            cluster=self._connection.cluster,
-            fails_open=fail_open,
-            tally=tally,
-            patience_s=min(1.0, timeout / 2),
-        )
+        count, cluster = tokens.counter(self.settings.memory.tokenizer), self._connection.cluster
+        self._core = Core(self.settings, count, cluster=cluster, fails_open=fail_open, tally=tally, timeout=timeout)
         self._closed = False
 
     async def __aenter__(self) -> Self:

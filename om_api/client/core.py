@@ -37,7 +37,7 @@ class Core:
         cluster: bool = False,
         fails_open: bool = False,
         tally: bool = True,
-        patience_s: float = 1.0,
+        timeout: float = 5.0,
     ) -> None:
         self.keys = keys = Keys(settings.prefix)
         self.clock = clock = ServerClock()
@@ -48,7 +48,7 @@ class Core:
         self.reading = MemoryReader(keys, scopes)
         self.forcing = Forcing(keys, scopes)
         self.owning = Owner(settings, keys, scopes, count, reporter)
-        self.watching = Watcher(settings, keys, scopes, patience_s=patience_s)
+        self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
         self.unsent = Unsent()
         self._fails_open, self._away = fails_open, False
 

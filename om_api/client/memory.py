@@ -52,14 +52,8 @@ class ObservationalMemory:
     ) -> None:
         self.settings = settings or load_settings()
         self._connection = Connection(client if client is not None else open_client(self.settings.redis_url, timeout))
-        self._core = Core(
-            self.settings,
-            tokens.counter(self.settings.memory.tokenizer),
-            cluster=self._connection.cluster,
-            fails_open=fail_open,
-            tally=tally,
-            patience_s=min(1.0, timeout / 2),
-        )
+        count, cluster = tokens.counter(self.settings.memory.tokenizer), self._connection.cluster
+        self._core = Core(self.settings, count, cluster=cluster, fails_open=fail_open, tally=tally, timeout=timeout)
         self._closed = False
 
     def __enter__(self) -> Self:

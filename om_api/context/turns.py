@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from om_api.context.parts import arguments, part_text, result_text
+from om_api.context.parts import Part, arguments, part_text, result_text
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
 
-Part = dict[str, Any]
 _WIRE_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME = 64

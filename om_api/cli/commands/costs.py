@@ -11,18 +11,8 @@ from om_api.cli.output import json_option, note, print_json, print_table
 from om_api.cli.target import Target, command, optional_resource
 
 _LINES = ("day", "model", "purpose", "calls", "failed", "input", "cached", "output", "cost")
-_SAVINGS = (
-    "against",
-    "would send",
-    "cached",
-    "sent",
-    "cached",
-    "tokens saved",
-    "would cost",
-    "cost",
-    "and memory",
-    "saved",
-)
+_TOKENS_SAVED = ("against", "would send", "cached", "sent", "cached", "tokens saved")
+_SAVINGS = (*_TOKENS_SAVED, "would cost", "cost", "and memory", "saved")
 _BUDGETS = ("budget", "limit", "used", "left", "then")
 
 

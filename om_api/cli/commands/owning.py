@@ -10,7 +10,15 @@ import click
 
 from om_api.cli.checks import be_sure, check_known, yes_option
 from om_api.cli.output import json_option, note, print_json
-from om_api.cli.target import Target, checked, command, observation_argument, optional_thread, resource_argument
+from om_api.cli.target import (
+    Target,
+    checked,
+    command,
+    observation_argument,
+    optional_thread,
+    resource_argument,
+    wait_option,
+)
 from om_api.client.memory import ObservationalMemory
 from om_api.domain.values import Outcome
 
@@ -85,14 +93,7 @@ def restore(target: Target, resource: str, generation: int, thread: str | None) 
 )
 @resource_argument
 @click.option("--to", required=True, type=click.Choice(["thread", "resource"]), help="What one memory is to cover.")
-@click.option(
-    "--wait",
-    type=click.FloatRange(min=0),
-    default=30.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long to try again while chunks are being observed or messages come in.",
-)
+@wait_option("How long to try again while chunks are being observed or messages come in.")
 def migrate_scope(target: Target, resource: str, to: str, wait: float) -> None:
     """Move a resource's memory to the other scope, and print the outcome.
 
