@@ -224,7 +224,7 @@ _MAKERS = {"dict", "list", "set", "deque", "OrderedDict", "Counter", "defaultdic
 _MAKERS |= {"WeakSet", "WeakKeyDictionary", "WeakValueDictionary", "Unsent", "ReaderCache", "ContextUsage"}
 # what lives as long as a process does: each has a row on the page, or as many entries as the code has names
 _KEPT = {
-    *("core.unsent", "unsent._waiting", "lru._entries", "reader_cache._readers"),
+    *("core.unsent", "unsent._waiting", "caching._entries", "reader_cache._readers"),
     *("contexts._readers", "contexts._urgent", "contexts._only_read", "writing._last_ms", "reporting.usage"),
     *("context_usage._seen", "context_usage._sums", "context_usage._told"),
     *(

@@ -16,8 +16,8 @@ from om_api.cli.output import print_fields, print_table, table_of, visible
 from om_api.client.memory import ObservationalMemory
 from om_api.client.stats import Stats
 from om_api.context import Context
+from om_api.domain.caching import shared
 from om_api.domain.events import MOST
-from om_api.domain.memoize import shared
 from om_api.domain.messages import Message
 from om_api.store.audit.verify import Verified
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from msgspec import structs
 
 from om_api.client.reporting import Reporter
+from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError, StoreError
-from om_api.domain.lru import LRU
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
 from om_api.domain.values import check_id, is_id, new_id, to_ms

@@ -16,7 +16,7 @@ from om_api.context.stable import stable_blocks
 from om_api.context.turns import Turns
 from om_api.context.view import Block, View
 from om_api.context.volatile import Moment, volatile_blocks
-from om_api.domain.memoize import Memoized
+from om_api.domain.caching import Memoized
 from om_api.domain.message_tokens import Count, count_message
 from om_api.domain.messages import Message
 from om_api.domain.snapshot import Snapshot

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from om_api.domain.memoize import Memoized, shared
+from om_api.domain.caching import Memoized, shared
 from om_api.domain.messages import Message
 from om_api.domain.values import Stored
 from om_api.store.driver.replies import Pair

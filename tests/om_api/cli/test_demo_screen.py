@@ -14,15 +14,15 @@ from om_api.cli.demo_screen import DemoPlayer, MemoryTable, Prefix, excerpt, rep
 
 
 @pytest.fixture
-def board(observed):
-    """The board of two agents, of whom one has only begun."""
+def table(observed):
+    """The table of two agents, of whom one has only begun."""
     observed.say("hello", resource="ada")
     return MemoryTable(observed.om, ["harold", "ada"])
 
 
-def test_a_line_says_of_every_agent_what_its_stats_say(board, observed):
+def test_a_line_says_of_every_agent_what_its_stats_say(table, observed):
     now, told = observed.om.stats("harold"), observed.om.events("0", kinds="activated").events
-    harold, ada = board.line().split("  ")
+    harold, ada = table.line().split("  ")
 
     assert harold.startswith(f"harold: raw {now.message_tokens + now.chunk_tokens:,}/1,000 obs ")
     assert harold.endswith(f" act {len(told)} gen 0")
@@ -30,9 +30,9 @@ def test_a_line_says_of_every_agent_what_its_stats_say(board, observed):
     assert ada == "ada: raw 100/1,000 obs 0/4,000 act 0 gen 0"
 
 
-def test_a_table_has_a_row_for_each_agent_with_bars_as_full_as_its_tiers(board):
+def test_a_table_has_a_row_for_each_agent_with_bars_as_full_as_its_tiers(table):
     console = Console(width=200, record=True)
-    console.print(board)
+    console.print(table)
     text = console.export_text()
 
     assert "100 / 1,000" in text
@@ -40,9 +40,9 @@ def test_a_table_has_a_row_for_each_agent_with_bars_as_full_as_its_tiers(board):
     assert [row.split()[0] for row in text.splitlines() if "ready" in row] == ["harold", "ada"]
 
 
-def test_a_board_looks_again_when_it_is_told_to_and_says_so_where_no_terminal_is(board, observed, capsys):
+def test_a_table_looks_again_when_it_is_told_to_and_says_so_where_no_terminal_is(table, observed, capsys):
     observed.say("again", resource="ada")
-    with shown(board) as look:
+    with shown(table) as look:
         look()
 
     assert "ada: raw 200/1,000" in capsys.readouterr().out
