@@ -37,6 +37,7 @@ from om_api.http.serving.streams import Streams
 from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
+from om_api.store.memory.keys import Keys
 
 _ROUTES = (
     messages,
@@ -85,12 +86,11 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
 @asynccontextmanager
 async def _living(app: FastAPI, settings: Settings, *, locked: bool, patience: float) -> AsyncIterator[None]:
     memory = SharedMemory(settings, timeout=patience)
-    keys, scraper = (
-        AsyncConnection(open_async_client(settings.redis_url, patience)),
-        Scraper(settings, timeout=patience),
-    )
+    connection = AsyncConnection(open_async_client(settings.redis_url, patience))
+    scraper = Scraper(settings, timeout=patience)
     shares, streams, stopping = Shares(settings.memory.api), app.state.streams, app.state.stopping
-    state = AppState(settings, memory, keys, scraper, shares, streams, stopping, locked)
+    keys = Keys(settings.prefix)
+    state = AppState(settings, memory, keys, connection, scraper, shares, streams, stopping, locked)
     app.state.app_state = state
     tasks = [asyncio.create_task(_keep_fresh(settings)), asyncio.create_task(_keep_telling(memory))]
     yield

@@ -27,11 +27,15 @@ class SharedMemory(AsyncObservationalMemory):
 
 
 class AppState(NamedTuple):
-    """One app's memory and figures, and whom `keys` tell of; `locked` is False where whoever reaches it may do everything."""
+    """One app's memory and figures, and the connection on which it looks up API keys.
+
+    `locked` is False where whoever reaches it may do everything.
+    """
 
     settings: Settings
     memory: AsyncObservationalMemory
-    keys: AsyncConnection
+    keys: Keys
+    connection: AsyncConnection
     scraper: Scraper
     shares: Shares
     streams: Streams
@@ -40,12 +44,12 @@ class AppState(NamedTuple):
 
     async def recognise(self, token: str) -> ApiKey | None:
         """The key that a token belongs to, None for any other text."""
-        return await self.keys.run(api_key_records.recognise(Keys(self.settings.prefix), token))
+        return await self.connection.run(api_key_records.recognise(self.keys, token))
 
     async def close(self) -> None:
         """Give the connections back."""
         await self.memory.close()
-        await self.keys.close()
+        await self.connection.close()
         await self.scraper.close()
         self.shares.close()
 
