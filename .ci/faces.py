@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 CLIENT = "om_api/client"
-FACES = {f"{CLIENT}/async_{name}.py": f"{CLIENT}/{name}.py" for name in ("memory", "key_ring")}
+FACES = {f"{CLIENT}/async_memory.py": f"{CLIENT}/memory.py"}
 RULES = (
     (r"\bawait |\basync (?=def |with |for )", ""),
     (r"\bAsync(?=[A-Z])", ""),

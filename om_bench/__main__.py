@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from om_api.cli.group import Plain
-from om_api.cli.help import examples
+from om_api.cli.target import examples
 from om_api.settings.logs import log_to_stderr
 from om_bench.cost import report as costs
 from om_bench.cost import sweep as thresholds

@@ -11,6 +11,9 @@ from structlog.testing import capture_logs
 from world import SMALL
 
 from om_api import Message, load_settings
+from om_api.client.context_usage import MOST as SERVED_BYTES
+from om_api.client.context_usage import REMEMBERED as SERVED
+from om_api.client.context_usage import ContextUsage
 from om_api.client.contexts import REMEMBERED
 from om_api.client.core import Core
 from om_api.client.reader_cache import MOST, READERS, ReaderCache
@@ -18,9 +21,6 @@ from om_api.client.unsent import MOST as UNSENT
 from om_api.client.unsent import MOST_BYTES as UNSENT_BYTES
 from om_api.client.unsent import Unsent
 from om_api.client.writing import THREADS
-from om_api.context.context_usage import MOST as SERVED_BYTES
-from om_api.context.context_usage import REMEMBERED as SERVED
-from om_api.context.context_usage import ContextUsage
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.tokens import REMEMBERED as COUNTS
 from om_api.domain.tokens import Remembering
@@ -222,7 +222,7 @@ _MAKERS = {"dict", "list", "set", "deque", "OrderedDict", "Counter", "defaultdic
 _MAKERS |= {"WeakSet", "WeakKeyDictionary", "WeakValueDictionary", "Unsent", "ReaderCache", "ContextUsage"}
 # what lives as long as a process does: each has a row on the page, or as many entries as the code has names
 _KEPT = {
-    *("async_memory._unsent", "memory._unsent", "unsent._waiting", "lru._entries", "reader_cache._readers"),
+    *("core.unsent", "unsent._waiting", "caching._entries", "reader_cache._readers"),
     *("contexts._readers", "contexts._urgent", "contexts._only_read", "writing._last_ms", "reporting.usage"),
     *("context_usage._seen", "context_usage._sums", "context_usage._told"),
     *(
@@ -254,8 +254,7 @@ _PASSING = {
     *(
         "replay",
         "demo",
-        "demo_report",
-        "demo_table",
+        "demo_screen",
         "exporting",
         "importing",
         "staging",

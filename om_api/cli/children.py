@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 
-from om_api.cli.embedded import Embedded, end, launch
+from om_api.cli.embedded import Embedded, Process, end, launch
 from om_api.domain.errors import OMError
 from om_api.domain.extras import missing
 
@@ -21,7 +21,7 @@ _LONGEST_PAUSE_S = 30.0
 _PACKAGES = {"flower": ("celery", "flower")}  # what a child needs; others need celery alone
 
 
-class Child:
+class Child(Process):
     """A Celery process of ours: `worker`, `beat` or `flower`; every line it writes goes to `show` with its name.
 
     Raises MissingExtraError where the package is not installed.
@@ -35,18 +35,7 @@ class Child:
         self._command = [sys.executable, "-m", "celery", "--quiet", "-A", "om_workers.app", *words]
         self._environ = {**environ, "PYTHONUNBUFFERED": "1"}
         self._show = show
-        self._process: subprocess.Popen[bytes] | None = None
         self._reader: threading.Thread | None = None
-
-    @property
-    def alive(self) -> bool:
-        """Whether the process runs."""
-        return self._process is not None and self._process.poll() is None
-
-    @property
-    def pid(self) -> int | None:
-        """The id of the process, the last one if it has ended; None before the first."""
-        return self._process.pid if self._process else None
 
     def start(self) -> None:
         """Start the process, or the next one after it ended."""

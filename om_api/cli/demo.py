@@ -17,11 +17,10 @@ import click
 import msgspec
 
 from om_api.cli.children import BEAT, WORKER, Child
-from om_api.cli.demo_report import DemoPlayer, report
-from om_api.cli.demo_table import Board, shown
+from om_api.cli.demo_screen import DemoPlayer, MemoryTable, report, shown
 from om_api.cli.embedded import Embedded
-from om_api.cli.help import examples
 from om_api.cli.replay import read_messages
+from om_api.cli.target import examples
 from om_api.cli.up import NEXT
 from om_api.client.memory import ObservationalMemory
 from om_api.domain.errors import StoreError
@@ -103,11 +102,11 @@ def demo(ctx: click.Context, speed: float, keep: bool) -> None:
         crew = Crew(environ)
         held.enter_context(crew.working())
         messages = recording(datetime.now(UTC))
-        board = Board(om, sorted({message.resource_id for message in messages}))
+        table = MemoryTable(om, sorted({message.resource_id for message in messages}))
         player, total = DemoPlayer(om), len({(each.resource_id, each.id) for each in messages})
         began = time.monotonic()
-        _play(player, crew, board, messages, _PAUSE_S / speed)
-        right = report(om, board, player, total, time.monotonic() - began)
+        _play(player, crew, table, messages, _PAUSE_S / speed)
+        right = report(om, table, player, total, time.monotonic() - began)
         _offer(store.url, keep)
     ctx.exit(0 if right else 1)
 
@@ -138,36 +137,36 @@ def recording(now: datetime) -> list[Message]:
     return [msgspec.structs.replace(message, timestamp=(at + shift).isoformat()) for message, at in moved]
 
 
-def _play(player: DemoPlayer, crew: Crew, board: Board, messages: Sequence[Message], pause: float) -> None:
+def _play(player: DemoPlayer, crew: Crew, table: MemoryTable, messages: Sequence[Message], pause: float) -> None:
     """Replay the messages in the order they were written, and wait for what the workers still have to do."""
     first, *others = [messages[n : n + _BATCH] for n in range(0, len(messages), _BATCH)]
     player.turn(first)
-    click.echo(f"{len(messages)} messages of {', '.join(board.stats)} are replayed; the workers start ...")
-    crew.wait(board.met, _START_S, "the workers")
-    with shown(board) as show:
+    click.echo(f"{len(messages)} messages of {', '.join(table.stats)} are replayed; the workers start ...")
+    crew.wait(table.met, _START_S, "the workers")
+    with shown(table) as show:
         for batch in others:
             player.turn(batch)
             crew.check()
             show()
             time.sleep(pause)
-        _settle(crew, board, show)
+        _settle(crew, table, show)
 
 
-def _settle(crew: Crew, board: Board, show: Callable[[], None]) -> None:
+def _settle(crew: Crew, table: MemoryTable, show: Callable[[], None]) -> None:
     """Wait until the workers have nothing left to do, for 15 s at most."""
     calm, until = 0, time.monotonic() + _SETTLE_S
     while calm < _CALM and time.monotonic() < until:
-        before = _tiers(board)
+        before = _tiers(table)
         time.sleep(0.5)
         crew.check()
         show()
-        waiting = any(now.chunks > now.ready_chunks or now.reflecting for now in board.stats.values())
-        calm = 0 if waiting or _tiers(board) != before else calm + 1
+        waiting = any(now.chunks > now.ready_chunks or now.reflecting for now in table.stats.values())
+        calm = 0 if waiting or _tiers(table) != before else calm + 1
 
 
-def _tiers(board: Board) -> list[tuple[int, ...]]:
+def _tiers(table: MemoryTable) -> list[tuple[int, ...]]:
     return [
-        (now.message_tokens, now.chunk_tokens, now.observation_tokens, now.generation) for now in board.stats.values()
+        (now.message_tokens, now.chunk_tokens, now.observation_tokens, now.generation) for now in table.stats.values()
     ]
 
 

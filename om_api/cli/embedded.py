@@ -37,7 +37,23 @@ if os.getppid() == int(sys.argv[1]):
 """
 
 
-class Embedded:
+class Process:
+    """A process that may be started again when it has ended."""
+
+    _process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the process, the last one if it has ended; None before the first."""
+        return self._process.pid if self._process else None
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs."""
+        return self._process is not None and self._process.poll() is None
+
+
+class Embedded(Process):
     """A running server at `url`, for as long as the `with` block lasts.
 
     With `data_dir` (made if need be, readable by its owner only) what was written is there again next time; a crash
@@ -51,12 +67,12 @@ class Embedded:
     def __init__(self, data_dir: Path | None = None, port: int | None = None) -> None:
         self.data_dir = data_dir
         self.port = port or 0
-        self._process: subprocess.Popen[bytes] | None = None
         self._held = ExitStack()
 
     def __enter__(self) -> Self:
         with ExitStack() as held:
-            self._folder = self._make_folder(held)
+            kept = make_folder(self.data_dir) if self.data_dir else None
+            self._folder = kept or Path(held.enter_context(TemporaryDirectory(prefix="om-")))
             self._lock = held.enter_context(hold(self._folder))
             held.callback(self.stop)
             self.port = self.port or free_port()
@@ -72,16 +88,6 @@ class Embedded:
         """The address, as OM_REDIS_URL takes it."""
         return f"redis://{HOST}:{self.port}/0"
 
-    @property
-    def pid(self) -> int | None:
-        """The server's process id; None while there is none."""
-        return self._process.pid if self._process else None
-
-    @property
-    def alive(self) -> bool:
-        """Whether the server runs."""
-        return self._process is not None and self._process.poll() is None
-
     def start(self) -> None:
         """Start the server, or start it again when it has died, and wait until it answers."""
         if not is_free(self.port):
@@ -96,11 +102,6 @@ class Embedded:
         if self._process is not None:
             end(self._process, _STOP_S)
         self._process = None
-
-    def _make_folder(self, held: ExitStack) -> Path:
-        if self.data_dir is None:
-            return Path(held.enter_context(TemporaryDirectory(prefix="om-")))
-        return make_folder(self.data_dir)
 
     def _command(self) -> list[str]:
         # noeviction: memory that is full refuses a message, which its writer sees; it never loses one silently.

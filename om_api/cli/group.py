@@ -9,59 +9,30 @@ from typing import Any
 
 import click
 
-from om_api.cli.help import examples, listing
-from om_api.cli.target import Target
+from om_api.cli.target import Target, examples, listing
 from om_api.domain.errors import OMError, StoreError
 from om_api.domain.extras import missing
 from om_api.settings import Settings
 
-_COMMANDS = "om_api.cli.commands"
-SECTIONS: dict[str, dict[str, str]] = {
-    "Start": {"up": "om_api.cli.up:up", "demo": "om_api.cli.demo:demo"},
-    "Write and read": {
-        "push": f"{_COMMANDS}.push:push",
-        "context": f"{_COMMANDS}.context:context",
-        "replay": f"{_COMMANDS}.replay:replay",
-    },
-    "Look inside": {
-        "top": f"{_COMMANDS}.top:top",
-        "stats": f"{_COMMANDS}.stats:stats",
-        "threads": f"{_COMMANDS}.stats:threads",
-        "observations": f"{_COMMANDS}.history:observations",
-        "history": f"{_COMMANDS}.history:history",
-        "sources": f"{_COMMANDS}.history:sources",
-        "rejected": f"{_COMMANDS}.rejected:rejected",
-        "costs": f"{_COMMANDS}.costs:costs",
-        "events": f"{_COMMANDS}.events:events",
-    },
-    "Ask the workers": {
-        "observe": f"{_COMMANDS}.force:observe",
-        "reflect": f"{_COMMANDS}.force:reflect",
-        "pause": f"{_COMMANDS}.force:pause",
-        "resume": f"{_COMMANDS}.force:resume",
-    },
-    "Remove and move": {
-        "clear": f"{_COMMANDS}.removing:clear",
-        "forget": f"{_COMMANDS}.removing:forget",
-        "restore": f"{_COMMANDS}.restoring:restore",
-        "migrate-scope": f"{_COMMANDS}.moving:migrate_scope",
-        "export": f"{_COMMANDS}.backup:export",
-        "import": f"{_COMMANDS}.backup:import_",
-    },
-    "Check": {
-        "config": f"{_COMMANDS}.config:config",
-        "queues": f"{_COMMANDS}.queues:queues",
-        "doctor": f"{_COMMANDS}.doctor:doctor",
-        "verify": f"{_COMMANDS}.verify:verify",
-        "bench": f"{_COMMANDS}.bench:bench",
-    },
-    "Serve": {
-        "api": f"{_COMMANDS}.api:api",
-        "keys": f"{_COMMANDS}.keys:keys",
-        "acl": f"{_COMMANDS}.acl:acl",
-    },
+SECTIONS = {
+    "Start": ("up", "demo"),
+    "Write and read": ("push", "context", "replay"),
+    "Look inside": ("top", "stats", "threads", "observations", "history", "sources", "rejected", "costs", "events"),
+    "Ask the workers": ("observe", "reflect", "pause", "resume"),
+    "Remove and move": ("clear", "forget", "restore", "migrate-scope", "export", "import"),
+    "Check": ("config", "queues", "doctor", "verify", "bench"),
+    "Serve": ("api", "keys", "acl"),
 }
-PLACES: dict[str, str] = {name: place for section in SECTIONS.values() for name, place in section.items()}
+_PLACES = {  # of commands whose module in `commands` has not their name
+    **{name: f"om_api.cli.{name}" for name in SECTIONS["Start"]},
+    **dict.fromkeys(SECTIONS["Ask the workers"], "om_api.cli.commands.force"),
+    **dict.fromkeys(SECTIONS["Remove and move"], "om_api.cli.commands.owning"),
+    **dict.fromkeys(("observations", "sources"), "om_api.cli.commands.history"),
+    "threads": "om_api.cli.commands.stats",
+}
+PLACES = {  # the module of each command
+    name: _PLACES.get(name, f"om_api.cli.commands.{name}") for section in SECTIONS.values() for name in section
+}
 INTERRUPTED = 130
 
 
@@ -109,14 +80,14 @@ class Commands(Plain):
 
         Raises MissingExtraError where it needs a package that is not installed.
         """
-        module, _, attribute = PLACES.get(cmd_name, "").partition(":")
+        module = PLACES.get(cmd_name, "")
         try:
-            found = vars(importlib.import_module(module)).get(attribute) if module else None
+            found = vars(importlib.import_module(module)).values() if module else ()
         except ModuleNotFoundError as error:
             if error.name != module:
                 raise missing(error) from None
             return None
-        return found if isinstance(found, click.Command) else None
+        return next((each for each in found if isinstance(each, click.Command) and each.name == cmd_name), None)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -131,8 +102,8 @@ class Commands(Plain):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands under their sections."""
-        for title, places in SECTIONS.items():
-            rows = [(name, text) for name in places if (text := self._in_short(ctx, name))]
+        for title, names in SECTIONS.items():
+            rows = [(name, text) for name in names if (text := self._in_short(ctx, name))]
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)

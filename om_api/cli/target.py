@@ -1,20 +1,21 @@
-"""Which store and which configuration a command is about."""
+"""What commands are made of: which store and configuration they are about, whom they name, the examples of their help."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
-from om_api.client.key_ring import KeyRing
 from om_api.client.memory import ObservationalMemory
 from om_api.domain.errors import OMError, SettingsError
 from om_api.domain.values import check_id
 from om_api.settings import Settings, load_settings
-from om_api.store.driver.connection import Connection, open_client
+from om_api.store.driver.connection import connected
 from om_api.store.driver.steps import Steps
+from om_api.store.memory.keys import Keys
 
 T = TypeVar("T")
 _URL = "OM_REDIS_URL"
@@ -37,6 +38,10 @@ class Target:
         except SettingsError as error:
             raise SettingsError(self.origin(str(error))) from None
 
+    def keys(self) -> Keys:
+        """The names of what is kept there; raises SettingsError."""
+        return Keys(self.settings().prefix)
+
     def memory(self) -> ObservationalMemory:
         """The store's client; connects at first use. Raises SettingsError, which shows no password."""
         settings = self.settings()
@@ -47,17 +52,10 @@ class Target:
         except ValueError:  # its text may hold a part of the password
             raise SettingsError(f"{settings.safe_url(settings.redis_url)} is no address of a Redis server") from None
 
-    def key_ring(self) -> KeyRing:
-        """The API keys of the store; connects at first use. Raises SettingsError."""
-        return KeyRing(self.settings())
-
     def run(self, steps: Steps[T]) -> T:
         """Do steps against the store on a connection of their own; raises SettingsError, StoreError."""
-        connection = Connection(open_client(self.settings().redis_url))
-        try:
+        with connected(self.settings().redis_url) as connection:
             return connection.run(steps)
-        finally:
-            connection.close()
 
     def origin(self, text: str) -> str:
         """Where a value comes from, in the words of whoever typed the command."""
@@ -69,6 +67,27 @@ class Target:
             return dict(os.environ)
         others = {name for name in os.environ if name.startswith(_OTHER_SERVER) and name != _KEPT}
         return {name: text for name, text in os.environ.items() if name not in others} | {_URL: self.url}
+
+
+_pass_target = click.make_pass_decorator(Target)
+
+
+def examples(*commands: str) -> str:
+    """Commands to copy, a line each."""
+    return listing("Examples:", *commands)
+
+
+def listing(title: str, *lines: str) -> str:
+    """Lines under a title that click leaves as they are."""
+    return "\n".join(("\b", title, *(f"  {line}" for line in lines)))
+
+
+def command(
+    *lines: str, name: str | None = None, of: click.Group | None = None
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a function of a Target a command, of a group if one is named; its help ends with examples to copy."""
+    make = of.command if of else click.command
+    return lambda function: make(name, epilog=examples(*lines))(_pass_target(function))
 
 
 def stated_port(settings: Settings, name: str, usual: int) -> int:
@@ -89,3 +108,9 @@ optional_resource = click.argument("resource", callback=checked, required=False)
 thread_argument = click.argument("thread", callback=checked)
 optional_thread = click.argument("thread", callback=checked, required=False)
 observation_argument = click.argument("observation", callback=checked)
+
+
+def wait_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """For how many seconds a command waits."""
+    seconds = click.FloatRange(min=0)
+    return click.option("--wait", type=seconds, default=30.0, show_default=True, metavar="SECONDS", help=text)

@@ -16,8 +16,7 @@ import click
 from om_api.billing.models import answering, missing_key
 from om_api.cli.children import BEAT, FLOWER, WORKER, Child, Keeper, StopRequests
 from om_api.cli.embedded import HOST, Embedded, free_port, hold, is_free, make_folder
-from om_api.cli.help import command
-from om_api.cli.target import Target, stated_port
+from om_api.cli.target import Target, command, stated_port
 from om_api.domain.errors import SettingsError, StoreError
 from om_api.ops.doctor import reach
 from om_api.settings import Settings

@@ -1,1 +1,1 @@
-"""What an agent's program holds: the memory's two faces, what they can be asked, and who may ask over HTTP."""
+"""What an agent's program holds: the memory's two faces, and what they can be asked."""

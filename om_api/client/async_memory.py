@@ -9,24 +9,20 @@ from om_api.billing.costs import Costs
 from om_api.client.core import Core
 from om_api.client.reading import Era
 from om_api.client.stats import Stats
-from om_api.client.unsent import Unsent
 from om_api.client.watching import Overview
 from om_api.client.writing import Receipt
 from om_api.context import Context
 from om_api.domain import tokens
-from om_api.domain.errors import StoreError
 from om_api.domain.events import Event, Told, Wanted
 from om_api.domain.messages import Message
 from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState
-from om_api.domain.wire import EncodedMessage
 from om_api.settings import Settings, load_settings
-from om_api.settings.logs import library_log
 from om_api.store.audit.invariants import Breach
 from om_api.store.audit.verify import Verified, examine, verify
 from om_api.store.backup.importing import Imported
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
 from om_api.store.driver.steps import Steps
-from om_api.store.memory import due
+from om_api.store.memory import due, quarantine
 from om_api.store.memory.clear import Cleared
 from om_api.store.memory.quarantine import Quarantines, Rejected
 
@@ -58,18 +54,9 @@ class AsyncObservationalMemory:
         self._connection = AsyncConnection(
             client if client is not None else open_async_client(self.settings.redis_url, timeout)
         )
-        self._core = Core(
-            self.settings,
-            tokens.counter(self.settings.memory.tokenizer),
-            cluster=self._connection.cluster,
-            fails_open=fail_open,
-            tally=tally,
-            patience_s=min(1.0, timeout / 2),
-        )
-        self._fail_open = fail_open
-        self._away = False
+        count, cluster = tokens.counter(self.settings.memory.tokenizer), self._connection.cluster
+        self._core = Core(self.settings, count, cluster=cluster, fails_open=fail_open, tally=tally, timeout=timeout)
         self._closed = False
-        self._unsent = Unsent()
 
     async def __aenter__(self) -> Self:
         return self
@@ -80,9 +67,7 @@ class AsyncObservationalMemory:
     async def close(self) -> None:
         """Send what could not be sent before, if the store is back, and give the connections back."""
         self._closed = True
-        if self._unsent:
-            await self._send([])
-        await self.tell()
+        await self._run(self._core.finish())
         await self._connection.close()
 
     async def tell(self) -> None:
@@ -90,8 +75,7 @@ class AsyncObservationalMemory:
 
         Raises nothing: what the store does not take is kept for another time.
         """
-        if not self._away:
-            await self._run(self._core.reporter.tell_all())
+        await self._run(self._core.tell())
 
     async def _run(self, steps: Steps[T]) -> T:
         return await self._connection.run(steps)
@@ -108,35 +92,7 @@ class AsyncObservationalMemory:
         All are checked before the first is sent: one that cannot be accepted raises InvalidInputError, which says which
         (`messages[7]: message m-7: …`) and why, and none is added. Each 500 of a resource are added together or not at all.
         """
-        if not self._fail_open:
-            return await self._run(self._core.writing.add(messages))
-        return await self._send(self._core.writing.prepare_all(messages))
-
-    async def _send(self, messages: list[EncodedMessage]) -> Receipt:
-        """Send messages after those that wait; of two calls at once neither forgets what only the other one has sent."""
-        waiting = list(self._unsent)
-        try:
-            receipt = await self._run(self._core.writing.send([*waiting, *messages]))
-        except StoreError as error:
-            self._lost(error)
-            self._keep(messages)
-            return Receipt(tuple(each.message.id for each in messages), 0)
-        self._unsent.sent(waiting)
-        self._away = False
-        if dropped := self._unsent.told():
-            library_log().warning("unsent_dropped", dropped=dropped)
-        return receipt._replace(ids=receipt.ids[len(waiting) :])
-
-    def _keep(self, messages: list[EncodedMessage]) -> None:
-        before = self._unsent.dropped
-        self._unsent.extend(messages)
-        if self._unsent.dropped > before == 0:  # how many they are in the end is said when the store is back
-            library_log().warning("unsent_dropped", dropped=self._unsent.dropped)
-
-    def _lost(self, error: StoreError) -> None:
-        if not self._away:
-            library_log().warning("store_unavailable", error=str(error), unsent=len(self._unsent))
-        self._away = True
+        return await self._run(self._core.add(messages))
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -146,18 +102,7 @@ class AsyncObservationalMemory:
         One round trip when warm. Chunks that are due are activated on the way. `max_tokens` caps the whole by leaving the
         oldest raw messages out of the view (`Context.omitted`); the memory keeps them.
         """
-        if not self._fail_open:
-            return await self._run(self._core.contexts.of(resource_id, thread_id, max_tokens))
-        try:
-            if self._unsent:
-                await self._send([])
-            found = await self._run(self._core.contexts.of(resource_id, thread_id, max_tokens))
-        except StoreError as error:
-            self._lost(error)
-            unsent = [each.message for each in self._unsent]
-            return self._core.contexts.without_store(resource_id, thread_id, unsent, max_tokens)
-        self._away = False
-        return found
+        return await self._run(self._core.context(resource_id, thread_id, max_tokens))
 
     async def record(self, resource_id: str, thread_id: str | None = None) -> Record:
         """A scope's bookkeeping: generation, totals by tier, limits in force."""
@@ -289,7 +234,7 @@ class AsyncObservationalMemory:
 
     async def quarantines(self) -> Quarantines:
         """The same, and whose quarantine is broken: its key holds what is not ours, and `verify` names it."""
-        return await self._run(self._core.owning.quarantines())
+        return await self._run(quarantine.counts(self._core.keys))
 
     async def rejected(self, resource_id: str, newest: int | None = None) -> list[Rejected]:
         """What of a resource could not be accepted or observed, and why, oldest first: all, or the `newest` entries."""

@@ -13,8 +13,8 @@ from om_api.client.reader_cache import Reader, ReaderCache
 from om_api.client.reporting import Reporter
 from om_api.context import Context
 from om_api.domain import events
+from om_api.domain.caching import LRU, QUARTER
 from om_api.domain.errors import NotPermittedError, StoreError
-from om_api.domain.lru import LRU, QUARTER
 from om_api.domain.messages import Message
 from om_api.domain.policy import Limits, Pressure, decide, is_full, is_urgent
 from om_api.domain.snapshot import Snapshot

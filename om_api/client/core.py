@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from om_api.client.contexts import Contexts
 from om_api.client.forcing import Forcing
 from om_api.client.owning import Owner
 from om_api.client.reading import MemoryReader, Scopes
 from om_api.client.reporting import Reporter
+from om_api.client.unsent import Unsent
 from om_api.client.watching import Watcher
-from om_api.client.writing import Writer
+from om_api.client.writing import Receipt, Writer
+from om_api.context import Context
+from om_api.domain.errors import StoreError
+from om_api.domain.messages import Message
+from om_api.domain.wire import EncodedMessage
 from om_api.settings import Settings
+from om_api.settings.logs import library_log
+from om_api.store.driver.steps import Steps
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.server_clock import ServerClock
 
 
 class Core:
-    """Asks the store, decides by the pure rooms, and never waits for a model: a part for each concern of whoever asks."""
+    """Asks the store, decides by the pure rooms, and never waits for a model: a part for each concern of whoever asks.
+
+    One that `fails_open` goes on while the store is away: messages wait in `unsent`, contexts are made of what was read last.
+    """
 
     def __init__(
         self,
@@ -27,7 +37,7 @@ class Core:
         cluster: bool = False,
         fails_open: bool = False,
         tally: bool = True,
-        patience_s: float = 1.0,
+        timeout: float = 5.0,
     ) -> None:
         self.keys = keys = Keys(settings.prefix)
         self.clock = clock = ServerClock()
@@ -38,4 +48,65 @@ class Core:
         self.reading = MemoryReader(keys, scopes)
         self.forcing = Forcing(keys, scopes)
         self.owning = Owner(settings, keys, scopes, count, reporter)
-        self.watching = Watcher(settings, keys, scopes, patience_s=patience_s)
+        self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
+        self.unsent = Unsent()
+        self._fails_open, self._away = fails_open, False
+
+    def add(self, messages: Iterable[Message]) -> Steps[Receipt]:
+        """Add messages. All are checked before the first is sent: a bad one adds none."""
+        ready = self.writing.prepare_all(messages)
+        return self._send(ready) if self._fails_open else self.writing.send(ready)
+
+    def _send(self, messages: list[EncodedMessage]) -> Steps[Receipt]:
+        """Send messages after those that wait; of two calls at once neither forgets what only the other one has sent."""
+        waiting = list(self.unsent)
+        try:
+            receipt = yield from self.writing.send([*waiting, *messages])
+        except StoreError as error:
+            self._lost(error)
+            self._keep(messages)
+            return Receipt(tuple(each.message.id for each in messages), 0)
+        self.unsent.sent(waiting)
+        self._away = False
+        if dropped := self.unsent.told():
+            library_log().warning("unsent_dropped", dropped=dropped)
+        return receipt._replace(ids=receipt.ids[len(waiting) :])
+
+    def _keep(self, messages: list[EncodedMessage]) -> None:
+        before = self.unsent.dropped
+        self.unsent.extend(messages)
+        if self.unsent.dropped > before == 0:  # how many they are in the end is said when the store is back
+            library_log().warning("unsent_dropped", dropped=self.unsent.dropped)
+
+    def _lost(self, error: StoreError) -> None:
+        if not self._away:
+            library_log().warning("store_unavailable", error=str(error), unsent=len(self.unsent))
+        self._away = True
+
+    def context(self, resource: str, thread: str, max_tokens: int | None) -> Steps[Context]:
+        """What the Actor reads."""
+        make = self._context_or_last if self._fails_open else self.contexts.of
+        return make(resource, thread, max_tokens)
+
+    def _context_or_last(self, resource: str, thread: str, max_tokens: int | None) -> Steps[Context]:
+        try:
+            if self.unsent:
+                yield from self._send([])
+            found = yield from self.contexts.of(resource, thread, max_tokens)
+        except StoreError as error:
+            self._lost(error)
+            unsent = [each.message for each in self.unsent]
+            return self.contexts.without_store(resource, thread, unsent, max_tokens)
+        self._away = False
+        return found
+
+    def tell(self) -> Steps[None]:
+        """Send what was tallied of the contexts served and not sent yet."""
+        if not self._away:
+            yield from self.reporter.tell_all()
+
+    def finish(self) -> Steps[None]:
+        """Send whatever waits, if the store is back."""
+        if self.unsent:
+            yield from self._send([])
+        yield from self.tell()

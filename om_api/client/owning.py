@@ -18,7 +18,7 @@ from om_api.store.memory import clear, due, migrate, quarantine, reading, restor
 from om_api.store.memory.clear import Cleared
 from om_api.store.memory.forget import forget
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.quarantine import Quarantines, Rejected
+from om_api.store.memory.quarantine import Rejected
 
 
 class Owner:
@@ -54,7 +54,7 @@ class Owner:
         )
 
     def restore(self, resource: str, generation: int, thread: str | None = None) -> Steps[Outcome]:
-        """Make an earlier generation's text the next one; see restoring.restore."""
+        """Make an earlier generation's text the next one; see restore.restore."""
         settings = self._writable(resource, "restored")
         if generation < 0:
             raise InvalidInputError(f"{generation} is no generation: use one that om history lists, or 0")
@@ -66,10 +66,6 @@ class Owner:
             with suppress(StoreError):  # it is restored; the sweep finds what a mark could not say
                 yield from due.mark(self._keys.due_reflect, [scope])
         return done
-
-    def quarantines(self) -> Steps[Quarantines]:
-        """How many entries each resource's quarantine has; those without any are left out."""
-        return quarantine.counts(self._keys)
 
     def rejected(self, resource: str, newest: int | None = None) -> Steps[list[Rejected]]:
         """A resource's quarantine, oldest first: all of it, or its `newest` entries."""

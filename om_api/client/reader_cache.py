@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from om_api.context import Rendering
-from om_api.domain.lru import LRU, QUARTER
+from om_api.domain.caching import LRU, QUARTER
 from om_api.domain.snapshot import Snapshot
 from om_api.store.memory.context_query import Names
 from om_api.store.memory.decode_cache import Past

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from msgspec import structs
 
 from om_api.client.reporting import Reporter
+from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError, StoreError
-from om_api.domain.lru import LRU
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
 from om_api.domain.values import check_id, is_id, new_id, to_ms
@@ -51,10 +51,6 @@ class Writer:
         self.count = count
         self._cluster = cluster
         self._last_ms: LRU[tuple[str, str], int] = LRU(THREADS)
-
-    def add(self, messages: Iterable[Message]) -> Steps[Receipt]:
-        """Add messages. All are checked before the first is sent: a bad one adds none."""
-        return self.send(self.prepare_all(messages))
 
     def prepare_all(self, messages: Iterable[Message]) -> list[EncodedMessage]:
         """Messages as they will be kept; raises InvalidInputError, which says by position and id which one cannot be."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from om_api.context.assemble import FORMS, Context
-from om_api.context.block import Block
 from om_api.context.rendering import Rendering, build
-from om_api.context.view import View
+from om_api.context.view import Block, View
 
 __all__ = ["FORMS", "Block", "Context", "Rendering", "View", "build"]

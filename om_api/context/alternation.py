@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+
+from om_api.context.view import Block
 
 Wire = dict[str, Any]
 _DATA_URL = re.compile(r"data:(image/[a-z0-9.+-]+);base64")
@@ -18,16 +20,23 @@ class Speech(NamedTuple):
     parts: list[Wire]
 
 
-def alternate(said: Iterable[Speech], opening: Wire) -> list[Speech]:
-    """Join what one side says in a row; `opening` comes first where the user would not."""
+def alternating(blocks: Sequence[Block], raw: Sequence[Speech], text: Callable[[str], Wire]) -> list[Speech]:
+    """The reminder, the raw messages and the last block, the user first, joining what one side says in a row.
+
+    `text` makes a part. Where the user would not come first, it is said that the beginning is not shown.
+    """
+    before, after = (
+        [Speech("user", [text(block.text)]) for block in blocks if block.kind == kind]
+        for kind in ("continuation", "volatile")
+    )
     speeches: list[Speech] = []
-    for speech in said:
+    for speech in (*before, *raw, *after):
         if speeches and speeches[-1].role == speech.role:
             speeches[-1].parts.extend(speech.parts)
         elif speech.parts:
             speeches.append(Speech(speech.role, list(speech.parts)))
     if speeches and speeches[0].role != "user":
-        speeches.insert(0, Speech("user", [opening]))
+        speeches.insert(0, Speech("user", [text(EARLIER)]))
     return speeches
 
 

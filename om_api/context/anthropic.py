@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from om_api.context.alternation import EARLIER, Speech, alternate, inline_image, reminder
-from om_api.context.block import Block
+from om_api.context.alternation import Speech, Wire, alternating, inline_image, reminder
 from om_api.context.parts import arguments, part_text, result_text
 from om_api.context.turns import Turn, wire_id, wire_name
+from om_api.context.view import Block
 
-Wire = dict[str, Any]
 _IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 
@@ -23,12 +21,9 @@ def anthropic_request(blocks: Sequence[Block], turns: Iterable[Turn]) -> Wire:
     raw = [Speech(_role(turn), _parts(turn)) for turn in turns]
     if raw:
         _mark(raw[-1].parts[-1])
-    before = [_user(block) for block in blocks if block.kind == "continuation"]
-    after = [_user(block) for block in blocks if block.kind == "volatile"]
-    speeches = alternate([*before, *raw, *after], _text(EARLIER))
     return {
         "system": _system([block for block in blocks if block.role == "system" and block.kind != "message"]),
-        "messages": [{"role": speech.role, "content": speech.parts} for speech in speeches],
+        "messages": [{"role": speech.role, "content": speech.parts} for speech in alternating(blocks, raw, _text)],
     }
 
 
@@ -47,10 +42,6 @@ def _mark(part: Wire) -> None:
 
 def _text(text: str) -> Wire:
     return {"type": "text", "text": text}
-
-
-def _user(block: Block) -> Speech:
-    return Speech("user", [_text(block.text)])
 
 
 def _role(turn: Turn) -> str:

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from om_api.context.anthropic import anthropic_request
-from om_api.context.block import Block
 from om_api.context.gemini import gemini_request
 from om_api.context.openai import openai_messages
 from om_api.context.turns import Turn
+from om_api.context.view import Block
 from om_api.domain.messages import Message
 from om_api.domain.values import Generation, Observation
 

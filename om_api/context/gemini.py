@@ -3,41 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from om_api.context.alternation import EARLIER, Speech, alternate, inline_image, reminder
-from om_api.context.block import Block
+from om_api.context.alternation import Speech, Wire, alternating, inline_image, reminder
 from om_api.context.parts import arguments, part_text, result_object
 from om_api.context.turns import Turn, wire_name
-
-Wire = dict[str, Any]
+from om_api.context.view import Block
 
 
 def gemini_request(blocks: Sequence[Block], turns: Iterable[Turn]) -> Wire:
     """`system_instruction`, left out when there is nothing to instruct (an empty one is refused), and `contents`."""
     raw = [Speech("model" if turn.role == "assistant" else "user", _parts(turn)) for turn in turns]
-    before = [_user(block) for block in blocks if block.kind == "continuation"]
-    after = [_user(block) for block in blocks if block.kind == "volatile"]
-    speeches = alternate([*before, *raw, *after], {"text": EARLIER})
-    contents = [{"role": speech.role, "parts": speech.parts} for speech in speeches]
-    system = [{"text": block.text} for block in blocks if block.role == "system" and block.kind != "message"]
+    contents = [{"role": speech.role, "parts": speech.parts} for speech in alternating(blocks, raw, _text)]
+    system = [_text(block.text) for block in blocks if block.role == "system" and block.kind != "message"]
     return {**({"system_instruction": {"parts": system}} if system else {}), "contents": contents}
 
 
-def _user(block: Block) -> Speech:
-    return Speech("user", [{"text": block.text}])
+def _text(text: str) -> Wire:
+    return {"text": text}
 
 
 def _parts(turn: Turn) -> list[Wire]:
     if turn.role == "system":
-        return [{"text": reminder(turn.text)}]
+        return [_text(reminder(turn.text))]
     return [*map(_said, turn.parts), *map(_call, turn.calls), *map(_result, turn.results)]
 
 
 def _said(part: Wire) -> Wire:
     if part["type"] == "text":
-        return {"text": part["text"]}
-    return _image(str(part["url"]), str(part.get("mime") or "")) or {"text": part_text(part)}
+        return _text(part["text"])
+    return _image(str(part["url"]), str(part.get("mime") or "")) or _text(part_text(part))
 
 
 def _image(url: str, mime: str) -> Wire | None:

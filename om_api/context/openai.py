@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from om_api.context.block import Block
 from om_api.context.turns import Turn
+from om_api.context.view import Block
 
 Wire = dict[str, Any]
 
 
-def openai_messages(blocks: Iterable[Block], turns: Iterable[Turn], system: str | None = None) -> list[Wire]:
+def openai_messages(blocks: Sequence[Block], turns: Iterable[Turn], system: str) -> list[Wire]:
     """One system message that only grows at its end, the reminder, the turns, and the volatile block last.
 
-    `system` spares joining what the blocks of the system say, where that is known.
+    `blocks` are those around the messages, `system` joins what those of the system say.
     """
-    framing = [block for block in blocks if block.kind != "message"]
-    if system is None:
-        system = "\n\n".join(block.text for block in framing if block.role == "system")
     return [
         *([{"role": "system", "content": system}] if system else []),
-        *({"role": "user", "content": block.text} for block in framing if block.kind == "continuation"),
+        *({"role": "user", "content": block.text} for block in blocks if block.kind == "continuation"),
         *_said(turns),
-        *({"role": "user", "content": block.text} for block in framing if block.kind == "volatile"),
+        *({"role": "user", "content": block.text} for block in blocks if block.kind == "volatile"),
     ]
 
 

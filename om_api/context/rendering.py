@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
+from itertools import accumulate
+from operator import is_
 
 from om_api.context.ages import ages
 from om_api.context.assemble import Context, Made
-from om_api.context.block import Block
-from om_api.context.cut import first_shown
 from om_api.context.parts import plain
 from om_api.context.signature import Signer
 from om_api.context.stable import stable_blocks
 from om_api.context.turns import Turns
-from om_api.context.view import View
+from om_api.context.view import Block, View
 from om_api.context.volatile import Moment, volatile_blocks
-from om_api.domain.memoize import Again
+from om_api.domain.caching import Memoized
 from om_api.domain.message_tokens import Count, count_message
 from om_api.domain.messages import Message
 from om_api.domain.snapshot import Snapshot
@@ -30,11 +30,11 @@ class Rendering:
     """
 
     def __init__(self, count: Count) -> None:
-        self._stable = Again(partial(stable_blocks, count=count))
-        self._system = Again(_system)
-        self._aged = Again(_aged)
-        self._volatile = Again(lambda moment, _: volatile_blocks(moment, count))
-        self._raw = _Raw(count)
+        self._stable = Memoized(partial(stable_blocks, count=count))
+        self._system = Memoized(_system)
+        self._aged = Memoized(_aged)
+        self._volatile = Memoized(lambda moment, _: volatile_blocks(moment, count))
+        self._raw = _MessageBlocks(count)
         self._turns = Turns()
 
     def context(
@@ -90,7 +90,24 @@ def build(
     return Rendering(count).context(snapshot, view, now_ms, max_tokens, unavailable=unavailable)
 
 
-class _Raw:
+def first_shown(messages: Sequence[Message], tokens: Sequence[int], room: int | None) -> int:
+    """The index of the oldest message that fits into `room` tokens with all newer ones; None is room for everything.
+
+    The newest message is always shown. A result at the head whose call is left out is left out as well.
+    """
+    if room is None or sum(tokens) <= room or not messages:
+        return 0
+    fitting = sum(total <= room for total in accumulate(reversed(tokens)))
+    last = len(messages) - 1
+    start = min(len(messages) - fitting, last)
+    left_out = {name for message in messages[:start] for name in message.call_ids("tool-call")}
+    while start < last and left_out & messages[start].call_ids("tool-result"):
+        left_out |= messages[start].call_ids("tool-call")
+        start += 1
+    return start
+
+
+class _MessageBlocks:
     """Messages as blocks; those that stand where they stood keep theirs."""
 
     def __init__(self, count: Count) -> None:
@@ -99,10 +116,7 @@ class _Raw:
 
     def __call__(self, messages: list[Message]) -> list[Block]:
         before, blocks = self._last
-        same = next(
-            (n for n, (old, new) in enumerate(zip(before, messages, strict=False)) if old is not new),
-            min(len(before), len(messages)),
-        )
+        same = [*map(is_, before, messages), False].index(False)
         blocks = [*blocks[:same], *(_block(message, self._count) for message in messages[same:])]
         self._last = messages, blocks
         return blocks

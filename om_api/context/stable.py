@@ -8,8 +8,8 @@ from html import escape as attribute
 from importlib.resources import files
 from itertools import groupby
 
-from om_api.context.block import Block, Kind
 from om_api.context.signature import Signer
+from om_api.context.view import Block, Kind
 from om_api.domain.message_tokens import Count
 from om_api.domain.tags import escape
 from om_api.domain.values import ID_PATTERN, Generation, Observation, Stored

@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from om_api.context.parts import arguments, part_text, result_text
+from om_api.context.parts import Part, arguments, part_text, result_text
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
 
-Part = dict[str, Any]
 _WIRE_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME = 64
@@ -82,16 +81,18 @@ class _Piece(NamedTuple):
 
 
 class Turns:
-    """One thread's messages as turns, again and again: only what is new since the last cut is arranged.
+    """One thread's messages as turns that no provider refuses, again and again: only what is new since the last cut is arranged.
 
-    A cut is where nothing before changes what comes of the messages behind it. Nobody may change what it is asked or gives.
+    Calls that were written as several messages of one turn stay one turn. A call whose result does not follow at once,
+    and a result whose call does not stand right before it, become text. A cut is where nothing before changes what comes
+    of the messages behind it. Nobody may change what it is asked or gives.
     """
 
     def __init__(self) -> None:
         self._settled: tuple[list[Message], list[Turn], frozenset[str]] = [], [], frozenset()
 
     def __call__(self, messages: list[Message]) -> list[Turn]:
-        """The turns of these messages; see `turns`."""
+        """The turns of these messages."""
         settled, made, used = self._settled
         if not _continues(settled, messages):
             settled, made, used = [], [], frozenset()
@@ -100,15 +101,6 @@ class Turns:
             made = [*made, *_told_apart(_arranged(rest[:cut]), names)]
             self._settled = [*settled, *rest[:cut]], made, frozenset(names)
         return [*made, *_told_apart(_arranged(rest[cut:]), names)]
-
-
-def turns(messages: Sequence[Message]) -> list[Turn]:
-    """Arrange messages so that no provider refuses them; the messages themselves are not changed.
-
-    Calls that were written as several messages of one turn stay one turn. A call whose result does not follow at once,
-    and a result whose call does not stand right before it, become text.
-    """
-    return _told_apart(_arranged(messages), set())
 
 
 def _arranged(messages: Sequence[Message]) -> list[Turn]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from om_api.domain.policy import Limits, Move
@@ -46,9 +46,7 @@ def sealable(turns: Sequence[RawMessage], limits: Limits, now: int) -> list[int]
 
 def cut(turns: Sequence[RawMessage], cuts: Sequence[int], take: int, size: int) -> list[tuple[int, int]]:
     """Cut the first `take` tokens of a thread into even chunks of about `size`, at permitted positions; (from, to) pairs."""
-    sums = [0]
-    for turn in turns:
-        sums.append(sums[-1] + turn.tokens)
+    sums = list(accumulate((turn.tokens for turn in turns), initial=0))
     end = min(cuts, key=lambda position: (abs(sums[position] - take), -position))  # what weighs nothing goes along
     pieces = round(sums[end] / size)
     ends = sorted({_nearest(cuts, sums, sums[end] * n / pieces) for n in range(1, pieces)} | {end})

@@ -7,6 +7,7 @@ observations, b the size of a chunk, F the floor that activation leaves raw.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -237,7 +238,7 @@ def select(sizes: Sequence[int], floor: int, window: int, *, force: bool = False
     if not sizes:
         return 0
     target, least = max(0, window - floor), min(_KEEP, floor)
-    sums = [sum(sizes[: n + 1]) for n in range(len(sizes))]
+    sums = list(accumulate(sizes))
     over = next((n for n, total in enumerate(sums, 1) if total >= target), 0)
     under = next((n for n, total in reversed(list(enumerate(sums, 1))) if total < target), 1)
     if over and window - sums[over - 1] >= least and (force or sums[over - 1] - target <= _OVERSHOOT * floor):
@@ -281,9 +282,5 @@ def drained(pressure: Pressure, limits: Limits) -> bool:
 
 def oldest_prefix(tokens: Sequence[int], about: int) -> int:
     """How many of the oldest observations a draft covers: as many as fit into `about` tokens, at least one."""
-    total = 0
-    for n, size in enumerate(tokens):
-        total += size
-        if total > about:
-            return max(1, n)
-    return len(tokens)
+    fitting = sum(total <= about for total in accumulate(tokens))
+    return min(max(1, fitting), len(tokens))

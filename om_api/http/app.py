@@ -9,9 +9,8 @@ from typing import Any
 import msgspec
 from fastapi import FastAPI, Request, Response
 
-from om_api.client.async_key_ring import AsyncKeyRing
 from om_api.client.async_memory import AsyncObservationalMemory
-from om_api.context.context_usage import TELL_S
+from om_api.client.context_usage import TELL_S
 from om_api.http.requests.app_state import AppState, SharedMemory
 from om_api.http.requests.replies import KINDS, schemas
 from om_api.http.routes import (
@@ -35,6 +34,8 @@ from om_api.http.serving.shares import Shares
 from om_api.http.serving.streams import Streams
 from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
+from om_api.store.driver.async_connection import AsyncConnection, open_async_client
+from om_api.store.memory.keys import Keys
 
 _WRITTEN_AND_READ = (messages.router, contexts.router, resources.threads, observations.router, reflections.router)
 _OPERATED = (resources.router, force.router, rejected.router, costs.router, backup.router, events.router)
@@ -70,9 +71,11 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
 @asynccontextmanager
 async def _living(app: FastAPI, settings: Settings, *, locked: bool, patience: float) -> AsyncIterator[None]:
     memory = SharedMemory(settings, timeout=patience)
-    keys, scraper = AsyncKeyRing(settings, timeout=patience), Scraper(settings, timeout=patience)
+    connection = AsyncConnection(open_async_client(settings.redis_url, patience))
+    scraper = Scraper(settings, timeout=patience)
     shares, streams, stopping = Shares(settings.memory.api), app.state.streams, app.state.stopping
-    state = AppState(settings, memory, keys, scraper, shares, streams, stopping, locked)
+    keys = Keys(settings.prefix)
+    state = AppState(settings, memory, keys, connection, scraper, shares, streams, stopping, locked)
     app.state.app_state = state
     tasks = [asyncio.create_task(_keep_fresh(settings)), asyncio.create_task(_keep_telling(memory))]
     yield

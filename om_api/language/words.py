@@ -1,4 +1,4 @@
-"""Words of English texts as they are compared, and the lists of those that carry nothing."""
+"""Words of English texts: as they are compared, by their stems too, those that carry nothing, nouns with their numbers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ _WORD = re.compile(r"\w+(?:[-./:@'’_,]\w+)*%?")
 _BARE_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _POSSESSIVE = re.compile(r"['’](?:s|S)?$")
 _GROUPING = re.compile(r"(?<=\d)[,'\u2009\u202f\u00a0](?=\d{3}(?!\d))")
+_ENDING = re.compile(r"(?:ations?|ments?|ings?|ions?|edly|ies|ied|ers?|ed|es|ly|s|e|y)$")
+_STEM = 6  # characters: what follows is mostly grammar
+_SHORTEST = 3
 
 
 def word_list(text: str) -> list[str]:
@@ -61,6 +64,7 @@ FIGURES = {
         )
     )
 }
+NUMBERS = FIGURES | {"thirty": "30", "forty": "40", "fifty": "50", "hundred": "100", "thousand": "1000", "dozen": "12"}
 
 
 def words(text: str) -> list[str]:
@@ -71,3 +75,21 @@ def words(text: str) -> list[str]:
 def bare_words(text: str) -> list[str]:
     """The words of a text in lower case, possessives without their ending, numbers without separators."""
     return [_POSSESSIVE.sub("", word) for word in _BARE_WORD.findall(_GROUPING.sub("", text.lower()))]
+
+
+def stem(word: str) -> str:
+    """The part that inflected forms of a word share, as a rule: `moving`, `moved` and `moves` are `mov`."""
+    if word in NUMBERS:
+        return NUMBERS[word]
+    short = _ENDING.sub("", word) if len(word) > _SHORTEST else word
+    return (short if len(short) >= _SHORTEST else word)[:_STEM]
+
+
+def stems(text: str) -> set[str]:
+    """The stems of the words that carry something."""
+    return {stem(word) for word in bare_words(text) if word not in EMPTY and (len(word) >= _SHORTEST or word.isdigit())}
+
+
+def amount(number: int, one: str, more: str = "") -> str:
+    """A number with its noun: `1 message`, `1,204 messages`; `more` is the plural where it is not `one` and an s."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}"

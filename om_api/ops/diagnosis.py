@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from om_api.billing.budgets import UsedUp
-from om_api.domain.amounts import amount
+from om_api.language.words import amount
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import Condition, Waiting
 from om_api.store.fleet.presence import Ticked, Worker

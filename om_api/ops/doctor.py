@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from om_api.billing import budgets, models, prices
-from om_api.domain.amounts import amount
 from om_api.domain.errors import SettingsError, StoreError
 from om_api.domain.extras import installed
+from om_api.language.words import amount
 from om_api.ops import diagnosis
 from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.settings import Settings

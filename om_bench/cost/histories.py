@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from om_api.context.openai import openai_messages
-from om_api.context.turns import turns
+from om_api.context.turns import Turns
 from om_api.domain.message_tokens import Count
 from om_bench.cost.calls import AgentCall
 from om_bench.cost.wire import Piece, marked, of_openai, size
@@ -19,7 +19,7 @@ def prompt(tokens: int) -> Piece:
 
 def rendered(calls: Sequence[AgentCall], count: Count) -> list[list[Piece]]:
     """What each call brings, rendered once: a history only grows by it."""
-    return [list(of_openai(openai_messages((), turns(call.messages)), count)) for call in calls]
+    return [list(of_openai(openai_messages((), Turns()([*call.messages]), ""), count)) for call in calls]
 
 
 def alone(system: Piece, added: Sequence[Sequence[Piece]]) -> Iterator[list[Piece]]:

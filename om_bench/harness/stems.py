@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 try:
@@ -10,14 +11,25 @@ except ImportError:  # the extra `bench` is not installed
     Stemmer = None
 
 from om_api.domain.errors import SettingsError
-from om_api.language.stems import stemmable
+from om_api.language.calendar import MONTHS
+from om_api.language.words import FIGURES, FUNCTION_WORDS, word_set
 
 INSTALL = "the bench needs more than the product: pip install 'cortex-om[bench]'"
+_WORD = re.compile(r"([a-z0-9]+)(?:'[a-z]+)?")
+_SAME = FIGURES | {month.lower(): month[:3].lower() for month in MONTHS} | {"sept": "sep"}
+_STOP = FUNCTION_WORDS | word_set(
+    """again all aren both d didn doesn don done down from having just ll m more most must no not off other over re s
+    same shall t ve wasn whom whose yes"""
+)
 
 
 def stems(text: str) -> list[str | None]:
-    """The stem of each word, None for a stop word; see `stemmable`. Raises SettingsError without the stemmer."""
-    return [word and _stem(word) for word in stemmable(text)]
+    """The stem of each word, None for a stop word; number words are figures, months their first three letters.
+
+    Raises SettingsError without the stemmer.
+    """
+    words = _WORD.findall(text.replace("’", "'").lower())
+    return [None if word in _STOP else _stem(_SAME.get(word, word)) for word in words]
 
 
 def telling(text: str) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -9,13 +10,23 @@ import msgspec
 from om_api.context import Context
 from om_api.domain.message_tokens import Count
 from om_api.domain.messages import Message
-from om_api.language.dates import named_days
+from om_api.language.calendar import MONTH, ORDINAL, month_number
 from om_bench.harness.pipeline import Pipeline, pipeline
 from om_bench.harness.talks import Talk
 from om_bench.memory.baselines import Searched, at_random, last, shown
 from om_bench.memory.support import Support
 from om_workers.llm.base import Request
 from om_workers.llm.extractive.observe import observe
+
+_DAY = rf"(?P<day>3[01]|[12]\d|0?[1-9]){ORDINAL}(?![\d:%])"
+_NAMED = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b(?P<month>{MONTH})\b\.?\s+(?:the\s+)?{_DAY}",
+        rf"\b{_DAY}\s+(?:of\s+)?(?P<month>{MONTH})\b",
+        r"\b(?:19|20)\d\d-(?P<month>\d\d)-(?P<day>\d\d)(?!\d)",
+    )
+]
 
 
 class CacheReplay:
@@ -212,6 +223,12 @@ def _note(talk: Talk, text: str, running: Pipeline, count: Count, found: Online)
     observations = running.om.observations(talk.messages[0].resource_id)
     noted = sum(each.tokens for each in observations)
     found.compression.append(round(sum(each.message_tokens for each in observations) / max(1, noted), 1))
+
+
+def named_days(text: str) -> set[tuple[int, int]]:
+    """The (month, day) pairs that talk names, months in lower case too: "may the 7th", "7th of May 2023", "2023-05-07"."""
+    named = ((match["month"], int(match["day"])) for pattern in _NAMED for match in pattern.finditer(text))
+    return {(int(month) if month.isdigit() else month_number(month), day) for month, day in named}
 
 
 def _add_dates(found: Tally, talk: Talk, text: str) -> None:

@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 import structlog
 
+from om_api.domain.caching import LRU
 from om_api.domain.errors import ModelError, SettingsError
 from om_api.domain.extras import missing
-from om_api.domain.lru import LRU
 from om_api.settings import ModelSettings, Settings
 from om_api.settings.model_settings import key_variable, provider_of
 from om_workers.llm.base import Model

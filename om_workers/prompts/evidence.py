@@ -6,9 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from om_api.language.dates import Day, days, spans
-from om_api.language.stems import NUMBERS
-from om_api.language.words import bare_words
+from om_api.language.calendar import Day, days, spans
+from om_api.language.words import NUMBERS, bare_words
 from om_workers.prompts.facts import FILE, Fact, FactKind, facts
 
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import NamedTuple
 
-from om_api.language.calendar import DAY_NAMES
-from om_api.language.dates import DATE, days
+from om_api.language.calendar import DATE, DAY_NAMES, days
 from om_api.language.words import EMPTY, bare_words, word_set
 
 

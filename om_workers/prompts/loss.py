@@ -13,8 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from om_api.language.stems import stem, stems
-from om_api.language.words import bare_words
+from om_api.language.words import bare_words, stem, stems
 from om_workers.prompts.evidence import Evidence
 from om_workers.prompts.facts import Fact, FactKind
 from om_workers.prompts.statements import DONE, IMPORTANT, Statement, bodies, statements

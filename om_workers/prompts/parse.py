@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import msgspec
 
-from om_api.language.dates import days
+from om_api.language.calendar import days
 from om_workers.prompts import sections
 from om_workers.prompts.lines import USUAL, highest_priority, is_item, items, readings, shorten_lines
 from om_workers.prompts.order import sort_by_time

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import httpx2
 import redis
+from key_ring import KeyRing
 from stores import embedded
 from world import SMALL, World, wait_until
 
 from om_api.cli.embedded import free_port
-from om_api.client.key_ring import KeyRing
 from om_api.domain.errors import OMError
 
 PREFIX = "conform:om"

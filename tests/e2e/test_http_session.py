@@ -9,10 +9,9 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from key_ring import KeyRing
 from processes import started
 from world import wait_until
-
-from om_api.client.key_ring import KeyRing
 
 ENOUGH = {"MESSAGE_THRESHOLD": "1000", "OBSERVATION_THRESHOLD": "4000", "MIN_RECENT_MESSAGES": "0"}
 

@@ -7,11 +7,11 @@ from urllib.parse import quote
 
 import pytest
 import redis
+from key_ring import KeyRing
 from servers import BINARIES, Server
 from world import wait_until
 
 from om_api import Message, load_settings
-from om_api.client.key_ring import KeyRing
 from om_api.ops.doctor import examine
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.scripts import load_all
@@ -51,9 +51,9 @@ def test_workers_beats_the_doctor_and_keys_need_nothing_that_their_user_may_not(
     troubles = [
         finding for finding in examine(settings).findings if finding.about in {"server", "store", "disk", "broker"}
     ]
-    with KeyRing(settings) as ring:
-        ring.create(["harold"], "reader")
-        assert len(ring.list()) == 1
+    ring = KeyRing(settings)
+    ring.create(["harold"], "reader")
+    assert len(ring.list()) == 1
     assert house.om.verify() == []
     assert house.om.clear("harold").outcome == "cleared"
 

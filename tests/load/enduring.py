@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from chaos.house import House
+from key_ring import KeyRing
 
 from load.hostile import NAME
 from load.seen import Away
-from om_api.client.key_ring import KeyRing
 from om_api.domain.messages import Message
 
 _ENDS_S, _UNDER_WAY_S = 20, 15
@@ -34,8 +34,7 @@ class Enduring(threading.Thread):
 
     def __init__(self, house: House, port: int, turn_s: float, here: Away) -> None:
         super().__init__(name="enduring", daemon=True)
-        with KeyRing(house.settings()) as ring:
-            token = str(ring.create([NAME], "operator")[1])
+        token = str(KeyRing(house.settings()).create([NAME], "operator")[1])
         self._om = house.client(_PATIENCE_S)
         self._om.add_messages(_long_story())
         self._command = [sys.executable, "-m", "load.hostile", str(port), token]

@@ -12,13 +12,13 @@ import redis
 from chaos import judging
 from chaos.house import PREFIX, House
 from chaos.journal import Journal
+from key_ring import KeyRing
 
 from load import looking, owning, speaking
 from load.agent import Agent, Badges
 from load.asking import Asker
 from load.plan import Run, cast
 from load.seen import Away, Tally
-from om_api.client.key_ring import KeyRing
 
 KINDS: dict[Callable[[Agent], Awaitable[None]], float] = {
     speaking.push: 34,
@@ -96,7 +96,7 @@ class Traffic(threading.Thread):
 def badges(house: House) -> Badges:
     """Make everybody's keys."""
     names = [member.name for member in cast()]
-    with KeyRing(house.settings()) as ring:
-        writers = {name: str(ring.create([name], "writer")[1]) for name in names}
-        readers = {name: str(ring.create([name], "reader")[1]) for name in names}
-        return Badges(writers, readers, str(ring.create(["*"], "operator")[1]))
+    ring = KeyRing(house.settings())
+    writers = {name: str(ring.create([name], "writer")[1]) for name in names}
+    readers = {name: str(ring.create([name], "reader")[1]) for name in names}
+    return Badges(writers, readers, str(ring.create(["*"], "operator")[1]))

@@ -78,10 +78,7 @@ def test_an_agent_that_fails_open_goes_on_without_the_store(world, face, monkeyp
     om.add_message(first)
     assert not om.get_context("t-1", "harold").unavailable
 
-    def away(step):
-        raise StoreError("away", stored=False)
-
-    monkeypatch.setattr(om._connection, "run", lambda steps: away(steps))
+    monkeypatch.setattr(om._connection._endpoint, "ask", _away)
     om.add_message(Message(role="user", content="meanwhile", thread_id="t-1", resource_id="harold"))
     context = om.get_context("t-1", "harold")
     assert context.unavailable
@@ -100,7 +97,7 @@ def test_what_waits_to_be_sent_is_not_forgotten_by_a_call_that_sends_only_its_ow
     monkeypatch.setattr(writing, "send", _away)
     om.add_message(_said("before"))
     monkeypatch.setattr(
-        writing, "send", lambda batch: om._unsent.extend([writing.prepare(_said("meanwhile"))]) or send(batch)
+        writing, "send", lambda batch: om._core.unsent.extend([writing.prepare(_said("meanwhile"))]) or send(batch)
     )
     om.add_message(_said("after"))
     monkeypatch.undo()
@@ -122,7 +119,7 @@ def test_an_agent_that_fails_open_keeps_a_large_memory_while_the_store_is_away(w
     om = face(world.settings, client=world.client, fail_open=True)
     om.add_messages(_said(f"{n} {'x' * MB}") for n in range(9))
     read = om.get_context("t-1", "harold")
-    monkeypatch.setattr(om._connection, "run", _away)
+    monkeypatch.setattr(om._connection._endpoint, "ask", _away)
 
     kept = om.get_context("t-1", "harold")
 

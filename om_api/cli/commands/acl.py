@@ -10,14 +10,12 @@ from urllib.parse import quote
 
 import click
 
-from om_api.cli.help import command
 from om_api.cli.output import json_option, note, print_json, print_table
-from om_api.cli.target import Target, optional_resource
+from om_api.cli.target import Target, command, optional_resource
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome
-from om_api.store.fleet import acl_rules as users
-from om_api.store.fleet import acl_users as store
+from om_api.store.fleet import acl_rules, acl_users
 from om_api.store.fleet.acl_rules import StoreUser
 from om_api.store.memory.keys import Keys
 
@@ -50,14 +48,14 @@ class AclRequest(NamedTuple):
     def user(self, keys: Keys) -> StoreUser:
         """The user that is meant."""
         if self.workers:
-            return users.workers(keys)
-        return users.agent(keys, str(self.resource), Role(self.role or Role.WRITER))
+            return acl_rules.workers(keys)
+        return acl_rules.agent(keys, str(self.resource), Role(self.role or Role.WRITER))
 
     def names(self, keys: Keys) -> list[str]:
         """The users to end: of a resource all, unless a role is named."""
         if self.workers or self.role:
             return [self.user(keys).name]
-        return [users.agent(keys, str(self.resource), role).name for role in users.ROLES]
+        return [acl_rules.agent(keys, str(self.resource), role).name for role in acl_rules.ROLES]
 
     def check(self) -> None:
         """Raise InvalidInputError unless it says whose user, and from where its one password comes."""
@@ -73,7 +71,7 @@ class AclRequest(NamedTuple):
     def password(self) -> str | None:
         """The password that was named or is made now; raises InvalidInputError where there is none."""
         if self.generate:
-            return users.new_password()
+            return acl_rules.new_password()
         if self.password_env:
             if not (found := os.environ.get(self.password_env)):
                 raise InvalidInputError(f"{self.password_env} is not set: export it, or use --password-file")
@@ -102,7 +100,7 @@ def _read(file: str) -> str:
 )
 @optional_resource
 @click.option(
-    "--role", type=click.Choice([str(role) for role in users.ROLES]), help="What it may do; writer if not stated."
+    "--role", type=click.Choice([str(role) for role in acl_rules.ROLES]), help="What it may do; writer if not stated."
 )
 @click.option("--workers", is_flag=True, help="The user of workers, beats and the HTTP API.")
 @click.option("--apply", "do", is_flag=True, help="Set the user at the server instead of printing the command.")
@@ -120,7 +118,7 @@ def acl(target: Target, /, **said: Any) -> None:
     passwords stay, and a new one is added to them until --reset. The server is told a hash. Users are not copied to
     replicas: apply them at each server. Whoever runs this must be permitted ACL; an agent's user is not.
     """
-    asked, keys = AclRequest(**said), Keys(target.settings().prefix)
+    asked, keys = AclRequest(**said), target.keys()
     asked.check()
     if asked.show:
         _list(target, keys, asked)
@@ -134,7 +132,7 @@ def acl(target: Target, /, **said: Any) -> None:
 
 def _print(keys: Keys, asked: AclRequest) -> None:
     password = asked.password()
-    click.echo(asked.user(keys).line([users.kept(password)] if password else []))
+    click.echo(asked.user(keys).line([acl_rules.kept(password)] if password else []))
     if asked.generate:
         note(f"password: {password}  ({_ONCE})")
     if password is None:
@@ -143,7 +141,7 @@ def _print(keys: Keys, asked: AclRequest) -> None:
 
 def _apply(target: Target, keys: Keys, asked: AclRequest) -> None:
     password, user = asked.password(), asked.user(keys)
-    done = target.run(store.apply(user, [users.kept(password)] if password else [], reset=asked.reset))
+    done = target.run(acl_users.apply(user, [acl_rules.kept(password)] if password else [], reset=asked.reset))
     if asked.generate:
         click.echo(password)
         note(_ONCE)
@@ -156,7 +154,7 @@ def _apply(target: Target, keys: Keys, asked: AclRequest) -> None:
 
 def _revoke(target: Target, keys: Keys, asked: AclRequest) -> None:
     names = asked.names(keys)
-    ended, saved = target.run(store.revoke(names))
+    ended, saved = target.run(acl_users.revoke(names))
     if not ended:
         raise InvalidInputError(f"there is no user {' or '.join(names)} (any more): om acl --list names them")
     click.echo(Outcome.CLEARED)
@@ -165,11 +163,8 @@ def _revoke(target: Target, keys: Keys, asked: AclRequest) -> None:
 
 
 def _list(target: Target, keys: Keys, asked: AclRequest) -> None:
-    found = [user._asdict() for user in target.run(store.listed(keys))]
+    found = target.run(acl_users.listed(keys))
     if asked.as_json:
-        print_json(found)
+        print_json([user._asdict() for user in found])
     else:
-        columns = ("name", "on", "passwords", "nopass")
-        print_table(
-            ("user", "may log in", "passwords", "needs none"), [[user[name] for name in columns] for user in found]
-        )
+        print_table(("user", "may log in", "passwords", "needs none"), found)

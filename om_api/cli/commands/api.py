@@ -6,13 +6,13 @@ import sys
 
 import click
 
-from om_api.cli.help import command
 from om_api.cli.output import note
-from om_api.cli.target import Target, stated_port
+from om_api.cli.target import Target, command, stated_port
 from om_api.domain.errors import SettingsError, StoreError
 from om_api.http import make_app
 from om_api.http.serving.server import check_free, is_loopback, serve
 from om_api.settings.logs import log_to_stderr
+from om_api.store.fleet import api_key_records
 
 _PORT = 8000
 
@@ -45,8 +45,7 @@ def _say_who_may(target: Target, without_keys: bool) -> None:
         note("WITHOUT KEYS: every program on this machine may read, change and remove every memory")
         return
     try:
-        with target.key_ring() as ring:
-            known = len(ring.list())
+        known = target.run(api_key_records.every(target.keys()))
     except StoreError as error:
         note(f"the store is not there yet, requests are answered when it is: {error}")
         return

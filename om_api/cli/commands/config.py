@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 import msgspec
 
-from om_api.cli.help import command, examples
 from om_api.cli.output import json_option, note, print_json, print_table
-from om_api.cli.target import Target, optional_resource
+from om_api.cli.target import Target, command, examples, optional_resource
 from om_api.domain.errors import SettingsError
 from om_api.settings import FileProblem
 from om_api.settings.folder import problem_of
@@ -47,22 +44,20 @@ def show(target: Target, resource: str | None = None, as_json: bool = False) -> 
     """
     settings = target.settings()
     agents = [resource] if resource else [None, *settings.agents()]
-    found = {agent: [_renamed(target, row) for row in rows(settings, agent)] for agent in agents}
+    found = {
+        agent: [msgspec.structs.replace(row, origin=target.origin(row.origin)) for row in rows(settings, agent)]
+        for agent in agents
+    }
     if as_json:
-        everyone = [_as_json(agent, own) for agent, own in found.items()]
+        everyone = [
+            {"agent": agent, "settings": {row.key: {"value": row.value, "from": row.origin} for row in own}}
+            for agent, own in found.items()
+        ]
         print_json(everyone[0] if resource else everyone)
     else:
         _print(found)
     for problem in settings.problems:
         note(f"not in force: {_line(problem)}")
-
-
-def _renamed(target: Target, row: Setting) -> Setting:
-    return msgspec.structs.replace(row, origin=target.origin(row.origin))
-
-
-def _as_json(agent: str | None, own: Sequence[Setting]) -> dict[str, Any]:
-    return {"agent": agent, "settings": {row.key: {"value": row.value, "from": row.origin} for row in own}}
 
 
 def _print(found: dict[str | None, list[Setting]]) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import click
 
-from om_api.cli.existence import check_known
-from om_api.cli.help import command
+from om_api.cli.checks import check_known
 from om_api.cli.output import note, print_json, print_text
-from om_api.cli.target import Target, resource_argument, thread_argument
+from om_api.cli.target import Target, command, resource_argument, thread_argument
 from om_api.context import FORMS
 
 

@@ -6,24 +6,13 @@ import click
 
 from om_api.billing.budgets import DAYS
 from om_api.billing.costs import CostLine, Costs, Left, Saving
-from om_api.cli.existence import check_known
-from om_api.cli.help import command
+from om_api.cli.checks import check_known
 from om_api.cli.output import json_option, note, print_json, print_table
-from om_api.cli.target import Target, optional_resource
+from om_api.cli.target import Target, command, optional_resource
 
 _LINES = ("day", "model", "purpose", "calls", "failed", "input", "cached", "output", "cost")
-_SAVINGS = (
-    "against",
-    "would send",
-    "cached",
-    "sent",
-    "cached",
-    "tokens saved",
-    "would cost",
-    "cost",
-    "and memory",
-    "saved",
-)
+_TOKENS_SAVED = ("against", "would send", "cached", "sent", "cached", "tokens saved")
+_SAVINGS = (*_TOKENS_SAVED, "would cost", "cost", "and memory", "saved")
 _BUDGETS = ("budget", "limit", "used", "left", "then")
 
 

@@ -6,11 +6,10 @@ import sys
 
 import click
 
-from om_api.cli.help import command
 from om_api.cli.output import json_option, note, print_json, visible
-from om_api.cli.target import Target
-from om_api.ops import doctor as room
+from om_api.cli.target import Target, command
 from om_api.ops.diagnosis import Finding
+from om_api.ops.doctor import examine
 
 _UNREACHED = 2
 
@@ -24,7 +23,7 @@ def doctor(target: Target, as_json: bool) -> None:
     be asked is a note. Exit code 0 if all is well, 1 if there is trouble (warning or error), 2 if the store cannot be
     reached.
     """
-    found = room.examine(target.settings())
+    found = examine(target.settings())
     if as_json:
         print_json([finding._asdict() for finding in found.findings])
     else:

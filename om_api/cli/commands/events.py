@@ -7,11 +7,9 @@ from collections.abc import Iterable
 import click
 import msgspec
 
-from om_api.cli.existence import check_known
-from om_api.cli.help import command
+from om_api.cli.checks import check_known
 from om_api.cli.output import as_time, cell, json_option, note, visible
-from om_api.cli.target import Target, optional_resource
-from om_api.client.memory import ObservationalMemory
+from om_api.cli.target import Target, command, optional_resource
 from om_api.domain.events import GAP, KINDS, MOST, Event
 
 _FIRST = ("kind", "id", "at", "resource")
@@ -48,13 +46,9 @@ def events(
         if follow:
             _print(om.follow(told.after, kinds=kinds, resource_id=whose), as_json)
         elif not told.events:
-            _say_why(om, resource)
-
-
-def _say_why(om: ObservationalMemory, resource: str | None) -> None:
-    note("no such event is kept")
-    if resource:
-        check_known(om, resource)
+            note("no such event is kept")
+            if resource:
+                check_known(om, resource)
 
 
 def _print(told: Iterable[Event], as_json: bool) -> None:

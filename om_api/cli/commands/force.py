@@ -8,24 +8,16 @@ from typing import TypeAlias
 
 import click
 
-from om_api.cli.existence import check_known
-from om_api.cli.help import command
+from om_api.cli.checks import check_known
 from om_api.cli.output import note
-from om_api.cli.target import Target, optional_thread, resource_argument
+from om_api.cli.target import Target, command, optional_thread, resource_argument, wait_option
 from om_api.client.memory import ObservationalMemory
 from om_api.client.stats import Stats
 from om_api.domain.values import Outcome
 
 Ask: TypeAlias = Callable[[str | None, float], Outcome]
 
-_wait_option = click.option(
-    "--wait",
-    type=click.FloatRange(min=0),
-    default=30.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long to wait for the workers' answer.",
-)
+_wait_option = wait_option("How long to wait for the workers' answer.")
 
 
 @command("om observe harold", "om observe harold thread-1 --wait 120")

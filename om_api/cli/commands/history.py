@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import click
 import msgspec
 
-from om_api.cli.existence import check_known
-from om_api.cli.help import command
+from om_api.cli.checks import check_known
 from om_api.cli.output import as_time, json_option, note, print_json, print_table, print_text
-from om_api.cli.target import Target, observation_argument, optional_thread, resource_argument
+from om_api.cli.target import Target, command, observation_argument, optional_thread, resource_argument
 from om_api.client.reading import Era
 from om_api.domain.messages import Message
 from om_api.domain.values import Observation
@@ -37,12 +36,8 @@ def observations(target: Target, resource: str, thread: str | None, with_text: b
     elif with_text:
         _print_texts([(f"observation {each.id} of {each.thread_id}", each.text) for each in found])
     else:
-        _print_observations(found)
-
-
-def _print_observations(found: Sequence[Observation]) -> None:
-    columns = ["observation", "thread", "priority", "from", "to", "messages", "tokens in", "tokens out"]
-    print_table(columns, map(_observation, found))
+        columns = ["observation", "thread", "priority", "from", "to", "messages", "tokens in", "tokens out"]
+        print_table(columns, map(_observation, found))
 
 
 def _observation(each: Observation) -> tuple[object, ...]:
@@ -70,12 +65,8 @@ def history(target: Target, resource: str, thread: str | None, with_text: bool, 
     elif with_text:
         _print_texts([(f"generation {era.generation.n}", era.generation.text) for era in eras])
     else:
-        _print_eras(eras)
-
-
-def _print_eras(eras: Sequence[Era]) -> None:
-    columns = ["generation", "origin", "time", "tokens in", "tokens out", "level", "loss", "model", "cost"]
-    print_table([*columns, "observations replaced"], map(_era, eras))
+        columns = ["generation", "origin", "time", "tokens in", "tokens out", "level", "loss", "model", "cost"]
+        print_table([*columns, "observations replaced"], map(_era, eras))
 
 
 def _era(era: Era) -> tuple[object, ...]:

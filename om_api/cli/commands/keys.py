@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from om_api.cli.help import command, examples
 from om_api.cli.output import as_time, json_option, note, print_json, print_table
-from om_api.cli.target import Target
+from om_api.cli.target import Target, command, examples
 from om_api.domain.api_keys import ApiKey, Role
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome
 from om_api.settings.fields import parse_duration
+from om_api.store.fleet import api_key_records
 
 _key_argument = click.argument("key", metavar="KEY")
 _ONCE = "this is the only time it is shown: send it as Authorization: Bearer …"
@@ -47,8 +47,7 @@ def _seconds(_: click.Context, __: click.Parameter, value: str) -> float:
 @json_option
 def create(target: Target, resources: tuple[str, ...], role: str, as_json: bool) -> None:
     """Make a key and print its token."""
-    with target.key_ring() as ring:
-        key, token = ring.create(resources, role)
+    key, token = target.run(api_key_records.create(target.keys(), resources, role))
     if as_json:
         print_json({**_row(key), "token": str(token)})
         return
@@ -71,23 +70,20 @@ def _row(key: ApiKey) -> dict[str, Any]:
 @json_option
 def list_(target: Target, as_json: bool) -> None:
     """List the keys: their names, what they may do and for whom; no token is kept that could be shown."""
-    with target.key_ring() as ring:
-        found = [_row(key) for key in ring.list()]
+    found = [_row(key) for key in target.run(api_key_records.every(target.keys()))]
     if as_json:
         print_json(found)
         return
-    columns = ("id", "role", "resources", "created", "rotated", "previous_until")
-    rows = [{**row, "resources": ", ".join(row["resources"])} for row in found]
-    print_table([name.replace("_", " ") for name in columns], [[row[name] for name in columns] for row in rows])
+    rows = [{**row, "resources": ", ".join(row["resources"])}.values() for row in found]
+    print_table(("id", "role", "resources", "created", "rotated", "previous until"), map(list, rows))
 
 
 @command("om keys revoke 3f1c20a9be77", of=keys)
 @_key_argument
 def revoke(target: Target, key: str) -> None:
     """End a key: from the next request on it opens nothing."""
-    with target.key_ring() as ring:
-        if ring.revoke(key) is Outcome.SUPERSEDED:
-            raise InvalidInputError(f"there is no key {key[:40]} (any more): om keys list names them")
+    if target.run(api_key_records.revoke(target.keys(), key)) is Outcome.SUPERSEDED:
+        raise InvalidInputError(f"there is no key {key[:40]} (any more): om keys list names them")
     click.echo(Outcome.CLEARED)
 
 
@@ -96,7 +92,5 @@ def revoke(target: Target, key: str) -> None:
 @click.option("--grace", default="0s", show_default=True, callback=_seconds, help="How long the old token is accepted.")
 def rotate(target: Target, key: str, grace: float) -> None:
     """Give a key another token, and print it; the old one ends at once, or after --grace."""
-    with target.key_ring() as ring:
-        token = ring.rotate(key, grace)
-    click.echo(token)
+    click.echo(target.run(api_key_records.rotate(target.keys(), key, grace)))
     note(_ONCE)

@@ -6,9 +6,8 @@ import sys
 
 import click
 
-from om_api.cli.help import command
 from om_api.cli.output import json_option, print_json
-from om_api.cli.target import Target, checked, resource_argument, thread_argument
+from om_api.cli.target import Target, checked, command, resource_argument, thread_argument
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import ROLES, Message
 
@@ -40,7 +39,9 @@ def push(
     TEXT is read from stdin when it is missing or `-`. An id accepted in the last ten minutes is a duplicate, whatever
     its text: the first one stays.
     """
-    content = _said(_stdin() if text is None or text == "-" else text)
+    content = sys.stdin.buffer.read().decode().removesuffix("\n") if text in {None, "-"} else text
+    if not content.strip():
+        raise InvalidInputError("there is no text: write it after the thread, or pipe it in")
     message = Message(
         role=role, content=content, id=name or "", thread_id=thread, resource_id=resource, timestamp=timestamp
     )
@@ -51,13 +52,3 @@ def push(
         print_json({"id": receipt.ids[0], "outcome": word})
     else:
         click.echo(f"{receipt.ids[0]} {word}")
-
-
-def _stdin() -> str:
-    return sys.stdin.buffer.read().decode().removesuffix("\n")
-
-
-def _said(text: str) -> str:
-    if not text.strip():
-        raise InvalidInputError("there is no text: write it after the thread, or pipe it in")
-    return text

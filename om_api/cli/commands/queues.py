@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from om_api.cli.help import command
 from om_api.cli.output import json_option, note, print_json, print_table
-from om_api.cli.target import Target
-from om_api.ops import queues as room
-from om_api.ops.queues import Queues
+from om_api.cli.target import Target, command
+from om_api.ops.queues import Queues, look
 
 
 @command("om queues", "om queues --json | jq '.queues[] | select(.workers == 0) | .name'")
@@ -16,7 +14,7 @@ def queues(target: Target, as_json: bool) -> None:
 
     Unacked tasks are held by a worker that has not begun them. Of a broker that is no Redis the tasks are not known.
     """
-    found = room.look(target.settings())
+    found = look(target.settings())
     if as_json:
         print_json(found)
     else:
@@ -32,7 +30,8 @@ def _print(found: Queues) -> None:
         [(each.name, each.due, _seconds(each.oldest), each.waiting) for each in found.due],
     )
     print_table(
-        ("tick", "ran", "every"), [(each.name, _ago(each.ago), _seconds(each.interval)) for each in found.ticks]
+        ("tick", "ran", "every"),
+        [(each.name, _ago(each.ago), _seconds(each.interval)) for each in found.ticks],
     )
     print_table(
         ("worker", "version", "queues"),

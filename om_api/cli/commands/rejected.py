@@ -6,15 +6,13 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from om_api.cli.confirm import be_sure, yes_option
-from om_api.cli.existence import note_broken
-from om_api.cli.help import command, examples
+from om_api.cli.checks import be_sure, note_broken, yes_option
 from om_api.cli.output import as_time, json_option, note, print_json, print_table, print_text
-from om_api.cli.target import Target, optional_resource, resource_argument
+from om_api.cli.target import Target, command, examples, optional_resource, resource_argument
 from om_api.client.memory import ObservationalMemory
-from om_api.domain.amounts import amount
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome
+from om_api.language.words import amount
 from om_api.store.memory.quarantine import Rejected
 
 _NEWEST = 100

@@ -11,10 +11,9 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from om_api.cli.help import command
 from om_api.cli.output import json_option, print_json
 from om_api.cli.replay import read_messages
-from om_api.cli.target import Target, checked
+from om_api.cli.target import Target, checked, command
 from om_api.client.memory import ObservationalMemory
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.messages import Message

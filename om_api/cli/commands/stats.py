@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from om_api.cli.existence import check_known, note_broken
-from om_api.cli.help import command
+from om_api.cli.checks import check_known, note_broken
 from om_api.cli.output import as_time, json_option, note, print_fields, print_json, print_table, words
-from om_api.cli.target import Target, optional_resource, resource_argument
+from om_api.cli.target import Target, command, optional_resource, resource_argument
 from om_api.client.stats import Stats
 
 _TIERS = ("message_tokens", "chunk_tokens", "observation_tokens", "reflection_tokens", "generation", "compression")

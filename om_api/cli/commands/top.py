@@ -9,11 +9,9 @@ import click
 from rich.console import Console
 from rich.live import Live
 
-from om_api.cli.help import command
 from om_api.cli.output import as_time, json_option, note, print_json, print_table, table_of
-from om_api.cli.target import Target
-from om_api.ops import top as room
-from om_api.ops.top import Agent, Order, Top
+from om_api.cli.target import Target, command
+from om_api.ops.top import ORDERS, Agent, Order, Top, watching
 
 _COLUMNS = (
     "resource",
@@ -33,7 +31,7 @@ _COLUMNS = (
 
 @command("om top", "om top --sort lag --limit 5 --once", "om top --json | jq '.agents[0].resource'")
 @click.option(
-    "--sort", "order", type=click.Choice(room.ORDERS), default="pressure", show_default=True, help="Most of it first."
+    "--sort", "order", type=click.Choice(ORDERS), default="pressure", show_default=True, help="Most of it first."
 )
 @click.option("--limit", type=click.IntRange(1, 100), default=20, show_default=True, help="Agents shown.")
 @click.option(
@@ -48,24 +46,21 @@ def top(target: Target, order: Order, limit: int, interval: float, once: bool, a
     the oldest work has been waiting, or under way. They are chosen among the 1,000 agents that workers looked at last and
     those of the 1,000 longest due scopes, so that a look costs the same however many there are; om stats shows all.
     """
-    with room.watching(target.settings()) as look:
+    with watching(target.settings()) as look:
         if as_json:
             print_json(look(order, limit)._asdict())
         elif once or not sys.stdout.isatty():
-            _print(look(order, limit))
+            found = look(order, limit)
+            if found.agents:
+                print_table(_COLUMNS, map(_row, found.agents), _title(found))
+            else:
+                note("no worker has met a resource yet")
         else:
             with Live(console=Console(highlight=False), screen=True, auto_refresh=False) as live:
                 while True:
                     found = look(order, limit)
                     live.update(table_of(_COLUMNS, map(_row, found.agents), _title(found)), refresh=True)
                     time.sleep(interval)
-
-
-def _print(found: Top) -> None:
-    if not found.agents:
-        note("no worker has met a resource yet")
-        return
-    print_table(_COLUMNS, map(_row, found.agents), _title(found))
 
 
 def _title(found: Top) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from om_api.cli.help import command
 from om_api.cli.output import json_option, note, print_json, print_table
-from om_api.cli.target import Target
-from om_api.domain.amounts import amount
+from om_api.cli.target import Target, command
+from om_api.language.words import amount
 
 _EMPTY = "no resource is there, so nothing is proved: see that OM_REDIS_URL and OM_PREFIX are those of your memories (om doctor)"
 

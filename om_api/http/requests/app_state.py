@@ -4,14 +4,17 @@ from typing import NamedTuple, TypeVar
 
 from fastapi import Request
 
-from om_api.client.async_key_ring import AsyncKeyRing
 from om_api.client.async_memory import AsyncObservationalMemory
+from om_api.domain.api_keys import ApiKey
 from om_api.http.serving.server import Shutdown
 from om_api.http.serving.shares import Shares, aside
 from om_api.http.serving.streams import Streams
 from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
+from om_api.store.driver.async_connection import AsyncConnection
 from om_api.store.driver.steps import Steps
+from om_api.store.fleet import api_key_records
+from om_api.store.memory.keys import Keys
 
 T = TypeVar("T")
 
@@ -24,21 +27,29 @@ class SharedMemory(AsyncObservationalMemory):
 
 
 class AppState(NamedTuple):
-    """One app's memory, keys and figures; `locked` is False where whoever reaches it may do everything."""
+    """One app's memory and figures, and the connection on which it looks up API keys.
+
+    `locked` is False where whoever reaches it may do everything.
+    """
 
     settings: Settings
     memory: AsyncObservationalMemory
-    keys: AsyncKeyRing
+    keys: Keys
+    connection: AsyncConnection
     scraper: Scraper
     shares: Shares
     streams: Streams
     stopping: Shutdown
     locked: bool
 
+    async def recognise(self, token: str) -> ApiKey | None:
+        """The key that a token belongs to, None for any other text."""
+        return await self.connection.run(api_key_records.recognise(self.keys, token))
+
     async def close(self) -> None:
         """Give the connections back."""
         await self.memory.close()
-        await self.keys.close()
+        await self.connection.close()
         await self.scraper.close()
         self.shares.close()
 

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from om_api.domain.memoize import Again, shared
+from om_api.domain.caching import Memoized, shared
 from om_api.domain.messages import Message
 from om_api.domain.values import Stored
 from om_api.store.driver.replies import Pair
@@ -63,8 +63,8 @@ class Past:
 
     def __init__(self) -> None:
         self.held: HeldMemory | None = None
-        self.pack = Again(pack)
-        self.record = Again(as_record)
+        self.pack = Memoized(pack)
+        self.record = Memoized(as_record)
         self.beside = 0  # bytes of what was read besides observations and messages, and is kept by whoever renders it
         self._observations: Met[Stored] = _NOTHING
         self._messages: Mapping[str, Met[Message | None]] = {}

@@ -14,7 +14,7 @@ NOWHERE = "redis://:s3cret@127.0.0.1:1/0"
 
 
 def test_a_command_whose_module_is_missing_takes_nothing_else_with_it(bare, monkeypatch):
-    monkeypatch.setitem(PLACES, "demo", "om_api.cli.not_there:demo")
+    monkeypatch.setitem(PLACES, "demo", "om_api.cli.not_there")
 
     assert bare("demo").exit_code == 2
     assert "  demo " not in bare("--help").stdout
@@ -24,7 +24,7 @@ def test_a_command_whose_module_is_missing_takes_nothing_else_with_it(bare, monk
 def test_a_module_that_misses_something_else_says_so(bare, monkeypatch, tmp_path):
     (tmp_path / "om_broken_command.py").write_text("import not_there_either")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(PLACES, "demo", "om_broken_command:demo")
+    monkeypatch.setitem(PLACES, "demo", "om_broken_command")
 
     assert bare("demo").exception.name == "not_there_either"
     assert "(cannot be loaded: No module named 'not_there_either')" in " ".join(bare("--help").stdout.split())

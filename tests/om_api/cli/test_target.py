@@ -1,8 +1,10 @@
-"""Which store a command is about: what is typed stands above the environment, and no password is ever shown."""
+"""Which store a command is about: what is typed stands above the environment, no password is shown, and help has examples."""
 
 from __future__ import annotations
 
 import pytest
+
+from om_api.cli.group import PLACES
 
 NOWHERE = "redis://:s3cret@127.0.0.1:1/0"
 
@@ -72,3 +74,25 @@ def test_a_wrong_url_is_said_to_come_from_where_it_was_typed(bare):
 
     assert result.exit_code == 2
     assert result.stderr.startswith("Error: --url: storage.redis.url is not usable")
+
+
+GROUPS = {"config": ("show", "check"), "rejected": ("list", "show", "retry", "drop")}
+GROUPS["keys"] = ("create", "list", "revoke", "rotate")
+COMMANDS = [(name,) for name in PLACES if name not in {"up", "demo", "bench"}]
+COMMANDS += [(group, name) for group, names in GROUPS.items() for name in names]
+
+
+@pytest.mark.parametrize("command", [(), *COMMANDS], ids=" ".join)
+def test_every_help_text_has_examples_to_copy(bare, command):
+    result = bare(*command, "--help")
+
+    assert result.exit_code == 0
+    assert "\n  Examples:\n    om " in result.stdout
+    assert f"    om {' '.join(command)}" in result.stdout
+
+
+def test_the_help_of_om_lists_every_command_and_every_exit_code(bare):
+    text = bare("--help").stdout
+
+    assert [name for (name, *_) in COMMANDS if f"  {name} " not in text] == []
+    assert all(f"\n    {code} " in text for code in (0, 1, 2, 3, 130))

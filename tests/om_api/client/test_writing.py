@@ -46,7 +46,9 @@ def test_a_message_is_encoded_once_on_its_way(writer, monkeypatch):
     monkeypatch.setattr(
         writing, "encode_message", lambda message: encoded.append(message.id) or encode_message(message)
     )
-    asked, receipt = replied(writer.add([Message(content="hello", **MESSAGE)]), writer._clock.ms(), b"harold")
+    asked, receipt = replied(
+        writer.send(writer.prepare_all([Message(content="hello", **MESSAGE)])), writer._clock.ms(), b"harold"
+    )
 
     assert encoded == list(receipt.ids)
     assert [json.loads(word)["id"] for word in asked.args if isinstance(word, bytes)] == list(receipt.ids)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from snapshots import NOON, context, kinds, observed, said, snapshot
 
-from om_api.context.cut import first_shown
+from om_api.context.rendering import first_shown
 from om_api.domain.messages import Message
 
 

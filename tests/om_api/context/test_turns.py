@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from provider_requests import anthropic, call, gemini, openai, result, text
 
-from om_api.context.turns import Turns, turns
+from om_api.context.turns import Turns, _arranged, _told_apart
 from om_api.domain.messages import Message
 
 UNPAIRED = {
@@ -98,6 +98,10 @@ WINDOWS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1
 
 def said(talk):
     return [Message(id=f"m{n}", role=role, content=content, at=NOON + n) for n, (role, content) in enumerate(talk)]
+
+
+def turns(messages):
+    return _told_apart(_arranged(messages), set())
 
 
 @given(talk=TALK, windows=WINDOWS)

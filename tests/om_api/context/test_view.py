@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -20,3 +21,11 @@ def test_the_time_zone_decides_the_date():
 def test_an_unknown_time_zone_is_refused_by_name(zone):
     with pytest.raises(InvalidInputError, match="timezone"):
         View(timezone=zone)
+
+
+def test_a_hash_names_a_text_by_sixteen_hex_digits():
+    first, second = (context(full(text)).blocks for text in ("one", "two"))
+
+    assert all(re.fullmatch("[0-9a-f]{16}", block.hash) for block in first)
+    assert first[0].hash == second[0].hash
+    assert first[1].hash != second[1].hash

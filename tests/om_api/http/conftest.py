@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 import redis
+from key_ring import KeyRing
 from starlette.testclient import TestClient
 from world import SMALL, World
 
 from om_api import load_settings
-from om_api.client.key_ring import KeyRing
 from om_api.domain.events import Event
 from om_api.http import make_app
 from om_api.http.routes import contexts, messages
@@ -47,7 +47,7 @@ def world(client: Any, prefix: str) -> World:
 @pytest.fixture
 def ring(settings: Settings, client: Any) -> KeyRing:
     """Where keys are made."""
-    return KeyRing(settings, client=client)
+    return KeyRing(settings, client)
 
 
 @pytest.fixture

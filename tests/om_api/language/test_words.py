@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from om_api.language.words import CHATTER, EMPTY, FIGURES, FUNCTION_WORDS, STOP, bare_words, words
+from om_api.language.words import CHATTER, EMPTY, FIGURES, FUNCTION_WORDS, STOP, amount, bare_words, stem, stems, words
 
 
 def test_what_belongs_together_is_one_word():
@@ -32,3 +32,38 @@ def test_every_list_of_empty_words_holds_the_function_words():
 
 def test_number_words_are_known_up_to_twenty():
     assert (FIGURES["zero"], FIGURES["twenty"], len(FIGURES)) == ("0", "20", 21)
+
+
+@pytest.mark.parametrize(
+    ("number", "words", "text"),
+    [
+        (1, ("message",), "1 message"),
+        (0, ("message",), "0 messages"),
+        (1_204, ("message",), "1,204 messages"),
+        (1, ("entry", "entries"), "1 entry"),
+        (2, ("entry", "entries"), "2 entries"),
+    ],
+)
+def test_a_number_stands_with_its_noun(number, words, text):
+    assert amount(number, *words) == text
+
+
+@pytest.mark.parametrize(
+    ("forms", "shared"),
+    [
+        ("moving moved moves", "mov"),
+        ("notes note noted", "not"),
+        ("deployments deployment", "deploy"),
+        ("organisation organise", "organi"),
+        ("cat cats", "cat"),
+        ("bus", "bus"),
+        ("thirty", "30"),
+        ("dozen twelve", "12"),
+    ],
+)
+def test_the_forms_of_a_word_share_a_stem(forms, shared):
+    assert {stem(form) for form in forms.split()} == {shared}
+
+
+def test_words_that_carry_nothing_have_no_stem():
+    assert stems("It is at a 5 of the os, and Ada's cats agree") == {"5", "ada", "cat", "agre"}

@@ -14,13 +14,13 @@ from http.client import HTTPConnection
 import httpx2
 import pytest
 from click.testing import CliRunner
+from key_ring import KeyRing
 from servers import Server
 from world import SMALL, wait_until
 
 from om_api import load_settings
 from om_api.cli import main
 from om_api.cli.embedded import free_port
-from om_api.client.key_ring import KeyRing
 from om_api.http.serving.server import is_loopback
 
 BEGIN = "import sys; from om_api.cli import main; sys.exit(main())"

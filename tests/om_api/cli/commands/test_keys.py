@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from key_ring import KeyRing
 
 from om_api import load_settings
-from om_api.client.key_ring import KeyRing
 
 TOKEN = re.compile(r"om_[0-9a-f]{12}_[A-Za-z0-9_-]{43}")
 

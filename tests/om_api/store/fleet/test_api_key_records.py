@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from om_api import InvalidInputError
+from om_api.store.driver.async_connection import AsyncConnection, open_async_client
+from om_api.store.driver.connection import Connection
 from om_api.store.fleet import api_key_records
+from om_api.store.memory.keys import Keys
 
 
 def _kept(store):
@@ -49,6 +54,31 @@ def test_a_rotated_key_has_a_new_token_and_the_old_one_for_as_long_as_was_said(s
     assert store.run(api_key_records.recognise(store.keys, str(new))).id == key.id
     assert (store.run(api_key_records.recognise(store.keys, str(old))) is not None) == known
     assert new.secret not in _kept(store)
+
+
+def test_another_rotation_ends_both_tokens_before_it(store):
+    key, old = store.run(api_key_records.create(store.keys, ["*"], "operator"))
+    tokens = [old, *(store.run(api_key_records.rotate(store.keys, key.id, grace)) for grace in (60, 0))]
+
+    known = [store.run(api_key_records.recognise(store.keys, str(token))) is not None for token in tokens]
+    assert known == [False, False, True]
+
+
+def test_many_who_come_at_once_are_recognised_each_as_itself(server_client, server_url, prefix):
+    keys = Keys(prefix)
+
+    async def session():
+        connection = AsyncConnection(open_async_client(server_url))
+        made = [await connection.run(api_key_records.create(keys, [f"r-{n}"], "writer")) for n in range(10)]
+        tokens = [str(token) for _, token in made] + ["om_0123456789ab_" + "x" * 43]
+        found = await asyncio.gather(*(connection.run(api_key_records.recognise(keys, token)) for token in tokens))
+        await connection.close()
+        return [key for key, _ in made], found
+
+    made, found = asyncio.run(session())
+    assert found == [*made, None]
+    left = Connection(server_client).run(api_key_records.every(keys))
+    assert {key.id for key in left} == {key.id for key in made}
 
 
 def test_a_grace_ends():

@@ -6,8 +6,8 @@ import pytest
 from world import World
 
 from om_api import ObservationalMemory
-from om_api.context.block import Block
-from om_api.context.context_usage import ContextUsage
+from om_api.client.context_usage import ContextUsage
+from om_api.context import Block
 from om_api.domain.errors import StoreError
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.values import Chunk, Generation, Observation, Record, Scope, Stored, ThreadState

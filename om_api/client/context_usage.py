@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from om_api.context.block import Block
-from om_api.domain.lru import LRU
-from om_api.domain.memoize import shared
+from om_api.context import Block
+from om_api.domain.caching import LRU, shared
 from om_api.domain.snapshot import Snapshot
 
 TELL_S = 30.0  # a resource's figures are sent at most this often

@@ -1,16 +1,20 @@
-"""A table of what was used last: bounded in entries and in weight, so that no stranger's names make a process grow."""
+"""What is kept so as not to be made again: a table of what was used last, and the last result of a function.
+
+A table is bounded in entries and in weight, so that no stranger's names make a process grow.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
-from typing import Generic, TypeVar, overload
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, TypeVar, overload
 
 K = TypeVar("K")
 V = TypeVar("V")
 D = TypeVar("D")
 QUARTER = 0.25
+_FEW = 3
 
 
 class LRU(Generic[K, V]):
@@ -71,3 +75,30 @@ class LRU(Generic[K, V]):
             return None
         self.weight -= found[1]
         return found[0]
+
+
+class Memoized(Generic[V]):
+    """A pure function that gives its last result again when it is asked the same. Nobody may change asked or given.
+
+    Threads may share it: the worst is working once more.
+    """
+
+    def __init__(self, make: Callable[..., V]) -> None:
+        self._make = make
+        self._last: tuple[tuple[Any, ...], V] | None = None
+
+    def __call__(self, *asked: Any) -> V:
+        """What the function makes of this."""
+        last = self._last
+        if last is None or last[0] != asked:
+            self._last = last = asked, self._make(*asked)
+        return last[1]
+
+
+def shared(before: Sequence[Any], now: Sequence[Any]) -> int:
+    """How many items both begin with; most often all of the shorter one or but a few, which one comparison each tells."""
+    short = min(len(before), len(now))
+    for n in range(short, max(short - _FEW, 0), -1):
+        if before[:n] == now[:n]:
+            return n
+    return next((n for n, (old, new) in enumerate(zip(before, now, strict=False)) if old != new), 0)

@@ -1,25 +1,108 @@
-"""What `om demo` says in the end: what became of every message, and how much of what was read stayed the same."""
+"""What `om demo` shows: every agent's memory as it is right now, and in the end what became of every message."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import click
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
 
-from om_api.cli.demo_table import Board
-from om_api.cli.output import print_fields, print_table, visible
+from om_api.cli.output import print_fields, print_table, table_of, visible
 from om_api.client.memory import ObservationalMemory
 from om_api.client.stats import Stats
 from om_api.context import Context
+from om_api.domain.caching import shared
+from om_api.domain.events import MOST
 from om_api.domain.messages import Message
 from om_api.store.audit.verify import Verified
 
+_MEMORIES = ("agent", "raw messages", "chunks", "observations", "activations", "generation")
+_LINE_S = 2.0
+_BAR = 16
 _TOKENS = ("observed_tokens", "observation_tokens", "reflection_tokens")
-_COLUMNS = ("resource", "threads", "observed_messages", *_TOKENS, "compression", "generation")
+_BECAME = ("resource", "threads", "observed_messages", *_TOKENS, "compression", "generation")
 
 # What is shown of a context: of each kind of block, how many lines of its beginning and of its end.
 _SHOWN = {"reflection": (9, 1), "observations": (10, 1), "continuation": (4, 0), "message": (0, 8), "volatile": (9, 1)}
 _WIDTH = 110
+
+
+class MemoryTable:
+    """What the memories look like right now, as a table or as lines."""
+
+    def __init__(self, om: ObservationalMemory, agents: Iterable[str]) -> None:
+        self._om = om
+        self._agents = list(agents)
+        self.look()
+
+    def met(self) -> bool:
+        """Whether a worker has looked at anything yet."""
+        return bool(self._om.stats())
+
+    def look(self) -> None:
+        """Look again."""
+        self.stats = {agent: stats_of(self._om, agent) for agent in self._agents}
+        told = self._om.events("0", kinds=["activated"], count=MOST)
+        self._activations = Counter(event.resource for event in told.events)
+
+    def __rich__(self) -> Table:
+        """The table a terminal shows."""
+        return table_of(_MEMORIES, map(self._row, self.stats.values()))
+
+    def _row(self, now: Stats) -> tuple[object, ...]:
+        return (
+            now.resource,
+            _bar(now.message_tokens + now.chunk_tokens, now.message_threshold),
+            f"{now.ready_chunks} of {now.chunks} ready",
+            _bar(now.observation_tokens, now.observation_threshold),
+            self._activations[now.resource],
+            now.generation,
+        )
+
+    def line(self) -> str:
+        """The same in one line."""
+        return "  ".join(
+            f"{agent}: raw {now.message_tokens + now.chunk_tokens:,}/{now.message_threshold:,}"
+            f" obs {now.observation_tokens:,}/{now.observation_threshold:,}"
+            f" act {self._activations[agent]} gen {now.generation}"
+            for agent, now in self.stats.items()
+        )
+
+
+@contextmanager
+def shown(table: MemoryTable) -> Iterator[Callable[[], None]]:
+    """Yields what shows the table: a table that changes on a terminal, else a line every two seconds."""
+    console = Console(highlight=False)
+    if console.is_terminal:
+        with Live(table, console=console, refresh_per_second=8):
+            yield table.look
+        return
+    last = 0.0
+
+    def line() -> None:
+        nonlocal last
+        table.look()
+        if time.monotonic() - last >= _LINE_S:
+            last = time.monotonic()
+            click.echo(table.line())
+
+    yield line
+
+
+def stats_of(om: ObservationalMemory, agent: str) -> Stats:
+    """One agent's stats."""
+    found = om.stats(agent)
+    return found if isinstance(found, Stats) else found[0]
+
+
+def _bar(value: int, full: int) -> str:
+    filled = min(_BAR, round(_BAR * value / full))
+    return f"{'█' * filled}{'░' * (_BAR - filled)} {value:,} / {full:,}"
 
 
 class Prefix:
@@ -34,7 +117,7 @@ class Prefix:
         """Compare a thread's text with the one read before it; the first has nothing to be compared with."""
         now = text.encode()
         if before := self._last.get(thread):
-            self._same += _same_from_the_start(before, now)
+            self._same += shared(before, now)
             self._all += len(now)
             self.compared += 1
         self._last[thread] = now
@@ -43,11 +126,6 @@ class Prefix:
     def share(self) -> float:
         """Bytes that were the same from the beginning on / bytes read, over everything compared."""
         return self._same / self._all if self._all else 0.0
-
-
-def _same_from_the_start(before: bytes, now: bytes) -> int:
-    pairs = zip(before, now, strict=False)
-    return next((n for n, (old, new) in enumerate(pairs) if old != new), min(len(before), len(now)))
 
 
 class DemoPlayer:
@@ -67,13 +145,13 @@ class DemoPlayer:
             self.notes.add(f"{agent}/{thread}", "\n\n".join(block.text for block in context.blocks if block.stable))
 
 
-def report(om: ObservationalMemory, board: Board, player: DemoPlayer, total: int, seconds: float) -> bool:
+def report(om: ObservationalMemory, table: MemoryTable, player: DemoPlayer, total: int, seconds: float) -> bool:
     """Print what became of so many messages; returns whether each is covered exactly once."""
-    board.look()
-    agents = board.stats.values()
+    table.look()
+    agents = table.stats.values()
     _show_context(om, max(agents, key=lambda now: now.generation).resource)
     title = f"What became of {total} messages in {seconds:.0f} s ({player.duplicates} came twice and were kept once)"
-    print_fields(agents, _COLUMNS, title)
+    print_fields(agents, _BECAME, title)
     found = om.examine()
     for line in (*_prefix_lines(player), _coverage(om, agents, total, found)):
         click.echo(line)

@@ -1,4 +1,4 @@
-"""Telling a resource that has nothing to show from one that nobody knows, such as a name with a typing error."""
+"""What a command makes sure of: that a resource is known here, and that nothing is removed for good without a yes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 from om_api.cli.output import note
 from om_api.client.memory import ObservationalMemory
 from om_api.client.stats import Stats
+from om_api.domain.errors import InvalidInputError
 
 _SIGNS = (
     "threads",
@@ -20,6 +21,7 @@ _SIGNS = (
     "rejected",
     "paused",
 )
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 
 
 class NotKnown(click.ClickException):
@@ -46,3 +48,14 @@ def note_broken(resources: Sequence[str]) -> None:
     """Say whose figures are missing because their keys hold what is not ours."""
     for resource in resources:
         note(f"broken: {resource}, its keys hold what is not ours, so it is left out: om verify names them")
+
+
+def be_sure(question: str, yes: bool) -> None:
+    """Ask unless the answer is known; raises InvalidInputError for anything but yes."""
+    try:
+        sure = yes or click.confirm(f"{question} This cannot be undone.", err=True)
+    except click.Abort:  # nobody is there to answer
+        click.echo(err=True)
+        sure = False
+    if not sure:
+        raise InvalidInputError("nothing was removed: answer y, or pass --yes")
