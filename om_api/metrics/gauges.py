@@ -10,7 +10,7 @@ from om_api.metrics.reading import Measurements
 from om_api.metrics.series import EVERYBODY, OTHER, STATES, Sample
 from om_api.settings import Settings, recorded_settings
 from om_api.settings.recorded_settings import InForce
-from om_api.store.memory.measure import Level, Tiers
+from om_api.store.fleet.resource_summaries import Level, Tiers
 from om_api.store.memory.quarantine import UNKNOWN
 
 

@@ -8,13 +8,13 @@ from om_api.billing import budgets, models_in_use
 from om_api.billing.costs import Left
 from om_api.settings import Settings
 from om_api.store.driver.steps import Steps
-from om_api.store.fleet import breaker, event_stream, health
+from om_api.store.fleet import breaker, event_stream, health, resource_summaries
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import Waiting
 from om_api.store.fleet.presence import Ticked
-from om_api.store.memory import due, measure
+from om_api.store.fleet.resource_summaries import Elsewhere, Tiers
+from om_api.store.memory import due
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.measure import Elsewhere, Tiers
 
 Counted = dict[str, int]
 MODELS = 200  # models of which one look shows the breaker
@@ -55,8 +55,8 @@ def read(settings: Settings, keys: Keys) -> Steps[Measurements]:
         now=now,
         own=dict(zip(resources, own, strict=True)),
         every=every,
-        tiers=(yield from measure.tiers(keys, resources)),
-        elsewhere=(yield from measure.elsewhere(keys, resources)),
+        tiers=(yield from resource_summaries.tiers(keys, resources)),
+        elsewhere=(yield from resource_summaries.elsewhere(keys, resources)),
         budgets=(yield from budgets.remaining(settings, keys, resources, now)),
         waiting=(yield from health.waiting(keys)),
         ticks=(yield from health.ticks(keys)),
