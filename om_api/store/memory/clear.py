@@ -1,4 +1,4 @@
-"""Ending a memory: a whole resource, one thread of it, or one that has been idle for too long."""
+"""Ending a memory, or a part of it: a whole resource, one thread, one observation, or what has been idle for too long."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 
 from om_api.domain.errors import StoreError
 from om_api.domain.values import Outcome, Scope, Stored, new_id
-from om_api.store.driver.replies import as_hash, as_int, as_list, command, says, scored, word, write
+from om_api.store.driver.replies import as_hash, as_int, as_list, command, outcome, says, scored, word, write
 from om_api.store.driver.steps import Steps, Verb, batch, exact, if_permitted
 from om_api.store.memory import due, model_cooldown
 from om_api.store.memory.content import Content, WaitingChunk, content
@@ -235,3 +235,13 @@ def _rewritten(n: int, member: bytes, thread: str, gone: Collection[str], count:
 def without_thread(text: str, thread: str) -> str:
     """A generation's text without one thread's sections."""
     return _FOLDED.sub(lambda found: "" if found[1] == thread else found[0], text)
+
+
+def forget(keys: Keys, scope: Scope, epoch: str, stored: Stored) -> Steps[Outcome]:
+    """Remove one observation, the messages behind it and its quarantine entry, because their owner says so."""
+    of, name = keys.of(scope.resource), stored.observation.id
+    quarantined = yield from as_list("LRANGE", of.rejected, 0, -1)
+    entries = [entry for entry in quarantined if as_rejected(entry).observation == name]
+    names = [of.record(scope), of.observations(scope), of.source(name), of.draft(scope), of.rejected]
+    args = [epoch, exact(stored.seq), stored.observation.tokens, *entries]
+    return (yield from Verb("forget", names, args, outcome))

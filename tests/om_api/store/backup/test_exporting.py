@@ -6,7 +6,7 @@ from scene import HAROLD, cleared, filled, import_, lines, observed, push, recor
 
 from om_api.store.audit.verify import verify
 from om_api.store.backup.exporting import Outgoing
-from om_api.store.memory import forget, reading
+from om_api.store.memory import clear, reading
 
 
 def test_sources_that_are_removed_before_their_turn_are_left_out(store):
@@ -14,7 +14,7 @@ def test_sources_that_are_removed_before_their_turn_are_left_out(store):
     outgoing = Outgoing(store.keys, "harold")
     first = store.run(outgoing.more())
     (o2,) = (s for s in store.run(reading.observations(store.keys, HAROLD)) if s.observation.id == "o2")
-    store.run(forget.forget(store.keys, HAROLD, record(store).epoch, o2))
+    store.run(clear.forget(store.keys, HAROLD, record(store).epoch, o2))
     rest = store.run(outgoing.more()) + store.run(outgoing.more())
 
     kinds = [(line["kind"], line.get("observation")) for line in lines(first + rest) if line["kind"] == "source"]
