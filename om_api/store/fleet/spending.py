@@ -19,7 +19,6 @@ from om_api.store.memory.server_clock import ServerClock
 
 KEPT_S = 400 * 86_400
 DAY_MS = 86_400_000
-WHATS = ("calls", "failed", "input", "cached", "output", "micros", "unpriced")
 _TRIES = 5
 _SAFE = "._:/@+-"
 _SLICE = 500

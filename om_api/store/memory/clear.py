@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from om_api.domain.errors import StoreError
-from om_api.domain.values import Outcome, Scope, Stored, new_id
+from om_api.domain.values import Chunk, Outcome, Scope, Stored, new_id
 from om_api.store.driver.replies import as_hash, as_int, as_list, command, outcome, says, scored, word, write
 from om_api.store.driver.steps import Steps, Verb, batch, exact, if_permitted
 from om_api.store.memory import due, model_cooldown
-from om_api.store.memory.content import Content, WaitingChunk, content
+from om_api.store.memory.content import Content, content
 from om_api.store.memory.decoding import as_generation, unsealed_threads
 from om_api.store.memory.keys import WINDOW_MS, Keys, ResourceKeys
 from om_api.store.memory.quarantine import PLACEHOLDER, as_rejected
@@ -106,7 +106,7 @@ def _names(of: ResourceKeys, threads: Iterable[str], memories: Sequence[Content]
         scope = memory.scope
         names += [of.chunks(scope), of.observations(scope), of.reflections(scope), of.draft(scope)]
         for part in memory.chunks:
-            names += [of.chunk(part.chunk), of.sealed(part.chunk), *_locks(of, [part.chunk])]
+            names += [of.chunk(part.id), of.sealed(part.id), *_locks(of, [part.id])]
         names += [of.source(stored.observation.id) for stored in memory.observations]
         names += _notes(of, memory.observations)
         for n, history in memory.histories.items():
@@ -172,7 +172,7 @@ def clear_thread(keys: Keys, scope: Scope, thread: str, now_ms: int, count: Call
 class _Own(NamedTuple):
     """What of a memory is one thread's; `past` observations are in the history of a generation."""
 
-    chunks: list[WaitingChunk]
+    chunks: list[Chunk]
     observations: list[Stored]
     past: list[Stored]
 
@@ -194,8 +194,8 @@ def _part(of: ResourceKeys, memory: Content, thread: str, own: _Own, now_ms: int
     names = [of.tokens, of.record(scope), of.messages(thread), of.chunks(scope), of.observations(scope)]
     names += [of.reflections(scope), of.threads, of.rejected, of.scope, *histories]
     names += [of.draft(scope), *_thread_names(of, thread, now_ms)]
-    names += [name for chunk in own.chunks for name in (of.chunk(chunk.chunk), of.sealed(chunk.chunk))]
-    names += _locks(of, (chunk.chunk for chunk in own.chunks))
+    names += [name for chunk in own.chunks for name in (of.chunk(chunk.id), of.sealed(chunk.id))]
+    names += _locks(of, (chunk.id for chunk in own.chunks))
     names += [*(of.source(each.observation.id) for each in stored), *_notes(of, stored)]
     if scope.thread is not None:  # nothing of the memory is another thread's
         names += [of.record(scope), of.reflections(scope), *histories]
@@ -205,7 +205,7 @@ def _part(of: ResourceKeys, memory: Content, thread: str, own: _Own, now_ms: int
 def _words(memory: Content, thread: str, own: _Own, count: Callable[[str], int], entries: Sequence[bytes]) -> list[Any]:
     stored = [*own.observations, *own.past]
     args: list[Any] = [len(memory.histories), len(own.chunks), len(stored), len(entries)]
-    args += [word for chunk in own.chunks for word in (chunk.chunk, chunk.tokens)]
+    args += [word for chunk in own.chunks for word in (chunk.id, chunk.tokens)]
     args += [word for each in stored for word in (exact(each.seq), each.observation.tokens)]
     args += entries
     gone = {each.observation.id for each in stored}

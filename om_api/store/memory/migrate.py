@@ -16,7 +16,7 @@ from om_api.store.driver.steps import Steps, Verb
 from om_api.store.memory import activate, clear, due, reading, requests, scope_state
 from om_api.store.memory.content import Content, content
 from om_api.store.memory.decoding import as_generation
-from om_api.store.memory.keys import Keys
+from om_api.store.memory.keys import Keys, ResourceKeys
 
 _SECTION = re.compile(r"<thread id=\"([^\"]+)\">\n?(.*?)\n?</thread>", re.DOTALL)
 
@@ -42,7 +42,7 @@ def migrate(keys: Keys, resource: str, to: str, count: Callable[[str], int], now
     waiting = {}
     for scope in olds:
         waiting[scope] = yield from requests.requests(keys, scope)
-    if not (yield from Verb("migrate", *_call(keys, resource, to, parts, news, count, now), says(b"migrated"))):
+    if not (yield from Verb("migrate", *_call(keys.of(resource), to, parts, news, count, now), says(b"migrated"))):
         return Outcome.SUPERSEDED
     for scope, asked in waiting.items():
         yield from requests.hand_on(keys, scope, asked, scopes)
@@ -131,15 +131,8 @@ def _by_time(stored: list[Stored]) -> list[Stored]:
 
 
 def _call(
-    keys: Keys,
-    resource: str,
-    to: str,
-    parts: Sequence[Content],
-    news: Sequence[_New],
-    count: Callable[[str], int],
-    now: InForce,
+    of: ResourceKeys, to: str, parts: Sequence[Content], news: Sequence[_New], count: Callable[[str], int], now: InForce
 ) -> tuple[list[str], list[Any]]:
-    of = keys.of(resource)
     names = [of.scope, of.tokens]
     for scope in [*(part.scope for part in parts), *(new.scope for new in news)]:
         names += [of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope)]

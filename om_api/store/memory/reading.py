@@ -122,7 +122,6 @@ def _assemble(
         others={name: some[-EXCERPT_MESSAGES:] for name, some in messages.items() if raw[name]},
         other_counts=_other_counts(known.scope, thread, unsealed, chunks),
         unsealed=unsealed,
-        unsealed_tokens=int(found.tokens.get(b"*", 0)),
         paused=b"*paused" in found.tokens,
         signing_key=found.tokens.get(b"*key", b"").decode("ascii", "ignore"),
         now=int(found.time[0]) * 1000 + int(found.time[1]) // 1000,
