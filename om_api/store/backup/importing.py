@@ -108,7 +108,11 @@ class Incoming:
         """Send what waits to where nobody reads it; raises InvalidInputError, before the first time, where somebody lives."""
         arriving = self._begun()
         if not self._sent:
-            yield from self._look(arriving)
+            of = arriving.of
+            lives = as_bool("EXISTS", of.scope, of.threads, of.rejected)
+            found, counts = yield from batch(lives, as_list("HKEYS", of.tokens))
+            if found or any(name.startswith(b"#") for name in counts):
+                raise _occupied(arriving.resource)
         self._sent = True
         yield from arriving.staging.send()
 
@@ -116,13 +120,6 @@ class Incoming:
         if self._arriving is None:
             raise InvalidInputError("there is not a single line: name a file that `om export` wrote")
         return self._arriving
-
-    def _look(self, arriving: ImportValidator) -> Steps[None]:
-        of = arriving.of
-        lives = as_bool("EXISTS", of.scope, of.threads, of.rejected)
-        found, counts = yield from batch(lives, as_list("HKEYS", of.tokens))
-        if found or any(name.startswith(b"#") for name in counts):
-            raise _occupied(arriving.resource)
 
     def commit(self) -> Steps[Imported]:
         """Make all of it the resource's memory at once, unless the resource holds anything by now, or lines are missing."""

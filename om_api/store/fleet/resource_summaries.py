@@ -42,17 +42,14 @@ def lags(keys: Keys, now: int, most: int) -> Steps[dict[str, int]]:
     found: dict[str, int] = {}
     for key in (keys.due_observe, keys.due_reflect):
         pairs = yield from as_pairs("ZRANGE", key, "(-inf", now, "BYSCORE", "LIMIT", 0, most, "WITHSCORES")
-        for name, score in _scopes(pairs):
+        for member, score in pairs:
+            name = member.decode("utf-8", "replace")
+            if not Scope.is_one(name):  # who may mark a scope due may write any bytes there
+                continue
             urgent = due.URGENT_MS if score <= now - due.URGENT_MS else 0
             resource = Scope.parse(name).resource
             found[resource] = max(found.get(resource, 0), now - urgent - int(score))
     return found
-
-
-def _scopes(pairs: Sequence[Pair]) -> list[tuple[str, float]]:
-    """Without what no scope can be called: who may mark a scope due may write any bytes there."""
-    named = [(name.decode("utf-8", "replace"), score) for name, score in pairs]
-    return [(name, score) for name, score in named if Scope.is_one(name)]
 
 
 def newest(keys: Keys, most: int) -> Batch[tuple[int, list[str]]]:
@@ -128,7 +125,7 @@ def tiers(keys: Keys, resources: Sequence[str]) -> Steps[dict[str, Tiers]]:
     most = max(1, THREADS // max(1, len(threaded)))
     listed = yield from of_many(lambda name: _newest(keys.of(name).threads, most), threaded)
     scopes = [Scope(name, thread) for name, (_, some) in listed.items() for thread in some]
-    levels = yield from of_many(partial(_of_thread, keys), scopes)
+    levels = yield from of_many(lambda scope: _level(keys.of(scope.resource), scope, scope.thread or ""), scopes)
     whole = {name: each for name, (word, each) in found.items() if word != b"thread"}
     for name, (there, some) in listed.items():
         own = tuple(level for thread in some if (level := levels.get(Scope(name, thread))))
@@ -142,10 +139,6 @@ def _tiers(keys: Keys, resource: str) -> Batch[tuple[bytes | None, Tiers]]:
     level, rejected = _level(of, Scope(resource), "*"), as_int("LLEN", of.rejected)
     found = batch(level, rejected).then(lambda said: Tiers(said[0].unsealed, said[1], (said[0],)))
     return batch(as_bytes("GET", of.scope), found)
-
-
-def _of_thread(keys: Keys, scope: Scope) -> Batch[Level]:
-    return _level(keys.of(scope.resource), scope, scope.thread or "")
 
 
 def _level(of: ResourceKeys, scope: Scope, counter: str) -> Batch[Level]:

@@ -14,7 +14,7 @@ from om_api.domain.values import Chunk, Outcome, Scope, Stored, new_id
 from om_api.store.driver.replies import as_hash, as_int, as_list, command, outcome, says, scored, word, write
 from om_api.store.driver.steps import Steps, Verb, batch, exact, if_permitted
 from om_api.store.memory import due, model_cooldown
-from om_api.store.memory.content import Content, content
+from om_api.store.memory.content import Content, content, of_thread
 from om_api.store.memory.decoding import as_generation, unsealed_threads
 from om_api.store.memory.keys import WINDOW_MS, Keys, ResourceKeys
 from om_api.store.memory.quarantine import PLACEHOLDER, as_rejected
@@ -178,14 +178,8 @@ class _Own(NamedTuple):
 
 
 def _of_thread(memory: Content, thread: str) -> _Own:
-    past = [stored for history in memory.histories.values() for stored in history]
-    return _Own(
-        [chunk for chunk in memory.chunks if chunk.thread == thread],
-        *(
-            [stored for stored in some if stored.observation.thread_id == thread]
-            for some in (memory.observations, past)
-        ),
-    )
+    chunks = [chunk for chunk in memory.chunks if chunk.thread == thread]
+    return _Own(chunks, of_thread(memory.observations, thread), of_thread(memory.history, thread))
 
 
 def _part(of: ResourceKeys, memory: Content, thread: str, own: _Own, now_ms: int) -> list[str]:

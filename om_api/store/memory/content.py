@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from om_api.domain.values import Chunk, Scope, Stored
@@ -22,6 +23,16 @@ class Content(NamedTuple):
     observations: list[Stored]
     generations: list[tuple[int, bytes]]
     histories: dict[int, list[Stored]]
+
+    @property
+    def history(self) -> list[Stored]:
+        """What its generations stand for, as far as it has not expired."""
+        return [stored for history in self.histories.values() for stored in history]
+
+
+def of_thread(stored: Iterable[Stored], thread: str) -> list[Stored]:
+    """Those observations that are a thread's."""
+    return [each for each in stored if each.observation.thread_id == thread]
 
 
 def content(keys: Keys, scope: Scope) -> Steps[Content]:

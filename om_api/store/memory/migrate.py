@@ -14,7 +14,7 @@ from om_api.settings.recorded_settings import InForce
 from om_api.store.driver.replies import says
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.memory import activate, clear, due, reading, requests, scope_state
-from om_api.store.memory.content import Content, content
+from om_api.store.memory.content import Content, content, of_thread
 from om_api.store.memory.decoding import as_generation
 from om_api.store.memory.keys import Keys, ResourceKeys
 
@@ -83,7 +83,7 @@ class _New(NamedTuple):
 
 def _to_threads(part: Content, threads: Sequence[str]) -> list[_New]:
     # A reflection is of all threads. Each gets its own sections; what stands outside of sections is common and goes to all.
-    generation, history = _generation(part), _history(part)
+    generation, history = _generation(part), part.history
     text = generation.text if generation else ""
     sections: dict[str, list[str]] = {}
     for name, body in _SECTION.findall(text):
@@ -93,7 +93,7 @@ def _to_threads(part: Content, threads: Sequence[str]) -> list[_New]:
     news = []
     for name in sorted({*threads, *sections, *met}):
         lead = "\n".join(piece for piece in (common, *sections.get(name, [])) if piece)
-        own, past = (_of_thread(stored, name) for stored in (part.observations, history))
+        own, past = (of_thread(stored, name) for stored in (part.observations, history))
         if own or past or lead:
             news.append(_New(Scope(part.scope.resource, name), own, past, lead, generation))
     return news
@@ -102,15 +102,6 @@ def _to_threads(part: Content, threads: Sequence[str]) -> list[_New]:
 def _generation(part: Content) -> Generation | None:
     """The generation in force."""
     return as_generation(part.generations[-1][1]) if part.generations else None
-
-
-def _history(part: Content) -> list[Stored]:
-    """What its generations stand for, as far as it has not expired."""
-    return [stored for history in part.histories.values() for stored in history]
-
-
-def _of_thread(stored: Sequence[Stored], thread: str) -> list[Stored]:
-    return [each for each in stored if each.observation.thread_id == thread]
 
 
 def _to_pool(resource: str, parts: Sequence[Content]) -> _New:
@@ -122,7 +113,7 @@ def _to_pool(resource: str, parts: Sequence[Content]) -> _New:
     ]
     newest = max(generations.values(), key=lambda generation: generation.created_at, default=None)
     observations = _by_time([stored for part in parts for stored in part.observations])
-    history = _by_time([stored for part in parts for stored in _history(part)])
+    history = _by_time([stored for part in parts for stored in part.history])
     return _New(Scope(resource), observations, history, "\n".join(leads), newest)
 
 

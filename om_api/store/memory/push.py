@@ -63,7 +63,6 @@ def new_signing_key() -> str:
 
 
 def _by_thread(messages: Sequence[EncodedMessage]) -> dict[str, list[EncodedMessage]]:
-    """Messages by thread, threads in order of first appearance."""
     threads: dict[str, list[EncodedMessage]] = {}
     for each in messages:
         threads.setdefault(each.message.thread_id, []).append(each)
@@ -71,7 +70,6 @@ def _by_thread(messages: Sequence[EncodedMessage]) -> dict[str, list[EncodedMess
 
 
 def _words(resource: str, threads: Mapping[str, Sequence[EncodedMessage]]) -> list[Any]:
-    """The messages as the script is told of them."""
     words: list[Any] = []
     for thread, own in threads.items():
         words += [thread, str(Scope(resource, thread)), len(own)]
