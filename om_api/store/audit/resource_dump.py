@@ -200,7 +200,11 @@ def _implied(held: ResourceDump) -> set[str]:
     for thread in threads:
         names |= {of.messages(thread), of.sources(thread)}
     for covered in {None, *held.parts} | (threads if held.scope == "thread" else set()):
-        names |= _implied_by_scope(held, Scope(held.resource, covered))
+        scope = Scope(held.resource, covered)
+        part = held.parts.get(covered) or Part(scope, {}, [], [], [])
+        names |= {of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope)}
+        names |= {name for chunk, _ in part.chunks for name in (of.chunk(chunk.decode()), of.sealed(chunk.decode()))}
+        names |= {of.reflected(scope, int(n)) for _, n in part.reflections}
     for index, _ in held.sources.values():
         names |= {of.source(name) for name in index}
     return names
@@ -210,11 +214,3 @@ def _threads(held: ResourceDump) -> set[str]:
     unsealed = {field[1:] for field in held.tokens if field.startswith("#")}
     sealed = {value[b"thread"].decode() for value in held.chunks.values() if b"thread" in value}
     return unsealed | sealed | held.raw.keys() | held.sources.keys()
-
-
-def _implied_by_scope(held: ResourceDump, scope: Scope) -> set[str]:
-    of, part = held.of, held.parts.get(scope.thread)
-    names = {of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope)}
-    for chunk, _ in part.chunks if part else ():
-        names |= {of.chunk(chunk.decode()), of.sealed(chunk.decode())}
-    return names | {of.reflected(scope, int(n)) for _, n in (part.reflections if part else ())}

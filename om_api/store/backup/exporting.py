@@ -119,9 +119,8 @@ def _threads(found: ExportSnapshot) -> Iterator[Line]:
 
 def _seen(thread: str, window: int, ids: Sequence[bytes]) -> Iterator[Line]:
     for start in range(0, len(ids), _IDS):
-        yield backup_format.SeenLine(
-            thread=thread, window=window, ids=[as_text(name) for name in ids[start : start + _IDS]]
-        )
+        some = [as_text(name) for name in ids[start : start + _IDS]]
+        yield backup_format.SeenLine(thread=thread, window=window, ids=some)
 
 
 def _messages(members: Sequence[Pair], **place: str) -> Iterator[Line]:

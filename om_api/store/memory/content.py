@@ -29,9 +29,14 @@ class Content(NamedTuple):
         """What its generations stand for, as far as it has not expired."""
         return [stored for history in self.histories.values() for stored in history]
 
+    def of_thread(self, thread: str) -> Content:
+        """The same with the chunks and observations of one thread alone."""
+        chunks = [chunk for chunk in self.chunks if chunk.thread == thread]
+        histories = {n: _of_thread(history, thread) for n, history in self.histories.items()}
+        return self._replace(chunks=chunks, observations=_of_thread(self.observations, thread), histories=histories)
 
-def of_thread(stored: Iterable[Stored], thread: str) -> list[Stored]:
-    """Those observations that are a thread's."""
+
+def _of_thread(stored: Iterable[Stored], thread: str) -> list[Stored]:
     return [each for each in stored if each.observation.thread_id == thread]
 
 

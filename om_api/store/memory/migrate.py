@@ -14,7 +14,7 @@ from om_api.settings.recorded_settings import InForce
 from om_api.store.driver.replies import says
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.memory import activate, clear, due, reading, requests, scope_state
-from om_api.store.memory.content import Content, content, of_thread
+from om_api.store.memory.content import Content, content
 from om_api.store.memory.decoding import as_generation
 from om_api.store.memory.keys import Keys, ResourceKeys
 
@@ -83,19 +83,20 @@ class _New(NamedTuple):
 
 def _to_threads(part: Content, threads: Sequence[str]) -> list[_New]:
     # A reflection is of all threads. Each gets its own sections; what stands outside of sections is common and goes to all.
-    generation, history = _generation(part), part.history
+    generation = _generation(part)
     text = generation.text if generation else ""
     sections: dict[str, list[str]] = {}
     for name, body in _SECTION.findall(text):
         sections.setdefault(name, []).append(body.strip())
     common = _SECTION.sub("", text).strip()
-    met = (stored.observation.thread_id for stored in (*part.observations, *history))
+    met = (stored.observation.thread_id for stored in (*part.observations, *part.history))
     news = []
     for name in sorted({*threads, *sections, *met}):
         lead = "\n".join(piece for piece in (common, *sections.get(name, [])) if piece)
-        own, past = (of_thread(stored, name) for stored in (part.observations, history))
-        if own or past or lead:
-            news.append(_New(Scope(part.scope.resource, name), own, past, lead, generation))
+        own = part.of_thread(name)
+        if own.observations or own.history or lead:
+            scope = Scope(part.scope.resource, name)
+            news.append(_New(scope, own.observations, own.history, lead, generation))
     return news
 
 
