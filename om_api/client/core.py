@@ -13,7 +13,7 @@ from om_api.client.watching import Watcher
 from om_api.client.writing import Writer
 from om_api.settings import Settings
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.server_clock import ServerClock
+from om_api.store.memory.push import ServerClock
 
 
 class Core:

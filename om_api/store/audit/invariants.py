@@ -1,4 +1,4 @@
-"""What must hold of a resource at every instant: each rule looks at one holding and names what breaks it."""
+"""What must hold of a resource at every instant: each rule looks at one dump and names what breaks it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Breach(NamedTuple):
 
 
 def breaches(held: ResourceDump, count: Callable[[Message], int] | None) -> Iterator[Breach]:
-    """Every breach in a holding; `count` weighs members that carry no tokens (None: sets with such are not weighed)."""
+    """Every breach in a dump; `count` weighs members that carry no tokens (None: sets with such are not weighed)."""
     yield from _scope(held)
     yield from _counters(held, count)
     for part in held.parts.values():
