@@ -102,9 +102,9 @@ def weights(members: Members, count: Callable[[Message], int] | None) -> list[in
     return [size for size in sizes if size is not None]
 
 
-def _message(member: bytes, score: float, thread: str = "-") -> Message | None:
+def _message(member: bytes, score: float) -> Message | None:
     try:
-        return parse_member(member, thread, "-", score)
+        return parse_member(member, "-", "-", score)
     except InvalidInputError:
         return None
 
@@ -149,9 +149,8 @@ def _chunk(
     key, members = held.of.chunk(chunk), held.sealed[chunk]
     if _float(value.get(b"seq", b"")) != seq:
         yield Breach(key, f"has another seq than the scope's chunks say ({seq:g})")
-    if value.get(b"state") not in {b"sealed", b"ready"} or (
-        value.get(b"state") == b"ready" and b"observation" not in value
-    ):
+    state = value.get(b"state")
+    if state not in {b"sealed", b"ready"} or (state == b"ready" and b"observation" not in value):
         yield Breach(key, "is neither sealed nor ready with an observation")
     if whole(value.get(b"messages", b"")) != len(members):
         yield Breach(key, f"says {value.get(b'messages', b'').decode()} messages, its sealed set holds {len(members)}")

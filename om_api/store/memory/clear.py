@@ -197,7 +197,7 @@ def _words(own: Content, thread: str, count: Callable[[str], int], entries: Sequ
 
 def _merged(own: Content) -> tuple[str, ...]:
     """Of what is cleared, what a reflection has merged: what stands outside of any section is of several threads."""
-    common = _FOLDED.sub("", as_generation(own.generations[-1][1]).text).strip() if own.generations else ""
+    common = _FOLDED.sub("", own.in_force.text).strip() if own.in_force else ""
     return tuple(stored.observation.id for stored in own.history) if common else ()
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from om_api.domain.values import Chunk, Scope, Stored
+from om_api.domain.values import Chunk, Generation, Scope, Stored
 from om_api.store.driver.replies import as_hash, as_pairs
 from om_api.store.driver.steps import Steps, batch, by_name, each
-from om_api.store.memory.decoding import as_chunk, as_stored
+from om_api.store.memory.decoding import as_chunk, as_generation, as_stored
 from om_api.store.memory.keys import Keys, histories
 
 
@@ -23,6 +23,11 @@ class Content(NamedTuple):
     observations: list[Stored]
     generations: list[tuple[int, bytes]]
     histories: dict[int, list[Stored]]
+
+    @property
+    def in_force(self) -> Generation | None:
+        """The newest generation."""
+        return as_generation(self.generations[-1][1]) if self.generations else None
 
     @property
     def history(self) -> list[Stored]:

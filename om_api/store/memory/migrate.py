@@ -15,7 +15,6 @@ from om_api.store.driver.replies import says
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.memory import activate, clear, due, reading, requests, scope_state
 from om_api.store.memory.content import Content, content
-from om_api.store.memory.decoding import as_generation
 from om_api.store.memory.keys import Keys, ResourceKeys
 
 _SECTION = re.compile(r"<thread id=\"([^\"]+)\">\n?(.*?)\n?</thread>", re.DOTALL)
@@ -83,7 +82,7 @@ class _New(NamedTuple):
 
 def _to_threads(part: Content, threads: Sequence[str]) -> list[_New]:
     # A reflection is of all threads. Each gets its own sections; what stands outside of sections is common and goes to all.
-    generation = _generation(part)
+    generation = part.in_force
     text = generation.text if generation else ""
     sections: dict[str, list[str]] = {}
     for name, body in _SECTION.findall(text):
@@ -100,13 +99,8 @@ def _to_threads(part: Content, threads: Sequence[str]) -> list[_New]:
     return news
 
 
-def _generation(part: Content) -> Generation | None:
-    """The generation in force."""
-    return as_generation(part.generations[-1][1]) if part.generations else None
-
-
 def _to_pool(resource: str, parts: Sequence[Content]) -> _New:
-    generations = {part.scope.thread: found for part in parts if (found := _generation(part))}
+    generations = {part.scope.thread: found for part in parts if (found := part.in_force)}
     leads = [
         f'<thread id="{thread}">\n{generation.text}\n</thread>'
         for thread, generation in generations.items()
