@@ -12,8 +12,7 @@ from world import World
 
 from om_api.domain.values import Scope
 from om_api.store.driver.connection import Connection
-from om_api.store.fleet import acl_rules
-from om_api.store.fleet import acl_users as users
+from om_api.store.fleet import acl
 from om_api.store.memory.keys import Keys
 
 PASSWORD = "a password of sixteen and more"
@@ -39,14 +38,14 @@ class House:
     def run(self, steps: Any) -> Any:
         return Connection(self.admin).run(steps)
 
-    def apply(self, user: acl_rules.StoreUser, password: str = PASSWORD, *, reset: bool = False) -> str:
+    def apply(self, user: acl.StoreUser, password: str = PASSWORD, *, reset: bool = False) -> str:
         """Set a user; the address with which it logs in."""
-        self.run(users.apply(user, [acl_rules.kept(password)], reset=reset))
+        self.run(acl.apply(user, [acl.kept(password)], reset=reset))
         return self.server.url.replace("://", f"://{quote(user.name, safe='')}:{quote(password, safe='')}@")
 
     def agent(self, resource: str, role: Any, **options: Any) -> Any:
         """A plain client that logs in as an agent."""
-        url = self.apply(acl_rules.agent(self.keys, resource, role))
+        url = self.apply(acl.agent(self.keys, resource, role))
         self.clients.append(redis.Redis.from_url(url, **options))
         return self.clients[-1]
 

@@ -16,7 +16,7 @@ from stores import Store, embedded, everlasting
 from world import wait_until
 
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.server_clock import ServerClock
+from om_api.store.memory.push import ServerClock
 
 T = TypeVar("T")
 settings.register_profile("busy machine", deadline=None)  # how long an example takes says nothing of whether it holds

@@ -32,7 +32,7 @@ from om_api.domain.api_keys import Role
 from om_api.store.driver.scripts import load_all
 from om_api.store.fleet import api_key_records, breaker, spending
 from om_api.store.memory import chunks as chunks_steps
-from om_api.store.memory import due, forget, model_cooldown, note, quarantine, reading, scope_state
+from om_api.store.memory import clear, due, model_cooldown, note, quarantine, reading, scope_state
 from om_api.store.memory import reflect as reflect_steps
 
 Held = dict[bytes, tuple[int, bytes]]  # what DUMP says of each key, and for how many ms it stays
@@ -108,7 +108,7 @@ def _of_its_end(store: Any) -> None:
     cleared(store)
     import_(store, file)
     first, *_ = store.run(reading.observations(store.keys, HAROLD))
-    store.run(forget.forget(store.keys, HAROLD, record(store).epoch, first))
+    store.run(clear.forget(store.keys, HAROLD, record(store).epoch, first))
     cleared(store)
     observed(store, "o1", 1)
     reflect(store, "o1")

@@ -20,7 +20,7 @@ from om_api.cli.embedded import free_port
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.steps import Steps
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.server_clock import ServerClock
+from om_api.store.memory.push import ServerClock
 
 T = TypeVar("T")
 _LIVING = re.compile(

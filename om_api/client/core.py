@@ -20,7 +20,7 @@ from om_api.settings import Settings
 from om_api.settings.logs import library_log
 from om_api.store.driver.steps import Steps
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.server_clock import ServerClock
+from om_api.store.memory.push import ServerClock
 
 
 class Core:

@@ -15,8 +15,7 @@ from om_api.store.backup.exporting import Outgoing
 from om_api.store.backup.importing import Incoming
 from om_api.store.driver.steps import Steps
 from om_api.store.memory import clear, due, migrate, quarantine, reading, restore, scope_state
-from om_api.store.memory.clear import Cleared
-from om_api.store.memory.forget import forget
+from om_api.store.memory.clear import Cleared, forget
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.quarantine import Rejected
 

@@ -14,7 +14,7 @@ from om_api.domain.snapshot import Snapshot
 from om_api.store.driver.steps import Steps
 from om_api.store.fleet import event_stream, spending
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.server_clock import ServerClock
+from om_api.store.memory.push import ServerClock
 
 _AT_ONCE = 200  # resources whose figures go with one batch
 

@@ -20,8 +20,7 @@ from om_api.settings import Settings
 from om_api.store.driver.steps import Steps
 from om_api.store.memory import due
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.push import BATCH, Pushed, push
-from om_api.store.memory.server_clock import ServerClock
+from om_api.store.memory.push import BATCH, Pushed, ServerClock, push
 
 THREADS = 4_096  # whose last message is remembered
 

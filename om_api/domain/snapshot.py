@@ -26,7 +26,6 @@ class Snapshot(msgspec.Struct, kw_only=True):
     others: dict[str, list[Message]] = {}
     other_counts: dict[str, int] = {}
     unsealed: dict[str, tuple[int, int]] = {}
-    unsealed_tokens: int = 0
     paused: bool = False
     signing_key: str = ""
     now: int = 0

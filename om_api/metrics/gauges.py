@@ -12,13 +12,13 @@ from om_api.metrics.series import EVERYBODY, OTHER, STATES, Sample
 from om_api.settings import Settings, recorded_settings
 from om_api.settings.recorded_settings import RecordedSettings
 from om_api.store.driver.steps import Steps
-from om_api.store.fleet import breaker, event_stream, health
+from om_api.store.fleet import breaker, event_stream, health, resource_summaries
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import Waiting
 from om_api.store.fleet.presence import Ticked
-from om_api.store.memory import due, measure
+from om_api.store.fleet.resource_summaries import Elsewhere, Level, Tiers
+from om_api.store.memory import due
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.measure import Elsewhere, Level, Tiers
 from om_api.store.memory.quarantine import UNKNOWN
 
 Counted = dict[str, int]
@@ -60,8 +60,8 @@ def read(settings: Settings, keys: Keys) -> Steps[Measurements]:
         now=now,
         own=dict(zip(resources, own, strict=True)),
         every=every,
-        tiers=(yield from measure.tiers(keys, resources)),
-        elsewhere=(yield from measure.elsewhere(keys, resources)),
+        tiers=(yield from resource_summaries.tiers(keys, resources)),
+        elsewhere=(yield from resource_summaries.elsewhere(keys, resources)),
         budgets=(yield from budgets.remaining(settings, keys, resources, now)),
         waiting=(yield from health.waiting(keys)),
         ticks=(yield from health.ticks(keys)),

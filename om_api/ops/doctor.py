@@ -14,7 +14,7 @@ from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.settings import Settings
 from om_api.settings.urls import is_redis_url
 from om_api.store.driver.connection import Connection, connected
-from om_api.store.fleet import breaker, health
+from om_api.store.fleet import breaker, health, presence
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.quarantine import UNKNOWN
 
@@ -49,12 +49,12 @@ def reach(url: str) -> None:
     """Raise StoreError unless a Redis server answers at an address; other brokers are not asked."""
     if is_redis_url(url):
         with connected(url) as connection:
-            connection.run(health.clocks())
+            connection.run(presence.clocks())
 
 
 def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     keys, run = Keys(settings.prefix), connection.run
-    now = run(health.clocks())
+    now = run(presence.clocks())
     refusal = run(health.probe(keys))
     if refusal is None:
         yield Finding(OK, "store", f"{Settings.safe_url(settings.redis_url)} answers and takes writes")

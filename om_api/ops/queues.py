@@ -8,7 +8,7 @@ from om_api.domain.errors import SettingsError, StoreError
 from om_api.settings import Settings
 from om_api.settings.urls import is_redis_url
 from om_api.store.driver.connection import connected
-from om_api.store.fleet import health
+from om_api.store.fleet import health, presence
 from om_api.store.fleet.presence import Ticked, Worker
 from om_api.store.memory.keys import Keys
 
@@ -57,8 +57,8 @@ def look(settings: Settings) -> Queues:
     keys = Keys(settings.prefix)
     with connected(settings.redis_url) as connection:
         run = connection.run
-        now, workers = run(health.clocks()).server, run(health.workers(keys))
-        indexes, ticks = run(health.indexed(keys)), run(health.ticks(keys))
+        now, workers = run(presence.clocks()).server, run(health.workers(keys))
+        indexes, ticks = run(health.waiting(keys)), run(health.ticks(keys))
     tasks, unacked, problem = _broker(settings)
     return Queues(
         queues=[
@@ -66,7 +66,7 @@ def look(settings: Settings) -> Queues:
             for name in health.QUEUES
         ],
         unacked=unacked,
-        due=[Index(name=w.what, due=w.due, oldest=w.longest / 1000, waiting=all_ - w.due) for w, all_ in indexes],
+        due=[Index(name=w.what, due=w.due, oldest=w.longest / 1000, waiting=w.scopes - w.due) for w in indexes],
         ticks=[_as_tick(name, ticked, now) for name, ticked in ticks.items()],
         workers=workers,
         problem=problem,

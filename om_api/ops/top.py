@@ -17,7 +17,7 @@ from om_api.settings import Settings
 from om_api.store.driver.connection import connected
 from om_api.store.driver.steps import Steps
 from om_api.store.fleet import resource_summaries
-from om_api.store.fleet.resource_summaries import Glance
+from om_api.store.fleet.resource_summaries import ResourceSummary
 from om_api.store.memory import due
 from om_api.store.memory.keys import Keys
 
@@ -79,26 +79,26 @@ def look(settings: Settings, order: Order, most: int) -> Steps[Top]:
     waited = yield from resource_summaries.lags(keys, now, AMONG)
     known, names = yield from resource_summaries.newest(keys, AMONG)
     among = list(dict.fromkeys((*names, *waited)))
-    found = yield from resource_summaries.glances(keys, among, waited, now)
+    found = yield from resource_summaries.summaries(keys, among, waited, now)
     first = sorted(found, key=lambda each: _rank(settings, each, order), reverse=True)[:most]
     stats = yield from Watcher(settings, keys, Scopes(settings, keys)).each_stats([each.resource for each in first])
     agents = [_agent(each, stats[each.resource]) for each in first if each.resource in stats]
     return Top(sorted(agents, key=lambda each: _place(each, order), reverse=True), max(known, len(among)), len(among))
 
 
-def _rank(settings: Settings, glance: Glance, order: Order) -> float:
+def _rank(settings: Settings, summary: ResourceSummary, order: Order) -> float:
     if order == "pressure":
-        return glance.window / settings.for_agent(glance.resource).message_threshold
-    return {"lag": glance.lag, "cost": glance.micros / MICROS, "activity": glance.at}[order]
+        return summary.window / settings.for_agent(summary.resource).message_threshold
+    return {"lag": summary.lag, "cost": summary.micros / MICROS, "activity": summary.at}[order]
 
 
 def _place(agent: Agent, order: Order) -> float:
     return {"pressure": agent.pressure, "lag": agent.lag, "cost": agent.cost_today, "activity": agent.at}[order]
 
 
-def _agent(glance: Glance, stats: Stats) -> Agent:
+def _agent(summary: ResourceSummary, stats: Stats) -> Agent:
     ratios = {
         "pressure": round((stats.message_tokens + stats.chunk_tokens) / max(1, stats.message_threshold), 3),
         "fill": round(stats.observation_tokens / max(1, stats.observation_threshold), 3),
     }
-    return msgspec.convert({**msgspec.structs.asdict(stats), **ratios, "at": glance.at}, Agent)
+    return msgspec.convert({**msgspec.structs.asdict(stats), **ratios, "at": summary.at}, Agent)

@@ -20,7 +20,7 @@ from om_api.store.driver.connection import Connection
 from om_api.store.fleet import spending
 from om_api.store.fleet.spending import DAY_MS, Most, Need, Reserved
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.server_clock import ServerClock
+from om_api.store.memory.push import ServerClock
 from om_workers.llm.base import Purpose, Usage
 from om_workers.process.event_publisher import EventPublisher
 

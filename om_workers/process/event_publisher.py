@@ -19,7 +19,7 @@ from om_api.store.memory import due
 from om_api.store.memory.adopt import Adopted
 from om_api.store.memory.clear import Cleared
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.server_clock import ServerClock
+from om_api.store.memory.push import ServerClock
 
 _WHO = {"observe": "observer", "reflect": "reflector"}
 

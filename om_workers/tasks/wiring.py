@@ -11,7 +11,7 @@ from om_api.domain import tokens
 from om_api.settings import Settings, load_settings
 from om_api.store.driver.connection import Connection, open_client
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.server_clock import ServerClock
+from om_api.store.memory.push import ServerClock
 from om_workers.calls.admission import Admission
 from om_workers.calls.ledger import Ledger
 from om_workers.calls.model_calls import ModelCalls

@@ -11,7 +11,7 @@ from om_api.settings.recorded_settings import RecordedSettings
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.steps import Askable
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.server_clock import ServerClock
+from om_api.store.memory.push import ServerClock
 from om_workers.calls.model_calls import ModelCalls
 from om_workers.calls.registry import Registry
 from om_workers.process.event_publisher import EventPublisher

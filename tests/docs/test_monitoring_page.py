@@ -12,8 +12,7 @@ from om_api.domain.errors import Why
 from om_api.metrics import gauges
 from om_api.metrics.series import EVERYBODY, OTHER, SERIES, STATES
 from om_api.settings.catalogue import SETTINGS
-from om_api.store.fleet import event_stream, health
-from om_api.store.memory import measure
+from om_api.store.fleet import event_stream, health, resource_summaries
 from om_api.store.memory.quarantine import UNKNOWN
 
 PAGE = (Path(__file__).parents[2] / "docs" / "monitoring.md").read_text()
@@ -62,8 +61,8 @@ def test_the_numbers_are_those_of_the_code():
     default = SETTINGS["metrics", "resources"].default
     told = [
         f"({default})",
-        f"{measure.THREADS:,} records",
-        f"{measure.ELSEWHERE:,} agents",
+        f"{resource_summaries.THREADS:,} records",
+        f"{resource_summaries.ELSEWHERE:,} agents",
         f"{event_stream.KEPT_S // 86_400} days",
     ]
 

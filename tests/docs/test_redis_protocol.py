@@ -119,27 +119,24 @@ def built() -> set[str]:
     samples = {
         "thread": "<t>",
         "window": "<n>",
-        "chunk": "<c>",
-        "observation": "<o>",
         "generation": "<n>",
-        "what": "<what>",
         "transfer": "<import>",
         "day": "<day>",
         "resource": "<r>",
     }
+    of = {**dict.fromkeys(("messages", "thread", "sources"), "<t>"), "chunk": "<c>", "sealed": "<c>", "source": "<o>"}
+    of |= {"lock": "<what>", "told": "<what>"}
     names = {
         name: value for name, value in {**vars(keys), **vars(keys.of("<r>"))}.items() if name not in {"base", "prefix"}
     }
-    found = {
-        value.replace("*", "<t>") for name, value in names.items() if isinstance(value, str) and name != "any_messages"
-    }
-    found.add(queued("P:due:<work>"))
+    found = {value for value in names.values() if isinstance(value, str)}
+    found |= {queued("P:due:<work>"), "P:messages:<t>"}  # of the older form, which is read and not written
     for holder in (keys, keys.of("<r>")):
-        for _, method in inspect.getmembers(holder, inspect.ismethod):
+        for kind, method in inspect.getmembers(holder, inspect.ismethod):
             shape = inspect.signature(method)
             if shape.return_annotation == "str":
                 for scope in (Scope("<r>"), Scope("<r>", "<t>")):
-                    known = {**samples, "name": "<name>", "scope": scope}
+                    known = {**samples, "name": of.get(kind, "<name>"), "scope": scope}
                     found.add(method(**{name: known[name] for name in shape.parameters}))
     return found
 

@@ -9,7 +9,7 @@ from pages import ROOT
 
 from om_api import load_settings
 from om_api.domain.api_keys import Role
-from om_api.store.fleet import acl_rules
+from om_api.store.fleet import acl
 from om_api.store.memory.keys import Keys
 
 PAGE = (ROOT / "docs" / "security.md").read_text()
@@ -32,12 +32,12 @@ def test_every_part_that_claims_something_has_a_test_behind_it(section):
 def test_what_no_agent_may_is_not_granted():
     (row,) = [line for line in PAGE.splitlines() if line.startswith("| `KEYS`")]
     refused = {word.lower().replace(" ", "|") for word in re.findall(r"`([A-Z ]+)`", row)}
-    for role in acl_rules.ROLES:
-        granted = {word.strip("(+") for word in acl_rules.agent(Keys(), "harold", role).rules}
+    for role in acl.ROLES:
+        granted = {word.strip("(+") for word in acl.agent(Keys(), "harold", role).rules}
         assert not granted & refused
 
 
 def test_the_numbers_are_those_of_the_code():
-    assert f"less than {acl_rules.LEAST_PASSWORD} characters" in PAGE
-    assert acl_rules.agent(Keys(), "harold", Role.WRITER).name in PAGE
+    assert f"less than {acl.LEAST_PASSWORD} characters" in PAGE
+    assert acl.agent(Keys(), "harold", Role.WRITER).name in PAGE
     assert load_settings(environ={}).memory.ttl_days

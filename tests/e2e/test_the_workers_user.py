@@ -15,8 +15,7 @@ from om_api import Message, load_settings
 from om_api.ops.doctor import examine
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.scripts import load_all
-from om_api.store.fleet import acl_rules
-from om_api.store.fleet import acl_users as users
+from om_api.store.fleet import acl
 from om_api.store.memory.keys import Keys
 
 PASSWORD = "a password of sixteen and more"
@@ -30,8 +29,8 @@ def guarded(request, tmp_path, prefix):
             anybody.execute_command("ACL", "SETUSER", "admin", "on", f">{PASSWORD}", "~*", "&*", "+@all")
             anybody.execute_command("ACL", "SETUSER", "default", "off")
         with redis.Redis(port=server.port, username="admin", password=PASSWORD) as admin:
-            user = acl_rules.workers(Keys(prefix))
-            Connection(admin).run(users.apply(user, [acl_rules.kept(PASSWORD)], reset=False))
+            user = acl.workers(Keys(prefix))
+            Connection(admin).run(acl.apply(user, [acl.kept(PASSWORD)], reset=False))
             admin.script_flush()
             yield admin, server.url.replace("://", f"://{quote(user.name, safe='')}:{quote(PASSWORD)}@")
 

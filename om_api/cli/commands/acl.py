@@ -15,8 +15,8 @@ from om_api.cli.target import Target, command, optional_resource
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome
-from om_api.store.fleet import acl_rules, acl_users
-from om_api.store.fleet.acl_rules import StoreUser
+from om_api.store.fleet import acl as acl_users
+from om_api.store.fleet.acl import StoreUser
 from om_api.store.memory.keys import Keys
 
 _NO_FILE = (
@@ -48,14 +48,14 @@ class AclRequest(NamedTuple):
     def user(self, keys: Keys) -> StoreUser:
         """The user that is meant."""
         if self.workers:
-            return acl_rules.workers(keys)
-        return acl_rules.agent(keys, str(self.resource), Role(self.role or Role.WRITER))
+            return acl_users.workers(keys)
+        return acl_users.agent(keys, str(self.resource), Role(self.role or Role.WRITER))
 
     def names(self, keys: Keys) -> list[str]:
         """The users to end: of a resource all, unless a role is named."""
         if self.workers or self.role:
             return [self.user(keys).name]
-        return [acl_rules.agent(keys, str(self.resource), role).name for role in acl_rules.ROLES]
+        return [acl_users.agent(keys, str(self.resource), role).name for role in acl_users.ROLES]
 
     def check(self) -> None:
         """Raise InvalidInputError unless it says whose user, and from where its one password comes."""
@@ -71,7 +71,7 @@ class AclRequest(NamedTuple):
     def password(self) -> str | None:
         """The password that was named or is made now; raises InvalidInputError where there is none."""
         if self.generate:
-            return acl_rules.new_password()
+            return acl_users.new_password()
         if self.password_env:
             if not (found := os.environ.get(self.password_env)):
                 raise InvalidInputError(f"{self.password_env} is not set: export it, or use --password-file")
@@ -100,7 +100,7 @@ def _read(file: str) -> str:
 )
 @optional_resource
 @click.option(
-    "--role", type=click.Choice([str(role) for role in acl_rules.ROLES]), help="What it may do; writer if not stated."
+    "--role", type=click.Choice([str(role) for role in acl_users.ROLES]), help="What it may do; writer if not stated."
 )
 @click.option("--workers", is_flag=True, help="The user of workers, beats and the HTTP API.")
 @click.option("--apply", "do", is_flag=True, help="Set the user at the server instead of printing the command.")
@@ -132,7 +132,7 @@ def acl(target: Target, /, **said: Any) -> None:
 
 def _print(keys: Keys, asked: AclRequest) -> None:
     password = asked.password()
-    click.echo(asked.user(keys).line([acl_rules.kept(password)] if password else []))
+    click.echo(asked.user(keys).line([acl_users.kept(password)] if password else []))
     if asked.generate:
         note(f"password: {password}  ({_ONCE})")
     if password is None:
@@ -141,7 +141,7 @@ def _print(keys: Keys, asked: AclRequest) -> None:
 
 def _apply(target: Target, keys: Keys, asked: AclRequest) -> None:
     password, user = asked.password(), asked.user(keys)
-    done = target.run(acl_users.apply(user, [acl_rules.kept(password)] if password else [], reset=asked.reset))
+    done = target.run(acl_users.apply(user, [acl_users.kept(password)] if password else [], reset=asked.reset))
     if asked.generate:
         click.echo(password)
         note(_ONCE)

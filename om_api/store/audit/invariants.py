@@ -1,18 +1,19 @@
-"""What must hold of a resource at every instant: each rule looks at one holding and names what breaks it."""
+"""What must hold of a resource at every instant: each rule looks at one dump and names what breaks it."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
-from om_api.domain.values import Generation, Observation
+from om_api.domain.values import Observation
 from om_api.domain.wire import parse_member
-from om_api.store.audit.resource_dump import Holding, Members, Part
+from om_api.store.audit.resource_dump import Members, Part, ResourceDump
 from om_api.store.memory.decoding import as_generation, as_observation
 from om_api.store.memory.keys import WINDOW_MS
 from om_api.store.memory.lineage import covered
@@ -28,8 +29,8 @@ class Breach(NamedTuple):
     what: str
 
 
-def breaches(held: Holding, count: Callable[[Message], int] | None) -> Iterator[Breach]:
-    """Every breach in a holding; `count` weighs members that carry no tokens (None: sets with such are not weighed)."""
+def breaches(held: ResourceDump, count: Callable[[Message], int] | None) -> Iterator[Breach]:
+    """Every breach in a dump; `count` weighs members that carry no tokens (None: sets with such are not weighed)."""
     yield from _scope(held)
     yield from _counters(held, count)
     for part in held.parts.values():
@@ -46,7 +47,7 @@ def breaches(held: Holding, count: Callable[[Message], int] | None) -> Iterator[
 # -- scope and counters ------------------------------------------------------------------------------------------------
 
 
-def _scope(held: Holding) -> Iterator[Breach]:
+def _scope(held: ResourceDump) -> Iterator[Breach]:
     for thread, part in held.parts.items():
         if part.record.get(b"epoch") and held.scope is None:
             yield Breach(held.of.scope, "is missing though a memory exists")
@@ -55,7 +56,7 @@ def _scope(held: Holding) -> Iterator[Breach]:
             yield Breach(held.of.record(part.scope), f"holds a memory, but the scope in force is {held.scope}")
 
 
-def _counters(held: Holding, count: Callable[[Message], int] | None) -> Iterator[Breach]:
+def _counters(held: ResourceDump, count: Callable[[Message], int] | None) -> Iterator[Breach]:
     counts = {field: whole(value) for field, value in held.tokens.items() if not field.startswith("*")}
     marks = {field: whole(value) for field, value in held.tokens.items() if field.startswith(("*wake", "*dropped"))}
     for field, value in (counts | marks).items():
@@ -72,7 +73,7 @@ def _counters(held: Holding, count: Callable[[Message], int] | None) -> Iterator
 
 
 def _counter(
-    held: Holding, thread: str, tokens: int, messages: int, count: Callable[[Message], int] | None
+    held: ResourceDump, thread: str, tokens: int, messages: int, count: Callable[[Message], int] | None
 ) -> Iterator[Breach]:
     members = held.raw.get(thread, [])
     if messages > len(members):
@@ -101,9 +102,9 @@ def weights(members: Members, count: Callable[[Message], int] | None) -> list[in
     return [size for size in sizes if size is not None]
 
 
-def _message(member: bytes, score: float, thread: str = "-") -> Message | None:
+def _message(member: bytes, score: float) -> Message | None:
     try:
-        return parse_member(member, thread, "-", score)
+        return parse_member(member, "-", "-", score)
     except InvalidInputError:
         return None
 
@@ -126,7 +127,7 @@ def _float(text: bytes) -> float:
 # -- chunks ------------------------------------------------------------------------------------------------------------
 
 
-def _chunks(held: Holding, part: Part, count: Callable[[Message], int] | None) -> Iterator[Breach]:
+def _chunks(held: ResourceDump, part: Part, count: Callable[[Message], int] | None) -> Iterator[Breach]:
     index = held.of.chunks(part.scope)
     for seq in _twice(at for _, at in part.chunks):
         yield Breach(index, f"two chunks have the seq {seq:g}")
@@ -143,14 +144,13 @@ def _chunks(held: Holding, part: Part, count: Callable[[Message], int] | None) -
 
 
 def _chunk(
-    held: Holding, chunk: str, value: Mapping[bytes, bytes], seq: float, count: Callable[[Message], int] | None
+    held: ResourceDump, chunk: str, value: Mapping[bytes, bytes], seq: float, count: Callable[[Message], int] | None
 ) -> Iterator[Breach]:
     key, members = held.of.chunk(chunk), held.sealed[chunk]
     if _float(value.get(b"seq", b"")) != seq:
         yield Breach(key, f"has another seq than the scope's chunks say ({seq:g})")
-    if value.get(b"state") not in {b"sealed", b"ready"} or (
-        value.get(b"state") == b"ready" and b"observation" not in value
-    ):
+    state = value.get(b"state")
+    if state not in {b"sealed", b"ready"} or (state == b"ready" and b"observation" not in value):
         yield Breach(key, "is neither sealed nor ready with an observation")
     if whole(value.get(b"messages", b"")) != len(members):
         yield Breach(key, f"says {value.get(b'messages', b'').decode()} messages, its sealed set holds {len(members)}")
@@ -159,7 +159,7 @@ def _chunk(
         yield Breach(key, f"says {value.get(b'tokens', b'').decode()} tokens, its sealed set weighs {sum(sizes)}")
 
 
-def _orphans(held: Holding) -> Iterator[Breach]:
+def _orphans(held: ResourceDump) -> Iterator[Breach]:
     listed = Counter(name.decode() for part in held.parts.values() for name, _ in part.chunks)
     for chunk in held.chunks:
         if not listed[chunk]:
@@ -175,13 +175,12 @@ def _orphans(held: Holding) -> Iterator[Breach]:
 # -- records and generations -------------------------------------------------------------------------------------------
 
 
-def _totals(held: Holding, part: Part) -> Iterator[Breach]:
+def _totals(held: ResourceDump, part: Part) -> Iterator[Breach]:
     chunks = [held.chunks.get(name.decode(), {}) for name, _ in part.chunks]
-    observations = [_observation(member) for member, _ in part.observations]
     found = {
         "chunk_tokens": sum(whole(chunk.get(b"tokens", b"")) or 0 for chunk in chunks),
-        "observation_tokens": sum(observation.tokens for observation in observations if observation),
-        "observation_count": len(observations),
+        "observation_tokens": sum(observation.tokens for observation in _said(part.observations, as_observation)),
+        "observation_count": len(part.observations),
     }
     for field, is_ in found.items():
         says = whole(part.record.get(field.encode(), b"0"))
@@ -189,68 +188,62 @@ def _totals(held: Holding, part: Part) -> Iterator[Breach]:
             yield Breach(held.of.record(part.scope), f"{field} is {says}, it must be {is_}")
 
 
-def _generations(held: Holding, part: Part) -> Iterator[Breach]:
+def _generations(held: ResourceDump, part: Part) -> Iterator[Breach]:
     record, key = held.of.record(part.scope), held.of.reflections(part.scope)
     numbers, current = [int(n) for _, n in part.reflections], whole(part.record.get(b"generation", b"0")) or 0
     if (numbers[-1] if numbers else 0) != current:
         yield Breach(key, f"ends with generation {numbers[-1] if numbers else 0}, the record says {current}")
     if numbers and numbers != list(range(numbers[0], numbers[-1] + 1)):
         yield Breach(key, "lacks or doubles a generation above the oldest it keeps")
-    last = _generation(part.reflections[-1][0]) if part.reflections else None
-    says, is_ = whole(part.record.get(b"reflection_tokens", b"0")), last.tokens if last else 0
+    says = whole(part.record.get(b"reflection_tokens", b"0"))
+    is_ = sum(last.tokens for last in _said(part.reflections[-1:], as_generation))
     if says != is_:
         yield Breach(record, f"reflection_tokens is {says}, the generation in force has {is_}")
 
 
-def _standing(held: Holding, part: Part) -> Iterator[Breach]:
+def _standing(held: ResourceDump, part: Part) -> Iterator[Breach]:
     """P1: what the generation in force stands for is not in force beside it, and it stands for all that was replaced."""
-    generations = {found.n: found for member, _ in part.reflections if (found := _generation(member))}
+    generations = {found.n: found for found in _said(part.reflections, as_generation)}
     stands = covered(generations, max(generations, default=0))
-    for member, _ in part.observations:
-        if (own := _observation(member)) and own.id in stands.ids:
+    for own in _said(part.observations, as_observation):
+        if own.id in stands.ids:
             where = held.of.observations(part.scope)
             yield Breach(where, f"{own.id} is in force, and a generation stands for it too")
     for (n, thread), members in held.reflected.items():
         if stands.whole and thread == part.scope.thread:
-            names = {one.id for member, _ in members if (one := _observation(member))}
-            for name in sorted(names - stands.ids):
+            for name in sorted({one.id for one in _said(members, as_observation)} - stands.ids):
                 where = held.of.reflected(part.scope, n)
                 yield Breach(where, f"{name} was replaced, and no generation in force stands for it")
-
-
-def _generation(member: bytes) -> Generation | None:
-    try:
-        return as_generation(member)
-    except msgspec.DecodeError:
-        return None
 
 
 # -- observations ------------------------------------------------------------------------------------------------------
 
 
-def _observation(member: bytes) -> Observation | None:
-    try:
-        return as_observation(member)
-    except msgspec.DecodeError:
-        return None
+def _said(members: Members, decode: Callable[[bytes], T]) -> list[T]:
+    """What members say, without those that are nothing of the kind."""
+    said = []
+    for member, _ in members:
+        with suppress(msgspec.DecodeError):
+            said.append(decode(member))
+    return said
 
 
-def _kept(held: Holding) -> list[Observation]:
+def _kept(held: ResourceDump) -> list[Observation]:
     """Every observation that is still there word for word: in force, or in the history of a generation."""
     sets = [part.observations for part in held.parts.values()] + list(held.reflected.values())
-    return [observation for members in sets for member, _ in members if (observation := _observation(member))]
+    return [observation for members in sets for observation in _said(members, as_observation)]
 
 
-def _observations(held: Holding) -> Iterator[Breach]:
+def _observations(held: ResourceDump) -> Iterator[Breach]:
     for part in held.parts.values():
         key = held.of.observations(part.scope)
         for seq in _twice(at for _, at in part.observations):
             yield Breach(key, f"two observations have the seq {seq:g}")
         if any(at > _float(part.record.get(b"seq", b"0")) for _, at in part.observations):
             yield Breach(key, "holds an observation with a seq that the record has not drawn")
-        if any(_observation(member) is None for member, _ in part.observations):
+        if len(_said(part.observations, as_observation)) < len(part.observations):
             yield Breach(key, "holds a member that is no observation")
-        if any(_generation(member) is None for member, _ in part.reflections):
+        if len(_said(part.reflections, as_generation)) < len(part.reflections):
             yield Breach(held.of.reflections(part.scope), "holds a member that is no generation")
     for name in _twice(observation.id for observation in _kept(held)):
         yield Breach(held.of.source(name), "its observation is there twice")
@@ -258,9 +251,10 @@ def _observations(held: Holding) -> Iterator[Breach]:
         yield Breach(held.of.chunk(name), "is a chunk and an observation at once")
 
 
-def _sources(held: Holding) -> Iterator[Breach]:
+def _sources(held: ResourceDump) -> Iterator[Breach]:
     kept = {observation.id: observation for observation in _kept(held)}
-    merged = {name for part in held.parts.values() for member, _ in part.reflections for name in _merged(member)}
+    generations = [one for part in held.parts.values() for one in _said(part.reflections, as_generation)]
+    merged = {name for one in generations for name in (*one.observation_ids, *one.dropped_ids)}
     for name, members in held.source.items():
         if name in kept:
             ids = {message.id for member, at in members if (message := _message(member, at))}
@@ -273,12 +267,7 @@ def _sources(held: Holding) -> Iterator[Breach]:
             yield Breach(held.of.source(name), "is missing before its time")
 
 
-def _merged(member: bytes) -> tuple[str, ...]:
-    generation = _generation(member)
-    return generation.observation_ids + generation.dropped_ids if generation else ()
-
-
-def _cannot_have_expired(held: Holding, observation: Observation) -> bool:
+def _cannot_have_expired(held: ResourceDump, observation: Observation) -> bool:
     # The index was given the same lifetime at its last activation; what is younger than that, and than the shortest
     # lifetime there is, must be there.
     index, ttl = held.sources.get(observation.thread_id, ({}, 0))
@@ -289,7 +278,7 @@ def _cannot_have_expired(held: Holding, observation: Observation) -> bool:
 # -- coverage ----------------------------------------------------------------------------------------------------------
 
 
-def _coverage(held: Holding) -> Iterator[Breach]:
+def _coverage(held: ResourceDump) -> Iterator[Breach]:
     """P1: no message in two places; an id used again after its window is another message."""
     by_member = defaultdict[tuple[str, bytes], list[str]](list)
     by_id = defaultdict[tuple[str, str], list[tuple[float, str]]](list)
@@ -309,7 +298,7 @@ def _coverage(held: Holding) -> Iterator[Breach]:
                 yield Breach(first, f"holds message {name}, which {second} holds too")
 
 
-def _places(held: Holding) -> Iterator[tuple[str, str, Members]]:
+def _places(held: ResourceDump) -> Iterator[tuple[str, str, Members]]:
     """Where messages are: key, thread, members. Raw sets with members that wait for adoption may hold copies yet."""
     owners = {observation.id: observation.thread_id for observation in _kept(held)}
     for thread, members in held.raw.items():

@@ -106,7 +106,7 @@ class Part(NamedTuple):
     reflections: Members
 
 
-class Holding(NamedTuple):
+class ResourceDump(NamedTuple):
     """One resource at one instant. `sources` maps a thread to its index and the index's TTL in ms.
 
     `settled` is False when it names keys that were not read: it changed faster than its names could be learned.
@@ -133,7 +133,7 @@ class Holding(NamedTuple):
         return sum(len(members) for held in (self.raw, self.sealed, self.source) for members in held.values())
 
 
-def read(keys: Keys, resource: str, names: Iterable[str], *, without: Iterable[str] = ()) -> Steps[Holding]:
+def read(keys: Keys, resource: str, names: Iterable[str], *, without: Iterable[str] = ()) -> Steps[ResourceDump]:
     """Read a resource in one MULTI: the keys that `names` lists, and those that these name. `without` are left out."""
 
     def wanted(names: Iterable[str]) -> Wanted:
@@ -154,11 +154,11 @@ def _wanted(keys: Keys, resource: str, names: Iterable[str]) -> Wanted:
     return found
 
 
-def _held(keys: Keys, resource: str, found: Instant) -> Holding:
+def _held(keys: Keys, resource: str, found: Instant) -> ResourceDump:
     of, zsets, hashes = keys.of(resource), _by_kind(keys, found.zsets), _by_kind(keys, found.hashes)
     stored, tokens = found.strings.get(of.scope), found.hashes.get(of.tokens, {})
     parts = {what.thread for kind in _OF_PART for what, _ in (*zsets[kind], *hashes[kind])}
-    return Holding(
+    return ResourceDump(
         of,
         resource,
         found.now,
@@ -193,28 +193,24 @@ def _index(of: ResourceKeys, what: Named, members: Members, found: Instant) -> t
     return {name.decode(): at for name, at in members}, left
 
 
-def _implied(held: Holding) -> set[str]:
+def _implied(held: ResourceDump) -> set[str]:
     """The keys that what was read names: with less than these read, what is missing may only be unread."""
     of, threads = held.of, _threads(held)
     names = {of.scope, of.tokens}
     for thread in threads:
         names |= {of.messages(thread), of.sources(thread)}
     for covered in {None, *held.parts} | (threads if held.scope == "thread" else set()):
-        names |= _implied_by_scope(held, Scope(held.resource, covered))
+        scope = Scope(held.resource, covered)
+        part = held.parts.get(covered) or Part(scope, {}, [], [], [])
+        names |= {of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope)}
+        names |= {name for chunk, _ in part.chunks for name in (of.chunk(chunk.decode()), of.sealed(chunk.decode()))}
+        names |= {of.reflected(scope, int(n)) for _, n in part.reflections}
     for index, _ in held.sources.values():
         names |= {of.source(name) for name in index}
     return names
 
 
-def _threads(held: Holding) -> set[str]:
+def _threads(held: ResourceDump) -> set[str]:
     unsealed = {field[1:] for field in held.tokens if field.startswith("#")}
     sealed = {value[b"thread"].decode() for value in held.chunks.values() if b"thread" in value}
     return unsealed | sealed | held.raw.keys() | held.sources.keys()
-
-
-def _implied_by_scope(held: Holding, scope: Scope) -> set[str]:
-    of, part = held.of, held.parts.get(scope.thread)
-    names = {of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope)}
-    for chunk, _ in part.chunks if part else ():
-        names |= {of.chunk(chunk.decode()), of.sealed(chunk.decode())}
-    return names | {of.reflected(scope, int(n)) for _, n in (part.reflections if part else ())}

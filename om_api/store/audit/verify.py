@@ -11,12 +11,10 @@ import msgspec
 from om_api.domain.messages import Message
 from om_api.store.audit import invariants, resource_dump
 from om_api.store.audit.invariants import Breach
-from om_api.store.audit.resource_dump import Holding, Part
-from om_api.store.driver.replies import as_int, command, word
+from om_api.store.audit.resource_dump import Part, ResourceDump
+from om_api.store.driver.replies import as_fields, as_int, command, word
 from om_api.store.driver.steps import Steps, Wait, batch, by_name, each
 from om_api.store.memory.keys import Keys
-
-__all__ = ["Breach", "Verified", "examine", "verify"]
 
 _SLICE = 1_000  # keys of one SCAN
 _LOOKS = 3
@@ -129,7 +127,7 @@ def _wrong(keys: Keys, name: str, type_: str, ttl: int) -> str:
 
 def _resource(
     keys: Keys, resource: str, names: Iterable[str], odd: Iterable[str], count: Callable[[Message], int] | None
-) -> Steps[tuple[list[Breach], Holding]]:
+) -> Steps[tuple[list[Breach], ResourceDump]]:
     """A resource's breaches, those that three looks agree on but for the numbers in them; and what it holds."""
     agreed: set[tuple[str, str]] | None = None
     found: list[Breach] = []
@@ -170,22 +168,18 @@ class _Unit(NamedTuple):
     wake: str
 
 
-def _unmarked(keys: Keys, held: Holding) -> Steps[list[Breach]]:
+def _unmarked(keys: Keys, held: ResourceDump) -> Steps[list[Breach]]:
     """Scopes with work that a push or a worker must have marked, but that are not in the observe index."""
     units = [unit for unit in _units(held) if _works(held, unit)]
     # a client may believe in the other scope; a worker passes its mark on
     names = [[unit.name, held.resource, *(f"{held.resource}|{thread}" for thread in unit.threads)] for unit in units]
-    asked = (command(_nowhere, "ZMSCORE", keys.due_observe, *alternatives) for alternatives in names)
-    nowhere = yield from each(asked, atomic=False)
-    unmarked = [unit for unit, missing in zip(units, nowhere, strict=True) if missing]
+    asked = (as_fields("ZMSCORE", keys.due_observe, *alternatives) for alternatives in names)
+    scores = yield from each(asked, atomic=False)
+    unmarked = [unit for unit, found in zip(units, scores, strict=True) if all(score is None for score in found)]
     return [Breach(unit.name, f"has work to do, but is not in {keys.due_observe}") for unit in unmarked]
 
 
-def _nowhere(reply: Any) -> bool:
-    return all(score is None for score in reply)
-
-
-def _units(held: Holding) -> list[_Unit]:
+def _units(held: ResourceDump) -> list[_Unit]:
     threads = sorted(field[1:] for field in held.tokens if field.startswith("#"))
     apart = held.scope == "thread" or (held.scope is None and any(f.startswith("*wake:") for f in held.tokens))
     if not apart:
@@ -197,25 +191,21 @@ def _units(held: Holding) -> list[_Unit]:
     ]
 
 
-def _works(held: Holding, unit: _Unit) -> bool:
+def _works(held: ResourceDump, unit: _Unit) -> bool:
     """Whether the index must know of a scope. One that rests below its wake may be in it or not."""
     limits = _limits(unit.part)
     if "*paused" in held.tokens or not limits.get("enabled", True) or limits.get("read_only", False):
         return False
-    if unit.part and (_sealed(held, unit.part) or _forced(unit.part)):
+    chunks = unit.part.chunks if unit.part else []
+    sealed = any(held.chunks.get(name.decode(), {}).get(b"state") == b"sealed" for name, _ in chunks)
+    if sealed or (
+        unit.part and any(field.startswith(b"force") and field != b"force-reflect" for field in unit.part.record)
+    ):
         return True
-    if unit.part and unit.part.chunks:
+    if chunks:
         return False  # what is ready may wait for its thread's newest messages, which only the policy can tell
     tokens = sum(invariants.whole(held.tokens.get(thread, "0")) or 0 for thread in unit.threads)
     return bool(unit.threads) and tokens >= (invariants.whole(held.tokens.get(unit.wake, "0")) or 0)
-
-
-def _sealed(held: Holding, part: Part) -> bool:
-    return any(held.chunks.get(name.decode(), {}).get(b"state") == b"sealed" for name, _ in part.chunks)
-
-
-def _forced(part: Part) -> bool:
-    return any(field.startswith(b"force") and field != b"force-reflect" for field in part.record)
 
 
 def _limits(part: Part | None) -> dict[str, Any]:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
+from typing import NamedTuple
 
+from om_api.domain.errors import StoreError
 from om_api.domain.values import Scope
-from om_api.store.backup import backup_format, export_snapshot
+from om_api.store.backup import backup_format
 from om_api.store.backup.backup_format import Line, Text, as_text
-from om_api.store.backup.export_snapshot import Behind, Picture
 from om_api.store.driver.replies import Pair, as_int, as_pairs, server_ms
 from om_api.store.driver.steps import Batch, Steps, batch, by_name
-from om_api.store.memory.decoding import unsealed_threads
-from om_api.store.memory.keys import Keys
+from om_api.store.memory.clear import threads_of
+from om_api.store.memory.decoding import as_generation, as_observation, unsealed_threads
+from om_api.store.memory.instant import NOTHING, Instant, Wanted, settled
+from om_api.store.memory.keys import WINDOW_MS, Keys, ResourceKeys, histories
 
 LINES = 500  # given at once
 _SOURCES = 10  # read in one round trip
@@ -32,13 +36,13 @@ class Outgoing:
     def __init__(self, keys: Keys, resource: str) -> None:
         self._keys, self._resource = keys, resource
         self._living: Iterator[Line] | None = None
-        self._sources: list[Behind] = []
+        self._sources: list[SourcePlace] = []
         self._lines, self._digest, self._ended = 0, hashlib.sha256(), False
 
     def more(self) -> Steps[bytes]:
         """Some whole lines; b"" when the last one was given. Raises StoreError."""
         if self._living is None:
-            found = yield from export_snapshot.take(self._keys, self._resource)
+            found = yield from _snapshot(self._keys, self._resource)
             self._living, self._sources = _living(found), found.sources()
         if living := list(islice(self._living, LINES)):
             return b"".join(map(self._written, living))
@@ -61,7 +65,7 @@ class Outgoing:
         return self._written(backup_format.End(lines=self._lines, sha256=self._digest.hexdigest()))
 
 
-def _living(found: Picture) -> Iterator[Line]:
+def _living(found: ExportSnapshot) -> Iterator[Line]:
     of = found.of
     tokens = found.hash(of.tokens)
     yield backup_format.MemoryLine(
@@ -79,7 +83,7 @@ def _living(found: Picture) -> Iterator[Line]:
         yield backup_format.RejectedLine(entry=as_text(entry))
 
 
-def _memory(found: Picture, scope: Scope) -> Iterator[Line]:
+def _memory(found: ExportSnapshot, scope: Scope) -> Iterator[Line]:
     of, name = found.of, scope.thread
     record = found.hash(of.record(scope))
     if not record.get(b"epoch"):
@@ -100,7 +104,7 @@ def _memory(found: Picture, scope: Scope) -> Iterator[Line]:
         yield from _messages(found.members(of.sealed(chunk)), chunk=chunk)
 
 
-def _threads(found: Picture) -> Iterator[Line]:
+def _threads(found: ExportSnapshot) -> Iterator[Line]:
     of = found.of
     unsealed, met = unsealed_threads(found.hash(of.tokens)), dict(found.members(of.threads))
     for thread in found.threads:
@@ -115,9 +119,8 @@ def _threads(found: Picture) -> Iterator[Line]:
 
 def _seen(thread: str, window: int, ids: Sequence[bytes]) -> Iterator[Line]:
     for start in range(0, len(ids), _IDS):
-        yield backup_format.SeenLine(
-            thread=thread, window=window, ids=[as_text(name) for name in ids[start : start + _IDS]]
-        )
+        some = [as_text(name) for name in ids[start : start + _IDS]]
+        yield backup_format.SeenLine(thread=thread, window=window, ids=some)
 
 
 def _messages(members: Sequence[Pair], **place: str) -> Iterator[Line]:
@@ -131,7 +134,7 @@ def _fields(held: Mapping[bytes, bytes], without: tuple[str, ...] = ()) -> dict[
     return {name: value for name, value in named.items() if not name.startswith(without or ("\0",))}
 
 
-def _behind(keys: Keys, resource: str, sources: Sequence[Behind]) -> Steps[list[Line]]:
+def _behind(keys: Keys, resource: str, sources: Sequence[SourcePlace]) -> Steps[list[Line]]:
     of, lines = keys.of(resource), list[Line]()
     now, kept = yield from batch(server_ms(), by_name(sources, lambda source: _source(of.source(source.observation))))
     for source, (left, members) in kept.items():
@@ -143,3 +146,114 @@ def _behind(keys: Keys, resource: str, sources: Sequence[Behind]) -> Steps[list[
 
 def _source(key: str) -> Batch[tuple[int, list[Pair]]]:
     return batch(as_int("PTTL", key), as_pairs("ZRANGE", key, 0, -1, "WITHSCORES"))
+
+
+# -- one instant -------------------------------------------------------------------------------------------------------
+
+
+class SourcePlace(NamedTuple):
+    """Whose messages: an observation's, of which thread ("" where nothing says it), activated at which Unix ms (0: same)."""
+
+    observation: str
+    thread: str
+    activated_at: int
+
+
+class ExportSnapshot:
+    """A resource at one instant: everything that lives, and where the messages behind its observations are."""
+
+    def __init__(self, of: ResourceKeys, resource: str, found: Instant) -> None:
+        self.of, self.resource, self.now = of, resource, found.now
+        self._found = found
+
+    def text(self, key: str) -> str | None:
+        """What a string holds."""
+        found = self._found.strings.get(key)
+        return found.decode() if found else None
+
+    def hash(self, key: str) -> dict[bytes, bytes]:
+        """What a hash holds."""
+        return self._found.hashes.get(key, {})
+
+    def members(self, key: str) -> list[Pair]:
+        """What a sorted set holds, with scores."""
+        return self._found.zsets.get(key, [])
+
+    def entries(self, key: str) -> list[bytes]:
+        """What a list holds, or a set, in a lasting order."""
+        return self._found.lists.get(key, [])
+
+    def expires_at(self, key: str) -> int:
+        """When a key expires, in Unix ms; a lifetime that is not known has ended."""
+        return self.now + max(0, self._found.lifetimes.get(key, 0))
+
+    @property
+    def windows(self) -> tuple[int, int]:
+        """The ten minutes whose ids a push looks at."""
+        return self.now // WINDOW_MS - 1, self.now // WINDOW_MS
+
+    @property
+    def threads(self) -> list[str]:
+        """Every thread that anything here names, and those whose messages were looked for."""
+        stem = self.of.messages("")
+        looked = {key.removeprefix(stem) for key in self._found.zsets if key.startswith(stem)}
+        met = {name.decode() for name, _ in self.members(self.of.threads)}
+        sealed = {self.hash(self.of.chunk(chunk)).get(b"thread", b"").decode() for chunk in self._chunks()}
+        return sorted((looked | met | sealed | unsealed_threads(self.hash(self.of.tokens)).keys()) - {""})
+
+    @property
+    def scopes(self) -> list[Scope]:
+        """Every scope that may have a memory here; while none is in force, nothing has."""
+        if self.text(self.of.scope) != "thread":
+            return [Scope(self.resource)]
+        return [Scope(self.resource, thread) for thread in self.threads]
+
+    def _chunks(self) -> list[str]:
+        indexes = [key for key in self._found.zsets if key.startswith(f"{self.of.base}:chunks")]
+        return [chunk.decode() for key in indexes for chunk, _ in self.members(key)]
+
+    def histories(self, scope: Scope) -> list[int]:
+        """The generations of a scope that may have replaced something, kept or not."""
+        return list(histories(int(self.hash(self.of.record(scope)).get(b"generation", 0))))
+
+    def sources(self) -> list[SourcePlace]:
+        """Where the messages behind observations are, as far as anything here names them."""
+        found: dict[str, SourcePlace] = {}
+        for scope in self.scopes:
+            sets = [self.of.observations(scope), *(self.of.reflected(scope, n) for n in self.histories(scope))]
+            generations = [as_generation(member) for member, _ in self.members(self.of.reflections(scope))]
+            for name in (name for one in generations for name in (*one.observation_ids, *one.dropped_ids)):
+                found[name] = SourcePlace(name, "", 0)
+            for observation in (as_observation(member) for key in sets for member, _ in self.members(key)):
+                found[observation.id] = SourcePlace(observation.id, observation.thread_id, 0)
+        for thread in self.threads:
+            for member, at in self.members(self.of.sources(thread)):
+                found[member.decode()] = SourcePlace(member.decode(), thread, int(at))
+        return sorted(found.values())
+
+    def implied(self) -> Wanted:
+        """Everything that must have been read for this to be whole: keys, and how each is read."""
+        of = self.of
+        wanted = {(of.scope, "string"), (of.tokens, "hash"), (of.threads, "zset"), (of.rejected, "list")}
+        for thread in self.threads:
+            wanted |= {(of.messages(thread), "zset"), (of.thread(thread), "hash"), (of.sources(thread), "zset")}
+            wanted |= {(of.seen(thread, window), "set") for window in self.windows}
+        for scope in self.scopes:
+            lists = {of.chunks(scope), of.observations(scope), of.reflections(scope)}
+            wanted |= {(of.record(scope), "hash"), *((key, "zset") for key in lists)}
+            past = [of.reflected(scope, n) for n in self.histories(scope)]
+            wanted |= {(key, kind) for key in past for kind in ("zset", "lifetime")}
+        for chunk in self._chunks():
+            wanted |= {(of.chunk(chunk), "hash"), (of.sealed(chunk), "zset")}
+        return wanted
+
+
+def _snapshot(keys: Keys, resource: str) -> Steps[ExportSnapshot]:
+    """Read a resource in one MULTI, done again only if what was read names a key that was not; raises StoreError."""
+    of = keys.of(resource)
+    threads = yield from threads_of(keys, resource)
+    known = {(of.messages(thread), "zset") for thread in threads} | ExportSnapshot(of, resource, NOTHING).implied()
+    found, rests = yield from settled(known, partial(ExportSnapshot, of, resource), ExportSnapshot.implied)
+    if not rests:
+        raise StoreError(f"{resource} changes faster than it can be read: pause it, or repeat.", stored=False)
+    return found

@@ -46,7 +46,7 @@ class _Memory:
 
 
 @dataclass
-class Arriving:
+class ImportValidator:
     """The lines of one memory on their way into a resource's staged keys; what cannot be is an InvalidInputError."""
 
     staging: Staging
@@ -117,7 +117,11 @@ class Arriving:
         check_id(observation.thread_id, "thread_id")
         tokens = _whole(observation.tokens, "tokens")
         if line.replaced_by is not None:
-            history = self.of.reflected(scope, _replacing(line.replaced_by, memory.generation))
+            if not 0 < line.replaced_by <= memory.generation:
+                raise InvalidInputError(
+                    f"replaced_by is {line.replaced_by}, and the generations end with {memory.generation}"
+                )
+            history = self.of.reflected(scope, line.replaced_by)
             self.staging.put(history, line.seq, member, _end(line.expires_at or 0))
             return
         memory.observation_tokens += tokens
@@ -268,12 +272,6 @@ def _reckoned(fields: Mapping[str, bytes], *names: str, least: int = 0) -> None:
         text = fields.get(name, b"")
         if not _DIGITS.fullmatch(text) or not least <= int(text) < _MOST:
             raise InvalidInputError(f"{name} must be a whole number in digits, from {least:,} to {_MOST - 1:,}")
-
-
-def _replacing(n: int, reached: int) -> int:
-    if not 0 < n <= reached:
-        raise InvalidInputError(f"replaced_by is {n}, and the generations end with {reached}")
-    return n
 
 
 def _whole(value: int, name: str) -> int:

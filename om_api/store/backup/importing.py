@@ -13,7 +13,7 @@ from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.values import check_id, new_id
 from om_api.store.backup import backup_format
 from om_api.store.backup.backup_format import Line
-from om_api.store.backup.import_validator import Arriving
+from om_api.store.backup.import_validator import ImportValidator
 from om_api.store.backup.staging import FULL, Staging
 from om_api.store.driver.replies import as_bool, as_list, word, write
 from om_api.store.driver.steps import Steps, Verb, batch
@@ -48,7 +48,7 @@ class Incoming:
     def __init__(self, keys: Keys, resource: str | None, check: Callable[[str], None]) -> None:
         self._keys, self._resource, self._check = keys, resource, check
         self._id = new_id()
-        self._arriving: Arriving | None = None
+        self._arriving: ImportValidator | None = None
         self._cut: list[bytes] = []  # the beginning of a line whose end has not come
         self._lines, self._digest = 0, hashlib.sha256()
         self._sent = self._ended = self._done = False
@@ -93,9 +93,9 @@ class Incoming:
         resource = check_id(self._resource or head.resource, "resource")
         self._check(resource)
         of = self._keys.of(resource)
-        self._arriving = Arriving(Staging(of, self._id), of, resource, head)
+        self._arriving = ImportValidator(Staging(of, self._id), of, resource, head)
 
-    def _end(self, end: backup_format.End, arriving: Arriving) -> None:
+    def _end(self, end: backup_format.End, arriving: ImportValidator) -> None:
         if (end.lines, end.sha256) != (self._lines, self._digest.hexdigest()):
             raise InvalidInputError(
                 f"it was written after {end.lines:,} other lines than the {self._lines:,} before it: the file was changed or "
@@ -108,21 +108,18 @@ class Incoming:
         """Send what waits to where nobody reads it; raises InvalidInputError, before the first time, where somebody lives."""
         arriving = self._begun()
         if not self._sent:
-            yield from self._look(arriving)
+            of = arriving.of
+            lives = as_bool("EXISTS", of.scope, of.threads, of.rejected)
+            found, counts = yield from batch(lives, as_list("HKEYS", of.tokens))
+            if found or any(name.startswith(b"#") for name in counts):
+                raise _occupied(arriving.resource)
         self._sent = True
         yield from arriving.staging.send()
 
-    def _begun(self) -> Arriving:
+    def _begun(self) -> ImportValidator:
         if self._arriving is None:
             raise InvalidInputError("there is not a single line: name a file that `om export` wrote")
         return self._arriving
-
-    def _look(self, arriving: Arriving) -> Steps[None]:
-        of = arriving.of
-        lives = as_bool("EXISTS", of.scope, of.threads, of.rejected)
-        found, counts = yield from batch(lives, as_list("HKEYS", of.tokens))
-        if found or any(name.startswith(b"#") for name in counts):
-            raise _occupied(arriving.resource)
 
     def commit(self) -> Steps[Imported]:
         """Make all of it the resource's memory at once, unless the resource holds anything by now, or lines are missing."""
@@ -147,7 +144,7 @@ class Incoming:
             yield from self._mark(arriving)
         return Imported(resource=arriving.resource, **arriving.totals)
 
-    def _call(self, arriving: Arriving) -> tuple[list[str], list[Any]]:
+    def _call(self, arriving: ImportValidator) -> tuple[list[str], list[Any]]:
         of, staging, scopes = arriving.of, arriving.staging, arriving.scopes()
         names = [of.lock("imported"), of.scope, of.tokens, of.threads, of.rejected]
         names += [of.record(scope) for scope in scopes]
@@ -157,7 +154,7 @@ class Incoming:
             args += [staged.size, staged.held, staged.until]
         return names, args
 
-    def _mark(self, arriving: Arriving) -> Steps[None]:
+    def _mark(self, arriving: ImportValidator) -> Steps[None]:
         if hints := [part for key in arriving.unadopted() for part in (0, key)]:
             yield from write(("ZADD", self._keys.adopt, *hints))
         for index in (self._keys.due_observe, self._keys.due_reflect):

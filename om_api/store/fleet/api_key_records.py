@@ -19,7 +19,11 @@ _TRIES = 5
 
 def create(keys: Keys, resources: Sequence[str], role: str) -> Steps[tuple[ApiKey, Token]]:
     """A new key and its token, which can never be had again; raises InvalidInputError for a role nobody knows."""
-    bound, known = check_resources(tuple(resources)), _role(role)
+    bound = check_resources(tuple(resources))
+    try:
+        known = Role(role)
+    except ValueError:
+        raise InvalidInputError(f"role {role[:40]!r} is none of {', '.join(Role)}") from None
     token = Token(new_key_id(), new_secret())
     at = _to_the_second((yield from due.server_ms()))
     key = ApiKey(id=token.id, role=known, resources=bound, hash=hashed(token.secret), created_at=at)
@@ -29,13 +33,6 @@ def create(keys: Keys, resources: Sequence[str], role: str) -> Steps[tuple[ApiKe
 
 def _to_the_second(ms: int) -> int:
     return ms // 1_000 * 1_000
-
-
-def _role(word: str) -> Role:
-    try:
-        return Role(word)
-    except ValueError:
-        raise InvalidInputError(f"role {word[:40]!r} is none of {', '.join(Role)}") from None
 
 
 def every(keys: Keys) -> Steps[list[ApiKey]]:

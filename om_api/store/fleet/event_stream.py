@@ -5,6 +5,7 @@ Plain commands in one round trip, no script: nothing is decided here, and a Clus
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -38,11 +39,9 @@ def publish(keys: Keys, told: Sequence[Event], caps: Caps | None, now_ms: int) -
     `now_ms` is believed to be the server's; whose resource was met first is measured for good. Without `caps`, which are the
     workers', nobody is measured, and of the events as many kept as could ever be wished for.
     """
-    counted: dict[str, Amounts] = {}
+    counted = defaultdict[str, Counter[str]](Counter)
     for event in told:
-        amounts = counted.setdefault(event.resource, {})
-        for name, amount in counts_of(event).items():
-            amounts[name] = amounts.get(name, 0) + amount
+        counted[event.resource].update(counts_of(event))
     commands = [_append(keys, event, caps.events if caps else _MOST_EVENTS) for event in told]
     commands += [("EXPIRE", keys.events, KEPT_S), *_adding(keys, counted)]
     commands += _measuring(keys, counted, caps, now_ms) if caps else []

@@ -22,11 +22,12 @@ _PROBE_MS = 1_000
 
 
 class Waiting(NamedTuple):
-    """A due index: how many scopes are due by now, and for how long (ms) the first of them has been."""
+    """A due index: how many scopes are due by now, for how long (ms) the first has been, and how many are in it, due or not."""
 
     what: str
     due: int
     longest: int
+    scopes: int = 0
 
 
 class Condition(NamedTuple):
@@ -37,11 +38,6 @@ class Condition(NamedTuple):
     rejected: int
     paused: bool
     broken: bool = False
-
-
-def clocks() -> Steps[presence.Clocks]:
-    """Reach the server and compare clocks; raises StoreError when it cannot be reached."""
-    return (yield from presence.clocks())
 
 
 def probe(keys: Keys) -> Steps[StoreError | None]:
@@ -116,22 +112,16 @@ def waiting(keys: Keys) -> Steps[list[Waiting]]:
     now, found = (yield from due.server_ms()), list[Waiting]()
     for what, key in (("observe", keys.due_observe), ("reflect", keys.due_reflect)):
         hour = now - due.URGENT_MS
-        count, urgent, plain = yield from batch(
+        count, scopes, urgent, plain = yield from batch(
             as_int("ZCOUNT", key, "-inf", now),
+            as_int("ZCARD", key),
             as_pairs("ZRANGE", key, "(-inf", hour, "BYSCORE", "LIMIT", 0, 1, "WITHSCORES"),  # -inf itself is no time
             as_pairs("ZRANGE", key, f"({hour}", now, "BYSCORE", "LIMIT", 0, 1, "WITHSCORES"),
             atomic=False,
         )
         ages = [hour - int(score) for _, score in urgent] + [now - int(score) for _, score in plain]
-        found.append(Waiting(what, count, max(ages, default=0)))
+        found.append(Waiting(what, count, max(ages, default=0), scopes))
     return found
-
-
-def indexed(keys: Keys) -> Steps[list[tuple[Waiting, int]]]:
-    """The same of each due index, and how many scopes are in it, due or not."""
-    found = yield from waiting(keys)
-    sizes = yield from each((as_int("ZCARD", key) for key in (keys.due_observe, keys.due_reflect)), atomic=False)
-    return list(zip(found, sizes, strict=True))
 
 
 def queues() -> Batch[dict[str, int]]:

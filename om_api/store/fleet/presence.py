@@ -49,7 +49,7 @@ class Clocks(NamedTuple):
 
 
 def clocks() -> Steps[Clocks]:
-    """Compare this process' clock with the server's."""
+    """Reach the server and compare clocks; raises StoreError when it cannot be reached."""
     before = time.time()
     server = yield from due.server_ms()
     return Clocks(server, round((before + time.time()) * 500) - server)

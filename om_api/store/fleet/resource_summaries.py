@@ -1,4 +1,4 @@
-"""Glancing at many resources at once: who is worth a look, found by indexes and read in bounded slices. Changes nothing."""
+"""Reading of many resources at once: who is worth a look, how full they are. Bounded, in few round trips; changes nothing."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from om_api.domain.values import Scope
-from om_api.store.driver.replies import Pair, as_int, as_list, as_pairs
+from om_api.domain.values import Record, Scope
+from om_api.store.driver.replies import Pair, as_bytes, as_hash, as_int, as_list, as_pairs
 from om_api.store.driver.steps import Batch, Steps, batch
 from om_api.store.driver.tolerant_read import of_many
 from om_api.store.fleet import spending
 from om_api.store.memory import due
-from om_api.store.memory.keys import Keys
+from om_api.store.memory.decoding import as_record
+from om_api.store.memory.keys import Keys, ResourceKeys
+from om_api.store.memory.quarantine import UNKNOWN
+
+THREADS = 2_000  # records of threads that one look reads, of all resources in thread scope together
+ELSEWHERE = 1_000  # resources whose quarantine one look counts although they may have no label of their own
+_MOST = 2**53  # tokens that anyone believes
 
 
-class Glance(NamedTuple):
-    """What one resource is like at a glance: Unix ms of its last message, ms its oldest due scope has waited, tokens, micros.
+class ResourceSummary(NamedTuple):
+    """What one resource is like: Unix ms of its last message, ms its oldest due scope has waited, tokens, micros.
 
     `window` is what is raw and in chunks, where one scope holds all of it; what is raw only in a memory of many scopes.
     """
@@ -36,41 +42,122 @@ def lags(keys: Keys, now: int, most: int) -> Steps[dict[str, int]]:
     found: dict[str, int] = {}
     for key in (keys.due_observe, keys.due_reflect):
         pairs = yield from as_pairs("ZRANGE", key, "(-inf", now, "BYSCORE", "LIMIT", 0, most, "WITHSCORES")
-        for name, score in _scopes(pairs):
+        for member, score in pairs:
+            name = member.decode("utf-8", "replace")
+            if not Scope.is_one(name):  # who may mark a scope due may write any bytes there
+                continue
             urgent = due.URGENT_MS if score <= now - due.URGENT_MS else 0
             resource = Scope.parse(name).resource
             found[resource] = max(found.get(resource, 0), now - urgent - int(score))
     return found
 
 
-def _scopes(pairs: Sequence[Pair]) -> list[tuple[str, float]]:
-    """Without what no scope can be called: who may mark a scope due may write any bytes there."""
-    named = [(name.decode("utf-8", "replace"), score) for name, score in pairs]
-    return [(name, score) for name, score in named if Scope.is_one(name)]
-
-
-def newest(keys: Keys, most: int) -> Steps[tuple[int, list[str]]]:
+def newest(keys: Keys, most: int) -> Batch[tuple[int, list[str]]]:
     """How many resources workers have met, and the `most` of them they looked at last."""
-    last = as_list("ZRANGE", keys.resources, 0, most - 1, "REV")
-    count, names = yield from batch(as_int("ZCARD", keys.resources), last, atomic=False)
-    return count, [name.decode() for name in names]
+    return _newest(keys.resources, most)
 
 
-def glances(keys: Keys, resources: Sequence[str], waited: Mapping[str, int], now: int) -> Steps[list[Glance]]:
-    """One glance at each of some resources, four commands each; who holds what is not ours is left out."""
-    found = yield from of_many(partial(_glance, keys, waited, now), resources)
+def _newest(index: str, most: int) -> Batch[tuple[int, list[str]]]:
+    last = as_list("ZRANGE", index, 0, most - 1, "REV").then(lambda names: [name.decode() for name in names])
+    return batch(as_int("ZCARD", index), last, atomic=False)
+
+
+def summaries(
+    keys: Keys, resources: Sequence[str], waited: Mapping[str, int], now: int
+) -> Steps[list[ResourceSummary]]:
+    """A summary of each of some resources, four commands each; who holds what is not ours is left out."""
+    found = yield from of_many(partial(_summary, keys, waited, now), resources)
     return [*found.values()]
 
 
-def _glance(keys: Keys, waited: Mapping[str, int], now: int, resource: str) -> Batch[Glance]:
+def _summary(keys: Keys, waited: Mapping[str, int], now: int, resource: str) -> Batch[ResourceSummary]:
     of = keys.of(resource)
     return batch(
         as_pairs("ZRANGE", of.threads, 0, 0, "REV", "WITHSCORES"),
         as_int("HGET", of.tokens, "*"),
         as_int("HGET", of.record(Scope(resource)), "chunk_tokens"),
         as_int("HGET", keys.spent_by(spending.day_of(now), resource), "all|micros"),
-    ).then(lambda said: Glance(resource, _heard(said[0], now), waited.get(resource, 0), said[1] + said[2], said[3]))
+    ).then(
+        lambda said: ResourceSummary(
+            resource, _heard(said[0], now), waited.get(resource, 0), said[1] + said[2], said[3]
+        )
+    )
 
 
 def _heard(last: Sequence[Pair], now: int) -> int:
     return int(max(0, min(last[0][1], now))) if last else 0
+
+
+class Level(NamedTuple):
+    """How full one scope is: its unsealed tokens, and its record."""
+
+    unsealed: int
+    record: Record
+
+
+class Tiers(NamedTuple):
+    """How full a resource's memory is, `scopes` apart; `unsealed` tokens are those of all threads.
+
+    `rejected` entries stand in its quarantine. Of a resource in thread scope, `left_out` threads were not looked at.
+    """
+
+    unsealed: int
+    rejected: int
+    scopes: tuple[Level, ...]
+    left_out: int = 0
+
+
+class Elsewhere(NamedTuple):
+    """How many `resources` the workers know, and what stands in quarantines without a label of their own, and in nobody's."""
+
+    resources: int
+    rejected: int
+    unknown: int
+
+
+def tiers(keys: Keys, resources: Sequence[str]) -> Steps[dict[str, Tiers]]:
+    """How full some resources' memories are. Of many threads in thread scope, those that were heard of last are read.
+
+    A resource whose keys hold what is not ours is left out.
+    """
+    found = yield from of_many(partial(_tiers, keys), resources)
+    threaded = [name for name, (word, _) in found.items() if word == b"thread"]
+    most = max(1, THREADS // max(1, len(threaded)))
+    listed = yield from of_many(lambda name: _newest(keys.of(name).threads, most), threaded)
+    scopes = [Scope(name, thread) for name, (_, some) in listed.items() for thread in some]
+    levels = yield from of_many(lambda scope: _level(keys.of(scope.resource), scope, scope.thread or ""), scopes)
+    whole = {name: each for name, (word, each) in found.items() if word != b"thread"}
+    for name, (there, some) in listed.items():
+        own = tuple(level for thread in some if (level := levels.get(Scope(name, thread))))
+        if len(own) == len(some):
+            whole[name] = found[name][1]._replace(scopes=own, left_out=there - len(some))
+    return whole
+
+
+def _tiers(keys: Keys, resource: str) -> Batch[tuple[bytes | None, Tiers]]:
+    of = keys.of(resource)
+    level, rejected = _level(of, Scope(resource), "*"), as_int("LLEN", of.rejected)
+    found = batch(level, rejected).then(lambda said: Tiers(said[0].unsealed, said[1], (said[0],)))
+    return batch(as_bytes("GET", of.scope), found)
+
+
+def _level(of: ResourceKeys, scope: Scope, counter: str) -> Batch[Level]:
+    record = as_hash("HGETALL", of.record(scope)).then(as_record)
+    return batch(as_int("HGET", of.tokens, counter), record).then(_believed)
+
+
+def _believed(said: tuple[int, Record]) -> Level:
+    unsealed, record = said
+    totals = (record.chunk_tokens, record.observation_tokens, record.reflection_tokens, record.observed_tokens)
+    if max(map(abs, (unsealed, *totals))) > _MOST:
+        raise ValueError("no memory holds so many tokens")
+    return Level(unsealed, record)
+
+
+def elsewhere(keys: Keys, known: Sequence[str]) -> Steps[Elsewhere]:
+    """What is to be said of all together: the quarantines are those of the last ones looked at, without the `known`."""
+    unmet = as_int("LLEN", keys.of(UNKNOWN).rejected)
+    (resources, found), unknown = yield from batch(newest(keys, ELSEWHERE), unmet, atomic=False)
+    names = [name for name in found if name not in {*known, UNKNOWN}]
+    sizes = yield from of_many(lambda name: as_int("LLEN", keys.of(name).rejected), names)
+    return Elsewhere(resources, sum(sizes.values()), unknown)

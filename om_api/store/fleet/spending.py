@@ -15,11 +15,10 @@ from om_api.domain.errors import StoreError
 from om_api.store.driver.replies import as_fields, as_hash, nothing, write
 from om_api.store.driver.steps import Batch, Steps, Verb, each
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.server_clock import ServerClock
+from om_api.store.memory.push import ServerClock
 
 KEPT_S = 400 * 86_400
 DAY_MS = 86_400_000
-WHATS = ("calls", "failed", "input", "cached", "output", "micros", "unpriced")
 _TRIES = 5
 _SAFE = "._:/@+-"
 _SLICE = 500

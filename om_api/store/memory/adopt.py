@@ -16,8 +16,7 @@ from om_api.store.driver.replies import Pair, as_fields, as_list, as_pairs, serv
 from om_api.store.driver.steps import Steps, Verb, batch, each
 from om_api.store.memory import quarantine
 from om_api.store.memory.keys import WINDOW_MS, Keys
-from om_api.store.memory.push import TRIES, new_signing_key
-from om_api.store.memory.server_clock import ServerClock
+from om_api.store.memory.push import TRIES, ServerClock, new_signing_key
 
 _SETS = 100  # asked at once whether they cover a member
 

@@ -1,4 +1,4 @@
-"""Ending a memory: a whole resource, one thread of it, or one that has been idle for too long."""
+"""Ending a memory, or a part of it: a whole resource, one thread, one observation, or what has been idle for too long."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import msgspec
 
 from om_api.domain.errors import StoreError
 from om_api.domain.values import Outcome, Scope, Stored, new_id
-from om_api.store.driver.replies import as_hash, as_int, as_list, command, says, scored, word, write
+from om_api.store.driver.replies import as_hash, as_int, as_list, command, outcome, says, scored, word, write
 from om_api.store.driver.steps import Steps, Verb, batch, exact, if_permitted
 from om_api.store.memory import due, model_cooldown
-from om_api.store.memory.content import Content, WaitingChunk, content
+from om_api.store.memory.content import Content, content
 from om_api.store.memory.decoding import as_generation, unsealed_threads
 from om_api.store.memory.keys import WINDOW_MS, Keys, ResourceKeys
 from om_api.store.memory.quarantine import PLACEHOLDER, as_rejected
@@ -106,7 +106,7 @@ def _names(of: ResourceKeys, threads: Iterable[str], memories: Sequence[Content]
         scope = memory.scope
         names += [of.chunks(scope), of.observations(scope), of.reflections(scope), of.draft(scope)]
         for part in memory.chunks:
-            names += [of.chunk(part.chunk), of.sealed(part.chunk), *_locks(of, [part.chunk])]
+            names += [of.chunk(part.id), of.sealed(part.id), *_locks(of, [part.id])]
         names += [of.source(stored.observation.id) for stored in memory.observations]
         names += _notes(of, memory.observations)
         for n, history in memory.histories.items():
@@ -156,68 +156,49 @@ def clear_thread(keys: Keys, scope: Scope, thread: str, now_ms: int, count: Call
             as_int("HGET", of.tokens, "#" + thread), as_list("LRANGE", of.rejected, 0, -1)
         )
         entries = [entry for entry in quarantine if as_rejected(entry).thread_id == thread]
-        own = _of_thread(memory, thread)
-        names, args = _part(of, memory, thread, own, now_ms), _words(memory, thread, own, count, entries)
+        own = memory.of_thread(thread)
+        names, args = _part(of, own, thread, now_ms), _words(own, thread, count, entries)
         said = "resource" if scope.thread is None else "thread"
         version = [said, memory.epoch, new_id(), memory.seq, memory.generation]
         if (yield from Verb("clear_thread", names, [*version, thread, *args], says(b"cleared"))):
             with suppress(StoreError):  # it is cleared; whoever takes the hint up finds nothing
                 yield from write(("ZREM", keys.adopt, of.messages(thread)))
             sealed = sum(chunk.messages for chunk in own.chunks)
-            return Cleared(Outcome.CLEARED, unsealed + sealed, len(own.observations), _merged(memory, own))
+            return Cleared(Outcome.CLEARED, unsealed + sealed, len(own.observations), _merged(own))
         scope = as_scope(scope.resource, thread, (yield from stored_scope(keys, scope.resource)) or said)
     raise StoreError(f"{scope} changes faster than it can be cleared: repeat.", stored=False)
 
 
-class _Own(NamedTuple):
-    """What of a memory is one thread's; `past` observations are in the history of a generation."""
-
-    chunks: list[WaitingChunk]
-    observations: list[Stored]
-    past: list[Stored]
-
-
-def _of_thread(memory: Content, thread: str) -> _Own:
-    past = [stored for history in memory.histories.values() for stored in history]
-    return _Own(
-        [chunk for chunk in memory.chunks if chunk.thread == thread],
-        *(
-            [stored for stored in some if stored.observation.thread_id == thread]
-            for some in (memory.observations, past)
-        ),
-    )
-
-
-def _part(of: ResourceKeys, memory: Content, thread: str, own: _Own, now_ms: int) -> list[str]:
-    scope, stored = memory.scope, [*own.observations, *own.past]
-    histories = [of.reflected(scope, n) for n in memory.histories]
+def _part(of: ResourceKeys, own: Content, thread: str, now_ms: int) -> list[str]:
+    scope, stored = own.scope, [*own.observations, *own.history]
+    histories = [of.reflected(scope, n) for n in own.histories]
     names = [of.tokens, of.record(scope), of.messages(thread), of.chunks(scope), of.observations(scope)]
     names += [of.reflections(scope), of.threads, of.rejected, of.scope, *histories]
     names += [of.draft(scope), *_thread_names(of, thread, now_ms)]
-    names += [name for chunk in own.chunks for name in (of.chunk(chunk.chunk), of.sealed(chunk.chunk))]
-    names += _locks(of, (chunk.chunk for chunk in own.chunks))
+    names += [name for chunk in own.chunks for name in (of.chunk(chunk.id), of.sealed(chunk.id))]
+    names += _locks(of, (chunk.id for chunk in own.chunks))
     names += [*(of.source(each.observation.id) for each in stored), *_notes(of, stored)]
     if scope.thread is not None:  # nothing of the memory is another thread's
         names += [of.record(scope), of.reflections(scope), *histories]
     return names
 
 
-def _words(memory: Content, thread: str, own: _Own, count: Callable[[str], int], entries: Sequence[bytes]) -> list[Any]:
-    stored = [*own.observations, *own.past]
-    args: list[Any] = [len(memory.histories), len(own.chunks), len(stored), len(entries)]
-    args += [word for chunk in own.chunks for word in (chunk.chunk, chunk.tokens)]
+def _words(own: Content, thread: str, count: Callable[[str], int], entries: Sequence[bytes]) -> list[Any]:
+    stored = [*own.observations, *own.history]
+    args: list[Any] = [len(own.histories), len(own.chunks), len(stored), len(entries)]
+    args += [word for chunk in own.chunks for word in (chunk.id, chunk.tokens)]
     args += [word for each in stored for word in (exact(each.seq), each.observation.tokens)]
     args += entries
     gone = {each.observation.id for each in stored}
-    for n, member in memory.generations:
+    for n, member in own.generations:
         args += _rewritten(n, member, thread, gone, count)
     return args
 
 
-def _merged(memory: Content, own: _Own) -> tuple[str, ...]:
+def _merged(own: Content) -> tuple[str, ...]:
     """Of what is cleared, what a reflection has merged: what stands outside of any section is of several threads."""
-    common = _FOLDED.sub("", as_generation(memory.generations[-1][1]).text).strip() if memory.generations else ""
-    return tuple(stored.observation.id for stored in own.past) if common else ()
+    common = _FOLDED.sub("", own.in_force.text).strip() if own.in_force else ""
+    return tuple(stored.observation.id for stored in own.history) if common else ()
 
 
 def _rewritten(n: int, member: bytes, thread: str, gone: Collection[str], count: Callable[[str], int]) -> list[Any]:
@@ -235,3 +216,13 @@ def _rewritten(n: int, member: bytes, thread: str, gone: Collection[str], count:
 def without_thread(text: str, thread: str) -> str:
     """A generation's text without one thread's sections."""
     return _FOLDED.sub(lambda found: "" if found[1] == thread else found[0], text)
+
+
+def forget(keys: Keys, scope: Scope, epoch: str, stored: Stored) -> Steps[Outcome]:
+    """Remove one observation, the messages behind it and its quarantine entry, because their owner says so."""
+    of, name = keys.of(scope.resource), stored.observation.id
+    quarantined = yield from as_list("LRANGE", of.rejected, 0, -1)
+    entries = [entry for entry in quarantined if as_rejected(entry).observation == name]
+    names = [of.record(scope), of.observations(scope), of.source(name), of.draft(scope), of.rejected]
+    args = [epoch, exact(stored.seq), stored.observation.tokens, *entries]
+    return (yield from Verb("forget", names, args, outcome))

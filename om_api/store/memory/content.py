@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from om_api.domain.values import Scope, Stored
-from om_api.store.driver.replies import as_fields, as_hash, as_list, as_pairs
+from om_api.domain.values import Chunk, Generation, Scope, Stored
+from om_api.store.driver.replies import as_hash, as_pairs
 from om_api.store.driver.steps import Steps, batch, by_name, each
-from om_api.store.memory.decoding import as_stored
+from om_api.store.memory.decoding import as_chunk, as_generation, as_stored
 from om_api.store.memory.keys import Keys, histories
-
-
-class WaitingChunk(NamedTuple):
-    """A chunk that is not activated yet: whose messages it holds, their tokens, how many they are."""
-
-    chunk: str
-    thread: str
-    tokens: int
-    messages: int
 
 
 class Content(NamedTuple):
@@ -27,24 +19,44 @@ class Content(NamedTuple):
     epoch: str
     seq: str
     generation: str
-    chunks: list[WaitingChunk]
+    chunks: list[Chunk]
     observations: list[Stored]
     generations: list[tuple[int, bytes]]
     histories: dict[int, list[Stored]]
+
+    @property
+    def in_force(self) -> Generation | None:
+        """The newest generation."""
+        return as_generation(self.generations[-1][1]) if self.generations else None
+
+    @property
+    def history(self) -> list[Stored]:
+        """What its generations stand for, as far as it has not expired."""
+        return [stored for history in self.histories.values() for stored in history]
+
+    def of_thread(self, thread: str) -> Content:
+        """The same with the chunks and observations of one thread alone."""
+        chunks = [chunk for chunk in self.chunks if chunk.thread == thread]
+        histories = {n: _of_thread(history, thread) for n, history in self.histories.items()}
+        return self._replace(chunks=chunks, observations=_of_thread(self.observations, thread), histories=histories)
+
+
+def _of_thread(stored: Iterable[Stored], thread: str) -> list[Stored]:
+    return [each for each in stored if each.observation.thread_id == thread]
 
 
 def content(keys: Keys, scope: Scope) -> Steps[Content]:
     """Read a scope's memory, in two round trips; the second cannot be of another memory unless the epoch is."""
     of = keys.of(scope.resource)
     names, record, observations, generations = yield from batch(
-        as_list("ZRANGE", of.chunks(scope), 0, -1),
+        as_pairs("ZRANGE", of.chunks(scope), 0, -1, "WITHSCORES"),
         as_hash("HGETALL", of.record(scope)),
         as_pairs("ZRANGE", of.observations(scope), 0, -1, "WITHSCORES").then(as_stored),
         as_pairs("ZRANGE", of.reflections(scope), 0, -1, "WITHSCORES"),
     )
     reached = record.get(b"generation", b"0").decode()
     chunks, replaced = yield from batch(
-        each(as_fields("HMGET", of.chunk(name.decode()), "thread", "tokens", "messages") for name in names),
+        each(as_hash("HGETALL", of.chunk(name.decode())) for name, _ in names),
         by_name(histories(int(reached)), lambda n: as_pairs("ZRANGE", of.reflected(scope, n), 0, -1, "WITHSCORES")),
         atomic=False,
     )
@@ -53,10 +65,7 @@ def content(keys: Keys, scope: Scope) -> Steps[Content]:
         record.get(b"epoch", b"").decode(),
         record.get(b"seq", b"0").decode(),
         reached,
-        [
-            WaitingChunk(name.decode(), (thread or b"").decode(), int(tokens or 0), int(messages or 0))
-            for name, (thread, tokens, messages) in zip(names, chunks, strict=True)
-        ],
+        [as_chunk(name.decode(), seq, said) for (name, seq), said in zip(names, chunks, strict=True)],
         observations,
         [(int(n), member) for member, n in generations],
         {n: as_stored(pairs) for n, pairs in replaced.items()},

@@ -1,7 +1,8 @@
-"""What a reader decoded at its last look: a member that it meets again in its old place is not decoded again."""
+"""What a reader decoded at its last look, and its weight: a member met again in its old place is not decoded again."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
@@ -12,11 +13,14 @@ from om_api.domain.messages import Message
 from om_api.domain.values import Stored
 from om_api.store.driver.replies import Pair
 from om_api.store.driver.steps import pack
-from om_api.store.memory import footprint
 from om_api.store.memory.context_query import HeldMemory
 from om_api.store.memory.decoding import as_record, message_of, stored_of
 
 T = TypeVar("T")
+_ENTRY = 1_200  # an empty message: its member, score, value, block and turn, and its place in the lists of them
+_RENDERED = 3  # where tags are escaped what is said stands in the value, in a block, and in a turn or the text of all
+_NAME = 60  # an id of usual length
+FIELD = 150  # a field of a hash, without its value
 
 
 class Met(NamedTuple, Generic[T]):
@@ -43,13 +47,13 @@ class Met(NamedTuple, Generic[T]):
             old.ordered and len(fresh) == len(new) and not fresh & old.members and _ascend([*old.pairs[-1:], *new])
         )
         values = [decode(pair) for pair in new]
-        weight = old.weight + sum(map(footprint.of, new, values))
+        weight = old.weight + sum(map(weight_of, new, values))
         return Met([*old.pairs, *new], [*old.values, *values], old.members | fresh, ordered, weight)
 
     def _first(self, n: int) -> Met[T]:
         pairs, values = self.pairs[:n], self.values[:n]
         members = frozenset(member for member, _ in pairs)
-        return Met(pairs, values, members, self.ordered or not n, sum(map(footprint.of, pairs, values)))
+        return Met(pairs, values, members, self.ordered or not n, sum(map(weight_of, pairs, values)))
 
 
 _NOTHING: Met[Any] = Met([], [])
@@ -72,7 +76,7 @@ class Past:
     @property
     def weight(self) -> int:
         """About how many bytes of memory is taken by what was met, with what is rendered of it."""
-        ready = sum(map(footprint.of_hash, self.held.ready.values())) if self.held else 0
+        ready = sum(map(weight_of_hash, self.held.ready.values())) if self.held else 0
         return self.beside + ready + self._observations.weight + sum(met.weight for met in self._messages.values())
 
     def holds(self, thread: str) -> bool:
@@ -108,3 +112,38 @@ def _in_order(met: Met[Message | None]) -> list[Message]:
         unique = {member: (score, member, value) for (member, score), value in zip(met.pairs, met.values, strict=True)}
         values = [value for _, _, value in sorted(unique.values(), key=lambda entry: entry[:2])]
     return [message for message in values if message is not None]
+
+
+def weight_of(pair: Pair, value: object) -> int:
+    """About how many bytes of memory a member takes, with what it says and what is rendered of that."""
+    return _ENTRY + len(pair[0]) + _said(value)
+
+
+def weight_of_hash(fields: Mapping[bytes, bytes]) -> int:
+    """What a hash takes that is kept as it was read."""
+    return FIELD * len(fields) + sum(map(len, fields.values()))
+
+
+def _said(value: object) -> int:
+    if isinstance(value, Message):
+        beside = _deep(value.metadata) if value.metadata else 0
+        if isinstance(value.content, str):
+            return beside + _RENDERED * sys.getsizeof(value.content)
+        return beside + _RENDERED * _deep(value.content)
+    if isinstance(value, Stored):
+        said = value.observation
+        return _RENDERED * sys.getsizeof(said.text) + _NAME * len(said.message_ids)
+    return 0
+
+
+def _deep(value: Any) -> int:
+    """What nested lists and dicts take, with all that is in them but names: of these the decoder makes one for all."""
+    size, waiting = 0, [value]
+    while waiting:
+        one = waiting.pop()
+        size += sys.getsizeof(one)
+        if isinstance(one, dict):
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+    return size

@@ -79,18 +79,9 @@ def stored_of(pair: Pair) -> Stored:
     return Stored(seq, as_observation(member), member)
 
 
-_observation = msgspec.json.Decoder(Observation)
-_generation = msgspec.json.Decoder(Generation)
-
-
-def as_observation(member: bytes) -> Observation:
-    """An observation from its JSON; fields we do not know are left where they are."""
-    return _observation.decode(member)
-
-
-def as_generation(member: bytes) -> Generation:
-    """A generation from its JSON."""
-    return _generation.decode(member)
+# from their JSON; fields we do not know are left where they are
+as_observation = msgspec.json.Decoder(Observation).decode
+as_generation = msgspec.json.Decoder(Generation).decode
 
 
 def messages_of(members: Sequence[Pair], thread: str, resource: str) -> list[Message]:

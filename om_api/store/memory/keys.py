@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from om_api.domain.values import ID_PATTERN, Scope
@@ -15,11 +16,32 @@ HISTORIES = 10_000
 WINDOW_MS = 600_000  # ids are remembered by the ten minutes of server time in which they were accepted
 
 
+def _named(kind: str) -> Callable[[Keys | ResourceKeys, str], str]:
+    def key(self: Keys | ResourceKeys, name: str) -> str:
+        return f"{self.base}:{kind}:{name}"
+
+    return key
+
+
+def _of_scope(kind: str) -> Callable[[ResourceKeys, Scope], str]:
+    def key(self: ResourceKeys, scope: Scope) -> str:
+        return f"{self.base}:{kind}{_tail(scope)}"
+
+    return key
+
+
 class Keys:
     """Key names under one prefix. The braces are part of a key: all keys of a resource share a Cluster slot."""
 
+    tick = _named(
+        "lock:tick"
+    )  # the guard of a tick: who sets it runs, other beats' runs of the same time slot end at once
+    ticked = _named("lock:ticked")  # when a tick ran last, and how often it should
+    worker = _named("lock:worker")  # that a worker process lives; gone a lease after it does not
+    told = _named("lock:told")  # that something was told, so that no other process tells it again
+
     def __init__(self, prefix: str = "cortex:om") -> None:
-        self.prefix = prefix
+        self.prefix = self.base = prefix
         self.due_observe = f"{prefix}:due:observe"
         self.due_reflect = f"{prefix}:due:reflect"
         self.adopt = f"{prefix}:adopt"
@@ -32,22 +54,9 @@ class Keys:
         self.events = f"{prefix}:events"
         self.counted = f"{prefix}:counted"
         self.measured = f"{prefix}:measured"
-        self.any_older_messages = f"{prefix}:messages:*"
         escaped = re.escape(prefix)
         self._messages = re.compile(rf"{escaped}:\{{({_ID})\}}:messages:({_ID})")
         self._older = re.compile(rf"{escaped}:messages:({_ID})")
-
-    def tick(self, name: str) -> str:
-        """The guard of a tick: whoever sets it runs, other beats' runs of the same time slot end at once."""
-        return f"{self.prefix}:lock:tick:{name}"
-
-    def ticked(self, name: str) -> str:
-        """When a tick ran last, and how often it should."""
-        return f"{self.prefix}:lock:ticked:{name}"
-
-    def worker(self, name: str) -> str:
-        """That a worker process lives; gone a lease after it does not."""
-        return f"{self.prefix}:lock:worker:{name}"
 
     def breaker(self, name: str) -> str:
         """What is known of a model's failures and refusals; `name` as `safe_name` writes it."""
@@ -68,10 +77,6 @@ class Keys:
     def counted_by(self, resource: str) -> str:
         """What happened to one resource, counted; `counted` is of all together. No braces: it is no part of a memory."""
         return f"{self.counted}:{resource}"
-
-    def told(self, what: str) -> str:
-        """That something was told, so that no other process tells it again."""
-        return f"{self.prefix}:lock:told:{what}"
 
     def of(self, resource: str) -> ResourceKeys:
         """The keys of one resource."""
@@ -94,7 +99,20 @@ class MessagesKey(NamedTuple):
 
 
 class ResourceKeys:
-    """Key names of one resource; `tail` is `:<t>` for what thread scope keeps apart."""
+    """Key names of one resource; `:<t>` is behind what thread scope keeps apart."""
+
+    messages = _named("messages")  # of a thread, tier 1: what is raw and not yet sealed
+    thread = _named("thread")  # its current task, suggested response, title and metadata
+    sources = _named("sources")  # which observations of a thread have a source; expires with the last of them
+    chunk = _named("chunk")  # what a chunk is and, once ready, says
+    sealed = _named("sealed")  # the messages a chunk covers
+    source = _named("source")  # the messages behind an activated observation
+    lock = _named("lock")  # a short lease on something that costs money to do twice
+    record = _of_scope("record")  # a scope's bookkeeping
+    chunks = _of_scope("chunks")  # sealed and not yet activated, by seq of sealing
+    observations = _of_scope("observations")  # tier 2, by seq drawn at activation
+    draft = _of_scope("draft")  # a reflection thought ahead of need; losing it costs a model call, so it may expire
+    reflections = _of_scope("reflections")  # tier 3, by generation number
 
     def __init__(self, base: str) -> None:
         self.base = base
@@ -103,61 +121,13 @@ class ResourceKeys:
         self.threads = f"{base}:threads"
         self.rejected = f"{base}:rejected"
 
-    def messages(self, thread: str) -> str:
-        """Tier 1: what is raw and not yet sealed."""
-        return f"{self.base}:messages:{thread}"
-
     def seen(self, thread: str, window: int) -> str:
         """The ids accepted in one window."""
         return f"{self.base}:seen:{thread}:{window}"
 
-    def thread(self, thread: str) -> str:
-        """A thread's current task, suggested response, title and metadata."""
-        return f"{self.base}:thread:{thread}"
-
-    def sources(self, thread: str) -> str:
-        """Which observations of a thread have a source; expires with the last of them."""
-        return f"{self.base}:sources:{thread}"
-
-    def chunk(self, chunk: str) -> str:
-        """What a chunk is and, once ready, says."""
-        return f"{self.base}:chunk:{chunk}"
-
-    def sealed(self, chunk: str) -> str:
-        """The messages a chunk covers."""
-        return f"{self.base}:sealed:{chunk}"
-
-    def source(self, observation: str) -> str:
-        """The messages behind an activated observation."""
-        return f"{self.base}:source:{observation}"
-
-    def lock(self, what: str) -> str:
-        """A short lease on something that costs money to do twice."""
-        return f"{self.base}:lock:{what}"
-
     def staged(self, transfer: str, name: str) -> str:
         """Where an import writes what is to be the key `name` of this resource; nobody reads it there, and it expires."""
         return f"{self.base}:import:{transfer}:{name.removeprefix(self.base + ':')}"
-
-    def record(self, scope: Scope) -> str:
-        """A scope's bookkeeping."""
-        return f"{self.base}:record{_tail(scope)}"
-
-    def chunks(self, scope: Scope) -> str:
-        """Sealed and not yet activated, by seq of sealing."""
-        return f"{self.base}:chunks{_tail(scope)}"
-
-    def observations(self, scope: Scope) -> str:
-        """Tier 2, by seq drawn at activation."""
-        return f"{self.base}:observations{_tail(scope)}"
-
-    def draft(self, scope: Scope) -> str:
-        """A reflection thought ahead of need; losing it costs a model call, so it may expire."""
-        return f"{self.base}:draft{_tail(scope)}"
-
-    def reflections(self, scope: Scope) -> str:
-        """Tier 3, by generation number."""
-        return f"{self.base}:reflections{_tail(scope)}"
 
     def reflected(self, scope: Scope, generation: int) -> str:
         """The observations that a generation replaced."""

@@ -15,8 +15,7 @@ from om_api.store.driver.replies import says
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.memory import activate, clear, due, reading, requests, scope_state
 from om_api.store.memory.content import Content, content
-from om_api.store.memory.decoding import as_generation
-from om_api.store.memory.keys import Keys
+from om_api.store.memory.keys import Keys, ResourceKeys
 
 _SECTION = re.compile(r"<thread id=\"([^\"]+)\">\n?(.*?)\n?</thread>", re.DOTALL)
 
@@ -42,7 +41,7 @@ def migrate(keys: Keys, resource: str, to: str, count: Callable[[str], int], now
     waiting = {}
     for scope in olds:
         waiting[scope] = yield from requests.requests(keys, scope)
-    if not (yield from Verb("migrate", *_call(keys, resource, to, parts, news, count, now), says(b"migrated"))):
+    if not (yield from Verb("migrate", *_call(keys.of(resource), to, parts, news, count, now), says(b"migrated"))):
         return Outcome.SUPERSEDED
     for scope, asked in waiting.items():
         yield from requests.hand_on(keys, scope, asked, scopes)
@@ -83,38 +82,25 @@ class _New(NamedTuple):
 
 def _to_threads(part: Content, threads: Sequence[str]) -> list[_New]:
     # A reflection is of all threads. Each gets its own sections; what stands outside of sections is common and goes to all.
-    generation, history = _generation(part), _history(part)
+    generation = part.in_force
     text = generation.text if generation else ""
     sections: dict[str, list[str]] = {}
     for name, body in _SECTION.findall(text):
         sections.setdefault(name, []).append(body.strip())
     common = _SECTION.sub("", text).strip()
-    met = (stored.observation.thread_id for stored in (*part.observations, *history))
+    met = (stored.observation.thread_id for stored in (*part.observations, *part.history))
     news = []
     for name in sorted({*threads, *sections, *met}):
         lead = "\n".join(piece for piece in (common, *sections.get(name, [])) if piece)
-        own, past = (_of_thread(stored, name) for stored in (part.observations, history))
-        if own or past or lead:
-            news.append(_New(Scope(part.scope.resource, name), own, past, lead, generation))
+        own = part.of_thread(name)
+        if own.observations or own.history or lead:
+            scope = Scope(part.scope.resource, name)
+            news.append(_New(scope, own.observations, own.history, lead, generation))
     return news
 
 
-def _generation(part: Content) -> Generation | None:
-    """The generation in force."""
-    return as_generation(part.generations[-1][1]) if part.generations else None
-
-
-def _history(part: Content) -> list[Stored]:
-    """What its generations stand for, as far as it has not expired."""
-    return [stored for history in part.histories.values() for stored in history]
-
-
-def _of_thread(stored: Sequence[Stored], thread: str) -> list[Stored]:
-    return [each for each in stored if each.observation.thread_id == thread]
-
-
 def _to_pool(resource: str, parts: Sequence[Content]) -> _New:
-    generations = {part.scope.thread: found for part in parts if (found := _generation(part))}
+    generations = {part.scope.thread: found for part in parts if (found := part.in_force)}
     leads = [
         f'<thread id="{thread}">\n{generation.text}\n</thread>'
         for thread, generation in generations.items()
@@ -122,7 +108,7 @@ def _to_pool(resource: str, parts: Sequence[Content]) -> _New:
     ]
     newest = max(generations.values(), key=lambda generation: generation.created_at, default=None)
     observations = _by_time([stored for part in parts for stored in part.observations])
-    history = _by_time([stored for part in parts for stored in _history(part)])
+    history = _by_time([stored for part in parts for stored in part.history])
     return _New(Scope(resource), observations, history, "\n".join(leads), newest)
 
 
@@ -131,15 +117,13 @@ def _by_time(stored: list[Stored]) -> list[Stored]:
 
 
 def _call(
-    keys: Keys,
-    resource: str,
+    of: ResourceKeys,
     to: str,
     parts: Sequence[Content],
     news: Sequence[_New],
     count: Callable[[str], int],
     now: RecordedSettings,
 ) -> tuple[list[str], list[Any]]:
-    of = keys.of(resource)
     names = [of.scope, of.tokens]
     for scope in [*(part.scope for part in parts), *(new.scope for new in news)]:
         names += [of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,7 +12,6 @@ from om_api.domain.values import Scope
 from om_api.domain.wire import EncodedMessage, fingerprint
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.memory.keys import WINDOW_MS, Keys
-from om_api.store.memory.server_clock import ServerClock
 
 BATCH = 500  # messages of one script call; a larger batch is several calls
 TRIES = 5
@@ -24,6 +24,25 @@ class Pushed(NamedTuple):
     duplicates: tuple[str, ...]
     due: tuple[str, ...]
     now: int
+
+
+class ServerClock:
+    """The server's clock as last seen, so that a push can name the window it belongs to."""
+
+    def __init__(self) -> None:
+        self.offset_ms = 0
+
+    def window(self) -> int:
+        """The number of the ten minutes the server is believed to be in."""
+        return self.ms() // WINDOW_MS
+
+    def ms(self) -> int:
+        """The time the server is believed to have."""
+        return int(time.time() * 1000 + self.offset_ms)
+
+    def seen(self, now_ms: int) -> None:
+        """Learn the server's time from a reply."""
+        self.offset_ms = now_ms - int(time.time() * 1000)
 
 
 def push(
@@ -63,7 +82,6 @@ def new_signing_key() -> str:
 
 
 def _by_thread(messages: Sequence[EncodedMessage]) -> dict[str, list[EncodedMessage]]:
-    """Messages by thread, threads in order of first appearance."""
     threads: dict[str, list[EncodedMessage]] = {}
     for each in messages:
         threads.setdefault(each.message.thread_id, []).append(each)
@@ -71,7 +89,6 @@ def _by_thread(messages: Sequence[EncodedMessage]) -> dict[str, list[EncodedMess
 
 
 def _words(resource: str, threads: Mapping[str, Sequence[EncodedMessage]]) -> list[Any]:
-    """The messages as the script is told of them."""
     words: list[Any] = []
     for thread, own in threads.items():
         words += [thread, str(Scope(resource, thread)), len(own)]

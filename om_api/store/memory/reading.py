@@ -13,9 +13,8 @@ from om_api.domain.snapshot import Snapshot
 from om_api.domain.values import Chunk, Generation, Scope, Stored, ThreadState
 from om_api.store.driver.replies import Pair, as_bytes, as_float, as_hash, as_list, as_pairs, command
 from om_api.store.driver.steps import Batch, Steps, Verb, batch, each
-from om_api.store.memory import footprint
 from om_api.store.memory.context_query import EXCERPT_MESSAGES, OTHERS, Answers, HeldMemory, Names, answers, commands
-from om_api.store.memory.decode_cache import Past
+from om_api.store.memory.decode_cache import FIELD, Past, weight_of_hash
 from om_api.store.memory.decoding import as_chunk, as_generation, as_stored, as_thread, messages_of, unsealed_threads
 from om_api.store.memory.keys import Keys, ResourceKeys
 
@@ -123,7 +122,6 @@ def _assemble(
         others={name: some[-EXCERPT_MESSAGES:] for name, some in messages.items() if raw[name]},
         other_counts=_other_counts(known.scope, thread, unsealed, chunks),
         unsealed=unsealed,
-        unsealed_tokens=int(found.tokens.get(b"*", 0)),
         paused=b"*paused" in found.tokens,
         signing_key=found.tokens.get(b"*key", b"").decode("ascii", "ignore"),
         now=int(found.time[0]) * 1000 + int(found.time[1]) // 1000,
@@ -141,7 +139,7 @@ def _held(scope: Scope, thread: str, chunks: Sequence[Chunk], found: Answers) ->
 
 def _beside(found: Answers) -> int:
     reflected = _TIMES_REFLECTED * sum(map(len, found.reflections))
-    hashes = footprint.of_hash(found.record) + footprint.of_hash(found.state) + footprint.FIELD * len(found.tokens)
+    hashes = weight_of_hash(found.record) + weight_of_hash(found.state) + FIELD * len(found.tokens)
     return hashes + reflected
 
 

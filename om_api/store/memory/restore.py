@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -13,8 +13,10 @@ from om_api.store.driver.replies import outcome
 from om_api.store.driver.steps import Steps, Verb, exact
 from om_api.store.memory.content import Content, content
 from om_api.store.memory.decoding import as_generation
-from om_api.store.memory.keys import Keys
+from om_api.store.memory.keys import Keys, ResourceKeys
 from om_api.store.memory.lineage import difference
+
+_Back: TypeAlias = list[tuple[int, Stored]]  # each with the generation whose history holds it
 
 
 def restore(keys: Keys, scope: Scope, n: int, keep: int, ttl_s: int, now_ms: int) -> Steps[Outcome]:
@@ -41,11 +43,11 @@ def restore(keys: Keys, scope: Scope, n: int, keep: int, ttl_s: int, now_ms: int
         )
     back, away = _back(read, n, found.back), _away(read, n, found.away)
     made = _made(generations.get(n), n, reached + 1, now_ms, away)
-    return (yield from Verb("restore", *_call(keys, scope, read, made, back, away, keep, ttl_s), outcome))
+    return (yield from Verb("restore", *_call(keys.of(scope.resource), read, made, back, away, keep, ttl_s), outcome))
 
 
-def _back(read: Content, n: int, names: Collection[str]) -> list[tuple[int, Stored]]:
-    """What comes back, each with the generation whose history holds it, in the old order."""
+def _back(read: Content, n: int, names: Collection[str]) -> _Back:
+    """What comes back, in the old order."""
     found = [
         (number, stored)
         for number, _ in read.generations
@@ -88,29 +90,14 @@ def _made(was: Generation | None, n: int, number: int, now_ms: int, away: Sequen
 
 
 def _call(
-    keys: Keys,
-    scope: Scope,
-    read: Content,
-    made: Generation,
-    back: Sequence[tuple[int, Stored]],
-    away: Sequence[Stored],
-    keep: int,
-    ttl_s: int,
+    of: ResourceKeys, read: Content, made: Generation, back: _Back, away: Sequence[Stored], keep: int, ttl_s: int
 ) -> tuple[list[str], list[Any]]:
-    of = keys.of(scope.resource)
+    scope = read.scope
     histories: Mapping[int, int] = {n: place for place, n in enumerate(dict.fromkeys(n for n, _ in back), 1)}
     names = [of.record(scope), of.observations(scope), of.reflections(scope), of.draft(scope)]
     names += [of.reflected(scope, n) for n in (made.n, *histories)]
     grown = sum(stored.observation.tokens for _, stored in back) - sum(stored.observation.tokens for stored in away)
-    args: list[Any] = [
-        read.epoch,
-        read.generation,
-        new_id(),
-        msgspec.json.encode(made),
-        made.tokens,
-        grown,
-        keep,
-        ttl_s,
-    ]
-    args += [len(back), *(word for n, stored in back for word in (histories[n], exact(stored.seq), stored.member))]
+    args: list[Any] = [read.epoch, read.generation, new_id(), msgspec.json.encode(made), made.tokens]
+    args += [grown, keep, ttl_s, len(back)]
+    args += [word for n, stored in back for word in (histories[n], exact(stored.seq), stored.member)]
     return names, args + [word for stored in away for word in (exact(stored.seq), stored.member)]

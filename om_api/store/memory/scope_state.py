@@ -259,16 +259,12 @@ def side_view(keys: Keys, resource: str, looks: Sequence[ScopeState]) -> Steps[S
     rejected, dropped, observing, reflecting = yield from batch(
         as_int("LLEN", of.rejected), as_int("HGET", of.tokens, DROPPED), _any_of(chunks), _any_of(reflects)
     )
-    indexes, looked = yield from if_permitted(_scores(keys, scopes), ([], None))
+    places = each(as_float("ZSCORE", keys.due_observe, str(scope)) for scope in scopes)
+    met = as_float("ZSCORE", keys.resources, resource)
+    indexes, looked = yield from if_permitted(batch(places, met, atomic=False), ([], None))
     due = [score for score in indexes if score is not None and score <= looks[0].now]
-    return SideView(
-        scope=looks[0].word or "",
-        observing=observing,
-        reflecting=reflecting,
-        due_since=_due_since(min(due), looked or 0, looks[0].now) if due else None,
-        rejected=rejected,
-        dropped=dropped,
-    )
+    since = _due_since(min(due), looked or 0, looks[0].now) if due else None
+    return SideView(looks[0].word or "", observing, reflecting, since, rejected, dropped)
 
 
 def _any_of(locks: Sequence[str]) -> Batch[bool]:
@@ -282,9 +278,3 @@ def _due_since(score: float, looked: float, now: int) -> int:
     """
     urgent = now - score >= URGENT_MS and looked > score
     return int(score + URGENT_MS * urgent)
-
-
-def _scores(keys: Keys, scopes: Sequence[Scope]) -> Batch[tuple[list[float | None], float | None]]:
-    """Where each scope stands in the due index, and when the resource was looked at last."""
-    places = each(as_float("ZSCORE", keys.due_observe, str(scope)) for scope in scopes)
-    return batch(places, as_float("ZSCORE", keys.resources, scopes[0].resource), atomic=False)

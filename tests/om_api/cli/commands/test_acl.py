@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 import redis
 
-from om_api.store.fleet import acl_rules as rules
+from om_api.store.fleet import acl as rules
 from om_api.store.memory.keys import Keys
 
 WORD = re.compile(r"[A-Za-z0-9_-]{43}")

@@ -29,7 +29,7 @@ from om_api.store.audit.verify import verify
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.steps import Wait
 from om_api.store.fleet import breaker, rates
-from om_api.store.memory import chunks, clear, due, forget, migrate, reading, requests, scope_state
+from om_api.store.memory import chunks, clear, due, migrate, reading, requests, scope_state
 from om_api.store.memory.keys import queued
 
 
@@ -63,7 +63,7 @@ def test_a_cleared_thread_leaves_no_breach(store):
 def test_a_forgotten_observation_leaves_no_breach(store):
     filled(store)
     stored = store.run(reading.observations(store.keys, HAROLD))[0]
-    store.run(forget.forget(store.keys, HAROLD, record(store).epoch, stored))
+    store.run(clear.forget(store.keys, HAROLD, record(store).epoch, stored))
 
     assert breaches(store) == []
 

@@ -16,7 +16,7 @@ from servers import Server
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.scripts import load_all, provide
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.server_clock import ServerClock
+from om_api.store.memory.push import ServerClock
 
 FORGED = ["1e18", "-1e18", "-1", "0.5", "nan", "inf", "-inf", "x"]
 LONGEST_S = 2.0

@@ -58,16 +58,16 @@ def test_a_due_index_tells_how_many_are_due_and_how_long_the_first_of_them_waits
     marks = {"plain": now - 5_000, "later": now + 60_000, "urgent": now - HOUR_MS - 9_000}
     store.client.zadd(store.keys.due_observe, marks)
     store.client.zadd(store.keys.due_reflect, {"plain": now - 5_000})
-    found = store.run(health.indexed(store.keys))
+    found = store.run(health.waiting(store.keys))
 
-    assert [(waiting.what, waiting.due, size) for waiting, size in found] == [("observe", 2, 3), ("reflect", 1, 1)]
-    assert [waiting.longest for waiting, _ in found] == pytest.approx([9_000, 5_000], abs=1_000)
+    assert [(waiting.what, waiting.due, waiting.scopes) for waiting in found] == [("observe", 2, 3), ("reflect", 1, 1)]
+    assert [waiting.longest for waiting in found] == pytest.approx([9_000, 5_000], abs=1_000)
 
 
 def test_an_index_in_which_nothing_is_due_does_not_wait(store):
     store.client.zadd(store.keys.due_observe, {"later": time.time() * 1000 + 60_000})
 
-    assert store.run(health.waiting(store.keys)) == [Waiting("observe", 0, 0), Waiting("reflect", 0, 0)]
+    assert store.run(health.waiting(store.keys)) == [Waiting("observe", 0, 0, 1), Waiting("reflect", 0, 0)]
 
 
 def test_what_nobody_of_ours_said_of_a_worker_is_no_worker(store):

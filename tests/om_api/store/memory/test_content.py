@@ -5,7 +5,7 @@ from __future__ import annotations
 from scene import HAROLD, filled, reflect, trips
 
 from om_api.domain.values import Scope
-from om_api.store.memory.content import Content, WaitingChunk, content
+from om_api.store.memory.content import Content, content
 
 
 def test_everything_that_a_scope_holds_is_told_in_two_round_trips(store):
@@ -13,7 +13,7 @@ def test_everything_that_a_scope_holds_is_told_in_two_round_trips(store):
     found, taken = store.run(trips(content(store.keys, HAROLD)))
 
     assert taken == 2
-    assert found.chunks == [WaitingChunk("c4", "t1", 20, 2), WaitingChunk("c5", "t1", 30, 3)]
+    assert [(c.id, c.thread, c.tokens, c.messages) for c in found.chunks] == [("c4", "t1", 20, 2), ("c5", "t1", 30, 3)]
     assert [stored.observation.id for stored in found.observations] == ["o2", "o3"]
     assert (found.generation, [n for n, _ in found.generations]) == ("1", [1])
     assert {n: [stored.observation.id for stored in past] for n, past in found.histories.items()} == {1: ["o1"]}

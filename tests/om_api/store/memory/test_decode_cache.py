@@ -24,10 +24,11 @@ from scene import (
     write_plainly,
 )
 
-from om_api.domain.values import Outcome
-from om_api.store.memory import clear, forget, reading, restore
+from om_api.domain.messages import Message
+from om_api.domain.values import Observation, Outcome, Stored
+from om_api.store.memory import clear, reading, restore
 from om_api.store.memory.context_query import Names, commands
-from om_api.store.memory.decode_cache import Past
+from om_api.store.memory.decode_cache import FIELD, Past, weight_of, weight_of_hash
 
 MEMBERS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 3)), max_size=8)
 
@@ -38,7 +39,7 @@ def look(store, past=None, known=None):
 
 def forget_one(store):
     (stored, *_) = store.run(reading.observations(store.keys, HAROLD))
-    assert store.run(forget.forget(store.keys, HAROLD, record(store).epoch, stored)) is Outcome.CLEARED
+    assert store.run(clear.forget(store.keys, HAROLD, record(store).epoch, stored)) is Outcome.CLEARED
 
 
 def lose_the_last_second(store):
@@ -112,3 +113,45 @@ def test_messages_come_as_one_sorted_set_has_them_whatever_was_met_before(looks)
 def _sorted(last):
     numbers = {member(n): n for n in range(9)}
     return [(numbers[one], at) for one, at in sorted(last.items(), key=lambda pair: (pair[1], pair[0]))]
+
+
+# -- its weight --------------------------------------------------------------------------------------------------------
+
+LONG = "x" * 100_000
+
+
+def weight(**fields):
+    return weight_of((b"", 0.0), Message(**{"role": "user", "content": "", **fields}))
+
+
+def test_a_member_weighs_what_its_bytes_do_and_its_place():
+    assert weight_of((b"x" * 500, 0.0), None) - weight_of((b"", 0.0), None) == 500
+    assert weight_of((b"", 0.0), None) > 1_000
+
+
+@pytest.mark.parametrize(
+    ("fields", "times"),
+    [
+        ({"content": LONG}, 3),
+        ({"content": [{"type": "text", "text": LONG}]}, 3),
+        ({"content": [{"type": "tool-call", "id": "1", "name": "f", "args": {"a": [{"b": LONG}]}}]}, 3),
+        ({"metadata": {"a": {"b": [LONG]}}}, 1),
+    ],
+    ids=["text", "a part", "deep in a call", "metadata"],
+)
+def test_what_is_said_weighs_as_often_as_it_is_rendered(fields, times):
+    assert weight(**fields) - weight() == pytest.approx(times * len(LONG), rel=0.05)
+
+
+def test_an_observation_weighs_its_text_and_the_names_of_its_messages():
+    def of(text, ids):
+        said = Observation(id="o", thread_id="t", text=text, message_ids=ids)
+        return weight_of((b"", 0.0), Stored(1.0, said, b""))
+
+    assert of(LONG, ()) - of("", ()) == 3 * len(LONG)
+    assert of("", ("m",) * 1_000) - of("", ()) >= 30_000
+
+
+def test_a_hash_weighs_its_fields_and_their_values():
+    assert weight_of_hash({b"a": b"12345", b"b": b""}) == 2 * FIELD + 5
+    assert weight_of_hash({}) == 0

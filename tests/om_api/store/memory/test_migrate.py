@@ -24,7 +24,7 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome, Scope
 from om_api.store.audit.verify import verify
 from om_api.store.memory import activate as activate_steps
-from om_api.store.memory import clear, forget, note, reading, requests, scope_state
+from om_api.store.memory import clear, note, reading, requests, scope_state
 
 T1, T2 = Scope("harold", "t1"), Scope("harold", "t2")
 FOLDED = '* of both\n<thread id="t1">\n* of one\n</thread>'
@@ -161,7 +161,7 @@ def test_a_move_planned_before_something_came_changes_nothing(store, came):
         "a seal": lambda: seal(store, "c9", 9),
         "an activation": lambda: observed(store, "o9", 9),
         "a reflection": lambda: reflect(store, "o2"),
-        "a forgotten observation": lambda: store.run(forget.forget(store.keys, HAROLD, record(store).epoch, first)),
+        "a forgotten observation": lambda: store.run(clear.forget(store.keys, HAROLD, record(store).epoch, first)),
     }
 
     assert store.run(interrupted(moving(store), "migrate", done[came])) is Outcome.SUPERSEDED

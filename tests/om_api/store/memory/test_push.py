@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from scene import (
     AT,
@@ -22,6 +24,8 @@ from scene import (
 from om_api.domain.errors import StoreError
 from om_api.domain.values import Scope
 from om_api.store.memory import due, note, scope_state
+from om_api.store.memory.keys import WINDOW_MS
+from om_api.store.memory.push import ServerClock
 
 T1 = Scope("harold", "t1")
 
@@ -271,3 +275,11 @@ def test_a_count_of_messages_that_do_not_follow_is_refused_and_nothing_is_writte
 
     with nothing_changes(store), pytest.raises(StoreError, match="a count of messages is not the number of those that"):
         call(store, "push", names, args)
+
+
+def test_what_was_seen_of_the_servers_clock_is_believed_from_then_on():
+    clock, ahead = ServerClock(), 3 * WINDOW_MS
+    clock.seen(int(time.time() * 1000) + ahead)
+
+    assert abs(clock.ms() - ahead - time.time() * 1000) < 1_000
+    assert clock.window() == clock.ms() // WINDOW_MS

@@ -39,7 +39,7 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome, Scope
 from om_api.store.audit.verify import verify
 from om_api.store.memory import chunks as chunks_steps
-from om_api.store.memory import clear, forget, migrate, quarantine, reading, scope_state
+from om_api.store.memory import clear, migrate, quarantine, reading, scope_state
 
 
 def chunks(store, scope=HAROLD):
@@ -255,7 +255,7 @@ def _forgotten(store):
     activated(store)
     entries_ = store.client.lrange(store.keys.of("harold").rejected, 0, -1)
     (stored,) = store.run(reading.observations(store.keys, HAROLD))
-    store.run(forget.forget(store.keys, HAROLD, record(store).epoch, stored))
+    store.run(clear.forget(store.keys, HAROLD, record(store).epoch, stored))
     store.client.rpush(store.keys.of("harold").rejected, *entries_)
 
 

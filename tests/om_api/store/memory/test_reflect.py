@@ -7,7 +7,7 @@ from scene import HAROLD, TTL, activate, interrupted, nothing_changes, observed,
 
 from om_api.domain.values import Outcome
 from om_api.store.audit.verify import verify
-from om_api.store.memory import forget, note, reading, scope_state
+from om_api.store.memory import clear, note, reading, scope_state
 from om_api.store.memory import reflect as reflect_steps
 
 
@@ -95,7 +95,7 @@ def test_a_refused_reflection_changes_nothing(store, why):
     if why == "an observation is gone":
         first = store.run(reading.observations(store.keys, HAROLD))[0]
         steps = _started(steps)
-        store.run(forget.forget(store.keys, HAROLD, record(store).epoch, first))
+        store.run(clear.forget(store.keys, HAROLD, record(store).epoch, first))
     with nothing_changes(store):
         assert store.run(steps) is Outcome.SUPERSEDED
 

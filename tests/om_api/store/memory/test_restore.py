@@ -26,7 +26,7 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome, Scope
 from om_api.store.audit.verify import verify
 from om_api.store.driver.steps import Verb
-from om_api.store.memory import clear, forget, migrate, reading
+from om_api.store.memory import clear, migrate, reading
 from om_api.store.memory import reflect as reflect_steps
 
 T1 = Scope("harold", "t1")
@@ -211,7 +211,7 @@ def test_an_activation_in_between_is_kept(store):
 
 def _forget(store, name):
     stored = next(s for s in store.run(reading.observations(store.keys, HAROLD)) if s.observation.id == name)
-    return store.run(forget.forget(store.keys, HAROLD, record(store).epoch, stored))
+    return store.run(clear.forget(store.keys, HAROLD, record(store).epoch, stored))
 
 
 @pytest.mark.parametrize("meanwhile", ["reflect", "restore", "clear thread", "clear another thread", "expire"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from urllib.parse import quote
 
@@ -18,14 +19,16 @@ from om_api import InvalidInputError, Message, ObservationalMemory, load_setting
 from om_api.cli.embedded import free_port
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import NotPermittedError, StoreError
+from om_api.domain.values import ID_PATTERN
+from om_api.settings.storage_settings import RedisSettings
 from om_api.store.driver.connection import Connection, open_client
 from om_api.store.driver.scripts import load_all, provide
-from om_api.store.fleet import acl_rules
-from om_api.store.fleet import acl_users as users
+from om_api.store.fleet import acl
 from om_api.store.memory.keys import Keys
 
 AT = 1_763_600_000_000
-roles = pytest.mark.parametrize("role", acl_rules.ROLES)
+GLOB = "*?[]\\^"
+roles = pytest.mark.parametrize("role", acl.ROLES)
 
 
 @pytest.fixture(scope="module", params=BINARIES)
@@ -180,7 +183,7 @@ def test_a_client_that_may_not_say_what_it_activates_tries_to_once(house, memory
 @roles
 @pytest.mark.parametrize("face", [ObservationalMemory, Driven])
 def test_a_connection_is_made_without_asking_for_anything_that_is_refused(house, role, face):
-    url = house.apply(acl_rules.agent(house.keys, "harold", role))
+    url = house.apply(acl.agent(house.keys, "harold", role))
     settings = load_settings(environ={"OM_REDIS_URL": url, "OM_PREFIX": house.prefix})
     house.admin.acl_log_reset()
     with face(settings, tally=False) as om:
@@ -196,7 +199,7 @@ def test_an_agents_user_is_enough_on_a_cluster(tmp_path, prefix):
         house = House(node, prefix)
         house.admin.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
         wait_until(lambda: "cluster_state:ok" in str(house.admin.execute_command("CLUSTER", "INFO")), "the cluster")
-        user = acl_rules.agent(house.keys, "harold", Role.WRITER)
+        user = acl.agent(house.keys, "harold", Role.WRITER)
         house.apply(user)
         client = redis.RedisCluster(host="127.0.0.1", port=node.port, username=user.name, password=PASSWORD)
         with client, ObservationalMemory(house.world.settings, client=client) as om:
@@ -231,7 +234,7 @@ def test_what_is_granted_is_what_is_used_and_no_command_more(house, memory):
     om.sources(om.observations("harold")[0].id, "harold")
     used = calls(house)
 
-    assert set(acl_rules._READ + acl_rules._WRITE) - used == set()
+    assert set(acl._READ + acl._WRITE) - used == set()
     assert {"rename", "unlink", "zremrangebyscore"} <= used
 
 
@@ -240,10 +243,10 @@ def test_what_is_granted_is_what_is_used_and_no_command_more(house, memory):
 
 def granted(role):
     names = (
-        *acl_rules._CONNECT,
-        *acl_rules._ON_A_CLUSTER,
-        *acl_rules._READ,
-        *(acl_rules._WRITE if role is Role.WRITER else ()),
+        *acl._CONNECT,
+        *acl._ON_A_CLUSTER,
+        *acl._READ,
+        *(acl._WRITE if role is Role.WRITER else ()),
         "evalsha",
     )
     return set(names)
@@ -293,7 +296,7 @@ def test_no_granted_command_touches_a_key_of_anybody_else(house, role):
     harold, own = house.agent("harold", role), f"{house.prefix}:{{harold}}:"
     foreign = every_key(house.keys, "albert") | {key.decode() for key in house.admin.scan_iter(f"{house.prefix}*")}
     foreign = {key for key in foreign if not key.startswith(own)} - {house.keys.spent_by("2026-11-21", "harold")}
-    keyed = granted(role) - set(acl_rules._CONNECT) - set(acl_rules._ON_A_CLUSTER) - {"evalsha"}
+    keyed = granted(role) - set(acl._CONNECT) - set(acl._ON_A_CLUSTER) - {"evalsha"}
     before = contents(house.admin, f"{house.prefix}*")
     bells = {house.keys.due_observe, house.keys.due_reflect, house.keys.adopt} if role is Role.WRITER else set()
 
@@ -435,7 +438,7 @@ def test_a_server_that_lost_our_scripts_says_what_to_do_and_goes_on_when_a_worke
 
 
 def test_the_server_is_never_told_a_password(house):
-    user = acl_rules.agent(house.keys, "harold", Role.WRITER)
+    user = acl.agent(house.keys, "harold", Role.WRITER)
     with house.admin.monitor() as heard:
         house.apply(user)
         said = [next(heard.listen())["command"]]
@@ -448,18 +451,18 @@ def test_the_server_is_never_told_a_password(house):
 
 
 def test_a_user_without_any_password_is_not_made(house):
-    for role in acl_rules.ROLES:
-        user = acl_rules.agent(house.keys, "harold", role)
+    for role in acl.ROLES:
+        user = acl.agent(house.keys, "harold", role)
         with pytest.raises(InvalidInputError, match="--generate"):
-            house.run(users.apply(user, [], reset=False))
-    assert house.run(users.listed(house.keys)) == []
+            house.run(acl.apply(user, [], reset=False))
+    assert house.run(acl.listed(house.keys)) == []
 
 
 def test_applied_again_a_user_keeps_its_password_and_loses_what_it_should_not_have(house):
-    user = acl_rules.agent(house.keys, "harold", Role.WRITER)
+    user = acl.agent(house.keys, "harold", Role.WRITER)
     house.apply(user)
     house.admin.execute_command("ACL", "SETUSER", user.name, "~*", "+@all", "(~* +@all)", "&*")
-    house.run(users.apply(user, [], reset=False))
+    house.run(acl.apply(user, [], reset=False))
     url = house.server.url.replace("://", f"://{quote(user.name, safe='')}:{quote(PASSWORD)}@")
 
     with redis.Redis.from_url(url) as client:
@@ -468,13 +471,13 @@ def test_applied_again_a_user_keeps_its_password_and_loses_what_it_should_not_ha
 
 
 def test_a_second_password_is_added_and_a_reset_ends_the_older_ones_and_their_connections(house):
-    user = acl_rules.agent(house.keys, "harold", Role.WRITER)
+    user = acl.agent(house.keys, "harold", Role.WRITER)
     first = Connection(open_client(house.apply(user)))
     house.apply(user, "the second password, as long")
-    (two,) = house.run(users.listed(house.keys))
+    (two,) = house.run(acl.listed(house.keys))
     connected = first.client.ping()
     house.apply(user, "the third password, as long", reset=True)
-    (one,) = house.run(users.listed(house.keys))
+    (one,) = house.run(acl.listed(house.keys))
 
     assert (connected, two.passwords, one.passwords) == (True, 2, 1)
     with pytest.raises(AuthenticationError):
@@ -486,20 +489,20 @@ def test_a_revoked_user_is_cut_off_and_no_other(house):
     writer, reader = house.agent("harold", Role.WRITER), house.agent("harold", Role.READER)
     albert = house.agent("albert", Role.WRITER)
     assert [each.ping() for each in (writer, reader, albert)] == [True] * 3
-    house.run(users.revoke([acl_rules.agent(house.keys, "harold", role).name for role in acl_rules.ROLES]))
+    house.run(acl.revoke([acl.agent(house.keys, "harold", role).name for role in acl.ROLES]))
 
     for each in (writer, reader):
         with pytest.raises(redis.exceptions.ConnectionError):
             each.ping()
     assert albert.ping()
-    assert [user.name for user in house.run(users.listed(house.keys))] == [f"{house.prefix}/albert/writer"]
+    assert [user.name for user in house.run(acl.listed(house.keys))] == [f"{house.prefix}/albert/writer"]
 
 
 def test_users_of_another_prefix_are_not_listed(house):
     house.admin.execute_command("ACL", "SETUSER", f"{house.prefix}2/harold/writer", "on")
-    house.apply(acl_rules.agent(house.keys, "harold", Role.READER))
+    house.apply(acl.agent(house.keys, "harold", Role.READER))
 
-    assert [user.name for user in house.run(users.listed(house.keys))] == [f"{house.prefix}/harold/reader"]
+    assert [user.name for user in house.run(acl.listed(house.keys))] == [f"{house.prefix}/harold/reader"]
 
 
 def test_a_server_that_keeps_users_in_a_file_knows_them_after_a_restart(server, tmp_path, prefix):
@@ -508,11 +511,11 @@ def test_a_server_that_keeps_users_in_a_file_knows_them_after_a_restart(server, 
     with Server(tmp_path, "--aclfile", str(tmp_path / "users.acl"), binary=binary) as own:
         lock(own, default="on")
         house = House(own, prefix)
-        user = acl_rules.agent(house.keys, "harold", Role.WRITER)
-        done = house.run(users.apply(user, [acl_rules.kept(PASSWORD)], reset=False))
+        user = acl.agent(house.keys, "harold", Role.WRITER)
+        done = house.run(acl.apply(user, [acl.kept(PASSWORD)], reset=False))
         own.stop()
         own.start()
-        known = house.run(users.listed(house.keys))
+        known = house.run(acl.listed(house.keys))
         house.admin.close()
 
     assert (done.saved, [each.name for each in known]) == (True, [user.name])
@@ -522,27 +525,71 @@ def test_a_server_that_keeps_users_in_a_file_knows_them_after_a_restart(server, 
 def test_a_file_of_users_takes_the_place_of_requirepass(tmp_path, prefix, binary):
     """Who adds an aclfile to a server that had a password opens it to everybody: that is said when a user is applied."""
     (tmp_path / "users.acl").touch()
-    options, user = ("--requirepass", PASSWORD, "--aclfile"), acl_rules.agent(Keys(prefix), "harold", Role.WRITER)
+    options, user = ("--requirepass", PASSWORD, "--aclfile"), acl.agent(Keys(prefix), "harold", Role.WRITER)
     with Server(tmp_path, *options, str(tmp_path / "users.acl"), binary=binary) as own, own.client() as anybody:
-        done = Connection(anybody).run(users.apply(user, [acl_rules.kept(PASSWORD)], reset=False))
+        done = Connection(anybody).run(acl.apply(user, [acl.kept(PASSWORD)], reset=False))
 
-    assert done == users.Applied(saved=True, open_door=True)
+    assert done == acl.Applied(saved=True, open_door=True)
 
 
 @pytest.mark.parametrize("door", ["on", "off"])
 def test_a_server_that_forgets_users_and_one_that_needs_none_are_told_of(house, door):
     house.admin.execute_command("ACL", "SETUSER", "default", door)
-    done = house.run(users.apply(acl_rules.workers(house.keys), [acl_rules.kept(PASSWORD)], reset=False))
+    done = house.run(acl.apply(acl.workers(house.keys), [acl.kept(PASSWORD)], reset=False))
     house.admin.execute_command("ACL", "SETUSER", "default", "off")
 
-    assert done == users.Applied(saved=False, open_door=door == "on")
+    assert done == acl.Applied(saved=False, open_door=door == "on")
 
 
 def test_who_may_not_make_users_is_told_so(house):
     harold = Connection(house.agent("harold", Role.WRITER))
     with pytest.raises(NotPermittedError):
-        harold.run(
-            users.apply(acl_rules.agent(house.keys, "albert", Role.WRITER), [acl_rules.kept(PASSWORD)], reset=False)
-        )
+        harold.run(acl.apply(acl.agent(house.keys, "albert", Role.WRITER), [acl.kept(PASSWORD)], reset=False))
     with pytest.raises(NoPermissionError):
         harold.client.execute_command("ACL", "WHOAMI")
+
+
+# -- the rules ---------------------------------------------------------------------------------------------------------
+
+
+def test_no_id_and_no_prefix_holds_what_a_pattern_or_the_command_would_take_for_something_else():
+    (pattern,) = [each.pattern for each in RedisSettings.model_fields["prefix"].metadata if hasattr(each, "pattern")]
+    for sign in f"{GLOB} (){{}}\n|/~%":
+        assert not ID_PATTERN.fullmatch(sign)
+        assert not re.fullmatch(pattern, sign)
+
+
+@pytest.mark.parametrize("resource", ["", "*", "har*", "a b", "harold:*) (~*", "..", "a/b"])
+def test_what_is_no_id_is_no_users_name(resource):
+    with pytest.raises(InvalidInputError):
+        acl.agent(Keys(), resource, Role.WRITER)
+
+
+def test_no_two_users_have_one_name():
+    """Ids and prefixes may hold colons: it is the slash, which neither may hold, that keeps them apart."""
+    known = [("a", "b:c"), ("a:b", "c"), ("a", "workers"), ("a", "writer"), ("a:workers", "x"), ("a", "default")]
+    names = [acl.agent(Keys(prefix), resource, role).name for prefix, resource in known for role in acl.ROLES]
+    names += [acl.workers(Keys(prefix)).name for prefix in ("a", "a:b", "a:workers")]
+
+    assert len(names) == len(set(names))
+    assert not {"default", "a", "b"} & set(names)
+
+
+def test_no_agents_user_is_an_operator():
+    with pytest.raises(InvalidInputError, match="reader or writer"):
+        acl.agent(Keys(), "harold", Role.OPERATOR)
+
+
+def test_a_reader_is_granted_no_command_that_writes_and_no_key_to_write():
+    rules = acl.agent(Keys(), "harold", Role.READER).rules
+
+    assert not {f"+{name}" for name in acl._WRITE} & set(rules)
+    assert [rule for rule in rules if "~" in rule and not rule.startswith(("%R~", "(+evalsha "))] == [rules[-1]]
+    assert "%R~cortex:om:spent" in rules[-1]
+
+
+def test_a_password_is_kept_as_its_hash_and_a_short_one_not_at_all():
+    assert acl.kept("a" * 16) == "#0c0beacef8877bbf2416eb00f2b5dc96354e26dd1df5517320459b1236860f8c"
+    with pytest.raises(InvalidInputError, match="15 characters; permitted: 16"):
+        acl.kept("a" * 15)
+    assert acl.kept(acl.new_password()) != acl.kept(acl.new_password())
