@@ -1,7 +1,5 @@
 """Make the blocking face of the library of its asyncio face: `faces.py --write`, or without it say whether it is stale."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

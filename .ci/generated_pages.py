@@ -1,7 +1,5 @@
 """Write the pages that are made of the code: `generated_pages.py --write`, or without it say which are stale."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Measure the house: print how it stands beside what it is to be, and fail where a line does not hold (`make house`)."""
 
-from __future__ import annotations
-
 import ast
 import fnmatch
 import sys

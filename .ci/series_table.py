@@ -1,7 +1,5 @@
 """The table of all series, which `make docs` puts into docs/monitoring.md."""
 
-from __future__ import annotations
-
 import re
 
 from settings_page import table

@@ -1,7 +1,5 @@
 """The commands of `om bench`, which runs this as a process of its own."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps

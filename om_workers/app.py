@@ -1,7 +1,5 @@
 """The Celery application: `celery -A om_workers.app worker` and `celery -A om_workers.app beat`."""
 
-from __future__ import annotations
-
 import sys
 import time
 from datetime import UTC, datetime, timedelta

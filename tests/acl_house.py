@@ -1,7 +1,5 @@
 """A server with harold's and albert's memories in it, and whoever the ACL makes of them."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """What tests of `om bench` share: its commands, and the conversations they are given."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

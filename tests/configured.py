@@ -1,7 +1,5 @@
 """Configurations that tests load: a folder that they write to, and files that nobody should write."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What every test of the store stands on: a real server, a fake one, and a watch over keys that would live for ever."""
 
-from __future__ import annotations
-
 import os
 import secrets
 from collections.abc import Callable, Iterator

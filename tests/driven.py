@@ -1,7 +1,5 @@
 """The asyncio client behind the blocking one's methods, so that one test holds both faces of the library to one promise."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import threading
@@ -32,7 +30,7 @@ def await_(coroutine: Any, seconds: float = 60) -> Any:
 class Driven:
     """An AsyncObservationalMemory whose methods wait; `client` is a blocking client of the server it is to use."""
 
-    opened: ClassVar[list[Driven]] = []
+    opened: ClassVar[list["Driven"]] = []
 
     def __init__(self, settings: Any, *, client: Any = None, **options: Any) -> None:
         self.face = await_(_open(settings, client, options))

@@ -1,7 +1,5 @@
 """One working call of every script, with everything that the server held right before it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

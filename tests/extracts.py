@@ -1,7 +1,5 @@
 """Requests to the extractive model, and what comes of them."""
 
-from __future__ import annotations
-
 import json
 from datetime import date
 from pathlib import Path

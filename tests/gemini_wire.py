@@ -1,7 +1,5 @@
 """Gemini's wire format for the model server: what a request says, and how an answer looks."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Texts that try to open or close a tag of ours: by case, blanks, what nobody sees, width, nesting, lines, attributes."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

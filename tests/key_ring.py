@@ -1,7 +1,5 @@
 """The API keys of a store as a test makes and ends them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

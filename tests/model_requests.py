@@ -1,7 +1,5 @@
 """Requests of the Observer and the Reflector, and failures, for tests of providers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -7,8 +7,6 @@ Messages that carry marks such as `[[w1-17]]` can be traced: every mark that an 
 and every one in a Reflector's memory, stands in the good answer.
 """
 
-from __future__ import annotations
-
 import contextlib
 import enum
 import json

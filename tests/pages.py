@@ -1,7 +1,5 @@
 """The pages, read as a test of them needs it: code blocks, spans, sections, tables."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

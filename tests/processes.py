@@ -1,7 +1,5 @@
 """Processes of a test's own: none of them outlives it, and Ctrl-C reaches them wherever the tests are run from."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import subprocess

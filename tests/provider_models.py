@@ -1,7 +1,5 @@
 """Models of both providers for tests, asked through their real SDKs and closed when the block ends."""
 
-from __future__ import annotations
-
 import contextlib
 
 from model_requests import KEY

@@ -1,7 +1,5 @@
 """Turns of a talk, and what each provider is sent of them."""
 
-from __future__ import annotations
-
 from om_api.context import View, build
 from om_api.domain.messages import Message
 from om_api.domain.snapshot import Snapshot

@@ -1,7 +1,5 @@
 """What a refusal over HTTP looks like."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

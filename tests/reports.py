@@ -1,7 +1,5 @@
 """Where the harnesses write what they saw: a block of docs/reliability.md or another page, between its own two marks."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A memory moved by single verbs: what the store's tests say in one line each."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

@@ -1,7 +1,5 @@
 """What Prometheus scrapes of a series, whose histograms have several names."""
 
-from __future__ import annotations
-
 from om_api.metrics.series import SERIES, Series
 
 

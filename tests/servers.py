@@ -1,7 +1,5 @@
 """Servers of a test's own, which it may fill, demote, pause, stop and start again: the embedded one, and Redis if it is here."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """Snapshots with something in them, and contexts made of them."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 

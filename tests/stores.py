@@ -1,7 +1,5 @@
 """The store of a test: a server of its own, and what would stay in it for ever."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

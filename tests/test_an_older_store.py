@@ -4,8 +4,6 @@ The keys were recorded from 0.1.0 in the middle of its work: raw messages, some 
 a chunk that is ready, a chunk that a worker of 0.1.0 has sealed and left, observations, a generation, quarantine, both scopes.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Procfile, docker-compose.yml and what they name: everything exists, both run the same five, and compose who watches them."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

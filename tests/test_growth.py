@@ -1,7 +1,5 @@
 """Nothing that strangers name makes a process grow: names are poured into every table, and every table is in the docs."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

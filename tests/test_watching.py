@@ -1,7 +1,5 @@
 """What watches the system names only what there is: Prometheus' configuration, the alarms, Grafana's board and sources."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

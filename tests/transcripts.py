@@ -1,7 +1,5 @@
 """Messages, and how a transcript shows them."""
 
-from __future__ import annotations
-
 from om_api.domain.messages import Message
 from om_api.domain.tokens import estimate
 from om_workers.prompts.transcript import format_messages

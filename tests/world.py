@@ -1,7 +1,5 @@
 """A whole house in one process: a client, workers and a model that can be asked what it saw, driven step by step."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

@@ -1,7 +1,5 @@
 """Reading what was counted: today's cost and budgets of a resource, the costs of some days, whose budget is used up."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What models cost, what is left of budgets, and what a memory saves: from what was counted to figures, without asking anyone."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

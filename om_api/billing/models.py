@@ -3,8 +3,6 @@
 These are told by patterns of their names, each with the reason: model_advice.yaml.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import cache

@@ -1,7 +1,5 @@
 """What calls of models cost: by the prices that the configuration states, else by those of genai-prices, which asks nobody."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
@@ -26,7 +24,7 @@ class Tokens(NamedTuple):
     cached: int = 0
     output: int = 0
 
-    def sane(self) -> Tokens:
+    def sane(self) -> "Tokens":
         """The same without what no provider can mean: less than nothing, or more cached than was sent."""
         sent = min(max(self.input, 0), _MOST)
         return Tokens(sent, min(max(self.cached, 0), sent), min(max(self.output, 0), _MOST))

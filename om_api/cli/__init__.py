@@ -1,7 +1,5 @@
 """The `om` command."""
 
-from __future__ import annotations
-
 import sys
 
 from om_api.domain.extras import missing

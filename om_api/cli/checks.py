@@ -1,7 +1,5 @@
 """What a command makes sure of: that a resource is known here, and that nothing is removed for good without a yes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import click

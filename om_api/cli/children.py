@@ -1,7 +1,5 @@
 """What `om up` and `om demo` keep running: Celery processes of ours, started again when they die."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

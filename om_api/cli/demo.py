@@ -1,7 +1,5 @@
 """`om demo`: the whole of it in small, in under a minute, with no key, no server and nothing left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """What `om demo` shows: every agent's memory as it is right now, and in the end what became of every message."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """A server of our own for one machine: Valkey, which speaks Redis' protocol and comes in a wheel."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

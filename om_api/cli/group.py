@@ -1,7 +1,5 @@
 """`om` itself: finds its commands by name, loads only the one that is asked for, and says in a line what failed."""
 
-from __future__ import annotations
-
 import importlib
 from difflib import get_close_matches
 from pathlib import Path

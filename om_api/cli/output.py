@@ -1,7 +1,5 @@
 """What a command prints: tables for people, JSON for programs, and no control character of anyone's text."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Recorded conversations, read from the formats they are usually kept in."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """What commands are made of: which store and configuration they are about, whom they name, the examples of their help."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`om up`: everything that observes, on this machine, until told to stop."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import sys
@@ -45,7 +43,7 @@ class Flower(NamedTuple):
     made: bool
 
     @classmethod
-    def of(cls, settings: Settings) -> Flower:
+    def of(cls, settings: Settings) -> "Flower":
         """What the environment says, else port 5555, user om and a random password; raises SettingsError."""
         stated = settings.variable("OM_FLOWER_PASSWORD")
         user, password = settings.variable("OM_FLOWER_USER") or "om", stated or secrets.token_urlsafe(12)

@@ -1,7 +1,5 @@
 """AsyncObservationalMemory: the client that agents use. memory.py is made of this file by `make faces`."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable
 from typing import Any, Self, TypeVar
 

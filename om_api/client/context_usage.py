@@ -1,7 +1,5 @@
 """What the contexts really served amounted to, in tokens, beside the raw history that they stand for: kept here until told."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter

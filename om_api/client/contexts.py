@@ -1,7 +1,5 @@
 """The Actor's contexts: read in one round trip when warm, with what is due activated on the way."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress

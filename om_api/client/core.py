@@ -1,7 +1,5 @@
 """What the client can be asked, as steps, by concern: the one logic behind the blocking and the asyncio face."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from om_api.client.contexts import Contexts

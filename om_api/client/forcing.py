@@ -1,7 +1,5 @@
 """Forcing: having the workers observe or reflect now, whatever the thresholds, or do nothing for a while."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """ObservationalMemory: the client that agents use. Made of async_memory.py by `make faces`: change that file."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Self, TypeVar
 

@@ -1,7 +1,5 @@
 """Owning a memory: what its owner removes, undoes, takes away, brings back or moves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 

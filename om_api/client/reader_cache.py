@@ -1,7 +1,5 @@
 """What this process read last, thread by thread, so that it decodes and renders only what is new."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from om_api.context import Rendering

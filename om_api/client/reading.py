@@ -1,7 +1,5 @@
 """Reading what a memory holds, tier by tier, of a resource or of one thread; and which memory answers for either."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, TypeVar

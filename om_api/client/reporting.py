@@ -1,7 +1,5 @@
 """What a client tells the store beside its messages: what it served, and what it did. Best effort: none of it is a memory."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress

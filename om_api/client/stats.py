@@ -1,7 +1,5 @@
 """How full a memory is: what was read of its scopes, summed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

@@ -1,7 +1,5 @@
 """Messages that wait in this process for a store that is away: bounded, and what did not fit is counted."""
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Watching: how full memories are, what they cost, and what happened."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Writing: messages are checked, counted and encoded here, once, and sent in batches."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress

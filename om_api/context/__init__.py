@@ -1,7 +1,5 @@
 """What an agent reads of its memory: pure, from a snapshot to text and to the providers' own forms."""
 
-from __future__ import annotations
-
 from om_api.context.assemble import FORMS, Context
 from om_api.context.rendering import Rendering, build
 from om_api.context.view import Block, View

@@ -1,7 +1,5 @@
 """How old the dates in a memory are today, how far apart, and which of its plans are past: never written into the notes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date

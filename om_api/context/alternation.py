@@ -1,7 +1,5 @@
 """Turns for providers that want user and model to alternate, the user first."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """A context as the system blocks and messages of an Anthropic request, with its cache breakpoints."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from om_api.context.alternation import Speech, Wire, alternating, inline_image, reminder

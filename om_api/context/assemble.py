@@ -1,7 +1,5 @@
 """What an agent's model reads before its next turn, as one value in everybody's form."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from copy import copy, deepcopy
 from functools import cached_property

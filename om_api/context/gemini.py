@@ -1,7 +1,5 @@
 """A context as the system instruction and contents of a Gemini request."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from om_api.context.alternation import Speech, Wire, alternating, inline_image, reminder

@@ -1,7 +1,5 @@
 """A context as the messages of an OpenAI-like chat request."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The parts of a message as text and as plain JSON values: escaped, copied, shared with nobody, data only named."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

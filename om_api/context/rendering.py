@@ -1,7 +1,5 @@
 """From a snapshot to the context an agent's model reads; the next one of a thread is made of what the last one was."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import partial

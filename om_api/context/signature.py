@@ -1,7 +1,5 @@
 """How a block of ours is known again when an agent stores what it read: by a code that only its memory can have made."""
 
-from __future__ import annotations
-
 import hmac
 from typing import NamedTuple
 
@@ -21,12 +19,12 @@ class Signer(NamedTuple):
     place: str = ""
 
     @classmethod
-    def of_memory(cls, key: str, scope: Scope) -> Signer:
+    def of_memory(cls, key: str, scope: Scope) -> "Signer":
         """For what all threads of a scope are shown: observations and reflections."""
         return cls(key, scope.thread or "")
 
     @classmethod
-    def of_thread(cls, key: str, thread: str) -> Signer:
+    def of_thread(cls, key: str, thread: str) -> "Signer":
         """For what one thread is shown: the last block."""
         return cls(key, f"{thread} now")
 

@@ -1,7 +1,5 @@
 """The part of a context that prompt caches live on: preamble, reflection, observations and the reminder."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from html import escape as attribute

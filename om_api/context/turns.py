@@ -1,7 +1,5 @@
 """Raw messages as turns every provider accepts: each tool call is answered right after it, or both are plain text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property

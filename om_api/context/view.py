@@ -1,7 +1,5 @@
 """What is seen of a memory: a context's pieces, and how much of it a reader wants, in which time zone."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Literal
 from zoneinfo import ZoneInfo

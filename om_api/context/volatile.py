@@ -3,8 +3,6 @@
 It shows what goes on in the other threads of a resource: bounded excerpts of messages that no observation covers yet.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from html import escape as attribute

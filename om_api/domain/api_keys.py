@@ -1,7 +1,5 @@
 """API keys: what one may do, to whose memories, and how it is recognised without being kept."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re
@@ -26,7 +24,7 @@ class Role(StrEnum):
     WRITER = "writer"
     OPERATOR = "operator"
 
-    def includes(self, needed: Role) -> bool:
+    def includes(self, needed: "Role") -> bool:
         """Whether this role may do what needs another one."""
         ranks = list(Role)
         return ranks.index(self) >= ranks.index(needed)
@@ -71,7 +69,7 @@ class Token(NamedTuple):
         return f"om_{self.id}_{self.secret}"
 
     @classmethod
-    def parse(cls, text: str) -> Token | None:
+    def parse(cls, text: str) -> "Token | None":
         """Read what `str` wrote; None for anything else."""
         found = _TOKEN.fullmatch(text)
         return cls(found[1], found[2]) if found else None

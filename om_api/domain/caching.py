@@ -3,8 +3,6 @@
 A table is bounded in entries and in weight, so that no stranger's names make a process grow.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Messages as chat completions APIs write them: tool calls beside the content, results as turns of the role `tool`."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Cutting raw messages into chunks: where it may be done, and how evenly. Pure; the store seals what is planned here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple

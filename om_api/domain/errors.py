@@ -1,7 +1,5 @@
 """The tree of errors. Every message says what, where, what is permitted, and what to do next."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 # what kind of failure ended a piece of work: a word for counters and events, where no error's text may stand

@@ -1,7 +1,5 @@
 """Events: what happened to a memory, for whoever watches. Ids, sizes, seconds and costs; never a word of a message."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -98,7 +96,7 @@ class Wanted(NamedTuple):
     resources: Collection[str] = ()
 
     @classmethod
-    def of(cls, kinds: str | Collection[str], resources: str | Collection[str]) -> Wanted:
+    def of(cls, kinds: str | Collection[str], resources: str | Collection[str]) -> "Wanted":
         """One name or several; raises InvalidInputError for a kind that does not exist."""
         wanted = cls(_several(kinds), tuple(check_id(name, "resource_id") for name in _several(resources)))
         if unknown := [kind for kind in wanted.kinds if kind not in KINDS]:

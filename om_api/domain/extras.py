@@ -1,7 +1,5 @@
 """What is installed here: its version; and, of an extra that is not, in one line which brings what is missing."""
 
-from __future__ import annotations
-
 from importlib.metadata import PackageNotFoundError, version
 
 from om_api.domain.errors import SettingsError

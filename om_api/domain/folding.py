@@ -1,7 +1,5 @@
 """What others said, inside a text of ours: none of its lines begins a turn there, and none of its names ends a line."""
 
-from __future__ import annotations
-
 LONGEST_NAME = 120
 _ROUND = str.maketrans("[]", "()")
 

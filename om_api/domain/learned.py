@@ -1,7 +1,5 @@
 """What msgspec must know of a type before threads read values of it."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 import msgspec

@@ -1,7 +1,5 @@
 """Images and other data in base64 within what tools are given and give: no model can read them as text, so they are named."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any

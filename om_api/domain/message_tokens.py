@@ -1,7 +1,5 @@
 """What a message weighs in tokens. docs/tokens.md says the same in words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 

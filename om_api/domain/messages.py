@@ -1,7 +1,5 @@
 """One turn of a conversation as an agent wrote it, and what can be wrong with it."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any, TypeGuard
 

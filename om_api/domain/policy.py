@@ -4,8 +4,6 @@ Letters of the design: U unsealed tokens, B tokens in chunks, W = U + B the raw 
 observations, b the size of a chunk, F the floor that activation leaves raw.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Literal, NamedTuple

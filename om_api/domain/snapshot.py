@@ -1,7 +1,5 @@
 """What one memory holds, read at one instant: all that a context is made of."""
 
-from __future__ import annotations
-
 import msgspec
 
 from om_api.domain.messages import Message

@@ -1,7 +1,5 @@
 """The tags our prompts and contexts are built of, and how text from elsewhere is kept from opening or closing them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

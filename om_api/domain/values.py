@@ -1,7 +1,5 @@
 """What a memory is made of: plain values, their wire format and nothing that talks to anyone."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re
@@ -106,7 +104,7 @@ class Scope(NamedTuple):
         return self.resource if self.thread is None else f"{self.resource}|{self.thread}"
 
     @classmethod
-    def parse(cls, text: str) -> Scope:
+    def parse(cls, text: str) -> "Scope":
         """Read what `str` wrote; raises InvalidInputError."""
         resource, bar, thread = text.partition("|")
         return cls(check_id(resource, "resource"), check_id(thread, "thread") if bar else None)

@@ -1,7 +1,5 @@
 """A message as the bytes that Redis keeps: read from what any language wrote, and written as we write it."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from copy import copy

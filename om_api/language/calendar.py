@@ -1,7 +1,5 @@
 """The calendar in words: months and weekdays, a day as our lines write it, local days, and dates that a text spells out."""
 
-from __future__ import annotations
-
 import re
 from datetime import date, datetime
 from itertools import pairwise

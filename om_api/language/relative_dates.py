@@ -1,7 +1,5 @@
 """Relative dates: what "next Friday" meant on the day it was said."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta

@@ -1,7 +1,5 @@
 """Spans of days: what a text that is nothing but a date means, how long ago that was, and how far apart two are."""
 
-from __future__ import annotations
-
 import re
 from calendar import monthrange
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Telegraphic style: a text with fewer words that says the same."""
 
-from __future__ import annotations
-
 import re
 
 from om_api.language.calendar import SHORT_MONTHS

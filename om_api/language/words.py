@@ -1,7 +1,5 @@
 """Words of English texts: as they are compared, by their stems too, those that carry nothing, nouns with their numbers."""
 
-from __future__ import annotations
-
 import re
 
 _WORD = re.compile(r"\w+(?:[-./:@'’_,]\w+)*%?")

@@ -1,7 +1,5 @@
 """What happened since counting began: from counters to samples, of resources with a label of their own and of the others."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache

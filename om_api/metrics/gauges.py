@@ -1,7 +1,5 @@
 """How things are now, from one look at everything to samples: how full memories are, what waits, who works, who answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Answering Prometheus in the text that it reads: one look at store and broker for everybody who asks within a second."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Every series that monitoring sees, and no other: name, type, labels, meaning, and where it is read. Pure."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """What readings mean: each check turns numbers into findings, one line each, with the remedy. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 

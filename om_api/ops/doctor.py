@@ -1,7 +1,5 @@
 """`om doctor`'s eyes: reads the store, the broker and the settings, and says what is wrong and what to do about it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What `om queues` shows: what waits in the broker and in the due indexes, and who works it off."""
 
-from __future__ import annotations
-
 import msgspec
 
 from om_api.domain.errors import SettingsError, StoreError

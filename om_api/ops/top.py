@@ -1,7 +1,5 @@
 """What `om top` shows: the agents most worth a look, whatever number of them there is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal, NamedTuple, get_args

@@ -1,7 +1,5 @@
 """How much the HTTP API takes from whom: the settings of each process that serves it."""
 
-from __future__ import annotations
-
 from om_api.settings.fields import Group, Seconds, duration, limit, number
 
 _MOST = 1_000_000

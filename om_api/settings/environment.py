@@ -1,7 +1,5 @@
 """The environment's layer: `OM_…` variables, above every file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches

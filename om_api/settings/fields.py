@@ -1,7 +1,5 @@
 """One setting: its default, unit, permitted range and meaning in one place, for errors and documentation alike."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Configuration files: found, read, and watched for changes."""
 
-from __future__ import annotations
-
 import fnmatch
 import os
 import re

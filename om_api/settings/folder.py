@@ -1,7 +1,5 @@
 """The folder of the configuration, with the environment above it: what is in force by them, complete, or an error."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -61,7 +59,7 @@ class Loaded(NamedTuple):
     stamps: Mapping[Path, Stamp | None] = {}
     made: Mapping[Path, LoadedFile] = {}
 
-    def same_as(self, other: Loaded) -> bool:
+    def same_as(self, other: "Loaded") -> bool:
         """Whether everybody's settings are those of another state."""
         return self[:3] == other[:3]
 

@@ -1,7 +1,5 @@
 """Settings while the system runs: what is in force, for whom, why, and what could not be loaded."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading

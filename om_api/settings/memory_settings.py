@@ -1,7 +1,5 @@
 """One agent's settings: thresholds, models, prompts, storage; their defaults, ranges and contradictions."""
 
-from __future__ import annotations
-
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -225,7 +223,7 @@ class MemorySettings(Group):
         return {**implied("preset", data.get("preset")), **implied("model", data.get("model")), **data}
 
     @model_validator(mode="after")
-    def _free_of_contradictions(self) -> MemorySettings:
+    def _free_of_contradictions(self) -> "MemorySettings":
         for check in (self._check_models, self._check_buffer, self._check_floor, self._check_blocks):
             check()
         return self

@@ -1,7 +1,5 @@
 """Models by name: who serves them, where, what they cost, and which variable holds their key."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 

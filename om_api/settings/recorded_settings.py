@@ -1,7 +1,5 @@
 """The settings of one agent as the record carries them, so that a client without the YAML decides as a worker would."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import msgspec

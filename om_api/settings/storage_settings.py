@@ -1,7 +1,5 @@
 """Where memories live: the settings of the Redis server."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, model_validator
@@ -52,7 +50,7 @@ class RedisSettings(Group):
         return data
 
     @model_validator(mode="after")
-    def _one_way_to_name_a_server(self) -> RedisSettings:
+    def _one_way_to_name_a_server(self) -> "RedisSettings":
         stated = [key for key in SERVER_KEYS if getattr(self, key) is not None]
         if self.url is not None and stated:
             raise contradiction(f"url and {stated[0]} both name the server; permitted: one of the two", "url", *stated)

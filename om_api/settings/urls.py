@@ -1,7 +1,5 @@
 """Addresses of servers, and their passwords kept out of sight."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote
 

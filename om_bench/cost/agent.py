@@ -1,7 +1,5 @@
 """A tool-using agent of our own making: the same conversation every time, in the sizes that are asked for."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 

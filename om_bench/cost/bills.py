@@ -1,7 +1,5 @@
 """Bills: tokens by what they cost, in dollars by the table of prices that the whole project uses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """A provider's prompt cache: its rules, as data, what of a request it serves again, what it takes in, what stays fresh."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

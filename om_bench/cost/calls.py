@@ -1,7 +1,5 @@
 """Calls of an agent: what each one brings, when, and how much is answered. Made of any recorded conversation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple

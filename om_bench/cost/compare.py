@@ -1,7 +1,5 @@
 """The same calls with and without a memory, for one actor after the other, held against the cached full history."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 

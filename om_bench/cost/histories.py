@@ -1,7 +1,5 @@
 """What is sent without a memory: the whole history, a part of it, or nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """What is sent with a memory: every call goes through the real pipeline, and reads what an agent would read."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """What `om bench cost` says, as tables to read and as JSON to draw."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from statistics import mean

@@ -1,7 +1,5 @@
 """`om bench cost --sweep`: what thresholds make of the costs, so that the settings we recommend are chosen and not guessed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import product
 from statistics import mean

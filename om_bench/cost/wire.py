@@ -1,7 +1,5 @@
 """Requests as the pieces that a provider counts and caches: what an agent sends, cut where it is cut on the wire."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """BEAM: one long conversation of a user with an assistant in `chat.json`, its questions in a folder beside it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Loading: which format a file is in."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

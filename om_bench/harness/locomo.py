@@ -4,8 +4,6 @@ An image is told by its caption, in brackets after the text: it is all that a re
 answers are found in it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """LongMemEval: each question has a haystack of sessions of one user with an assistant; a turn may be its evidence."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The page of figures: each command of `om bench` writes its own block of it, and nothing else."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

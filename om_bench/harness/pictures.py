@@ -1,7 +1,5 @@
 """Pictures of what was measured, as SVG. The same figures make the same bytes."""
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 try:

@@ -1,7 +1,5 @@
 """The pipeline: everything a message goes through in production, in one process and without waiting."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence

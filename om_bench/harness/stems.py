@@ -1,7 +1,5 @@
 """Stems by Snowball, which the bench compares words by."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Talks: recorded conversations with questions about them, whatever format they were published in."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Baselines: what else a context of so many tokens could be made of."""
 
-from __future__ import annotations
-
 import logging
 import random
 from datetime import UTC, datetime

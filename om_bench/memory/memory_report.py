@@ -1,7 +1,5 @@
 """Reports: what was measured, as a table to read and as JSON to compare."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from statistics import mean
 

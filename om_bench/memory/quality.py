@@ -1,7 +1,5 @@
 """Quality: what a memory keeps of a talk, at given budgets and through the pipeline, beside what it is compared with."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 

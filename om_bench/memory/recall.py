@@ -1,7 +1,5 @@
 """Recall across sessions: what was told in one thread, weeks ago, is asked for in another."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Sequence
 from itertools import pairwise

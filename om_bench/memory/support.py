@@ -3,8 +3,6 @@
 No model is asked, so equal contexts have equal scores, and a context can only be given credit for words it holds.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator

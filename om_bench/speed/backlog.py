@@ -1,7 +1,5 @@
 """A backlog: agents that came due while nobody worked, how a fleet works it off, and how long its queue is meanwhile."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """A warm `get_context` beside the same bytes from a bare socket: one thread, and ten at once."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor

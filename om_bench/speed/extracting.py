@@ -1,7 +1,5 @@
 """Extracting: how many messages a second the observer without a model takes in, on one core."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Iterator

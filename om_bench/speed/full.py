@@ -1,7 +1,5 @@
 """A memory as full as the default settings let it become: what reading is measured on."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Iterator

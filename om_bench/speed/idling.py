@@ -1,7 +1,5 @@
 """What ticks cost, as much as is due: over agents of which one was made by the real client and workers, the others are copies."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """`om bench speed`: asks the rooms one after the other, and says what came of it."""
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence

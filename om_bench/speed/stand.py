@@ -1,7 +1,5 @@
 """The stand that everything is measured on: one store, our client and workers on it, the bare client library; and its figures."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A provider on this machine that speaks chat completions: it thinks for a given time, and knows who asked it at once."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from asyncio import StreamReader, StreamWriter

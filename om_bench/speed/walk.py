@@ -1,7 +1,5 @@
 """The walk: what a push, a chunk, a warm context and a reflection go through, counted on one seeded run."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What a worker costs by itself, and how many calls it keeps in flight: real Celery processes, looked at from outside."""
 
-from __future__ import annotations
-
 import os
 import random
 import time

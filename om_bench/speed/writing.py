@@ -4,8 +4,6 @@ What is timed of ours is all of it: the values made, checked, counted, encoded, 
 members are made before. Fifty agents write in turns, each below what makes its memory due, as between two looks of a worker.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator

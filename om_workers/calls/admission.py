@@ -1,7 +1,5 @@
 """Who may call a model now: its breaker is asked, its limits are waited for, and the breaker hears how the call ended."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Iterator

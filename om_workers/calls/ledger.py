@@ -1,7 +1,5 @@
 """The ledger: counts every call of a model before it is made, bills it afterwards, and refuses what no budget permits."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Who is asked, in which order, within which limits: the models of a list, until one of them answers what can be used."""
 
-from __future__ import annotations
-
 import math
 import random
 import time

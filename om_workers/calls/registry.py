@@ -1,7 +1,5 @@
 """Which model answers for a name: a provider's by the size of what is asked, and the model-free one where none can."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """What a model is to us: one call with a request, one reply."""
 
-from __future__ import annotations
-
 from typing import Literal, Protocol
 
 import msgspec

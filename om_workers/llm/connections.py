@@ -1,7 +1,5 @@
 """What all providers' connections have in common."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

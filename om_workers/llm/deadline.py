@@ -4,8 +4,6 @@ The timeouts of an HTTP client bound every wait by itself: a server that sends a
 end. A cancelled coroutine stops wherever it is, so calls run on an event loop in one thread of this process.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine

@@ -1,7 +1,5 @@
 """Whose fault a failed call is, whichever provider it was made to, as ModelErrors that say what to do."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Gemini models through Google's own SDK, at Google or at an address that speaks its protocol."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

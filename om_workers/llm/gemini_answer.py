@@ -1,7 +1,5 @@
 """An answer of Gemini's as it comes over the wire, and what of it can be used."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Models behind OpenAI's protocol: OpenAI itself, DeepSeek, Qwen, OpenRouter, vLLM, Ollama and whoever else speaks it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import httpx2

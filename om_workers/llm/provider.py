@@ -1,7 +1,5 @@
 """What all providers have in common: one call within its time, and which answers can be used."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """A model that answers what it was told to, for tests, demonstrations and rehearsals."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections import deque
@@ -37,7 +35,7 @@ class Scripted:
         self._lock = threading.Lock()
 
     @classmethod
-    def echo(cls, *, delay: float = 0.0, answer: str = "", **options: Any) -> Scripted:
+    def echo(cls, *, delay: float = 0.0, answer: str = "", **options: Any) -> "Scripted":
         """A model that never runs out: it notes every message with its id, and reflects every line it was given.
 
         `delay` (s) is how long it thinks. With an `answer` it says nothing but that. `options` are the class's own.

@@ -1,7 +1,5 @@
 """The one place where workers say what happened. Best effort: what cannot be told delays and fails nothing."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection, Sequence
 from contextlib import suppress

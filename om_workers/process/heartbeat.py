@@ -3,8 +3,6 @@
 It also says that the process lives, from when it is ready to work until it ends.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """Saying that a worker process lives, so that `om doctor` knows of it, and having our scripts ready for everybody."""
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

@@ -1,7 +1,5 @@
 """Taking up changed files of settings while a worker runs, and saying what of them could not be taken up."""
 
-from __future__ import annotations
-
 import threading
 import time
 

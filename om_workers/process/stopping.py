@@ -4,8 +4,6 @@ A thread that waits for a model cannot be stopped. But the call it waits for can
 error, gives back what it holds, and the process has nothing left to wait for.
 """
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Data in a message that nobody can read: encrypted fields and encoded bytes, which would only cost tokens."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

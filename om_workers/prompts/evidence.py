@@ -1,7 +1,5 @@
 """Whether facts are still there: what a text holds, looked up by what it means and not by how it is written."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Sequence

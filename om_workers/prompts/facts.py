@@ -1,7 +1,5 @@
 """What in a line of notes can be checked word for word: names, numbers, dates, URLs, paths, identifiers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from enum import StrEnum

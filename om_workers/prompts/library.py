@@ -1,7 +1,5 @@
 """The prompts: text files in one folder for each variant."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import resources
 

@@ -1,7 +1,5 @@
 """The lines that observations are written in: list items, each led by a mark of how much it matters."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

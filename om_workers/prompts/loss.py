@@ -6,8 +6,6 @@ times how bad it is to lose that kind. Of what hard compression, or a target far
 less is missing than went. So a loss of 0.1 says: a tenth of what matters of some kind is gone.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -88,7 +86,7 @@ class Check:
         share = _EXPECTED[level][line.place < _OLD]
         return min(share, self._room) if line.priority > 1 else 0.0
 
-    def _has(self, one: _Expected, evidence: Evidence, windows: _Windows) -> bool:
+    def _has(self, one: _Expected, evidence: Evidence, windows: "_Windows") -> bool:
         if one.fact.kind not in _WHOLE:
             return evidence.has(one.fact, within=one.within)
         telling = {stem(word) for fact in one.line.facts for word in bare_words(fact.shown)}

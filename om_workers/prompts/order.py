@@ -1,7 +1,5 @@
 """Putting the bullets of each date in the order of their times, where that order is beyond doubt."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Reading what the models answered: nothing here raises, whatever a model wrote."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from textwrap import dedent

@@ -1,7 +1,5 @@
 """What the parts of a message say, and who says it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """Fitting what was noted before into a budget: the newest lines, and the important ones before them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import NamedTuple

@@ -6,8 +6,6 @@ tag, which only this memory can have made for these very words, or by being one 
 Looks count for nothing: whoever writes something like it is heard.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What we ask the models: requests made of prompts, prior notes and messages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from string import Template
 from typing import Any, NotRequired, TypedDict, Unpack

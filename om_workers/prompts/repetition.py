@@ -1,7 +1,5 @@
 """Telling a model that is caught in a loop from one that merely lists similar things."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from itertools import groupby

@@ -1,7 +1,5 @@
 """The tagged sections of a model's reply: a tag counts only where it begins a line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 

@@ -1,7 +1,5 @@
 """Notes taken apart for the check: each line with its importance, its place and its facts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Thread sections in what a model wrote: the Observer's are taken out, the Reflector's are kept if well-formed."""
 
-from __future__ import annotations
-
 import re
 from html import escape as attribute
 from typing import NamedTuple

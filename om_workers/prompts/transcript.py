@@ -1,7 +1,5 @@
 """Messages as an Observer reads them: a turn for each thing said, called, answered or attached."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo

@@ -5,8 +5,6 @@ cold stop of its own ends in an error there, for threads cannot be ended. So eve
 whoever asks again says that calls in flight are to be left at once.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

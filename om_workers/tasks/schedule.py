@@ -1,7 +1,5 @@
 """The beat's schedule, in memory: a tick is sent while few wait, so that an outage of all workers leaves few behind."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from celery.beat import ScheduleEntry

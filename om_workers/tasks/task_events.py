@@ -5,9 +5,7 @@ what another thread says meanwhile is lost, and Flower shows that task as receiv
 cannot be sent twice in a row is lost too, and so is what a task says that began before the broker went away.
 """
 
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Self
 
 import structlog
 from celery import bootsteps
@@ -26,7 +24,7 @@ class TaskEventSender(EventDispatcher):  # type: ignore[misc]  # Celery carries 
     on what it held (`extend_buffer`), and whatever it is told from then on.
     """
 
-    _heir: TaskEventSender | None = None
+    _heir: "TaskEventSender | None" = None
     _dropped = 0
 
     def __init__(self, *words: Any, **fields: Any) -> None:
@@ -58,7 +56,7 @@ class TaskEventSender(EventDispatcher):  # type: ignore[misc]  # Celery carries 
                 _log.warning("task_events_dropped", dropped=self._dropped)
                 self._dropped = 0
 
-    def extend_buffer(self, other: TaskEventSender) -> None:
+    def extend_buffer(self, other: Self) -> None:
         """Take over from a sender whose connection is gone."""
         with other.mutex:
             other._line_up()

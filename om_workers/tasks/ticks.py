@@ -3,8 +3,6 @@
 Messages carry scope and chunk ids, never text.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

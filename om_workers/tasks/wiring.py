@@ -1,7 +1,5 @@
 """The composition root: the only place where real things are made, once a process."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterable
 from functools import cache

@@ -1,7 +1,5 @@
 """Thinking of a reflection: answers are asked for until one is short enough and keeps what matters; the best one counts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

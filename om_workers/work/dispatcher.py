@@ -1,7 +1,5 @@
 """The dispatcher: hands due scopes to the fleet as tasks, as many as it can begin; the rest waits in the due index."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Sequence

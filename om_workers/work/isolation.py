@@ -1,7 +1,5 @@
 """Isolating a message that cannot be observed: its chunk is halved until it is alone, and a placeholder stands for it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """The Observer: has sealed chunks observed by a model and stores what it noted. Read, think, commit."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial

@@ -1,7 +1,5 @@
 """The Reflector: condenses observations into the next generation, ahead of need where it can."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -87,19 +85,19 @@ class Reflector:
             self._note(read.state, forced=[("force-reflect", forced, "")])
         return outcome
 
-    def _given_up(self, read: ReflectionInput) -> bool:
+    def _given_up(self, read: "ReflectionInput") -> bool:
         """Whether this very memory was tried in vain too often; it is tried again when it changed, or in an hour."""
         scope, record = read.state.scope, read.state.record
         tries = self._run(reflect.failures(self._services.keys, scope, f"{record.generation}:{record.seq:.17g}"))
         return tries >= self._services.agent(scope).observer.max_attempts
 
-    def _read(self, scope: Scope) -> ReflectionInput:
+    def _read(self, scope: Scope) -> "ReflectionInput":
         keys = self._services.keys
         beside = batch(reading.observations(keys, scope), reading.generations(keys, scope, newest=1))
         state, (stored, generations) = self._run(scope_state.look_beside(keys, scope, beside))
         return ReflectionInput(state, stored, generations[-1] if generations else None)
 
-    def _drain(self, read: ReflectionInput) -> Outcome:
+    def _drain(self, read: "ReflectionInput") -> Outcome:
         """Have what is raw by now observed and activated first, so that each thread's current task is known."""
         state, keys = read.state, self._services.keys
         if not state.record.drain:
@@ -113,7 +111,7 @@ class Reflector:
         self._run(due.mark(keys.due_observe, [state.scope]))
         return Outcome.SEALED
 
-    def _think(self, read: ReflectionInput, replaced: Sequence[Stored]) -> tuple[Draft, float]:
+    def _think(self, read: "ReflectionInput", replaced: Sequence[Stored]) -> "tuple[Draft, float]":
         """Condense, and on a failure write down what it means: too often in vain is given up, a 429 is waited for.
 
         Beside the draft it returns the moment in which the model was asked.
@@ -129,7 +127,7 @@ class Reflector:
                 self._run(due.postpone(self._services.keys.due_reflect, scope, at))
             raise
 
-    def _condense(self, read: ReflectionInput, replaced: Sequence[Stored]) -> tuple[Draft, float]:
+    def _condense(self, read: "ReflectionInput", replaced: Sequence[Stored]) -> "tuple[Draft, float]":
         scope, agent = read.state.scope, self._services.agent(read.state.scope)
         texts = _texts(read, replaced)
         size = sum(map(self._services.count, texts))
@@ -147,7 +145,7 @@ class Reflector:
         name = self._services.registry.model(agent.reflector_models).name
         return (self._services.settings.models.get(name) or ModelSettings()).start_level
 
-    def _keep_draft(self, read: ReflectionInput, draft: Draft, began: float) -> Outcome:
+    def _keep_draft(self, read: "ReflectionInput", draft: "Draft", began: float) -> Outcome:
         record, scope = read.state.record, read.state.scope
         ttl = self._services.in_force(scope).retention_s
         outcome = self._run(
@@ -157,7 +155,7 @@ class Reflector:
             self._services.events.drafted(scope, draft.generation, began)
         return outcome
 
-    def _commit(self, read: ReflectionInput, draft: Draft, began: float | None) -> Outcome:
+    def _commit(self, read: "ReflectionInput", draft: "Draft", began: float | None) -> Outcome:
         scope, agent = read.state.scope, self._services.agent(read.state.scope)
         replaced = [stored for stored in read.stored if stored.seq in draft.seqs]
         ttl = self._services.in_force(scope).retention_s

@@ -1,7 +1,5 @@
 """What ticks do: pass on what is due, and what plain writers hint at, once in a slot however many beats there are."""
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Makes the moves a scope is due, seals and activates, and passes sealed chunks on. It decides when, never whether."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Sealed chunks: which of them share a call, what the Observer reads of one, and the observation that becomes of it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """What every unit of work is handed: settings, the store, a heartbeat, models, and ways to pass work on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple, Protocol, TypeVar
 

@@ -1,7 +1,5 @@
 """The sweep: makes every gap good. What pushes, tasks and dead workers left undone is found by looking, not by luck."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

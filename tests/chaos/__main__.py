@@ -1,7 +1,5 @@
 """`make chaos MINUTES=3`: run it, print the table, fail if a promise broke or too little was seen."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 

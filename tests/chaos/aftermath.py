@@ -1,7 +1,5 @@
 """What a run left: a house brought to rest, and what is found in it then. And the folder that a failed run keeps."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 import tempfile

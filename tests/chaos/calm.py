@@ -1,7 +1,5 @@
 """The undisturbed run: the same messages in the same order, the same owners, the same model plan, and no faults."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from itertools import groupby

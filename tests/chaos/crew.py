@@ -1,7 +1,5 @@
 """The processes of a run: workers, beats and whatever else, ended and started again, each in a group of its own."""
 
-from __future__ import annotations
-
 import random
 import signal
 import subprocess

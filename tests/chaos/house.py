@@ -1,7 +1,5 @@
 """A house of real processes: a server, a model server, workers and beats, on settings of its own."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack

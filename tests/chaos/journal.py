@@ -1,7 +1,5 @@
 """What was tried, what was acknowledged, what its owner did to it: all that a judge may hold a store to."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

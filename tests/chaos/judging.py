@@ -1,7 +1,5 @@
 """Where every message is, seen from outside with plain redis-py; and what of that breaks a promise."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from typing import Any, NamedTuple

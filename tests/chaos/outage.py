@@ -1,7 +1,5 @@
 """An outage of all workers, in which many small memories become due; and how long the broker's queues get meanwhile."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Any

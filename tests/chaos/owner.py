@@ -1,7 +1,5 @@
 """Whoever owns the memories: clears some and moves some to the other scope while everybody talks and works."""
 
-from __future__ import annotations
-
 import threading
 import time
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What a run is to do and must have seen: its length, its cast, its faults by a seed, and the least it may pass with."""
 
-from __future__ import annotations
-
 import math
 import random
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """When a house has come to rest: nothing left that a worker should have done; and having everything observed by force."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress

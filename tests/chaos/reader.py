@@ -1,7 +1,5 @@
 """An actor that reads its context all the time and holds it to the promises at every look."""
 
-from __future__ import annotations
-
 import random
 import re
 import threading

@@ -1,7 +1,5 @@
 """What a run saw, as one table; and what it did not see but had to."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """One run from its first process to its verdict."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """A server with an append-only file that can be killed, paused, cut off and have its last writes taken."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """The storm: everybody talks and reads while things break by plan; then quiet."""
 
-from __future__ import annotations
-
 import random
 import signal
 import time

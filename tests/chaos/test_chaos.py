@@ -1,7 +1,5 @@
 """The short run of what `make chaos` does for minutes."""
 
-from __future__ import annotations
-
 import pytest
 
 from chaos import report

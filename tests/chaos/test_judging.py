@@ -1,7 +1,5 @@
 """The judge must be able to say no: each way a store can be wrong is put there by hand, and named."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """The plan and the tools of a run, each for itself."""
 
-from __future__ import annotations
-
 import signal
 from collections import Counter
 from itertools import pairwise

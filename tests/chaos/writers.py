@@ -1,7 +1,5 @@
 """Agents that talk: they repeat what was not acknowledged, with the same ids, until it is."""
 
-from __future__ import annotations
-
 import json
 import random
 import threading

@@ -1,7 +1,5 @@
 """`make compat`: install the client beside each framework, push and read there, print the table; fails where it must not."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

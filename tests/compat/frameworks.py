@@ -1,7 +1,5 @@
 """The frameworks, and what is done beside each: one push by the blocking client, one context by the asyncio one."""
 
-from __future__ import annotations
-
 import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Building the wheel, and installing it with others into an environment of its own: what pip did, or why it did not."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """How `make compat` reads pip's answers, and that its environments hold what was asked for and nothing else."""
 
-from __future__ import annotations
-
 import pytest
 
 from compat import frameworks

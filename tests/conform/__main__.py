@@ -1,7 +1,5 @@
 """`python -m conform --examples 300 --seed 1`: ask a real server everything, in many ways, and report."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

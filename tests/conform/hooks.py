@@ -1,7 +1,5 @@
 """What schemathesis does not know by itself: how lines of JSON are sent."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import schemathesis

@@ -1,7 +1,5 @@
 """A house to ask: a store, a real server, a memory that is old already, and workers that go on working."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A short round of what `make conform` does for longer: no server error, and every reply as the document says."""
 
-from __future__ import annotations
-
 import re
 
 from conform.house import ask_everything, opened

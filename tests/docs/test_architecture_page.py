@@ -1,7 +1,5 @@
 """ARCHITECTURE.md, CONTRIBUTING.md and tests/README.md are a map of what is there: every path, function and target exists."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page of figures is whole, its pictures are there, and the README quotes only from it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

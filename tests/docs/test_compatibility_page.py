@@ -1,7 +1,5 @@
 """docs/compatibility.md: every extra with what pyproject.toml says it brings, and a row for each framework."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 

@@ -1,7 +1,5 @@
 """The page of costs names what the code counts, with the code's numbers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What the documents say of the code is true of the code: links, commands, variables, tasks, events, words, numbers."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shlex

@@ -1,7 +1,5 @@
 """docs/events.md is what the code does: every kind with what it carries, every failure, every bound and number."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import get_args

@@ -1,7 +1,5 @@
 """The pages that `make docs` writes say what the code says, and nothing else of a page is touched."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """The guide of HTTP is that of the code: its limits and roles are in force."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The migration guide runs as it stands: its files, its programs one after the other, its keys of the older form."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page on models: its examples load, and the errors it explains are those of the code."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """docs/monitoring.md is true of the code: its series, its labels and their values, its numbers."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import get_args

@@ -1,7 +1,5 @@
 """What the operations guide says of Celery's commands and of sizes is so."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

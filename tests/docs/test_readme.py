@@ -1,7 +1,5 @@
 """What the README shows runs: its agent, its two commands for any language, its YAML; and it lists every command."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """docs/redis-protocol.md is a contract: its tables are compared with the code, its snippets and programs are run."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import json

@@ -1,7 +1,5 @@
 """docs/reference-scenarios.md has a row for every scenario, and every test it names exists."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

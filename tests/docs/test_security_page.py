@@ -1,7 +1,5 @@
 """The security guide claims nothing that no test holds, and says of Redis users what is granted."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

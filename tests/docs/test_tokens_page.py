@@ -1,7 +1,5 @@
 """What docs/tokens.md says is what the code counts."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Real processes: a worker and a beat of our own on a real server, as `celery -A om_workers.app …` starts them."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

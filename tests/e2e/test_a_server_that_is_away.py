@@ -1,7 +1,5 @@
 """A server that goes and comes back: workers and beat outlive it, are quiet meanwhile, and go on by themselves."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """What happens to a conversation in real workers is told from sealed to reflected, and counted once."""
 
-from __future__ import annotations
-
 import threading
 
 from processes import BEAT, WORKER

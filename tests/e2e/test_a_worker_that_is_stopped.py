@@ -1,7 +1,5 @@
 """Workers that are told to stop: what they hold is finished or given back, and nobody waits for a lease."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import threading

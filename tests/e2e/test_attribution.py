@@ -1,7 +1,5 @@
 """A resource with four interleaved threads, through two generations, asked from each thread at every look."""
 
-from __future__ import annotations
-
 import re
 
 from world import World

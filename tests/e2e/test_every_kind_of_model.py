@@ -1,7 +1,5 @@
 """One run of real processes, the same for every kind of model, while answers fail and connections break."""
 
-from __future__ import annotations
-
 from collections import deque
 from contextlib import nullcontext
 

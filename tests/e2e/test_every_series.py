@@ -1,7 +1,5 @@
 """Two worker processes, and every series beside what the store says when it is asked with plain commands."""
 
-from __future__ import annotations
-
 import signal
 from collections import Counter
 

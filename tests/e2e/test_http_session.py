@@ -1,7 +1,5 @@
 """Two agents that know nothing but HTTP and their keys, with a server, a beat and a worker of their own."""
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

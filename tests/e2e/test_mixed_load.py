@@ -1,7 +1,5 @@
 """The short run of what `make load` does for minutes: the same promises, no figures asked for."""
 
-from __future__ import annotations
-
 import pytest
 from load import report
 from load.plan import Least, Run

@@ -1,7 +1,5 @@
 """Real beat, real worker, real server, and writers of every kind."""
 
-from __future__ import annotations
-
 import json
 import socket
 import time

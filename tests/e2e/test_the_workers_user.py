@@ -1,7 +1,5 @@
 """Everything of ours runs as the user that `om acl --workers` makes, and the server refuses none of it."""
 
-from __future__ import annotations
-
 import json
 from urllib.parse import quote
 

@@ -1,7 +1,5 @@
 """Flower and remote control, as operations use them: names, ids and outcomes through `/api/tasks`, and no text anywhere."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json

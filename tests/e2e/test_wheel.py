@@ -1,7 +1,5 @@
 """The wheel: what a stranger installs, and whether it does the main job in small."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Dead work with real processes: whatever dies, what it was doing is found and done within a minute of its death."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time

@@ -1,7 +1,5 @@
 """Workers whose clocks are hours ahead or behind do everything that others do."""
 
-from __future__ import annotations
-
 import textwrap
 
 import pytest

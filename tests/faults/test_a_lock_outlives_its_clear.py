@@ -1,7 +1,5 @@
 """What stands of the work on a chunk goes with the memory: a day of notes about chunks that are gone helps nobody."""
 
-from __future__ import annotations
-
 import pytest
 from world import World
 

@@ -4,8 +4,6 @@ Each case showed something else once: values that are equal and written differen
 was migrated and then cleared.
 """
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A rejected message is retried by a process that dies, or whose reply is lost: it is covered once whatever happens then."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 

@@ -1,7 +1,5 @@
 """No decision depends on clocks agreeing: clients and workers whose clocks are hours off, or jump, seal, dedupe and observe."""
 
-from __future__ import annotations
-
 import time
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Work whose worker, task or client died is found again by ticks and the sweep, a lease later; real processes: tests/e2e."""
 
-from __future__ import annotations
-
 import pytest
 from world import World
 

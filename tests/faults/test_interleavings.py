@@ -3,8 +3,6 @@
 That they notice what they must is tested too: each of eleven guards, taken out, is found within fifty seeds.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 

@@ -1,7 +1,5 @@
 """A server that is full, a replica, gone, or silent: whoever calls learns whether the write is kept, and what to do next."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 

@@ -1,7 +1,5 @@
 """More work than workers: a queue no longer than the fleet is wide, each agent asked for once, and both end together."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

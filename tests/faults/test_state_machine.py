@@ -1,7 +1,5 @@
 """The same game as test_interleavings.py, played by hypothesis: it shrinks what it finds to the fewest steps and dice."""
 
-from __future__ import annotations
-
 import logging
 import random
 import secrets

@@ -1,7 +1,5 @@
 """Two races, played with their guard and without it: without it each of them must fail, else it proves nothing."""
 
-from __future__ import annotations
-
 import pytest
 from fuzz.guards import GUARDS
 from world import World, contents

@@ -1,7 +1,5 @@
 """`make fuzz SEEDS=500`: play seeds on a real server; print the report, or the shortest history of the first that fails."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import logging

@@ -4,8 +4,6 @@ A process that is killed between two commands, a reply that is lost, a model tha
 "stop here, let others go on, perhaps never come back".
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -18,7 +16,7 @@ from om_api.store.driver.scripts import load_all
 
 ALL = 100_000  # commands: more than any activity has
 # what a thread is doing, and what a thread that it begins to wait for an answer does for it
-_here: ContextVar[Activity | None] = ContextVar("activity", default=None)
+_here: "ContextVar[Activity | None]" = ContextVar("activity", default=None)
 
 
 class CrashedError(BaseException):
@@ -138,7 +136,7 @@ class Stoppable(redis.Redis):
         """See redis.Redis."""
         return _performed(args, lambda: super(Stoppable, self).execute_command(*args, **options))
 
-    def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> _StoppablePipeline:
+    def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> "_StoppablePipeline":
         """See redis.Redis."""
         return _StoppablePipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
 

@@ -1,7 +1,5 @@
 """What agents do: push well, late, twice and badly; write without the library; read."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from typing import Any

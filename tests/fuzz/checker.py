@@ -1,7 +1,5 @@
 """The invariants, read from outside with plain redis-py: nothing of the product is imported here, nothing is believed."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """A worker without a policy: seals, splits, activates and reflects whatever it likes. It may waste money, never messages (P4)."""
 
-from __future__ import annotations
-
 import random
 
 from world import World

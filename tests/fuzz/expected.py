@@ -1,7 +1,5 @@
 """What must be covered: what was acknowledged is there exactly once, what may have arrived at most once."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass

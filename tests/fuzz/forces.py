@@ -1,7 +1,5 @@
 """What becomes of those who are under way, and what time does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Actors on one store, moved on command by command, and what they are checked by from outside."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Eleven guards, each taken out by name: the seeds must notice every one of them, or they prove nothing."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """From a seed that fails to the few operations that it takes."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The model of the game: what it says can be traced, when it says it is the dice's."""
 
-from __future__ import annotations
-
 import random
 
 import msgspec

@@ -1,7 +1,5 @@
 """What owners of a memory do: want it observed now, stop it, remove it or a part of it, move it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

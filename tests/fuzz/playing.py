@@ -1,7 +1,5 @@
 """One seed: a plan of verbs, played on a game that is old already, until everybody is at rest."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 

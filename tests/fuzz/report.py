@@ -1,7 +1,5 @@
 """What a run says of itself: how often each verb happened, and what was checked."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 VERBS = {  # what a reader looks for -> what the game counts

@@ -1,7 +1,5 @@
 """What workers do: take what is due, get tasks twice or never, and decide against every policy."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """`make load MINUTES=10`: run it, print the tables, fail if a promise broke or too little was seen."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 

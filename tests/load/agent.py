@@ -1,7 +1,5 @@
 """An agent of the run: asks for something else every time, at its pace, for its own memories and for others'."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time
@@ -46,7 +44,7 @@ class Agent:
         self.halted = False
         self._weights = [member.weight for member in cast]
 
-    async def live(self, kinds: Mapping[Callable[[Agent], Awaitable[None]], float], every: float) -> None:
+    async def live(self, kinds: "Mapping[Callable[[Agent], Awaitable[None]], float]", every: float) -> None:
         """Ask for one thing after the other, a request every so many seconds on average, until halted."""
         began = time.monotonic()
         while not self.halted:

@@ -1,7 +1,5 @@
 """One HTTP client of the run: it knows which answer it should get, and tells everything else."""
 
-from __future__ import annotations
-
 import time
 from typing import Any, NamedTuple
 

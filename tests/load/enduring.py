@@ -1,7 +1,5 @@
 """Letting the hostile tenant come and go, so that the others' answers beside him can be held to those without him."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

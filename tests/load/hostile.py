@@ -3,8 +3,6 @@
 `python -m load.hostile PORT TOKEN` goes on until it is terminated, and prints what it was answered, by what it did.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import signal

@@ -1,7 +1,5 @@
 """Reading everything that can be read, and holding it to what was said."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import Any

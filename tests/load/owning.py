@@ -1,7 +1,5 @@
 """What owners, operators and strangers ask for: to work now, to end a memory, to be told how things are, to come in."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

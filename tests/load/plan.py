@@ -1,7 +1,5 @@
 """What a run is to do and must have seen: its length, its rate, its cast, and when which process is restarted. Pure."""
 
-from __future__ import annotations
-
 import random
 import signal
 from collections.abc import Sequence

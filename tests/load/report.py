@@ -1,7 +1,5 @@
 """What a run saw, as two tables; what it did not see but had to; what was broken."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Ending every process in its turn while everybody asks, and starting it again."""
 
-from __future__ import annotations
-
 import signal
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """What clients saw: how long each kind of request took, what was refused when, what should not have been."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter, defaultdict
 

@@ -1,7 +1,5 @@
 """Adding messages, as agents do that repeat with the same ids what was not acknowledged."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import Any

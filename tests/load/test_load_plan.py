@@ -1,7 +1,5 @@
 """When which process is ended, and how."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The clients of a run must be able to say no: what should not have been answered is a fault, unless a restart excuses it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Everybody who asks: an event loop of its own, in a thread of its own, while processes come and go."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import threading

@@ -2,8 +2,6 @@
 
 # ruff: noqa: T201 -- a command line prints
 
-from __future__ import annotations
-
 import argparse
 import signal
 import sys

@@ -1,7 +1,5 @@
 """A copy of the tree in which one mutant at a time is tested; the tree itself is never touched."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

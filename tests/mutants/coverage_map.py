@@ -1,7 +1,5 @@
 """What every test ran when nothing was wrong: found once, file by file, and kept until one of the files is edited."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

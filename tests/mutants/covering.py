@@ -1,7 +1,5 @@
 """Which tests run which lines of the product, and which of its scripts."""
 
-from __future__ import annotations
-
 import importlib
 import warnings
 from pathlib import Path

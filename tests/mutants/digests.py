@@ -1,7 +1,5 @@
 """What the files of a tree held when a run began: results rest on that, whatever is edited meanwhile."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where mistakes are made: every script, what decides, cuts, sweeps, holds leases, renders, asks, is set, and serves."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path

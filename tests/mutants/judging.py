@@ -1,7 +1,5 @@
 """The verdict: every mutant is noticed by a test, or listed with the reason why nothing could notice it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Finding conditions in Lua: enough of a reader for expressions made of `and` and `or`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Mutants of a Lua script: conditions decided beforehand, sides of an `and` or `or` dropped, flags left out, other values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 

@@ -4,8 +4,6 @@ Places are no values: which key or argument is meant, or which part of a reply. 
 which a test compares.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 

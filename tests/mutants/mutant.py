@@ -1,7 +1,5 @@
 """One small mistake: what was changed, under a name that survives edits elsewhere in the file."""
 
-from __future__ import annotations
-
 import difflib
 from collections import Counter
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Which tests are asked about a mutant, and in which order, so that most are found within a second."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Where a node of a module stands in its source, in characters."""
 
-from __future__ import annotations
-
 import ast
 from itertools import accumulate
 

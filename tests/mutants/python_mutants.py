@@ -1,7 +1,5 @@
 """Mutants of a module: the same changes as in Lua, and locks that everyone is granted."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from itertools import pairwise

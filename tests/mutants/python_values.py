@@ -1,7 +1,5 @@
 """Mutants of the values in a module: its numbers, comparisons, `min` and `max`, and how long the server keeps something."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

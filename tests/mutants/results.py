@@ -1,7 +1,5 @@
 """What is known already: a run that was stopped goes on where it was, and an edited file has only its own mutants tried again."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """Running mutants, several at a time, each on a bench of its own."""
 
-from __future__ import annotations
-
 import queue
 import tempfile
 from collections.abc import Callable, Iterable, Sequence

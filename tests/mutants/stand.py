@@ -4,8 +4,6 @@ Warm, it has collected the tests, and a mutant is put into its functions: that t
 is imported, and the child imports the product as the mutant has it: what a module works out when it is imported differs too.
 """
 
-from __future__ import annotations
-
 import ctypes
 import importlib
 import json
@@ -48,7 +46,7 @@ _PR_SET_PDEATHSIG = 1
 class Tests:
     """A plugin of pytest: what is collected is run when somebody says so, until one test fails."""
 
-    def __init__(self, run: Callable[[Tests], None]) -> None:
+    def __init__(self, run: "Callable[[Tests], None]") -> None:
         self._run = run
         self.items: dict[str, pytest.Item] = {}
         self.failed: list[str] = []

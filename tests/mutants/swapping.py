@@ -1,7 +1,5 @@
 """A mutant put into a process that has imported the product already: functions get the code of their mutated selves."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from types import CodeType, FunctionType

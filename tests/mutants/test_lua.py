@@ -1,7 +1,5 @@
 """Every condition of a script is found; counted here by another way than the reader's."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

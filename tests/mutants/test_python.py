@@ -1,7 +1,5 @@
 """Every condition of a module is found, counted here by its words, and every value that decides something."""
 
-from __future__ import annotations
-
 import ast
 import io
 import tokenize

@@ -1,7 +1,5 @@
 """Who fails the command, what is remembered, which tests are asked, and that a copy's own code is what is tested."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

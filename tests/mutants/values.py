@@ -1,7 +1,5 @@
 """Mutants of values: other numbers, the other of two neighbours, the other end of a range, another lifetime."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 FEW = 16  # up to here one more is another number; beyond it, twice as many or half of them

@@ -1,7 +1,5 @@
 """A program that uses the library: it is shown what there is, and nothing of ours comes on its standard output."""
 
-from __future__ import annotations
-
 import inspect
 import pydoc
 import subprocess

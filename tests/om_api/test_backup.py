@@ -1,7 +1,5 @@
 """A memory leaves for a file and comes back: every context byte for byte, nothing broken, and life goes on."""
 
-from __future__ import annotations
-
 import secrets
 
 import pytest

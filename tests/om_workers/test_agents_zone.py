@@ -1,7 +1,5 @@
 """An agent's time zone, from its own file, decides which day it is: for the Observer and for whoever reads the context."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

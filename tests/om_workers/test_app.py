@@ -1,7 +1,5 @@
 """The Celery application as any Celery user expects it."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

@@ -1,7 +1,5 @@
 """Money in a house at work: answers carry what they cost, and a budget that is used up makes work wait or go on for nothing."""
 
-from __future__ import annotations
-
 import pytest
 from world import Everybody, World
 

@@ -1,7 +1,5 @@
 """A message is tokenised once: by who writes it, or by the first who meets it, whatever becomes of it afterwards."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

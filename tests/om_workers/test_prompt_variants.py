@@ -1,7 +1,5 @@
 """An agent's settings choose what its Observer and its Reflector are asked."""
 
-from __future__ import annotations
-
 import pytest
 from world import World
 

@@ -1,7 +1,5 @@
 """When a model is asked, how often, and about which messages: the rhythm of observing, seen from the model's side."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

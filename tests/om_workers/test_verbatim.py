@@ -1,7 +1,5 @@
 """What a model noted is stored and shown as it wrote it: no trimming for the actor's sake."""
 
-from __future__ import annotations
-
 from om_workers.llm.scripted import Scripted
 
 NOTES = """Date: Dec 30, 2025

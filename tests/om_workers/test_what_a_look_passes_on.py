@@ -1,7 +1,5 @@
 """What one look does: in which order chunks are passed on, how many at a time, and what the record says afterwards."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

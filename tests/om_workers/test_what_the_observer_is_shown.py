@@ -1,7 +1,5 @@
 """What the Observer is shown of earlier notes, and what becomes of a chunk in which nothing is worth noting."""
 
-from __future__ import annotations
-
 from world import World
 
 from om_workers.llm.scripted import Scripted

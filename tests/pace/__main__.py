@@ -1,7 +1,5 @@
 """`make limits MINUTES=3`: two workers with 32 threads each under one limit of 60 calls a minute; fails outside 54 to 60."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 

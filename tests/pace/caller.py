@@ -1,7 +1,5 @@
 """A worker process that wants more than it may have: each of its threads asks the model again as soon as it was answered."""
 
-from __future__ import annotations
-
 import random
 import sys
 import threading

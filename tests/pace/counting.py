@@ -1,7 +1,5 @@
 """How many calls arrive in any window of some seconds, by the server that counts them. Pure."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple

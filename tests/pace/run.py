@@ -1,7 +1,5 @@
 """A run: a store, a server that counts, and worker processes that ask it as often as they may."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The short run of what `make limits` does for minutes, and how it counts."""
 
-from __future__ import annotations
-
 import pytest
 
 from pace.counting import Counted, count

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from driven import Driven
 from world import World

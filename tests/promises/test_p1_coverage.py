@@ -1,7 +1,5 @@
 """P1: at every instant every accepted message is covered exactly once, raw or through exactly one observation."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """P2: an observation once stored is never dropped unless a committed reflection covers it, or its owner clears it."""
 
-from __future__ import annotations
-
 
 def test_every_stored_observation_stays_until_a_generation_names_it(client, prefix):
     from world import World

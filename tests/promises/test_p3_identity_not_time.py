@@ -1,7 +1,5 @@
 """P3: coverage is decided by set membership. A late, skewed or same-millisecond message is observed like any other."""
 
-from __future__ import annotations
-
 import pytest
 
 _YEAR_MS = 31_536_000_000

@@ -1,7 +1,5 @@
 """P4: thresholds, limits and changed configuration decide when; a wrong policy wastes money, never messages."""
 
-from __future__ import annotations
-
 import pytest
 from world import World, contents
 

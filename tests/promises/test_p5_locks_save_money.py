@@ -1,7 +1,5 @@
 """P5: locks save money, scripts keep truth. The second writer gets `superseded` and changes nothing."""
 
-from __future__ import annotations
-
 import pytest
 from world import contents
 

@@ -1,7 +1,5 @@
 """P6: get_context is one atomic round trip when warm, and a few more when it activates. No model is involved."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api import Message

@@ -1,7 +1,5 @@
 """P7: between reflections the observation part only grows at its end; between activations it is byte-identical."""
 
-from __future__ import annotations
-
 import pytest
 from world import World
 

@@ -1,7 +1,5 @@
 """P8: cost is proportional to work due. Activation costs O(chunks), not O(messages)."""
 
-from __future__ import annotations
-
 import pytest
 import redis
 from world import World

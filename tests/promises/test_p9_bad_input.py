@@ -1,7 +1,5 @@
 """P9: bad input hurts only itself: a clear error or quarantine with a reason; everything else goes on."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """P9: what could not be accepted or observed is kept with its reason, and its owner decides what becomes of it."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api import InvalidInputError, Message

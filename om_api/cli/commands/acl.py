@@ -1,7 +1,5 @@
 """`om acl`: who may do what at Redis itself."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

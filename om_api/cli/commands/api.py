@@ -1,7 +1,5 @@
 """`om api`: the memory over HTTP."""
 
-from __future__ import annotations
-
 import sys
 
 import click

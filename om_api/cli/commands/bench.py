@@ -1,7 +1,5 @@
 """`om bench`: what this system is worth in figures. Its rooms are the workers', so it runs as a process of its own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`om config`: which settings are in force, why, and whether they can be."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

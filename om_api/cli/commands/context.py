@@ -1,7 +1,5 @@
 """`om context`: what an agent's model would read."""
 
-from __future__ import annotations
-
 import click
 
 from om_api.cli.checks import check_known

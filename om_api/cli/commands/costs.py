@@ -1,7 +1,5 @@
 """`om costs`: what models cost, what is left of budgets, and what the memory saves."""
 
-from __future__ import annotations
-
 import click
 
 from om_api.billing.budgets import DAYS

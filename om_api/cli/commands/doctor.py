@@ -1,7 +1,5 @@
 """`om doctor`: what is wrong with a running system, and what to do about it."""
 
-from __future__ import annotations
-
 import sys
 
 import click

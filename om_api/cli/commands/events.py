@@ -1,7 +1,5 @@
 """`om events`: what happened to memories, and what happens."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import click

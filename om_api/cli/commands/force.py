@@ -1,7 +1,5 @@
 """`om observe`, `om reflect`, `om pause` and `om resume`: asking the workers."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """`om observations`, `om history` and `om sources`: what became of messages, tier by tier."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import click

@@ -1,7 +1,5 @@
 """`om keys`: who may ask the HTTP API for what."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

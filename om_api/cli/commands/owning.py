@@ -1,7 +1,5 @@
 """`om clear`, `forget`, `restore`, `migrate-scope`, `export` and `import`: what a memory's owner may do to it."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`om push`: keep one message."""
 
-from __future__ import annotations
-
 import sys
 
 import click

@@ -1,7 +1,5 @@
 """`om queues`: what waits, for how long, and who works it off."""
 
-from __future__ import annotations
-
 from om_api.cli.output import json_option, note, print_json, print_table
 from om_api.cli.target import Target, command
 from om_api.ops.queues import Queues, look

@@ -1,7 +1,5 @@
 """`om rejected`: what could not be accepted or observed, and what to do with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import click

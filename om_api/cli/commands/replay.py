@@ -1,7 +1,5 @@
 """`om replay`: push a recorded conversation."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path

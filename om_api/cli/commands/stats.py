@@ -1,7 +1,5 @@
 """`om stats` and `om threads`: how full a memory is."""
 
-from __future__ import annotations
-
 import msgspec
 
 from om_api.cli.checks import check_known, note_broken

@@ -1,7 +1,5 @@
 """`om top`: the agents most worth a look, live."""
 
-from __future__ import annotations
-
 import sys
 import time
 

@@ -1,7 +1,5 @@
 """`om verify`: whether a live store keeps its promises."""
 
-from __future__ import annotations
-
 import sys
 
 from om_api.cli.output import json_option, note, print_json, print_table

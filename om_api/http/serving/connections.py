@@ -1,7 +1,5 @@
 """How many connections are open, by address; counted before anybody is known."""
 
-from __future__ import annotations
-
 from collections import Counter
 from ipaddress import IPv6Address, ip_address
 

@@ -1,7 +1,5 @@
 """One connection: uvicorn's own, which by itself reads a head of any length, for any time, and waits for readers forever."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import httptools

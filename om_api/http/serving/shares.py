@@ -1,7 +1,5 @@
 """What one key may have of a process at a time, so that the others find room; and its heavy work, off the event loop."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -39,7 +37,7 @@ class Shares:
         self.lanes: dict[str, Lane] = {}
         self.threads = ThreadPoolExecutor(HEAVY_AT_ONCE, "heavy")
 
-    def enter(self, key_id: str) -> Share:
+    def enter(self, key_id: str) -> "Share":
         """Count one more request of a key; raises HTTPException 429 where that is too many."""
         lane = self.lanes.get(key_id) or Lane(self.limits)
         if lane.requests >= self.limits.requests_per_key:

@@ -1,7 +1,5 @@
 """What must hold of a resource at every instant: each rule looks at one dump and names what breaks it."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress

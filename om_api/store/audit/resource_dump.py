@@ -1,7 +1,5 @@
 """Everything one resource holds, read at one instant, and what the name of any key of ours says."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

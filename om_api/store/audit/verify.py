@@ -1,7 +1,5 @@
 """Walking a live store for broken promises: coverage, discarded work, and the bookkeeping that both rest on."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The lines of a memory in a file, see docs/backup.md: what each of them holds, written and read. Knows no store."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Writing a resource's whole memory as lines: what lives as of one instant, then, in slices, what cannot change any more."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -65,7 +63,7 @@ class Outgoing:
         return self._written(backup_format.End(lines=self._lines, sha256=self._digest.hexdigest()))
 
 
-def _living(found: ExportSnapshot) -> Iterator[Line]:
+def _living(found: "ExportSnapshot") -> Iterator[Line]:
     of = found.of
     tokens = found.hash(of.tokens)
     yield backup_format.MemoryLine(
@@ -83,7 +81,7 @@ def _living(found: ExportSnapshot) -> Iterator[Line]:
         yield backup_format.RejectedLine(entry=as_text(entry))
 
 
-def _memory(found: ExportSnapshot, scope: Scope) -> Iterator[Line]:
+def _memory(found: "ExportSnapshot", scope: Scope) -> Iterator[Line]:
     of, name = found.of, scope.thread
     record = found.hash(of.record(scope))
     if not record.get(b"epoch"):
@@ -104,7 +102,7 @@ def _memory(found: ExportSnapshot, scope: Scope) -> Iterator[Line]:
         yield from _messages(found.members(of.sealed(chunk)), chunk=chunk)
 
 
-def _threads(found: ExportSnapshot) -> Iterator[Line]:
+def _threads(found: "ExportSnapshot") -> Iterator[Line]:
     of = found.of
     unsealed, met = unsealed_threads(found.hash(of.tokens)), dict(found.members(of.threads))
     for thread in found.threads:
@@ -134,7 +132,7 @@ def _fields(held: Mapping[bytes, bytes], without: tuple[str, ...] = ()) -> dict[
     return {name: value for name, value in named.items() if not name.startswith(without or ("\0",))}
 
 
-def _behind(keys: Keys, resource: str, sources: Sequence[SourcePlace]) -> Steps[list[Line]]:
+def _behind(keys: Keys, resource: str, sources: "Sequence[SourcePlace]") -> Steps[list[Line]]:
     of, lines = keys.of(resource), list[Line]()
     now, kept = yield from batch(server_ms(), by_name(sources, lambda source: _source(of.source(source.observation))))
     for source, (left, members) in kept.items():

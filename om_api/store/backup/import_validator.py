@@ -1,7 +1,5 @@
 """What the lines of an exported memory become: every line is checked, every total is counted anew from what really came."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Making a memory of lines: written where nobody reads it, then put in place in one step, if the resource is still empty."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Keys that are written before anybody may read them: under other names, in slices that can be repeated, not for ever."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

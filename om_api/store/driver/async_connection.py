@@ -1,7 +1,5 @@
 """Driving steps with redis.asyncio; the blocking twin is in connection.py, what both ask and say in step_driver.py."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -26,7 +24,7 @@ from om_api.store.driver.step_driver import (
 from om_api.store.driver.steps import Askable, Batch
 
 T = TypeVar("T")
-Aside: TypeAlias = "Callable[[Any, Callable[[], Any]], Awaitable[Any] | None]"  # where to take up a reply; None: here
+Aside: TypeAlias = Callable[[Any, Callable[[], Any]], Awaitable[Any] | None]  # where to take up a reply; None: here
 
 
 def open_async_client(url: str, timeout: float = 5.0) -> redis.asyncio.Redis:

@@ -1,7 +1,5 @@
 """Driving steps with a blocking Redis client; the asyncio one is in async_connection.py, what both say in step_driver.py."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import closing

@@ -5,8 +5,6 @@ the command itself, for what we do not use. These clients skip that. They still 
 again, whether its end was closed or holds bytes that nobody asked for.
 """
 
-from __future__ import annotations
-
 import os
 from collections import deque
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Locks with an owner's token: short leases that save money; scripts keep truth without them."""
 
-from __future__ import annotations
-
 from redis.exceptions import LockError, RedisError
 from redis.lock import Lock
 

@@ -1,7 +1,5 @@
 """Making a client of redis-py, blocking or not, from the store's URL; it connects at first use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit

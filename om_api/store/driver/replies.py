@@ -1,7 +1,5 @@
 """Commands by what their reply is: whichever form a client hands it out in, it comes as the same value."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypeVar
 

@@ -1,7 +1,5 @@
 """Lua scripts as callable verbs: loaded from lua/, their headers parsed, their keys counted before a call leaves."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from functools import cache

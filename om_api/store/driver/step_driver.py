@@ -1,7 +1,5 @@
 """What steps ask of a Redis client, blocking or not, and what its errors say: one logic behind both connections."""
 
-from __future__ import annotations
-
 import random
 import socket
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ The same generator is driven by a blocking client (`Connection`) or by an asynci
 `yield from` a step gives its reply as a value: a step knows how to read what the server answers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeAlias, TypeVar, overload
@@ -37,7 +35,7 @@ class Verb(Generic[T_co]):
     args: Sequence[Any]
     decode: Callable[[object], T_co] = field(compare=False)
 
-    def __iter__(self) -> Steps[T_co]:
+    def __iter__(self) -> "Steps[T_co]":
         return self.decode((yield self))
 
 
@@ -58,18 +56,18 @@ class Batch(Generic[T_co]):
     slim: bool = False
     packed: bytes = b""
 
-    def __iter__(self) -> Steps[T_co]:
+    def __iter__(self) -> "Steps[T_co]":
         """Ask; a batch of no commands asks nothing."""
         replies: Any = (yield self) if self.commands else ()
         return self.decode(iter(replies))
 
-    def then(self, make: Callable[[T_co], S]) -> Batch[S]:
+    def then(self, make: Callable[[T_co], S]) -> "Batch[S]":
         """The same, whose value is what `make` makes of its value."""
         decode = self.decode
         how = self.atomic, self.writes, self.once, self.slim, self.packed
         return Batch(self.commands, lambda replies: make(decode(replies)), *how)
 
-    def writing(self, *, once: bool = False) -> Batch[T_co]:
+    def writing(self, *, once: bool = False) -> "Batch[T_co]":
         """The same, told to be a write."""
         return replace(self, writes=True, once=once)
 
@@ -80,7 +78,7 @@ class Wait:
 
     seconds: float
 
-    def __iter__(self) -> Steps[None]:
+    def __iter__(self) -> "Steps[None]":
         yield self
 
 

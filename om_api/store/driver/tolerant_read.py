@@ -1,7 +1,5 @@
 """Reading of many although the keys of one of them hold what is not ours: that one is left out, the others are read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 

@@ -3,8 +3,6 @@
 A key that `om keys` makes is asked for at the HTTP API only: whoever talks to Redis passes it by, and is stopped here.
 """
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The API keys of a store: one hash, a key's id -> what is kept of it, which is never its secret."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

@@ -1,7 +1,5 @@
 """The breaker of each model, shared by all workers: a provider that is down is left alone, one that refuses is asked less."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 

@@ -3,8 +3,6 @@
 Plain commands in one round trip, no script: nothing is decided here, and a Cluster keeps these keys in several slots.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -149,7 +147,7 @@ def wait(keys: Keys, after: str, seconds: float) -> Steps[None]:
     yield from command(nothing, "XREAD", "COUNT", 1, "BLOCK", ms, "STREAMS", keys.events, after)
 
 
-def _cut(place: str, oldest: Sequence[_Entry], latest: Sequence[_Entry]) -> str | None:
+def _cut(place: str, oldest: "Sequence[_Entry]", latest: "Sequence[_Entry]") -> str | None:
     """Where to go on if what stood behind a place may be gone: it was cut off, or the stream began anew. None if not."""
     if place == BEGINNING:
         return None

@@ -1,7 +1,5 @@
 """Reading what tells whether a system is well: the server, its limits, who works, what waits. Changes no memory."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec

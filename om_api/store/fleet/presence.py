@@ -1,7 +1,5 @@
 """The traces that workers leave: that a process lives, what its clock says, and when a tick ran last. All of them expire."""
 
-from __future__ import annotations
-
 import time
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """How often a model may be called, for all workers together: calls and tokens a minute."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Reading of many resources at once: who is worth a look, how full they are. Bounded, in few round trips; changes nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple

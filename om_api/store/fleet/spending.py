@@ -4,8 +4,6 @@ The days are UTC days of the server's time. Fields of a day's hash: `all|<what>`
 what is reserved and not settled, `<model>|<purpose>|<what>` the bill, `served|<what>` the contexts that clients served.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """From ready chunks to observations that a context shows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

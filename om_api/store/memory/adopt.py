@@ -1,7 +1,5 @@
 """How messages of plain ZADDs are accepted: counted, given an id, dated, or put into the quarantine with the reason."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

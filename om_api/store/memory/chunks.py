@@ -1,7 +1,5 @@
 """From a sealed chunk to a ready one: attempts, its observation, and halves where no model can observe it whole."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

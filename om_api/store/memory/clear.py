@@ -1,7 +1,5 @@
 """Ending a memory, or a part of it: a whole resource, one thread, one observation, or what has been idle for too long."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress

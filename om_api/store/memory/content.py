@@ -1,7 +1,5 @@
 """Everything that one scope's memory holds, its history included, for changes that are made of all of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -34,7 +32,7 @@ class Content(NamedTuple):
         """What its generations stand for, as far as it has not expired."""
         return [stored for history in self.histories.values() for stored in history]
 
-    def of_thread(self, thread: str) -> Content:
+    def of_thread(self, thread: str) -> "Content":
         """The same with the chunks and observations of one thread alone."""
         chunks = [chunk for chunk in self.chunks if chunk.thread == thread]
         histories = {n: _of_thread(history, thread) for n, history in self.histories.items()}

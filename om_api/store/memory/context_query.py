@@ -1,7 +1,5 @@
 """What one look at a thread's context asks the server for, and what of the replies is the answer to what."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -38,7 +36,7 @@ class HeldMemory(NamedTuple):
     sealed: Mapping[str, list[Pair]]
     ready: Mapping[str, Mapping[bytes, bytes]]
 
-    def whole(self, found: Answers) -> list[Pair] | None:
+    def whole(self, found: "Answers") -> list[Pair] | None:
         """All observations, with those that came; None when this is no longer what is held."""
         last, new = self.observations[-1:], found.observations
         same = (found.record.get(b"epoch"), found.record.get(b"generation")) == (self.epoch, self.generation)

@@ -1,7 +1,5 @@
 """What a reader decoded at its last look, and its weight: a member met again in its old place is not decoded again."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -36,7 +34,7 @@ class Met(NamedTuple, Generic[T]):
     ordered: bool = True
     weight: int = 0
 
-    def again(self, pairs: list[Pair], decode: Callable[[Pair], T]) -> Met[T]:
+    def again(self, pairs: list[Pair], decode: Callable[[Pair], T]) -> "Met[T]":
         """What was read now, of which only what stands behind the first difference is decoded."""
         same = shared(self.pairs, pairs)
         if same == len(pairs) == len(self.pairs):
@@ -50,7 +48,7 @@ class Met(NamedTuple, Generic[T]):
         weight = old.weight + sum(map(weight_of, new, values))
         return Met([*old.pairs, *new], [*old.values, *values], old.members | fresh, ordered, weight)
 
-    def _first(self, n: int) -> Met[T]:
+    def _first(self, n: int) -> "Met[T]":
         pairs, values = self.pairs[:n], self.values[:n]
         members = frozenset(member for member, _ in pairs)
         return Met(pairs, values, members, self.ordered or not n, sum(map(weight_of, pairs, values)))

@@ -1,7 +1,5 @@
 """What Redis replies, as values: whichever form the client hands it out in."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

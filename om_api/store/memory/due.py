@@ -1,7 +1,5 @@
 """The due indexes: which scope needs a look, not before when, and who has it on lease."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """What keys hold at one instant, each read by its type; read again until nothing that was read names a key that was not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 

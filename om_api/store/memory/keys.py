@@ -1,11 +1,9 @@
 """The names of everything we keep in Redis, and nowhere else. `P` of the design is the prefix."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from om_api.domain.values import ID_PATTERN, Scope
 
@@ -16,15 +14,15 @@ HISTORIES = 10_000
 WINDOW_MS = 600_000  # ids are remembered by the ten minutes of server time in which they were accepted
 
 
-def _named(kind: str) -> Callable[[Keys | ResourceKeys, str], str]:
-    def key(self: Keys | ResourceKeys, name: str) -> str:
+def _named(kind: str) -> Callable[[Any, str], str]:
+    def key(self: "Keys | ResourceKeys", name: str) -> str:
         return f"{self.base}:{kind}:{name}"
 
     return key
 
 
-def _of_scope(kind: str) -> Callable[[ResourceKeys, Scope], str]:
-    def key(self: ResourceKeys, scope: Scope) -> str:
+def _of_scope(kind: str) -> Callable[[Any, Scope], str]:
+    def key(self: "ResourceKeys", scope: Scope) -> str:
         return f"{self.base}:{kind}{_tail(scope)}"
 
     return key
@@ -33,9 +31,7 @@ def _of_scope(kind: str) -> Callable[[ResourceKeys, Scope], str]:
 class Keys:
     """Key names under one prefix. The braces are part of a key: all keys of a resource share a Cluster slot."""
 
-    tick = _named(
-        "lock:tick"
-    )  # the guard of a tick: who sets it runs, other beats' runs of the same time slot end at once
+    tick = _named("lock:tick")  # its guard: who sets it runs, other beats' runs of the same time slot end at once
     ticked = _named("lock:ticked")  # when a tick ran last, and how often it should
     worker = _named("lock:worker")  # that a worker process lives; gone a lease after it does not
     told = _named("lock:told")  # that something was told, so that no other process tells it again
@@ -78,11 +74,11 @@ class Keys:
         """What happened to one resource, counted; `counted` is of all together. No braces: it is no part of a memory."""
         return f"{self.counted}:{resource}"
 
-    def of(self, resource: str) -> ResourceKeys:
+    def of(self, resource: str) -> "ResourceKeys":
         """The keys of one resource."""
         return ResourceKeys(f"{self.prefix}:{{{resource}}}")
 
-    def parse_messages(self, key: str) -> MessagesKey | None:
+    def parse_messages(self, key: str) -> "MessagesKey | None":
         """Which resource and thread a messages key names; the older form names no resource. None for any other key."""
         if found := self._messages.fullmatch(key):
             return MessagesKey(found[1], found[2])

@@ -1,7 +1,5 @@
 """Walking over everything: finding what no index names, in bounded slices."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 

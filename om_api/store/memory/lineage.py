@@ -1,7 +1,5 @@
 """Which generation was made of which, and so which observations each of them stands for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Moving a memory between scopes: from one pool to its threads, or from the threads into one pool."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

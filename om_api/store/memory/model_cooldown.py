@@ -1,7 +1,5 @@
 """Whether it is the message or the model: what was observed of a chunk's halves, and who waits for another model."""
 
-from __future__ import annotations
-
 from om_api.store.driver.replies import as_bool, nothing, write
 from om_api.store.driver.steps import Batch, Verb
 from om_api.store.memory.chunks import root

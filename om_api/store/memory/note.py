@@ -1,7 +1,5 @@
 """What is written down of a memory beside its content: what a look decided, and since when it rests."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """How our library's messages are accepted: those of one resource in one step, which may be repeated."""
 
-from __future__ import annotations
-
 import secrets
 import time
 from collections.abc import Mapping, Sequence

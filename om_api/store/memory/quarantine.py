@@ -1,7 +1,5 @@
 """The quarantine: what could not be accepted or observed, to be looked at, given another chance, or dropped."""
 
-from __future__ import annotations
-
 import hashlib
 from contextlib import suppress
 from typing import Any, NamedTuple

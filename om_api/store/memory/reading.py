@@ -1,7 +1,5 @@
 """Reading a memory: one MULTI/EXEC whose key names come from the last look, done again only if it names a key unread."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any

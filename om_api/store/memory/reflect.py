@@ -1,7 +1,5 @@
 """From observations to a generation that stands for them, the drafts of one, and how often thinking of it failed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

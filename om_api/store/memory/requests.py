@@ -1,7 +1,5 @@
 """What a memory's owner asks of the workers: to observe or reflect now, or to stop; it stands in the memory until it is done."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from om_api.domain.values import Scope, new_id

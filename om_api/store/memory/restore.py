@@ -1,7 +1,5 @@
 """Undoing reflections: an earlier generation's text is in force again, and what it does not stand for comes back."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 

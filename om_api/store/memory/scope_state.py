@@ -1,7 +1,5 @@
 """A scope as a worker decides by it. The answer may be old by the time it is used: scripts check."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, TypeAlias, TypeVar
 

@@ -1,7 +1,5 @@
 """From raw messages to a chunk: what an observation will be made of, and of nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from om_api.domain.values import Outcome, Scope, new_id

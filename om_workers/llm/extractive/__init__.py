@@ -1,7 +1,5 @@
 """The model that is none: it selects and condenses by rules, offline, and always the same way."""
 
-from __future__ import annotations
-
 from om_workers.llm.base import Reply, Request, Usage
 from om_workers.llm.extractive.notes import tokens
 from om_workers.llm.extractive.observe import observe

@@ -1,7 +1,5 @@
 """Choosing: which sentences are worth their room."""
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Cues: the words that show what a sentence is good for; scoring.py says what each is worth."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Duplicates: lines that say again what a newer line of the same thread says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from om_api.language.words import STOP, word_set, words

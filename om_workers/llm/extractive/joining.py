@@ -1,7 +1,5 @@
 """Joining: chosen sentences become notes, each with its priority and its speaker, as few as can be read at a glance."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby

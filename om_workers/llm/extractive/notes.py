@@ -1,7 +1,5 @@
 """Notes: the dated lines of our format, written and read, and how many tokens they take."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """Observing: the sentences of a conversation that are worth a note, within a budget."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """Patterns: what came up on several dates."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Reflecting: many dated lines become fewer, the important and the new ones first."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date

@@ -1,7 +1,5 @@
 """Scores: how much a sentence is worth keeping."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Sittings: a line that holds all that somebody said in a sitting is weighed sentence by sentence, and joined again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 

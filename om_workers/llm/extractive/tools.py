@@ -1,7 +1,5 @@
 """Tool calls and results as short texts, whatever they are made of."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

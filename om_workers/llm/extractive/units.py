@@ -1,7 +1,5 @@
 """Units: the sentences of a conversation, each with who said it and when."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any

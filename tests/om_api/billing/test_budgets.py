@@ -1,7 +1,5 @@
 """Costs and budgets as an agent, the command line and the doctor ask for them."""
 
-from __future__ import annotations
-
 import pytest
 from world import World
 

@@ -1,7 +1,5 @@
 """From what was counted to figures: bills by day, budgets left, and savings that can be checked by hand."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

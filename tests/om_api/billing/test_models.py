@@ -3,8 +3,6 @@
 Models that make poor Observers or Reflectors are told by their names, and the page lists what doctor warns of.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

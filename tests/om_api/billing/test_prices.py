@@ -1,7 +1,5 @@
 """What calls of models cost, and that nobody's ignorance of a price fails anything."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.billing.prices import TokenPrices, Tokens, is_extractive, micros, rates, unenforceable

@@ -1,7 +1,5 @@
 """`om` as a user types it, against a real server under a prefix of the test's own."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A resource that has nothing to show is told from one that nobody knows; nothing is removed for good without a yes."""
 
-from __future__ import annotations
-
 import click
 import pytest
 from click.testing import CliRunner

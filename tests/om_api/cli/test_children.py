@@ -1,7 +1,5 @@
 """What dies is started again after ever longer pauses, and what a shell ignores stays ignored."""
 
-from __future__ import annotations
-
 import signal
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """`om demo` shows what it promises, in the time it promises, and leaves nothing behind."""
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

@@ -1,7 +1,5 @@
 """The demo conversation has the shape that what is shown with it relies on."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Every agent's memory as it is right now, as a line and as a table, and what a demo says in the end."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The embedded store starts, keeps what it is to keep, and is gone afterwards."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """`om` as a whole: its commands are found, exit codes, and one line for what went wrong."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from importlib.metadata import version

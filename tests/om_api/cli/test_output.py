@@ -1,7 +1,5 @@
 """No text of anybody steers who shows it, and cells read well."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.cli.output import as_time, cell, print_table

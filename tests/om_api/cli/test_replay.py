@@ -1,7 +1,5 @@
 """Recordings: three formats in, messages out, and an error that names its line."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Which store a command is about: what is typed stands above the environment, no password is shown, and help has examples."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.cli.group import PLACES

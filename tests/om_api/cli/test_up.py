@@ -1,7 +1,5 @@
 """`om up` runs everything, starts again what dies, and leaves nothing behind."""
 
-from __future__ import annotations
-
 import base64
 import os
 import secrets

@@ -1,7 +1,5 @@
 """The asyncio client does what the blocking one does, and waits without keeping its loop waiting."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

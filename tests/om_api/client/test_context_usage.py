@@ -1,7 +1,5 @@
 """What contexts amount to beside the raw history: tallied from what was served, sent rarely, never in the reader's way."""
 
-from __future__ import annotations
-
 import pytest
 from world import World
 

@@ -1,7 +1,5 @@
 """A context's pressure is what a client sees of it, and without a store it is made of what was read last."""
 
-from __future__ import annotations
-
 import pytest
 from world import SMALL
 

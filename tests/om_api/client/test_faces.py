@@ -1,7 +1,5 @@
 """The blocking client is made of the asyncio one, so that neither can do what the other cannot."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import runpy

@@ -1,7 +1,5 @@
 """What is forced is asked of every scope that has something to do, and of nobody else."""
 
-from __future__ import annotations
-
 import pytest
 from world import World
 

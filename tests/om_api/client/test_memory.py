@@ -1,7 +1,5 @@
 """The blocking client: what is said is there, once, until it is closed."""
 
-from __future__ import annotations
-
 import pytest
 from world import SMALL
 

@@ -1,7 +1,5 @@
 """What an owner may do: nothing is brought back into a memory that is read_only, and what is not there is said."""
 
-from __future__ import annotations
-
 import pytest
 from world import World
 

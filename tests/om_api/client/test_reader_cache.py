@@ -1,7 +1,5 @@
 """What a process remembers of the threads it read: bounded, and never more than a saving of time."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.client.reader_cache import ReaderCache

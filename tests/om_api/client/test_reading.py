@@ -1,7 +1,5 @@
 """Which memory answers for a name: the stored scope wins, and thread scope wants a thread."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.client.reading import Scopes

@@ -1,7 +1,5 @@
 """A client whose user may not touch events and counters works like any other, and repeats nothing for it."""
 
-from __future__ import annotations
-
 import pytest
 import redis
 from world import World

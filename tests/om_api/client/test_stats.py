@@ -1,7 +1,5 @@
 """How long the oldest work of a memory has been waiting, as its statistics tell it."""
 
-from __future__ import annotations
-
 import pytest
 from world import World
 

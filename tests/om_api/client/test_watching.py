@@ -1,7 +1,5 @@
 """Events through both faces of the library: a page, a wait, and following across an outage."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 

@@ -1,7 +1,5 @@
 """What a message becomes before it is sent: checked, counted and encoded once, all of a batch before the first leaves."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

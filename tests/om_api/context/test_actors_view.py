@@ -1,7 +1,5 @@
 """What an agent's model is shown: the model's words unchanged, one block that ages, and tags that nobody can forge."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import UTC, datetime

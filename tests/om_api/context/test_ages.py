@@ -1,7 +1,5 @@
 """How the ages of dates, the gaps between them and plans that are past are told."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest

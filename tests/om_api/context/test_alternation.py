@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from provider_requests import anthropic, context, gemini, openai
 
 

@@ -1,7 +1,5 @@
 """What an agent reads: the order, all that is in view, and tags that no content can forge."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from snapshots import NOON, context, kinds, observed, said, snapshot
 

@@ -1,7 +1,5 @@
 """What every provider is sent: nothing it refuses, nothing shared with the snapshot, and a cache that holds."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A thread's contexts one after the other: what the last one was spares work, and shows in nothing."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Codes of blocks: what one tells, and that it costs a context next to nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.context import View, build

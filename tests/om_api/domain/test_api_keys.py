@@ -1,7 +1,5 @@
 """What a key may do, to whose memories, and how it is recognised without being kept."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

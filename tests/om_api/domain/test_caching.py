@@ -1,7 +1,5 @@
 """What was used last is kept, within bounds; what is asked twice is made once, with the same results."""
 
-from __future__ import annotations
-
 from itertools import takewhile
 
 import pytest

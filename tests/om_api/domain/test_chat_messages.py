@@ -1,7 +1,5 @@
 """Messages as chat completions APIs write them become our wire format, and what is ours already stays as it is."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.domain.chat_messages import to_wire

@@ -1,7 +1,5 @@
 """The tree of errors: one name catches them all, and each says what whoever catches it must know."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.domain import errors

@@ -1,7 +1,5 @@
 """Events as they are made: sums of what happened, and no word of a message."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,7 +1,5 @@
 """What is not installed is asked for in one line, which says what to install; and the client needs none of it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

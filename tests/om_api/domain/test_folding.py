@@ -1,7 +1,5 @@
 """What others said, inside a text of ours: no line of theirs begins a turn, and no name of theirs ends a line."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Every type that is read from JSON is known to msgspec before there are threads."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Data in base64 is named, and nothing else is touched."""
 
-from __future__ import annotations
-
 import base64
 
 import pytest

@@ -1,7 +1,5 @@
 """What a message weighs: one test for each line of docs/tokens.md."""
 
-from __future__ import annotations
-
 import base64
 import json
 

@@ -1,7 +1,5 @@
 """A message says what is wrong with it, once when it is made and once more when it is added."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

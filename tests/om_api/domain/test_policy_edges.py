@@ -1,7 +1,5 @@
 """Where policy decides one way on one side of a number and the other way on the other: each edge by itself."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.domain.policy import (

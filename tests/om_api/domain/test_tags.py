@@ -1,7 +1,5 @@
 """Escaping: no text from elsewhere opens or closes a tag of ours, and nothing else of it changes."""
 
-from __future__ import annotations
-
 import re
 import threading
 import time

@@ -1,7 +1,5 @@
 """Counting: exact with a vocabulary, near without one, and never over a network."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import os

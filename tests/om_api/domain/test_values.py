@@ -1,7 +1,5 @@
 """Plain values: ids, times and scopes are read as they were written, and nothing else is."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.domain.errors import InvalidInputError

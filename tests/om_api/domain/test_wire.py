@@ -1,7 +1,5 @@
 """The bytes of a message: what any language wrote is read, and what we write is read back."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

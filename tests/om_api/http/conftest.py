@@ -1,7 +1,5 @@
 """The HTTP API as a client meets it: a real app on a real store, with workers that work when a test says so."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any

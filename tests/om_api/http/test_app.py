@@ -1,7 +1,5 @@
 """An app as a whole: one document, settings that change, figures that are told."""
 
-from __future__ import annotations
-
 import httpx2
 import pytest
 from starlette.testclient import TestClient

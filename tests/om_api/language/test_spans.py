@@ -1,7 +1,5 @@
 """Which texts are a date, and how its age and gaps are told."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from om_api.language.words import CHATTER, EMPTY, FIGURES, FUNCTION_WORDS, STOP, amount, bare_words, stem, stems, words

@@ -1,7 +1,5 @@
 """From counters to samples: durations cumulate, money is in dollars, and what is left for the others never falls."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

@@ -3,8 +3,6 @@
 One look sees what workers did, and an empty store is no error.
 """
 
-from __future__ import annotations
-
 import pytest
 from world import World
 

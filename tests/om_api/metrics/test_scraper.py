@@ -3,8 +3,6 @@
 Every series of the list is in it, whether it has a value or not.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

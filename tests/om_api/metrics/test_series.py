@@ -1,7 +1,5 @@
 """The closed list of series: what is exposed is in it, with its labels, in a text that Prometheus reads."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

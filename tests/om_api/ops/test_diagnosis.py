@@ -1,7 +1,5 @@
 """What readings mean, by tables: each trouble is named with its remedy, and nothing that is well is called trouble."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.ops import diagnosis

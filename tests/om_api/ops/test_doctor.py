@@ -1,7 +1,5 @@
 """Which keys `om doctor` misses."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api import load_settings

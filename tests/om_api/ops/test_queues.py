@@ -1,7 +1,5 @@
 """What waits and who works it off, seen at once; a broker that cannot be asked hides nothing else."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

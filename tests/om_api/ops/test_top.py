@@ -1,7 +1,5 @@
 """A look at the agents most worth one costs the same however many there are."""
 
-from __future__ import annotations
-
 import pytest
 from world import World
 

@@ -1,7 +1,5 @@
 """What the tests of settings are handed: a folder to write to."""
 
-from __future__ import annotations
-
 import pytest
 from configured import Folder
 

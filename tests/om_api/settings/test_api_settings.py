@@ -1,7 +1,5 @@
 """How much the HTTP API takes: what an operator may choose, and that no choice leaves nobody any room."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api import load_settings

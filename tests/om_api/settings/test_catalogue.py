@@ -1,7 +1,5 @@
 """Every setting by its key."""
 
-from __future__ import annotations
-
 from om_api.settings.catalogue import GROUPS, dotted
 
 

@@ -1,7 +1,5 @@
 """A YAML document is read within bounds, with the fast parser and without it, and says what JSON could say."""
 
-from __future__ import annotations
-
 import runpy
 
 import pytest

@@ -1,7 +1,5 @@
 """The environment's layer, above every file."""
 
-from __future__ import annotations
-
 import pytest
 from configured import om
 

@@ -1,7 +1,5 @@
 """What a file may say, and whose it is."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest

@@ -1,7 +1,5 @@
 """Whatever one agent's file holds, it ends in one line about that file, and everybody else's settings are taken up."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import tracemalloc

@@ -1,7 +1,5 @@
 """The settings of a process: where they are loaded from, and how they change while it runs."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

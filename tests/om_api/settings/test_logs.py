@@ -1,7 +1,5 @@
 """A process writes its log to stderr: whoever speaks over its standard output is not disturbed."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

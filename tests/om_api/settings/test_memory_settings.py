@@ -1,7 +1,5 @@
 """An agent's settings: ranges, contradictions, and the limits that follow."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What is said of a single model: its own temperature and size, its tiers, its key's variable."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api import load_settings

@@ -1,7 +1,5 @@
 """The settings that a record carries are written by workers, and read whatever else stands there."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.settings import MemorySettings, recorded_settings

@@ -3,8 +3,6 @@
 What is wrong is told by file and key, with what was probably meant.
 """
 
-from __future__ import annotations
-
 import pytest
 from configured import om
 

@@ -1,7 +1,5 @@
 """Where memories live, and that no password is shown."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.settings.urls import safe_url

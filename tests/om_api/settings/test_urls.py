@@ -1,7 +1,5 @@
 """Addresses are shown without their passwords, wherever those stand."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.settings.urls import has_password, safe_url

@@ -1,7 +1,5 @@
 """How long what is written beside the memories lives: a number that is halved or doubled is a promise that is not kept."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """The figures of a short conversation, measured once."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The agent of our own making."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

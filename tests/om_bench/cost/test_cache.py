@@ -1,7 +1,5 @@
 """What a provider's cache serves, against examples that were reckoned by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.domain.errors import InvalidInputError

@@ -1,7 +1,5 @@
 """What each call of an agent brings, when, and how much is answered."""
 
-from __future__ import annotations
-
 from om_api.domain.messages import Message
 from om_bench.cost.calls import AgentCall, calls_of, with_breaks
 

@@ -1,7 +1,5 @@
 """Every way of sending the same calls, held against the cached full history."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_bench.cost.calls import AgentCall

@@ -1,7 +1,5 @@
 """What is sent without a memory: small examples reckoned by hand."""
 
-from __future__ import annotations
-
 from om_bench.cost import histories
 from om_bench.cost.wire import Piece, size
 

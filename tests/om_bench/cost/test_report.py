@@ -1,7 +1,5 @@
 """What `om bench cost` says of a conversation, and what it assumed."""
 
-from __future__ import annotations
-
 import json
 
 import msgspec

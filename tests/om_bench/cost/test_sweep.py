@@ -1,7 +1,5 @@
 """What other thresholds would make of the costs."""
 
-from __future__ import annotations
-
 import json
 
 from benches import cost

@@ -1,7 +1,5 @@
 """A request as the pieces that a provider counts."""
 
-from __future__ import annotations
-
 from om_api.domain.tokens import counter
 from om_bench.cost.wire import of_anthropic, of_openai
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from benches import TALKS, day
 
 from om_bench.harness.loading import load

@@ -1,7 +1,5 @@
 """What else a context could be made of, on five short messages of two days."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.domain.errors import SettingsError

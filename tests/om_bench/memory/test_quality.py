@@ -1,7 +1,5 @@
 """What is measured of a memory message by message."""
 
-from __future__ import annotations
-
 from statistics import mean
 
 import pytest

@@ -1,7 +1,5 @@
 """The gate: what the model-free memory keeps of our own conversation, on a store of its own. No figure depends on time."""
 
-from __future__ import annotations
-
 import pytest
 from benches import PLANTED
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from om_api.domain.messages import Message
 from om_bench.harness.stems import telling
 from om_bench.harness.talks import Talk, TalkQuestion

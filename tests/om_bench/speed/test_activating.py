@@ -1,7 +1,5 @@
 """The activation that is measured is the one that a read makes."""
 
-from __future__ import annotations
-
 from om_bench.speed import activating
 from om_bench.speed.stand import stand
 

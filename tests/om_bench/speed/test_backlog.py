@@ -1,7 +1,5 @@
 """What is read from the curve of a backlog that a fleet works off."""
 
-from __future__ import annotations
-
 from itertools import starmap
 
 from om_bench.speed.backlog import Backlog, BacklogPlan, BacklogSample, as_lines

@@ -1,7 +1,5 @@
 """A read is measured beside the bytes that it is made of."""
 
-from __future__ import annotations
-
 from contextlib import closing
 
 import pytest

@@ -1,7 +1,5 @@
 """The memory that reading is measured on is as full as it says."""
 
-from __future__ import annotations
-
 from om_bench.speed.full import MESSAGES, OBSERVATIONS, THREAD, Full
 from om_bench.speed.stand import stand
 

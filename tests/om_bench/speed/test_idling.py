@@ -1,7 +1,5 @@
 """The ticks that are measured are those that run in production."""
 
-from __future__ import annotations
-
 from world import contents
 
 from om_bench.speed import idling

@@ -1,7 +1,5 @@
 """The provider that thinks for a given time, as a worker's client meets it."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 from provider_models import close

@@ -1,7 +1,5 @@
 """What writing is measured against: the same bytes, on a store that is left as it was found."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_bench.speed import stand as stands

@@ -1,7 +1,5 @@
 """Who may call a model now: past its breaker, within its limits, and always with a place given back."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

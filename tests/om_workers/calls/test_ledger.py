@@ -1,7 +1,5 @@
 """The ledger: every call is counted before it is made and billed after it, and budgets hold with any number of threads."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress

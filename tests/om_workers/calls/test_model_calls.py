@@ -1,7 +1,5 @@
 """Who is asked, in which order: an outage, a refusal or a limit of one model leads to the next, and burns nothing."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 
 import pytest

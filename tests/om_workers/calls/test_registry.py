@@ -1,7 +1,5 @@
 """Which model answers for a name."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from model_server import ModelServer
 from provider_models import opened

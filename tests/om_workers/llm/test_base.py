@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from om_api.domain.errors import ModelError
 from om_workers.llm.base import BilledError, Usage
 

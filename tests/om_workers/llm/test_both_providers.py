@@ -1,7 +1,5 @@
 """What holds for every provider, through its real SDK, against a server of our own that misbehaves as it is told."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import socket

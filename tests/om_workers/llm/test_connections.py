@@ -1,7 +1,5 @@
 """No server is trusted: not with where to go next, nor with how much to read."""
 
-from __future__ import annotations
-
 import gzip
 import tracemalloc
 

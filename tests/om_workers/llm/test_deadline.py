@@ -1,7 +1,5 @@
 """A call of a model ends when its time is over, and what becomes of it becomes of who waits for it."""
 
-from __future__ import annotations
-
 import asyncio
 from concurrent.futures import CancelledError
 from functools import partial

@@ -1,7 +1,5 @@
 """Each failure of a model has a kind, by which it is counted where none of its words may stand."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 

@@ -1,7 +1,5 @@
 """Gemini's own: what is sent to it, which failures are its own, and what makes it."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 

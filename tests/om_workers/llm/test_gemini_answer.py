@@ -1,7 +1,5 @@
 """What Gemini's answers mean, and how long it asks to wait."""
 
-from __future__ import annotations
-
 import pytest
 from model_requests import failing, observe
 from model_server import Canned

@@ -1,7 +1,5 @@
 """OpenAI's protocol through the real SDK, against a server of our own that misbehaves as it is told."""
 
-from __future__ import annotations
-
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Which answers can be used, and what those took that cannot."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_workers.llm.base import BilledError, Usage

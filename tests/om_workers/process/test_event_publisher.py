@@ -1,7 +1,5 @@
 """What workers tell: each thing that happened, once, with what its kind carries, and its counters."""
 
-from __future__ import annotations
-
 import pytest
 from redis.exceptions import TimeoutError as NotAnswered
 from world import World

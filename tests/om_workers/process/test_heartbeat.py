@@ -1,7 +1,5 @@
 """Leases are renewed while their work runs, and not fought for once lost."""
 
-from __future__ import annotations
-
 import os
 import time
 

@@ -1,7 +1,5 @@
 """One thread renews everything that is held, and goes on when something of it is lost."""
 
-from __future__ import annotations
-
 import threading
 
 from structlog.testing import capture_logs

@@ -1,7 +1,5 @@
 """A process is seen while it lives, and forgotten with all it said when it is dead."""
 
-from __future__ import annotations
-
 from world import wait_until
 
 from om_api.store.driver.connection import Connection

@@ -1,7 +1,5 @@
 """A worker goes on with everybody else while one agent's file is bad, and says so once."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

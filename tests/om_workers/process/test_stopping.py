@@ -1,7 +1,5 @@
 """A process that stops begins no call of a model, waits for those in flight for a while, and gives back what it leaves."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """Several threads in one call: what is asked, and whose answer is whose."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What nobody can read is named in a few words; what somebody can is left as it is."""
 
-from __future__ import annotations
-
 import base64
 import random
 import struct

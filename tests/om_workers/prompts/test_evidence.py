@@ -1,7 +1,5 @@
 """When a fact is still there."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_workers.prompts.evidence import Evidence

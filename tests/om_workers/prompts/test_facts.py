@@ -1,7 +1,5 @@
 """What is a fact, whatever it looks like."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_workers.prompts.facts import FactKind, facts, leading

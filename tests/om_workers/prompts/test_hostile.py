@@ -1,7 +1,5 @@
 """No text from elsewhere opens or closes a tag of ours, whichever way it goes: a corpus through every door."""
 
-from __future__ import annotations
-
 import re
 from itertools import chain
 

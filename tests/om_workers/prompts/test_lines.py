@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from om_workers.prompts.parse import parse_observer, parse_reflector

@@ -1,7 +1,5 @@
 """What a rewrite lost: every planted loss is found, and no faithful rewrite raises an alarm."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the models answered, read as a whole."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Which of the earlier notes are shown."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

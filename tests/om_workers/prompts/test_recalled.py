@@ -1,7 +1,5 @@
 """What an agent was shown of its memory is not observed again; what only looks like it is."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

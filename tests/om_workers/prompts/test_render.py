@@ -1,7 +1,5 @@
 """What the models are asked: prior memory, history, task."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Every rule of docs/prompts.md stands in every variant of the prompts, and every variant asks for what is parsed."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import get_args

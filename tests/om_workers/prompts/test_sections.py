@@ -1,7 +1,5 @@
 """Where the sections of a reply begin and end."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_workers.prompts.parse import parse_observer

@@ -1,7 +1,5 @@
 """Who said it: whatever messages hold, every word reaches the Observer, and every reader, under its own speaker."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from om_workers.prompts.facts import FactKind
 from om_workers.prompts.statements import bodies, statements
 

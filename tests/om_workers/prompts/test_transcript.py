@@ -1,7 +1,5 @@
 """Who says what, when: messages as an Observer reads them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The broker's address, and a channel that keeps its client."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api import load_settings

@@ -1,7 +1,5 @@
 """A worker that ends gives back what no thread has begun, and who asks twice has calls in flight left at once."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from types import SimpleNamespace

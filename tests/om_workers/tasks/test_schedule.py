@@ -1,7 +1,5 @@
 """The beat sends ticks while few wait, and goes on by itself after an outage."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_workers.tasks.schedule import Scheduler

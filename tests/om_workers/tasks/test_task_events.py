@@ -1,7 +1,5 @@
 """Events of tasks that threads tell while others are being sent are sent with the next."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """A tick finds what is due and passes it on, once in its slot however many beats there are."""
 
-from __future__ import annotations
-
 import re
 import threading
 import time

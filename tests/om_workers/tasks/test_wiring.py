@@ -1,7 +1,5 @@
 """A process makes what it works with once, at its first task, and ends though it never made it."""
 
-from __future__ import annotations
-
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Asking until an answer is short enough and keeps what matters; the best answer counts, not the last."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.domain.errors import ModelError

@@ -1,7 +1,5 @@
 """What is due is handed out as the fleet can begin it: never more, never twice, and nothing that nobody wrote under."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

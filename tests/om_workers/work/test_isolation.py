@@ -1,7 +1,5 @@
 """What an unobservable message costs: calls are counted, the rest is observed, and a model that is at fault is found out."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from math import ceil, floor, log2

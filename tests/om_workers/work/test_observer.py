@@ -1,7 +1,5 @@
 """One chunk in one worker's hands: when no model is asked, and who looks at the scope afterwards."""
 
-from __future__ import annotations
-
 import pytest
 from world import World
 

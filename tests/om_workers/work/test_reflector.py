@@ -1,7 +1,5 @@
 """When the Reflector thinks, what it covers, and what it leaves."""
 
-from __future__ import annotations
-
 import pytest
 from world import World
 

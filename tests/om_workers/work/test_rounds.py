@@ -1,7 +1,5 @@
 """A round is made once in its slot, is told, and is logged if it did something."""
 
-from __future__ import annotations
-
 import pytest
 from structlog.testing import capture_logs
 from world import World

@@ -1,7 +1,5 @@
 """What one look at a scope leaves behind: who else may look, when it comes back, and who is told."""
 
-from __future__ import annotations
-
 import pytest
 from world import World
 

@@ -1,7 +1,5 @@
 """What a worker reads of sealed chunks before it asks a model, and what it stores of the answer."""
 
-from __future__ import annotations
-
 import pytest
 from world import World
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from om_api.domain.values import Scope
 
 

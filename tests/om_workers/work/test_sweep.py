@@ -1,7 +1,5 @@
 """The sweep finds what pushes, tasks and dead workers left undone."""
 
-from __future__ import annotations
-
 import json
 import time
 

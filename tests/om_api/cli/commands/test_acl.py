@@ -1,7 +1,5 @@
 """`om acl`: prints what it would set, sets it, shows a password once, lists and ends users."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """`om api`: a process that answers, opens to keys only, says who may come in, and stops when it is told to."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """`om bench` is a process of its own: its words are handed on, and its exit code is given back."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

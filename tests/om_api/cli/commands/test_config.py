@@ -1,7 +1,5 @@
 """`om config`: what is in force, where it comes from, and what cannot be."""
 
-from __future__ import annotations
-
 import json
 import os
 

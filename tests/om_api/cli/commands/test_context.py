@@ -1,7 +1,5 @@
 """`om context`: what an agent's model would read, in the form of any provider."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`om costs` as a user types it, and what stats and the doctor say of budgets."""
 
-from __future__ import annotations
-
 import pytest
 from world import World
 

@@ -1,7 +1,5 @@
 """`om doctor` against servers that are ill in every way: each trouble is one line with its remedy."""
 
-from __future__ import annotations
-
 import json
 import time
 

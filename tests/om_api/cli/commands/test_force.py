@@ -1,7 +1,5 @@
 """`om observe`, `reflect`, `pause`, `resume`: the workers are asked, and their answer is a word."""
 
-from __future__ import annotations
-
 import threading
 from contextlib import contextmanager
 

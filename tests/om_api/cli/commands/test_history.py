@@ -1,7 +1,5 @@
 """`om observations`, `history`, `sources`: what is remembered can be read, down to the messages behind it."""
 
-from __future__ import annotations
-
 
 def test_observations_are_listed_with_their_threads(om_json, om, observed):
     found = om_json("observations", "harold")

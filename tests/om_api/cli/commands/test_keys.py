@@ -1,7 +1,5 @@
 """`om keys`: a token is shown once, a key is listed without it, and ends when its owner says so."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What an owner does: nothing goes without a yes, a reflection is undone, a memory moves, and comes back from a file."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`om push`: a message goes in, and is read."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

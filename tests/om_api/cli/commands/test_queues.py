@@ -1,7 +1,5 @@
 """`om queues`: what waits in the broker and in the indexes, and who works it off."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """`om rejected`: what is in quarantine can be seen, tried again and dropped, and nothing goes without a yes."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

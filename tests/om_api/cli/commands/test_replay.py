@@ -1,7 +1,5 @@
 """`om replay`: a recording goes in message by message, and a bad line is named."""
 
-from __future__ import annotations
-
 import json
 import time
 

@@ -1,7 +1,5 @@
 """`om stats`, `threads`: looking changes nothing and shows every tier, whoever else is broken."""
 
-from __future__ import annotations
-
 import pytest
 from world import contents
 

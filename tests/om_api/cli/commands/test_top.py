@@ -1,7 +1,5 @@
 """`om top`: who is worth a look, by pressure, cost, lag or activity."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pty

@@ -1,7 +1,5 @@
 """`om verify`: silent on a sound store, and exit code 1 with a place and a reason on a broken one."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What the document gives as an example is what is sent."""
 
-from __future__ import annotations
-
 from om_api import load_settings
 from om_api.http import make_app
 from om_api.http.routes.backup import router

@@ -3,8 +3,6 @@
 Large bodies say and do what small ones do, off the event loop.
 """
 
-from __future__ import annotations
-
 import json
 
 import msgspec

@@ -3,8 +3,6 @@
 A body is read no further than is permitted.
 """
 
-from __future__ import annotations
-
 import pytest
 from fastapi.routing import iter_route_contexts
 from refusals import problem

@@ -1,7 +1,5 @@
 """A list in pages: every entry once, and no page names an empty next one."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Every reply is of the form that the document says; a large one in pieces is, to the byte, what it would be as a whole."""
 
-from __future__ import annotations
-
 import jsonschema
 import msgspec
 import pytest

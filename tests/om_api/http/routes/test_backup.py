@@ -1,7 +1,5 @@
 """A memory leaves and comes back over HTTP, byte for byte, and nobody clears one by mistake."""
 
-from __future__ import annotations
-
 import pytest
 from world import contents
 

@@ -1,7 +1,5 @@
 """A context over HTTP is the library's, in every format, large or small."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.http.requests import replies

@@ -1,7 +1,5 @@
 """What models cost over HTTP, as the library says it, to whom it may be told."""
 
-from __future__ import annotations
-
 import pytest
 
 HAROLD = "/v1/resources/harold"

@@ -1,7 +1,5 @@
 """Events over HTTP: who sees whose, page by page, and what is refused before a stream begins."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,7 +1,5 @@
 """The workers are asked over HTTP, and stopped."""
 
-from __future__ import annotations
-
 from refusals import problem
 
 HAROLD = "/v1/resources/harold"

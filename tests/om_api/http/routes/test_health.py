@@ -1,7 +1,5 @@
 """Whether a process lives, and can do its work; and figures of the store at this moment, for whoever may see everybody's."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Messages over HTTP: what is added is there once, whatever it says of itself."""
 
-from __future__ import annotations
-
 HAROLD = "/v1/resources/harold"
 THREAD = f"{HAROLD}/threads/t-1"
 

@@ -1,7 +1,5 @@
 """Observations over HTTP: of a whole resource, or of one thread."""
 
-from __future__ import annotations
-
 HAROLD = "/v1/resources/harold"
 
 

@@ -1,7 +1,5 @@
 """Reflections over HTTP: what they replaced, page by page, and how one is undone."""
 
-from __future__ import annotations
-
 HAROLD = "/v1/resources/harold"
 
 

@@ -1,7 +1,5 @@
 """The quarantine over HTTP: it can be looked at and emptied, and a broken one hides no other."""
 
-from __future__ import annotations
-
 HAROLD = "/v1/resources/harold"
 
 

@@ -1,7 +1,5 @@
 """A resource and its threads over HTTP: what the library says of them, and that what is removed is gone."""
 
-from __future__ import annotations
-
 HAROLD = "/v1/resources/harold"
 
 

@@ -1,7 +1,5 @@
 """Connections are counted by address, and nothing is remembered of who is gone."""
 
-from __future__ import annotations
-
 import pytest
 from structlog.testing import capture_logs
 

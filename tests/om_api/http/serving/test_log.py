@@ -1,7 +1,5 @@
 """A line of log for each request: who asked for what, and how it ended."""
 
-from __future__ import annotations
-
 import pytest
 from starlette.responses import Response
 from starlette.testclient import TestClient

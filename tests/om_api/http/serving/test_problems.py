@@ -1,7 +1,5 @@
 """What is refused is a problem that says what is wrong, where, what is permitted; and what became of a write."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,7 +1,5 @@
 """What a connection may send before anybody is known, how much of it, and for how long; on a transport that only remembers."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """A process that serves: which signals it hears, what it ends with, and that what only waits ends when it is told to stop."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import sys

@@ -1,7 +1,5 @@
 """What one key has in flight is bounded, and its heavy work stands nobody else in the way."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 

@@ -1,7 +1,5 @@
 """A stream of events: it tells, goes on, beats, and ends, and no reader keeps its place for nothing."""
 
-from __future__ import annotations
-
 import json
 import signal
 import socket

@@ -1,7 +1,5 @@
 """What must hold of a resource: whatever breaks it by hand is named with its key."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from scene import AT, HAROLD, breaches, filled, key_of, member

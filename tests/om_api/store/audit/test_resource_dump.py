@@ -1,7 +1,5 @@
 """What a key is by its name, and a resource at one instant: everything that is there or named by what is there."""
 
-from __future__ import annotations
-
 import pytest
 from acl_house import every_key
 from scene import HAROLD, filled

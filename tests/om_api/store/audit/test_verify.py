@@ -1,7 +1,5 @@
 """verify finds nothing in what the library made, and every break made by hand."""
 
-from __future__ import annotations
-
 import pytest
 from scene import (
     AT,

@@ -1,7 +1,5 @@
 """What stands in a file: every line is read as it was written, bytes that are no text too, and nothing else is taken for one."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

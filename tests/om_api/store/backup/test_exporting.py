@@ -1,7 +1,5 @@
 """A memory is written in pieces: what lives as of one instant first, then what is behind it, as far as it still stands."""
 
-from __future__ import annotations
-
 import pytest
 from scene import (
     HAROLD,

@@ -1,7 +1,5 @@
 """Lines that no export writes: refused by name, and totals counted anew; a script that met such a number would stop half-way."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A memory leaves as lines and arrives as a whole: at once, unchanged, into an empty resource, or not at all."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import astuple
 from scene import (

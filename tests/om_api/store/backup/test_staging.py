@@ -1,7 +1,5 @@
 """What is staged stands where nobody reads it, as often as it was sent, and not for ever."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.store.backup.staging import STAGED_S, Staging

@@ -1,7 +1,5 @@
 """Calls of one event loop: none waits for another, and one that is given up leaves nothing behind."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 

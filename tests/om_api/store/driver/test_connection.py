@@ -1,7 +1,5 @@
 """Which servers a client can be opened for, and what it says when one does not answer."""
 
-from __future__ import annotations
-
 import socket
 import socketserver
 import subprocess

@@ -1,7 +1,5 @@
 """A line to the server: never one that was closed meanwhile, never another one's reply, never a parent's connection."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """No number in a script's arguments keeps the server busy: whoever may read one memory must not stop everybody's."""
 
-from __future__ import annotations
-
 import contextlib
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """A lease is one holder's at a time: who lost it neither renews nor ends another one's."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.cli.embedded import free_port

@@ -1,7 +1,5 @@
 """Which URLs a client can be opened for, and how those that name no server are refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api import SettingsError

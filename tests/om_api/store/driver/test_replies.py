@@ -1,7 +1,5 @@
 """Commands say what they reply: the same value, in whichever form a client gives it."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.domain.values import Outcome

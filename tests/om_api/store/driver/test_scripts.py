@@ -1,7 +1,5 @@
 """Every script keeps to its first line, and to itself."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """However a batch is sent, it says what redis-py's pipeline says, and its errors cost nobody else anything."""
 
-from __future__ import annotations
-
 import inspect
 
 import pytest

@@ -1,7 +1,5 @@
 """Steps say what their replies are: several are one round trip, and to each its own replies."""
 
-from __future__ import annotations
-
 from om_api.store.driver.replies import as_bytes, as_int, as_list, server_ms, write
 from om_api.store.driver.steps import Batch, Verb, Wait, batch, by_name, each
 

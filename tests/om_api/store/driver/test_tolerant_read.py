@@ -1,7 +1,5 @@
 """Of many that are read at once the one that cannot be is left out, and nothing else is."""
 
-from __future__ import annotations
-
 import pytest
 from scene import trips
 

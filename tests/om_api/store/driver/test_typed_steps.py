@@ -1,7 +1,5 @@
 """That `mypy --strict` knows what every step replies, because nobody but a step itself takes a bare reply."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Isolation at the store, on real servers: every command, every key, every way that an agent's ACL user might try."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """API keys at rest: what is kept, who is recognised, what revoking and rotating do whatever comes between."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

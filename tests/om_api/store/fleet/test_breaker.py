@@ -1,7 +1,5 @@
 """The breaker: opens after five failures, lets one probe through, asks less of who refuses, and late news decide nothing."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

@@ -1,7 +1,5 @@
 """The stream of events and the counters: what is appended, what is read on from where, and what was cut off."""
 
-from __future__ import annotations
-
 import pytest
 from redis.exceptions import ConnectionError as NotConnected
 

@@ -1,7 +1,5 @@
 """What tells whether a system is well: read as it is, and no refusal of a server is more than an answer that is missing."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

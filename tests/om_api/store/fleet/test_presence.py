@@ -1,7 +1,5 @@
 """What workers say of themselves: that they live, what their clocks say, when a tick ran; and that all of it is forgotten."""
 
-from __future__ import annotations
-
 import time
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Limits of a model that all workers share: windows of calls and tokens."""
 
-from __future__ import annotations
-
 import threading
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Who is worth a look, and the tiers that stats tell: within bounds, and whoever holds what is not ours hides nobody."""
 
-from __future__ import annotations
-
 import pytest
 from scene import push, ready, trips
 from world import World

@@ -1,7 +1,5 @@
 """Counting what models use: at the server, by its day, once, and never past a budget."""
 
-from __future__ import annotations
-
 import pytest
 from scene import call
 

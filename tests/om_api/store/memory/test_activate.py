@@ -1,7 +1,5 @@
 """activate: ready chunks become observations at the end; the server renames, nothing is copied."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from scene import (

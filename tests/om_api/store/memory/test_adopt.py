@@ -1,7 +1,5 @@
 """adopt: what plain ZADDs left is counted, or dropped, or quarantined; nothing is guessed from an old look."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from scene import (

@@ -1,7 +1,5 @@
 """begin, buffer, split: a chunk is tried, observed once, or halved; what it covers never changes."""
 
-from __future__ import annotations
-
 import pytest
 from scene import (
     AT,

@@ -1,7 +1,5 @@
 """clear, clear_thread: what is ended is gone in one step, and nothing that came since is taken along."""
 
-from __future__ import annotations
-
 import pytest
 from scene import (
     AT,

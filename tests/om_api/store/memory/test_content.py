@@ -1,7 +1,5 @@
 """A scope's whole memory, its history included, as it was read: what changes that are made of all of it begin with."""
 
-from __future__ import annotations
-
 from scene import HAROLD, filled, reflect, trips
 
 from om_api.domain.values import Scope

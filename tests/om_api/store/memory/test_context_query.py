@@ -1,7 +1,5 @@
 """What a look asks for, and what of the replies is the answer to what; what a reader holds is not asked for again."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.domain.values import Scope

@@ -1,7 +1,5 @@
 """What a reader remembers changes what a look costs, and nothing of what it says."""
 
-from __future__ import annotations
-
 import time
 
 import msgspec

@@ -1,7 +1,5 @@
 """What Redis replies, as values: fields that are missing have defaults, those that nobody knows are left alone."""
 
-from __future__ import annotations
-
 import pytest
 from scene import AT, member
 

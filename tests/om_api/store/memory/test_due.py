@@ -1,7 +1,5 @@
 """claim, renew, done, mark: who looks next, and that a mark is never lost to somebody who has looked."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """What keys hold at one instant: read by their types, and again until nothing that was read names one that was not."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Names of keys: those of a resource stand in one slot, no two of them are equal, and what is written can be read back."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

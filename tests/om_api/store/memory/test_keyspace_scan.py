@@ -1,7 +1,5 @@
 """What no index names is found, in bounded slices, and what is not ours is left alone."""
 
-from __future__ import annotations
-
 import pytest
 from scene import AT, HAROLD, member, observed, push, write_plainly
 

@@ -1,7 +1,5 @@
 """Which observations a generation stands for, and what changes when another one takes its place."""
 
-from __future__ import annotations
-
 import pytest
 
 from om_api.domain.values import Generation

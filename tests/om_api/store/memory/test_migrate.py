@@ -1,7 +1,5 @@
 """migrate: a memory moves to the other scope whole, or stays where it is."""
 
-from __future__ import annotations
-
 import pytest
 from scene import (
     HAROLD,

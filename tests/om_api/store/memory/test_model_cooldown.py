@@ -1,7 +1,5 @@
 """Whether it is the message or the model: a half that was observed is noted, and a model that can nothing is waited for."""
 
-from __future__ import annotations
-
 from scene import call, seal
 
 from om_api.store.memory import model_cooldown

@@ -1,7 +1,5 @@
 """note, stir: what a look decided is written down for the memory that was looked at, and nothing twice."""
 
-from __future__ import annotations
-
 import pytest
 from scene import HAROLD, call, nothing_changes, push, record, seal
 

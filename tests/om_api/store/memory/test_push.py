@@ -1,7 +1,5 @@
 """push: accepted once, counted exactly, due when somebody must look."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """retry and drop: what was rejected gets another chance, exactly once, or says why it cannot, and nothing changes."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The quarantine is bounded, says how much went, and never loses the only copy of what was accepted."""
 
-from __future__ import annotations
-
 import pytest
 from scene import call, member, write_plainly
 

@@ -1,7 +1,5 @@
 """snapshot: one instant, one round trip when the names are known, and never less than everything."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from scene import HAROLD, activate, buffer, filled, member, observed, push, ready, reflect, seal

@@ -1,7 +1,5 @@
 """reflect and draft: a generation replaces what was read and nothing else, once."""
 
-from __future__ import annotations
-
 import pytest
 from scene import HAROLD, TTL, activate, interrupted, nothing_changes, observed, ready, record, reflect, reflecting
 

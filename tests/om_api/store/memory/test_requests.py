@@ -1,7 +1,5 @@
 """What an owner asks of the workers stands in the memory until it is done, and moves with it to another scope."""
 
-from __future__ import annotations
-
 import pytest
 from scene import HAROLD, push
 

@@ -1,7 +1,5 @@
 """restore: an earlier generation is in force again, and every message is covered exactly once."""
 
-from __future__ import annotations
-
 import pytest
 from scene import (
     AT,

@@ -1,7 +1,5 @@
 """Looks at scopes: what a worker decides by, in a number of round trips that does not grow with them."""
 
-from __future__ import annotations
-
 import pytest
 from scene import HAROLD, filled, message, push, ready, seal, trips
 from world import World

@@ -1,7 +1,5 @@
 """seal: named members leave the raw set together, or nothing moves."""
 
-from __future__ import annotations
-
 import pytest
 from scene import (
     AT,

@@ -1,7 +1,5 @@
 """The key that contexts are signed with: it comes with the first message, stays as long as the memory, and goes with it."""
 
-from __future__ import annotations
-
 import pytest
 from scene import adopt, push, write_plainly
 from world import World

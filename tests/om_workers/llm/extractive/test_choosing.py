@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 
 from extracts import DATA, block, called, chunks, load, observe, returned, said, size

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from extracts import HIGH, LOW, block, reflect
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from extracts import block, called, observe, returned
 from hypothesis import given, settings
 from hypothesis import strategies as st
