@@ -1,33 +1,40 @@
 """The commands of `om bench`, which runs this as a process of its own."""
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import click
-import msgspec
+from om_api.domain.extras import missing
 
-from om_api.cli.group import Plain
-from om_api.cli.target import examples
-from om_api.settings.logs import log_to_stderr
-from om_bench.cost import report as costs
-from om_bench.cost import sweep as thresholds
-from om_bench.cost.agent import CALLS
-from om_bench.cost.cache import ACTORS, OBSERVERS
-from om_bench.cost.calls import agent, recorded
-from om_bench.cost.compare import CostPlan
-from om_bench.harness import pictures
-from om_bench.harness.loading import load
-from om_bench.harness.page import check_block, write_block
-from om_bench.harness.pipeline import RECOMMENDED, THRIFTY
-from om_bench.memory import memory_report
-from om_bench.memory import recall as across
-from om_bench.speed import backlog as overload
-from om_bench.speed import measure as faster
-from om_bench.speed import walk as walks
-from om_bench.speed.measure import ROOMS
+try:
+    import click
+    import msgspec
+
+    from om_api.cli.group import Plain
+    from om_api.cli.target import examples
+    from om_api.settings.logs import log_to_stderr
+    from om_bench.cost import report as costs
+    from om_bench.cost import sweep as thresholds
+    from om_bench.cost.agent import CALLS
+    from om_bench.cost.cache import ACTORS, OBSERVERS
+    from om_bench.cost.calls import agent, recorded
+    from om_bench.cost.compare import CostPlan
+    from om_bench.harness import pictures
+    from om_bench.harness.loading import load
+    from om_bench.harness.page import check_block, write_block
+    from om_bench.harness.pipeline import RECOMMENDED, THRIFTY
+    from om_bench.memory import memory_report
+    from om_bench.memory import recall as across
+    from om_bench.speed import backlog as overload
+    from om_bench.speed import measure as faster
+    from om_bench.speed import walk as walks
+    from om_bench.speed.measure import ROOMS
+except ModuleNotFoundError as error:
+    sys.stderr.write(f"Error: {missing(error, 'bench')}\n")
+    sys.exit(2)
 
 Found: TypeAlias = (
     tuple[Any, Iterable[str]] | tuple[Any, Iterable[str], Mapping[str, pictures.Picture]]
@@ -53,6 +60,8 @@ def _reported(measure: Callable[..., Found]) -> Callable[..., None]:
         if write:
             _check_whole(options)
             check_block(write, block)
+        if folder:
+            pictures.check()
         found, lines, *drawings = measure(*args, **options)
         text = "\n".join(lines)
         click.echo(msgspec.json.format(msgspec.json.encode(found)).decode() if json_ else text)

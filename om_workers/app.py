@@ -5,20 +5,6 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from celery import Celery
-from celery.schedules import schedule
-from celery.signals import (
-    setup_logging,
-    worker_process_init,
-    worker_process_shutdown,
-    worker_ready,
-    worker_shutdown,
-    worker_shutting_down,
-)
-from celery.worker import state
-from kombu import Exchange, Queue
-from kombu.exceptions import OperationalError
-
 from om_api.domain.errors import StoreError
 from om_api.domain.extras import missing
 from om_api.settings import Settings
@@ -26,12 +12,25 @@ from om_api.settings.logs import log_to_stderr
 
 try:
     import genai_prices  # noqa: F401 -- nobody should first miss it when a model has answered
+    from celery import Celery
+    from celery.schedules import schedule
+    from celery.signals import (
+        setup_logging,
+        worker_process_init,
+        worker_process_shutdown,
+        worker_ready,
+        worker_shutdown,
+        worker_shutting_down,
+    )
+    from celery.worker import state
+    from kombu import Exchange, Queue
+    from kombu.exceptions import OperationalError
 
     from om_workers.tasks import broker, handover, ticks, wiring  # noqa: F401 -- ticks registers the tasks
     from om_workers.tasks.task_events import Flushing, TaskEvents
     from om_workers.work import rounds
 except ModuleNotFoundError as error:
-    sys.stderr.write(f"Error: {missing(error)}\n")
+    sys.stderr.write(f"Error: {missing(error, 'workers')}\n")
     sys.exit(2)  # celery would show the traceback of any other exception
 
 _QUEUES = ("ticks", "observe", "reflect", "maintenance")

@@ -77,6 +77,6 @@ def every_key(keys: Keys, resource: str) -> set[str]:
         }
         for _, method in inspect.getmembers(holder, inspect.ismethod):
             shape = inspect.signature(method)
-            for scope in (Scope(resource), Scope(resource, "t-1")) if shape.return_annotation == "str" else ():
+            for scope in (Scope(resource), Scope(resource, "t-1")) if shape.return_annotation is str else ():
                 found.add(method(**{name: {**words, "scope": scope}.get(name, "x") for name in shape.parameters}))
     return found

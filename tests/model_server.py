@@ -95,7 +95,7 @@ class ModelServer:
     block ends whatever hangs. `calls` grows by one a call; `last` is the newest request as it came, `last_path` where to.
     """
 
-    def __init__(self, plan: Plan | None = None, delay: float = 0.0, *, stall_s: float = 30.0) -> None:
+    def __init__(self, plan: "Plan | None" = None, delay: float = 0.0, *, stall_s: float = 30.0) -> None:
         self.calls: list[Call] = []
         self.last: dict[str, Any] = {}
         self.last_headers: dict[str, str] = {}

@@ -6,17 +6,22 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 
 from om_api.cli.embedded import Embedded, Process, end, launch
 from om_api.domain.errors import OMError
-from om_api.domain.extras import missing
+from om_api.domain.extras import require
 
 WORKER = ("worker", "--without-gossip", "--without-mingle")  # ours have nothing to tell each other but events
 BEAT = ("beat",)
 FLOWER = ("flower",)
 _LONGEST_PAUSE_S = 30.0
-_PACKAGES = {"flower": ("celery", "flower")}  # what a child needs; others need celery alone
+_PACKAGES = (
+    "celery",
+    "genai_prices",
+    "httpx2",
+    "kombu",
+    "limits",
+)  # without which no child works; `flower` needs itself
 
 
 class Child(Process):
@@ -27,9 +32,7 @@ class Child(Process):
 
     def __init__(self, words: Sequence[str], environ: Mapping[str, str], show: Callable[[str, str], None]) -> None:
         self.name = words[0]
-        for package in _PACKAGES.get(self.name, ("celery",)):
-            if find_spec(package) is None:
-                raise missing(ModuleNotFoundError(name=package))
+        require("workers", *_PACKAGES, *(FLOWER if self.name in FLOWER else ()))
         self._command = [sys.executable, "-m", "celery", "--quiet", "-A", "om_workers.app", *words]
         self._environ = {**environ, "PYTHONUNBUFFERED": "1"}
         self._show = show

@@ -61,8 +61,8 @@ class Core:
         try:
             receipt = yield from self.writing.send([*waiting, *messages])
         except StoreError as error:
-            self._lost(error)
             self._keep(messages)
+            self._lost(error)
             return Receipt(tuple(each.message.id for each in messages), 0)
         self.unsent.sent(waiting)
         self._away = False
@@ -104,7 +104,9 @@ class Core:
             yield from self.reporter.tell_all()
 
     def finish(self) -> Steps[None]:
-        """Send whatever waits, if the store is back."""
+        """Send whatever waits, if the store is back; what it does not take is lost, and said to be."""
         if self.unsent:
             yield from self._send([])
+        if self.unsent:
+            library_log().warning("unsent_dropped", dropped=self.unsent.dropped + len(self.unsent))
         yield from self.tell()

@@ -13,7 +13,7 @@ from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Told, Wanted
 from om_api.domain.values import Scope, check_id
 from om_api.settings import Settings
-from om_api.store.driver.replies import as_list
+from om_api.store.driver.replies import as_names
 from om_api.store.driver.steps import Steps, Wait
 from om_api.store.driver.tolerant_read import of_each
 from om_api.store.fleet import event_stream as stream
@@ -69,8 +69,7 @@ class Watcher:
 
     def resources(self) -> Steps[list[str]]:
         """Every resource the workers have met."""
-        names = yield from as_list("ZRANGE", self._keys.resources, 0, -1)
-        return sorted(name.decode() for name in names)
+        return sorted((yield from as_names("ZRANGE", self._keys.resources, 0, -1)))
 
     def events(self, after: str, wanted: Wanted, count: int, wait: float = 0) -> Steps[Told]:
         """Events behind an id, or the newest ones; where there is none, what comes within `wait` seconds."""

@@ -1,6 +1,7 @@
 """What is installed here: its version; and, of an extra that is not, in one line which brings what is missing."""
 
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 
 from om_api.domain.errors import SettingsError
 
@@ -25,10 +26,22 @@ class MissingExtraError(SettingsError, ImportError):
     """A package is not installed that one of the extras brings; says which."""
 
 
-def missing(error: ModuleNotFoundError) -> MissingExtraError:
-    """What to say instead of a failed import; raises it again when no extra brings what it lacks."""
+def missing(error: ModuleNotFoundError, whole: str = "") -> MissingExtraError:
+    """What to say instead of a failed import; raises it again when no extra brings what it lacks.
+
+    `whole` is the extra that brings all of what failed, if that is known: the next import may lack another package.
+    """
     package = (error.name or "").partition(".")[0]
     for extra, packages in EXTRAS.items():
         if package in packages:
-            return MissingExtraError(f"{error.name} is not installed: pip install 'cortex-om[{extra}]' brings it")
+            return MissingExtraError(
+                f"{error.name} is not installed: pip install 'cortex-om[{whole or extra}]' brings it"
+            )
     raise error
+
+
+def require(extra: str, *packages: str) -> None:
+    """Raise MissingExtraError unless all these packages are installed; imports none."""
+    for package in packages:
+        if find_spec(package) is None:
+            raise missing(ModuleNotFoundError(name=package), extra)

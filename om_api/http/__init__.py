@@ -3,8 +3,10 @@
 from om_api.domain.extras import missing
 
 try:
+    import genai_prices  # noqa: F401 -- nobody should first miss it when costs are asked for
+
     from om_api.http.app import make_app
 except ModuleNotFoundError as error:
-    raise missing(error) from None
+    raise missing(error, "http") from None
 
 __all__ = ["make_app"]

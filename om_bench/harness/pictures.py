@@ -50,8 +50,15 @@ def tiers(kinds: Mapping[str, Sequence[int]], axes: tuple[str, str]) -> Picture:
     return _picture(draw, axes)
 
 
+def check() -> None:
+    """Raise SettingsError unless pictures can be drawn."""
+    if figure is None:
+        raise SettingsError(INSTALL)
+
+
 def save(folder: Path, pictures: Mapping[str, Picture]) -> None:
     """Draw pictures into a folder, which is made if need be; SettingsError without matplotlib."""
+    check()
     folder.mkdir(parents=True, exist_ok=True)
     for name, draw in pictures.items():
         draw(folder / f"{name}.svg")
@@ -59,8 +66,6 @@ def save(folder: Path, pictures: Mapping[str, Picture]) -> None:
 
 def _picture(draw: Callable[[Any], None], axes: tuple[str, str]) -> Picture:
     def drawn(path: Path) -> None:
-        if figure is None:
-            raise SettingsError(INSTALL)
         with rc_context(_STYLE):
             made = figure.Figure(figsize=_SIZE, layout="constrained")
             plot = made.subplots()

@@ -1,17 +1,13 @@
 """What an activation costs the server: as much as its chunks, not as their messages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING
+
+import redis
 
 from om_api import Message
 from om_bench.speed.stand import Figure, Stand, beside, us
-
-if TYPE_CHECKING:
-    import redis
 
 _MANY, _FEW = 5_000, 300
 _WINDOW = 30_000  # tokens: the default message threshold, four fifths of which are activated

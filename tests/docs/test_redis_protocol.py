@@ -132,7 +132,7 @@ def built() -> set[str]:
     for holder in (keys, keys.of("<r>")):
         for kind, method in inspect.getmembers(holder, inspect.ismethod):
             shape = inspect.signature(method)
-            if shape.return_annotation == "str":
+            if shape.return_annotation is str:
                 for scope in (Scope("<r>"), Scope("<r>", "<t>")):
                     known = {**samples, "name": of.get(kind, "<name>"), "scope": scope}
                     found.add(method(**{name: known[name] for name in shape.parameters}))

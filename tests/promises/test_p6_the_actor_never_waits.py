@@ -1,6 +1,7 @@
 """P6: get_context is one atomic round trip when warm, and a few more when it activates. No model is involved."""
 
 import pytest
+from structlog.testing import capture_logs
 
 from om_api import Message
 from om_api.client.reader_cache import MOST
@@ -85,6 +86,18 @@ def test_an_agent_that_fails_open_goes_on_without_the_store(world, face, monkeyp
     monkeypatch.undo()
     assert [message.content for message in om.get_context("t-1", "harold").messages] == ["before", "meanwhile"]
     assert len(world.covering()) == 2
+
+
+def test_an_agent_that_is_closed_while_the_store_is_away_says_how_many_messages_are_lost(world, face, monkeypatch):
+    om = face(world.settings, client=world.client, fail_open=True)
+    monkeypatch.setattr(om._connection._endpoint, "ask", _away)
+    with capture_logs() as said:
+        for text in ("one", "two"):
+            om.add_message(_said(text))
+        om.close()
+
+    known = [(each["event"], each.get("unsent", each.get("dropped"))) for each in said]
+    assert known == [("store_unavailable", 1), ("unsent_dropped", 2)]
 
 
 def test_what_waits_to_be_sent_is_not_forgotten_by_a_call_that_sends_only_its_own(world, face, monkeypatch):

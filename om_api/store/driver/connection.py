@@ -15,6 +15,7 @@ from om_api.store.driver.opening import Library, open_with
 from om_api.store.driver.step_driver import (
     Call,
     Endpoint,
+    check_bytes,
     conversation,
     on_the_wire,
     pipelined,
@@ -36,6 +37,7 @@ class Connection:
     """Runs steps against a blocking redis-py client (a plain server, Sentinel's primary, or a RedisCluster)."""
 
     def __init__(self, client: Any) -> None:
+        check_bytes(client)
         self.client = client
         self.cluster = isinstance(client, redis.RedisCluster)
         patient = self.cluster or retries_itself(client)

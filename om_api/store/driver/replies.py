@@ -26,6 +26,11 @@ def as_list(*words: Any) -> Batch[list[bytes]]:
     return Batch([words], _next)
 
 
+def as_names(*words: Any) -> Batch[list[str]]:
+    """Names, such as those in an index; one that is no UTF-8 comes as what nobody is called, and hides no other."""
+    return Batch([words], lambda replies: [name.decode("utf-8", "replace") for name in _next(replies)])
+
+
 def as_fields(*words: Any) -> Batch[list[bytes | None]]:
     """Several values of which any may be missing, such as HMGET's."""
     return Batch([words], _next)

@@ -12,7 +12,7 @@ from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import DataError, NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as NotAnswered
 
-from om_api.domain.errors import NotPermittedError, StoreError
+from om_api.domain.errors import NotPermittedError, SettingsError, StoreError
 from om_api.store.driver.scripts import Script, load_all
 from om_api.store.driver.steps import Batch, Step, Steps, Verb, Wait, pack
 
@@ -212,6 +212,12 @@ def _uncertain(error: StoreError) -> StoreError:
     return StoreError(
         f"{error} The first try may have been kept: repeat the call with the same ids, which is safe.", stored=None
     )
+
+
+def check_bytes(client: Any) -> None:
+    """Raise SettingsError for a client that makes text of replies: what a push was answered could not be read any more."""
+    if hasattr(client, "get_encoder") and client.get_encoder().decode_responses:
+        raise SettingsError("the Redis client decodes its replies, ours are bytes: leave out decode_responses")
 
 
 def retries_itself(client: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from om_api.domain.events import GAP, Event, Told, Wanted, counts_of
-from om_api.store.driver.replies import as_bool, as_hash, as_list, command, fields, nothing, write
+from om_api.store.driver.replies import as_bool, as_hash, as_names, command, fields, nothing, write
 from om_api.store.driver.steps import Batch, Steps, batch, each
 from om_api.store.memory.keys import Keys
 
@@ -99,7 +99,7 @@ def counted(keys: Keys, resources: Sequence[str | None]) -> Steps[list[Amounts]]
 
 def measured(keys: Keys) -> Steps[list[str]]:
     """The resources that are measured apart, the first that was met first."""
-    return [name.decode() for name in (yield from as_list("ZRANGE", keys.measured, 0, -1))]
+    return (yield from as_names("ZRANGE", keys.measured, 0, -1))
 
 
 def newest(keys: Keys, wanted: Wanted, count: int) -> Steps[Told]:

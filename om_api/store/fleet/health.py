@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from om_api.domain.errors import StoreError
-from om_api.store.driver.replies import as_bool, as_bytes, as_int, as_list, as_pairs, command, write
+from om_api.store.driver.replies import as_bool, as_bytes, as_int, as_names, as_pairs, command, write
 from om_api.store.driver.steps import Batch, Steps, batch, by_name, each
 from om_api.store.driver.tolerant_read import of_many
 from om_api.store.fleet import presence
@@ -79,8 +79,8 @@ def _directive(reply: Any) -> str | None:
 def workers(keys: Keys, within_ms: int = presence.LIVES_MS) -> Steps[list[Worker]]:
     """The worker processes that live, by name: those that said so within the last `within_ms`."""
     since = (yield from due.server_ms()) + presence.LIVES_MS - within_ms
-    names = yield from as_list("ZRANGE", keys.workers, since, "+inf", "BYSCORE")
-    said = (_read(keys.worker(name.decode("utf-8", "replace")), Worker) for name in names)
+    names = yield from as_names("ZRANGE", keys.workers, since, "+inf", "BYSCORE")
+    said = (_read(keys.worker(name), Worker) for name in names)
     found = yield from each(said, atomic=False)
     return sorted((worker for worker in found if worker), key=lambda worker: worker.name)
 
@@ -134,8 +134,7 @@ def unacked() -> Batch[int]:
 
 def standings(keys: Keys) -> Steps[list[Condition]]:
     """What operations ask of every resource that workers have met, and of the one that stands for nobody's."""
-    listed = yield from as_list("ZRANGE", keys.resources, 0, -1)
-    names = sorted({*(name.decode() for name in listed), "unknown"})
+    names = sorted({*(yield from as_names("ZRANGE", keys.resources, 0, -1)), "unknown"})
     found = yield from of_many(lambda name: _condition(name, keys.of(name)), names)
     return [found.get(name) or Condition(name, None, 0, paused=False, broken=True) for name in names]
 

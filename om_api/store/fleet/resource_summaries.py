@@ -5,7 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 from om_api.domain.values import Record, Scope
-from om_api.store.driver.replies import Pair, as_bytes, as_hash, as_int, as_list, as_pairs
+from om_api.store.driver.replies import Pair, as_bytes, as_hash, as_int, as_names, as_pairs
 from om_api.store.driver.steps import Batch, Steps, batch
 from om_api.store.driver.tolerant_read import of_many
 from om_api.store.fleet import spending
@@ -56,8 +56,7 @@ def newest(keys: Keys, most: int) -> Batch[tuple[int, list[str]]]:
 
 
 def _newest(index: str, most: int) -> Batch[tuple[int, list[str]]]:
-    last = as_list("ZRANGE", index, 0, most - 1, "REV").then(lambda names: [name.decode() for name in names])
-    return batch(as_int("ZCARD", index), last, atomic=False)
+    return batch(as_int("ZCARD", index), as_names("ZRANGE", index, 0, most - 1, "REV"), atomic=False)
 
 
 def summaries(

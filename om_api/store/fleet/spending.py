@@ -146,5 +146,5 @@ def _key(keys: Keys, day: str, resource: str | None) -> str:
 
 def _numbers(kept: Mapping[bytes, bytes]) -> Counted:
     """What a day's hash says; of what is open only that it is: its reservation counts already."""
-    said = {name.decode(): value for name, value in kept.items()}
+    said = {name.decode("utf-8", "replace"): value for name, value in kept.items()}
     return {name: 1 if name.startswith("open|") else int(value) for name, value in said.items()}

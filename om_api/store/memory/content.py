@@ -1,13 +1,19 @@
 """Everything that one scope's memory holds, its history included, for changes that are made of all of it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from om_api.domain.values import Chunk, Generation, Scope, Stored
-from om_api.store.driver.replies import as_hash, as_pairs
+from om_api.store.driver.replies import as_fields, as_hash, as_pairs
 from om_api.store.driver.steps import Steps, batch, by_name, each
 from om_api.store.memory.decoding import as_chunk, as_generation, as_stored
 from om_api.store.memory.keys import Keys, histories
+
+_OF_A_CHUNK = (
+    b"thread",
+    b"tokens",
+    b"messages",
+)  # all that a change needs: what a worker noted of its tries may be garbled
 
 
 class Content(NamedTuple):
@@ -43,6 +49,10 @@ def _of_thread(stored: Iterable[Stored], thread: str) -> list[Stored]:
     return [each for each in stored if each.observation.thread_id == thread]
 
 
+def _chunk(name: str, seq: float, said: Sequence[bytes | None]) -> Chunk:
+    return as_chunk(name, seq, {field: value for field, value in zip(_OF_A_CHUNK, said, strict=True) if value})
+
+
 def content(keys: Keys, scope: Scope) -> Steps[Content]:
     """Read a scope's memory, in two round trips; the second cannot be of another memory unless the epoch is."""
     of = keys.of(scope.resource)
@@ -54,7 +64,7 @@ def content(keys: Keys, scope: Scope) -> Steps[Content]:
     )
     reached = record.get(b"generation", b"0").decode()
     chunks, replaced = yield from batch(
-        each(as_hash("HGETALL", of.chunk(name.decode())) for name, _ in names),
+        each(as_fields("HMGET", of.chunk(name.decode()), *_OF_A_CHUNK) for name, _ in names),
         by_name(histories(int(reached)), lambda n: as_pairs("ZRANGE", of.reflected(scope, n), 0, -1, "WITHSCORES")),
         atomic=False,
     )
@@ -63,7 +73,7 @@ def content(keys: Keys, scope: Scope) -> Steps[Content]:
         record.get(b"epoch", b"").decode(),
         record.get(b"seq", b"0").decode(),
         reached,
-        [as_chunk(name.decode(), seq, said) for (name, seq), said in zip(names, chunks, strict=True)],
+        [_chunk(name.decode(), seq, said) for (name, seq), said in zip(names, chunks, strict=True)],
         observations,
         [(int(n), member) for member, n in generations],
         {n: as_stored(pairs) for n, pairs in replaced.items()},

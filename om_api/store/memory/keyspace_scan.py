@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from om_api.domain.values import Scope
-from om_api.store.driver.replies import as_fields, as_float, as_int, as_list, as_pairs, command, write
+from om_api.store.driver.replies import as_fields, as_float, as_int, as_names, as_pairs, command, write
 from om_api.store.driver.steps import Batch, Steps, Words, batch, each
 from om_api.store.memory.keys import Keys
 
@@ -121,8 +121,7 @@ def _astray(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:
 
 def oldest_looked(keys: Keys, before: int, n: int) -> Batch[list[str]]:
     """Up to n resources that no worker has looked at since Unix ms `before`, the longest neglected first."""
-    found = as_list("ZRANGE", keys.resources, "-inf", before, "BYSCORE", "LIMIT", 0, n)
-    return found.then(lambda names: [name.decode() for name in names])
+    return as_names("ZRANGE", keys.resources, "-inf", before, "BYSCORE", "LIMIT", 0, n)
 
 
 class Place(NamedTuple):

@@ -10,7 +10,18 @@ from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.learned import learned
 from om_api.domain.values import Outcome, Scope, Stored, check_id, new_id
 from om_api.domain.wire import parse_member
-from om_api.store.driver.replies import as_bool, as_bytes, as_float, as_int, as_list, as_pairs, number, outcome, write
+from om_api.store.driver.replies import (
+    as_bool,
+    as_bytes,
+    as_float,
+    as_int,
+    as_list,
+    as_names,
+    as_pairs,
+    number,
+    outcome,
+    write,
+)
 from om_api.store.driver.steps import Steps, Verb, batch, exact
 from om_api.store.driver.tolerant_read import of_many
 from om_api.store.memory import due, reading
@@ -91,8 +102,7 @@ def entries(keys: Keys, resource: str, newest: int | None = None) -> Steps[list[
 
 def counts(keys: Keys) -> Steps[Quarantines]:
     """How many entries each resource has: of those that workers have met, and of `unknown`; those without are left out."""
-    met = yield from as_list("ZRANGE", keys.resources, 0, -1)
-    names = sorted({UNKNOWN, *(name.decode() for name in met)})
+    names = sorted({UNKNOWN, *(yield from as_names("ZRANGE", keys.resources, 0, -1))})
     found = yield from of_many(lambda name: as_int("LLEN", keys.of(name).rejected), names)
     return Quarantines(
         {name: size for name, size in found.items() if size}, [name for name in names if name not in found]

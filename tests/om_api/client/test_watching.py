@@ -35,6 +35,17 @@ def publish(world, *kinds, resource="harold"):
     world.services.run(event_stream.publish(world.services.keys, told, None, 0))
 
 
+def test_a_name_that_is_no_text_hides_no_other(world):
+    world.say("hello")
+    world.tick()
+    world.client.zadd(world.services.keys.resources, {b"\xff": 1})
+
+    assert world.om.resources() == ["harold", "\ufffd"]
+    overview = world.om.overview()
+    assert ([stats.resource for stats in overview.stats], overview.broken) == (["harold"], ["\ufffd"])
+    assert world.om.quarantines().broken == []
+
+
 def later(work, seconds=0.2):
     timer = threading.Timer(seconds, work)
     timer.start()

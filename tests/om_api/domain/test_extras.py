@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from om_api.billing.prices import Tokens, micros
+from om_api.cli.children import FLOWER, Child
 from om_api.cli.embedded import Embedded
 from om_api.domain.extras import EXTRAS, MissingExtraError, missing
 from om_api.settings import ModelSettings, load_settings
@@ -90,12 +91,31 @@ def test_the_api_says_what_brings_its_framework():
     )
 
 
-@pytest.mark.parametrize(("package", "extra"), [("limits", "workers"), ("genai_prices", "cli")])
-def test_celery_with_half_of_the_workers_says_it_in_one_line(package, extra):
-    done = run_without([package], CELERY)
+@pytest.mark.parametrize(
+    ("extra", "package", "code"),
+    [
+        ("workers", "limits", CELERY),
+        ("workers", "genai_prices", CELERY),
+        ("workers", "celery", "import om_workers.app"),
+        ("bench", "limits", "import om_bench.__main__"),
+        ("bench", "click", "import om_bench.__main__"),
+    ],
+)
+def test_half_of_an_extra_is_said_in_one_line_that_names_the_whole(extra, package, code):
+    done = run_without([package], code)
 
     assert done.returncode == 2
     assert done.stderr == f"Error: {package} is not installed: pip install 'cortex-om[{extra}]' brings it\n"
+
+
+@pytest.mark.parametrize("package", ["kombu", "limits", "genai_prices", "flower"])
+def test_om_up_with_half_of_the_workers_starts_nothing(without, package):
+    without(package)
+
+    with pytest.raises(
+        MissingExtraError, match=rf"^{package} is not installed: pip install 'cortex-om\[workers\]' brings it$"
+    ):
+        Child(FLOWER, {}, lambda *_: None)
 
 
 @pytest.mark.parametrize(("name", "package"), [("gemini-2.5-flash", "google.genai"), ("gpt-4o", "openai")])

@@ -1,5 +1,6 @@
 import inspect
 import re
+from collections.abc import Iterator
 
 from om_bench.speed import activating, context, extracting, idling, measure, working, writing
 from om_bench.speed.measure import ROOMS, Measured, as_lines
@@ -42,7 +43,7 @@ def test_whatever_measures_on_a_stand_is_in_the_report_once():
         each
         for module in modules
         for name, each in inspect.getmembers(module, inspect.isfunction)
-        if not name.startswith("_") and inspect.signature(each).return_annotation == "Iterator[Figure]"
+        if not name.startswith("_") and inspect.signature(each).return_annotation == Iterator[Figure]
     }
 
     assert set(ROOMS.values()) == measures

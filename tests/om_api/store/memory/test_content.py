@@ -27,6 +27,13 @@ def test_what_a_generation_replaced_is_told_by_its_number(store):
     assert [[stored.observation.id for stored in found.histories[n]] for n in (1, 2)] == [["o1"], ["o2", "o3"]]
 
 
+def test_what_a_worker_noted_of_its_tries_hides_no_chunk_when_it_is_garbled(store):
+    filled(store)
+    store.client.hset(store.keys.of("harold").chunk("c4"), mapping={"attempts": "x", "sealed_at": "y"})
+
+    assert [chunk.id for chunk in store.run(content(store.keys, HAROLD)).chunks] == ["c4", "c5"]
+
+
 def test_a_scope_without_a_memory_holds_nothing(store):
     scope = Scope("harold", "t9")
 
