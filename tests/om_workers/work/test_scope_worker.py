@@ -1,5 +1,7 @@
 """What one look at a scope leaves behind: who else may look, when it comes back, and who is told."""
 
+import math
+
 import pytest
 from world import World
 
@@ -268,6 +270,23 @@ def test_the_next_chunk_goes_ahead_of_who_came_due_since_it_was_sealed(world):
     _look(world)
 
     assert world.client.zscore(_index(world), "harold") == (seconds - 9) * 1_000
+
+
+def test_no_more_chunks_are_observed_at_a_time_than_is_permitted(client, prefix):
+    """Catches a look that hands a chunk out though as many as may be are with others already."""
+    world = World(client, prefix, observer__max_parallel_chunks="1")
+    for thread in ("t-1", "t-2"):
+        _say(world, 2, thread=thread)
+    assert _look(world) is Outcome.SEALED
+    first, second = _chunks(world)
+    lock = f"{world.prefix}:{{harold}}:lock:chunk:{first.id}"
+    world.client.set(lock, "somebody", px=20_000)
+
+    assert world.scope_worker().observe("harold", until=math.inf).chunks == ()
+    world.client.rename(lock, lock.replace(first.id, second.id))
+    assert world.scope_worker().observe("harold", until=math.inf).chunks == ()
+    world.client.delete(lock.replace(first.id, second.id))
+    assert set(world.scope_worker().observe("harold", until=math.inf).chunks) == {first.id, second.id}  # in one call
 
 
 def test_a_scope_whose_chunks_others_observe_is_looked_at_when_the_first_of_their_locks_ends(world):

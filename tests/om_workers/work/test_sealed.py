@@ -131,8 +131,11 @@ def test_two_small_threads_are_observed_in_one_call(forced):
     assert forced.om.verify() == []
 
 
-def test_a_limit_of_zero_gives_each_chunk_its_own_call(client, prefix):
-    world = World(client, prefix, observer__max_tokens_per_batch="0")
+@pytest.mark.parametrize("alone", ["max_tokens_per_batch=0", "max_attempts=1"])
+def test_a_limit_of_zero_and_a_single_attempt_give_each_chunk_its_own_call(client, prefix, alone):
+    """With one attempt a call for two that fails because of one would quarantine the other."""
+    name, value = alone.split("=")
+    world = World(client, prefix, **{f"observer__{name}": value})
     for thread in ("t-1", "t-2"):
         world.say("first", thread=thread)
     world.om.force_observe(None, "harold")

@@ -414,6 +414,22 @@ def test_the_scope_that_is_stored_decides_who_is_marked_and_else_the_configured_
     assert _due(world) == {"harold|t-1"}
 
 
+@pytest.mark.parametrize("configured", ["thread", "resource"])
+def test_what_is_adopted_is_marked_in_the_scope_that_is_stored_else_in_the_configured_one(client, prefix, configured):
+    """Catches a mark on a memory nobody has: what a plain writer left would wait for the next look at the resource."""
+    world = World(client, prefix, scope="thread")
+    if configured == "resource":
+        world.say("hello", "again")
+        world.settle()
+        assert client.get(f"{prefix}:{{harold}}:scope") == b"thread"
+        world = World(client, prefix, scope="resource")
+    client.delete(f"{prefix}:due:observe")
+    _plain(world, "p-1")
+
+    assert Sweeper(world.services).adopt(_hint(world)) is Outcome.SEALED
+    assert _due(world) == {"harold|t-1"}
+
+
 @pytest.mark.parametrize("index", ["observe", "reflect"])
 def test_who_is_on_the_index_is_not_marked_again(world, index):
     """Catches a sweep that ends every lease: a mark makes who is being worked on due at once."""
