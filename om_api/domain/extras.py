@@ -1,5 +1,6 @@
 """What is installed here: its version; and, of an extra that is not, in one line which brings what is missing."""
 
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
@@ -43,5 +44,5 @@ def missing(error: ModuleNotFoundError, whole: str = "") -> MissingExtraError:
 def require(extra: str, *packages: str) -> None:
     """Raise MissingExtraError unless all these packages are installed; imports none."""
     for package in packages:
-        if find_spec(package) is None:
+        if sys.modules.get(package) is None and find_spec(package) is None:  # kombu, once it is loaded, has no spec
             raise missing(ModuleNotFoundError(name=package), extra)

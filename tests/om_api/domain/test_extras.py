@@ -119,9 +119,9 @@ def test_om_up_with_half_of_the_workers_starts_nothing(without, package):
 
 
 @pytest.mark.parametrize(("name", "package"), [("gemini-2.5-flash", "google.genai"), ("gpt-4o", "openai")])
-def test_a_model_without_its_sdk_is_not_available_and_the_log_says_why(without, capsys, name, package):
+def test_a_model_without_its_sdk_is_not_available_and_the_log_says_why(without, monkeypatch, capsys, name, package):
     for module in [each for each in sys.modules if each.startswith(("om_workers.llm.gemini", "om_workers.llm.openai"))]:
-        sys.modules.pop(module)
+        monkeypatch.delitem(sys.modules, module)  # and gives it back: other tests hold its classes
     without(package)
     settings = load_settings(environ={"GEMINI_API_KEY": "k", "OPENAI_API_KEY": "k"})
 
