@@ -131,18 +131,20 @@ def test_two_small_threads_are_observed_in_one_call(forced):
     assert forced.om.verify() == []
 
 
-@pytest.mark.parametrize("alone", ["max_tokens_per_batch=0", "max_attempts=1"])
-def test_a_limit_of_zero_and_a_single_attempt_give_each_chunk_its_own_call(client, prefix, alone):
+@pytest.mark.parametrize(
+    ("name", "value", "calls"),
+    [("max_tokens_per_batch", "0", [1, 1]), ("max_attempts", "1", [1, 1]), ("max_attempts", "2", [2])],
+)
+def test_a_limit_of_zero_and_a_single_attempt_give_each_chunk_its_own_call(client, prefix, name, value, calls):
     """With one attempt a call for two that fails because of one would quarantine the other."""
-    name, value = alone.split("=")
     world = World(client, prefix, **{f"observer__{name}": value})
     for thread in ("t-1", "t-2"):
         world.say("first", thread=thread)
     world.om.force_observe(None, "harold")
 
-    assert [len(ids) for ids in all_sealed(world)] == [2]
+    assert [len(ids) - 1 for ids in all_sealed(world)] == calls[:1]
     world.settle()
-    assert [len(request.messages) for request in world.model.requests] == [1, 1]
+    assert [len(request.messages) for request in world.model.requests] == calls
 
 
 def test_a_thread_without_an_answer_is_tried_alone_and_the_other_is_kept(forced):
