@@ -87,7 +87,7 @@ class DaySpan(NamedTuple):
     def holds(self, day: Day) -> bool:
         """Whether a day lies in the span; without its year, or the span's, in any year."""
         first, last = self.first, self.last
-        if first.year and last.year and day.year:
+        if first.year and day.year:
             return first <= day <= last
         if first[1:] <= last[1:]:
             return first[1:] <= day[1:] <= last[1:]

@@ -5,13 +5,13 @@
 -- adds nothing still says so, because the reply of the first try may have been lost. The first message that is kept brings the
 -- key that contexts are signed with.
 -- A count that is more than follows is refused before anything is written: nothing ends a loop that a caller's number makes long.
--- Returns {now, 'clock'} when the caller's window is not the server's, else {now, due, position of each duplicate ...}.
+-- Returns {now, '!clock'} (no id has a !) when the caller's window is not the server's, else {now, due, position of each duplicate ...}.
 local tokens, due, window, window_ms, mark, scope, resource, fresh = KEYS[1], KEYS[2], tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 if math.floor(now / window_ms) ~= window then
-  return {now, 'clock'}
+  return {now, '!clock'}
 end
 
 local function sliced(command, key, list)

@@ -13,6 +13,7 @@ from om_api.store.memory.keys import WINDOW_MS, Keys
 
 BATCH = 500  # messages of one script call; a larger batch is several calls
 TRIES = 5
+_CLOCK = "!clock"
 
 
 class Pushed(NamedTuple):
@@ -63,14 +64,14 @@ def push(
         fixed = [window, WINDOW_MS, int(mark), "thread" if thread_scope else "resource", resource, new_signing_key()]
         now, due, positions = yield from Verb("push", names, [*fixed, *words], _said)
         clock.seen(now)
-        if due != "clock":
+        if due != _CLOCK:
             duplicates = _ids(threads, positions)
             return Pushed(len(messages) - len(duplicates), duplicates, tuple(due.split()), now)
     raise StoreError("the server's clock jumps: nothing was added. Mend the server's time, then repeat.", stored=False)
 
 
 def _said(reply: Any) -> tuple[int, str, Sequence[int]]:
-    """The server's time, the scopes that are due or `clock`, and the positions of duplicates."""
+    """The server's time, the scopes that are due or `!clock`, and the positions of duplicates."""
     return int(reply[0]), reply[1].decode(), reply[2:]
 
 

@@ -60,6 +60,10 @@ def talked(talk):
     return [Message(id=f"m{n}", role=role, content=content, at=NOON + n) for n, (role, content) in enumerate(talk)]
 
 
+def test_of_no_messages_none_is_the_first_though_there_is_less_than_no_room():
+    assert first_shown([], [], -1) == 0
+
+
 def test_a_result_is_left_out_with_its_call_however_long_the_chain():
     """The third message answers the first one's call and makes another: both go, and so does the answer to that one."""
     call = {name: {"type": "tool-call", "tool_call_id": name, "name": "look", "args": {}} for name in "ab"}

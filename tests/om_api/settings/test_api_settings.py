@@ -18,3 +18,7 @@ def test_what_an_operator_chooses_is_in_force_and_the_rest_is_as_it_was():
 def test_nothing_may_be_bounded_to_nothing(field):
     with pytest.raises(SettingsError, match=f"api.{field}"):
         load_settings(environ={f"OM_API__{field.upper()}": "0"})
+
+
+def test_a_server_may_have_room_for_a_single_stream():
+    assert load_settings(environ={"OM_API__STREAMS": "1", "OM_API__STREAMS_PER_KEY": "1"}).memory.api.streams == 1

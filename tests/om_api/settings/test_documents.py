@@ -55,6 +55,10 @@ def test_a_bound_is_what_it_says(read, at_most, beyond, why):
         read(beyond, "file")
 
 
+def test_half_a_character_is_one_of_the_surrogates():
+    assert [documents.halved(chr(code)) for code in (0xD7FF, 0xD800, 0xDFFF, 0xE000)] == [False, True, True, False]
+
+
 def test_no_document_raises_anything_else_with_either_parser(read):
     """Catches a value that one of the parsers, or what makes values of what it found, stumbles over."""
     texts = [text if isinstance(text, bytes) else text.encode() for text in VALUES.values()]

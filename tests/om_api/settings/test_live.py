@@ -284,3 +284,16 @@ def test_a_models_temperature_is_shown_whatever_it_is(folder, stated, shown):
     (row,) = (row for row in rows(folder.load()) if row.key == "models.m.temperature")
 
     assert (row.shown(), row.origin) == (shown, str(file))
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("redis://:secret@127.0.0.1:1/0", "redis://:***@127.0.0.1:1/0"),
+        ("redis://127.0.0.1:1/0?password=secret", "redis://127.0.0.1:1/0?***"),
+    ],
+)
+def test_an_address_is_shown_without_what_opens_it(url, shown):
+    found = {row.key: row.shown() for row in rows(load_settings(environ={"OM_REDIS_URL": url}), None)}
+
+    assert found["storage.redis.url"] == shown

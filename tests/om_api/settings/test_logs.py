@@ -17,3 +17,13 @@ def test_what_the_library_says_of_itself_goes_to_stderr():
 
     assert done.stdout == "mine\n"
     assert "store_unavailable" in done.stderr
+
+
+def test_what_the_library_says_of_itself_goes_where_the_program_writes_its_own_log():
+    configured = "import structlog, sys; structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stdout))"
+    done = subprocess.run(
+        [sys.executable, "-c", configured + AWAY], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert "store_unavailable" in done.stdout
+    assert "store_unavailable" not in done.stderr

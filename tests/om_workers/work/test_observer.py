@@ -3,7 +3,7 @@
 import pytest
 from world import World
 
-from om_api.domain.values import Outcome
+from om_api.domain.values import Outcome, Scope
 from om_api.store.memory import due, model_cooldown
 from om_workers.work import observer
 
@@ -32,6 +32,16 @@ def test_what_a_chunks_observation_makes_due_is_done_at_once(world):
     (following,) = world.dispatch.queue
     assert following[0] == "observe_chunk"
     assert following[1] != ids
+
+
+def test_what_a_chunks_observation_makes_due_is_left_to_nobody_who_looks_already(world):
+    """Time 0: somebody looks. Time 1: the chunk is stored, which he did not see. The scope is due at once, not when he ends."""
+    verb, ids = _sealed(world, 4)
+    world.client.set(world.services.lock_name(Scope("harold"), "observe"), "somebody", px=20_000)
+
+    assert world.perform(verb, *ids) is Outcome.BUFFERED
+    seconds, _ = world.client.time()
+    assert world.client.zscore(f"{world.prefix}:due:observe", "harold") < (seconds + 1) * 1_000
 
 
 def test_a_task_that_changed_nothing_marks_nobody(world):

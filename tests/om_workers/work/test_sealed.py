@@ -149,6 +149,15 @@ def test_a_limit_of_zero_and_a_single_attempt_give_each_chunk_its_own_call(clien
     assert [len(request.threads) or 1 for request in world.model.requests] == calls
 
 
+def test_a_chunk_that_somebody_tried_since_is_left_to_a_call_of_its_own(forced):
+    ((name, first, second),) = all_sealed(forced)
+    forced.client.hset(f"{forced.prefix}:{{harold}}:chunk:{second}", "attempts", 1)
+
+    assert forced.perform("observe_chunk", name, first, second) is Outcome.BUFFERED
+    assert [each.id for each in forced.om.observations("harold")] == [first]
+    assert forced.client.hget(f"{forced.prefix}:{{harold}}:chunk:{second}", "attempts") == b"1"
+
+
 def test_a_thread_without_an_answer_is_tried_alone_and_the_other_is_kept(forced):
     (task,) = all_sealed(forced)
     forced.model = Scripted(lambda request: f'<thread id="t-1">\n* 🟡 {request.threads["t-1"][0].id}\n</thread>')

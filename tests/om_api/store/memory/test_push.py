@@ -20,10 +20,13 @@ from scene import (
 )
 
 from om_api.domain.errors import StoreError
+from om_api.domain.messages import Message
 from om_api.domain.values import Scope
+from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.store.memory import due, note, scope_state
 from om_api.store.memory.keys import WINDOW_MS
 from om_api.store.memory.push import ServerClock
+from om_api.store.memory.push import push as push_batch
 
 T1 = Scope("harold", "t1")
 
@@ -154,8 +157,16 @@ def test_a_push_into_a_window_that_is_not_the_servers_changes_nothing(store):
             store, "push", names, [late, 600_000, 1, "resource", "harold", "t1", "harold|t1", 1, 1, b"{}", "m", "=f", 1]
         )
 
-    assert reply[1] == b"clock"
+    assert reply[1] == b"!clock"
     assert abs(reply[0] // 600_000 - window()) <= 1
+
+
+def test_a_resource_that_is_called_clock_is_no_word_of_the_script(store):
+    """Before: what was due by its name was read as the server's clock, and what was kept was said not to be."""
+    said = Message(id="m1", role="user", content="hello", thread_id="t1", resource_id="clock", tokens=10, at=AT)
+    pushed = store.run(push_batch(store.keys, store.clock, "clock", [EncodedMessage(said, encode_message(said))]))
+
+    assert (pushed.added, pushed.due) == (1, ("clock",))
 
 
 def test_a_writer_with_a_wrong_clock_learns_the_servers(store):
