@@ -46,7 +46,7 @@ async def _answered(request: Request, wait: float, ask: Callable[[float | None],
     """What it ended with; a process that is told to stop waits no longer, and says how far it is."""
     try:
         async with app_state(request).stopping.ends():
-            return reply(Done(await ask(wait or None)))
+            return reply(Done(await ask(wait)))
     except TimeoutError:
         return reply(Done(await ask(None)))
 

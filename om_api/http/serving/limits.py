@@ -1,9 +1,11 @@
 """How much one request may hold, and one reply; what an operator may choose is in om_api/settings/api_settings.py."""
 
+from om_api.store.memory.push import BATCH
+
 MAX_BODY = 8 * 1024 * 1024  # bytes of a request that adds messages
 SMALL_BODY = 64 * 1024  # bytes of any other; a larger one is taken up in a thread
 MAX_IMPORT = 1024 * 1024 * 1024  # bytes of a memory that is imported: it is read as it comes, and never held
-MAX_BATCH = 500  # messages of a request: the store takes so many in one step
+MAX_BATCH = BATCH  # messages of a request: as many as the store takes in one step
 MAX_MESSAGE = 1024 * 1024  # bytes of one message's JSON
 MAX_PAGE = 500  # entries of a reply
 PAGE = 100

@@ -25,3 +25,11 @@ def test_what_was_written_is_read():
 def test_what_cannot_be_read_counts_as_not_written(text):
     """Catches a record that ends a sweep of everybody's, by more brackets than Python can count."""
     assert recorded_settings.read(text) is None
+
+
+def test_what_is_longer_than_any_record_is_not_read():
+    written = recorded_settings.write(recorded_settings.of(MemorySettings()))
+    room = recorded_settings.LONGEST - len(written)
+
+    assert recorded_settings.read(written + " " * room) is not None
+    assert recorded_settings.read(written + " " * (room + 1)) is None

@@ -200,3 +200,7 @@ def test_a_path_of_many_folders_is_looked_for_in_seconds():
     notes = "\n".join(f"* 🟡 {'a/' * 140}f{n}" for n in range(2_000))
 
     assert Check([notes]).of(f"* {'a/' * 100_000}", 1).loss > 0
+
+
+def test_a_lost_date_weighs_less_than_another_fact():
+    assert Check(["* 🟡 paid on 12 May 2024 to Jonas"]).of("* 🟡 paid to Jonas", 1).loss == 0.08

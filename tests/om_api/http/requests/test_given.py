@@ -7,9 +7,10 @@ import json
 
 import msgspec
 import pytest
+from fastapi.exceptions import RequestValidationError
 from refusals import problem
 
-from om_api.http.requests.given import GivenMessage
+from om_api.http.requests.given import GivenMessage, take
 from om_api.http.routes import messages
 from om_api.http.serving.limits import MAX_BATCH, MAX_MESSAGE, SMALL_BODY
 
@@ -154,3 +155,13 @@ def test_a_large_body_that_is_no_push_is_a_problem(ask, body, status):
 
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
     assert len(answer.json()["detail"]) < 1_000
+
+
+def test_a_message_is_as_long_as_its_bytes_however_little_they_say():
+    """Space counts: without the bound a body of nothing else would be read as one message."""
+    said = json.dumps({"role": "user", "content": "x"}).encode()
+    fits = said[:-1] + b" " * (6 * MAX_MESSAGE - len(said)) + b"}"
+
+    assert take(b'{"messages": [' + fits + b"]}").messages[0].content == "x"
+    with pytest.raises(RequestValidationError, match="split it"):
+        take(b'{"messages": [' + fits[:-1] + b" }]}")

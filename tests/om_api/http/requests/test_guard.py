@@ -3,7 +3,10 @@
 A body is read no further than is permitted.
 """
 
+import asyncio
+
 import pytest
+from fastapi import HTTPException, Request
 from fastapi.routing import iter_route_contexts
 from refusals import problem
 from starlette.testclient import TestClient
@@ -12,7 +15,7 @@ from world import contents
 from om_api import load_settings
 from om_api.domain.api_keys import Role
 from om_api.http import make_app
-from om_api.http.requests.guard import Guarded
+from om_api.http.requests.guard import Guarded, bounded
 from om_api.http.serving.limits import MAX_BODY, SMALL_BODY
 
 PUBLIC = {"/healthz", "/readyz", "/v1/openapi.json"}
@@ -212,3 +215,18 @@ def test_a_body_that_is_too_large_is_refused_as_it_comes(ask):
     messages = "/v1/resources/harold/threads/t-1/messages"
     for body in (b"x" * (MAX_BODY + 1), pieces()):
         assert f"{MAX_BODY:,}" in problem(ask("POST", messages, content=body, headers=JSON), 413)["detail"]
+
+
+def test_a_body_of_exactly_what_is_permitted_is_read_though_nobody_said_its_length():
+    async def read(size):
+        pieces = iter([{"type": "http.request", "body": b"x" * size, "more_body": False}])
+
+        async def receive():
+            return next(pieces)
+
+        return await bounded(Request({"type": "http", "headers": []}, receive), 100, lambda _: None).body()
+
+    assert asyncio.run(read(100)) == b"x" * 100
+    with pytest.raises(HTTPException) as refused:
+        asyncio.run(read(101))
+    assert refused.value.status_code == 413

@@ -36,3 +36,12 @@ def test_pieces_are_the_bytes_of_the_whole(value, monkeypatch):
 
     assert b"".join(found) == msgspec.json.encode(value)
     assert max(map(len, found)) < 800
+
+
+class Sparse(msgspec.Struct, omit_defaults=True):
+    said: str
+    more: str = ""
+
+
+def test_pieces_leave_out_what_the_whole_leaves_out():
+    assert b"".join(replies.pieces([Sparse("x"), Sparse("x", "y")])) == b'[{"said":"x"},{"said":"x","more":"y"}]'

@@ -1,5 +1,8 @@
 """Reflections over HTTP: what they replaced, page by page, and how one is undone."""
 
+from om_api.domain.values import Generation
+from om_api.http.routes import reflections
+
 HAROLD = "/v1/resources/harold"
 
 
@@ -21,3 +24,9 @@ def test_a_reflection_is_undone(old, ask):
     assert ask("POST", f"{HAROLD}/reflections/1/restore").json() == {"outcome": "restored"}
     assert "no generation 9" in ask("POST", f"{HAROLD}/reflections/9/restore").json()["detail"]
     assert old.covering() == before
+
+
+def test_generations_of_several_threads_that_were_made_at_once_have_a_place_each():
+    made = [Generation(n=1, text=text, tokens=1, created_at=5) for text in ("of t-1", "of t-2")]
+
+    assert len({reflections._place(each) for each in made}) == 2

@@ -446,3 +446,30 @@ def test_a_server_looks_at_its_connections_once_a_second_and_tells_what_it_turne
 
     looks, told = asyncio.run(scene())
     assert (len(looks), len(told)) == (20, 2)
+
+
+def test_whoever_was_refused_and_sends_on_is_left():
+    async def scene(house, protocol, transport):
+        protocol.data_received(BEGUN + b"A: b\r\n" * (LIMITS.headers + 1))
+        assert "headers" in problem(transport, 431)
+        for _ in range(8 * 2**20 // 65_536):
+            protocol.data_received(b"x" * 65_536)
+        assert not transport.aborted
+        protocol.data_received(b"x" * 65_536)
+        assert transport.aborted
+
+    play(scene)
+
+
+def test_whoever_takes_no_answer_is_left_although_we_read_nothing_of_his_either():
+    async def scene(house, protocol, transport):
+        house.begins = house.waits = True
+        protocol.data_received(GET)
+        await turn()
+        protocol.flow.pause_reading()
+        transport.unsent = 1_000_000
+        protocol.pause_writing()
+        protocol.look(later(LIMITS.header_timeout + 1))
+        assert transport.aborted
+
+    play(scene)
