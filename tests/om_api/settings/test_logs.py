@@ -3,6 +3,11 @@
 import subprocess
 import sys
 
+import pytest
+import structlog
+
+from om_api.settings.logs import library_log
+
 AWAY = """
 from om_api import Message, ObservationalMemory, load_settings
 om = ObservationalMemory(load_settings(environ={"OM_REDIS_URL": "redis://127.0.0.1:1/0"}), fail_open=True)
@@ -19,11 +24,19 @@ def test_what_the_library_says_of_itself_goes_to_stderr():
     assert "store_unavailable" in done.stderr
 
 
-def test_what_the_library_says_of_itself_goes_where_the_program_writes_its_own_log():
-    configured = "import structlog, sys; structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stdout))"
-    done = subprocess.run(
-        [sys.executable, "-c", configured + AWAY], capture_output=True, text=True, timeout=60, check=True
-    )
+@pytest.fixture
+def programs_own():
+    """The log of a program that set structlog up itself."""
+    before = structlog.get_config() if structlog.is_configured() else None
+    factory = structlog.testing.CapturingLoggerFactory()
+    structlog.configure(logger_factory=factory, processors=[structlog.processors.JSONRenderer()])
+    yield factory.logger
+    structlog.reset_defaults()
+    if before:
+        structlog.configure(**before)
 
-    assert "store_unavailable" in done.stdout
-    assert "store_unavailable" not in done.stderr
+
+def test_what_the_library_says_of_itself_goes_where_the_program_writes_its_own_log(programs_own):
+    library_log().warning("store_unavailable", unsent=1)
+
+    assert [call.args for call in programs_own.calls] == [('{"unsent": 1, "event": "store_unavailable"}',)]
