@@ -72,7 +72,7 @@ def write_plainly(store: Any, *members: bytes, thread: str = "t1", score: float 
 
 
 def adopt(store: Any, thread: str = "t1", scope: Scope = HAROLD) -> Steps[Adopted | None]:
-    return adopt_set(store.keys, store.clock, scope, thread, words)
+    return adopt_set(store.keys, store.clock, scope.resource, thread, words)
 
 
 def record(store: Any, scope: Scope = HAROLD) -> Any:
@@ -220,7 +220,7 @@ def import_(store: Any, file: Any, resource: Any = None) -> Any:
 
 def cleared(store: Any) -> Any:
     now = int(store.client.time()[0]) * 1000
-    assert store.run(clear.clear(store.keys, "harold", now)).outcome == "cleared"
+    assert store.run(clear.clear(store.keys, "harold")).outcome == "cleared"
 
 
 def lines(file: Any) -> Any:
@@ -237,7 +237,7 @@ def rewritten(file: Any, change: Any) -> Any:
 
 def clearing_thread(store: Any, thread: Any, scope: Any = HAROLD) -> Any:
     now = store.run(scope_state.look(store.keys, HAROLD)).now
-    return clear.clear_thread(store.keys, scope, thread, now, words)
+    return clear.clear_thread(store.keys, scope, thread, words)
 
 
 def moving(store: Any, to: Any = "thread") -> Any:

@@ -6,9 +6,10 @@ from typing import Any, Self, TypeVar
 from om_api.billing.costs import Costs
 from om_api.client.core import Core
 from om_api.client.reading import Era
+from om_api.client.receipts import Receipt
 from om_api.client.stats import Stats
+from om_api.client.syncing import Synced
 from om_api.client.watching import Overview
-from om_api.client.writing import Receipt
 from om_api.context import Context
 from om_api.domain import tokens
 from om_api.domain.events import Event, Told, Wanted
@@ -80,17 +81,31 @@ class AsyncObservationalMemory:
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    async def add_message(self, message: Message) -> Receipt:
-        """Keep one message; adding an id accepted in the last ten minutes adds nothing and says so."""
-        return await self.add_messages([message])
+    async def add_message(self, message: Message, *, replace: bool = False) -> Receipt:
+        """Keep one message; adding one whose id is known adds nothing and says so. See `add_messages`."""
+        return await self.add_messages([message], replace=replace)
 
-    async def add_messages(self, messages: Iterable[Message]) -> Receipt:
+    async def add_messages(self, messages: Iterable[Message], *, replace: bool = False) -> Receipt:
         """Keep messages of any threads and resources; one round trip for each resource's 500.
+
+        An id is known while anything of its message is kept: raw, sealed, or behind an observation. What comes again under
+        it and says more than was kept has grown: the rest is kept too. What says something else is `changed`, and nothing
+        happens; with `replace` it takes the place of what is still raw.
 
         All are checked before the first is sent: one that cannot be accepted raises InvalidInputError, which says which
         (`messages[7]: message m-7: …`) and why, and none is added. Each 500 of a resource are added together or not at all.
         """
-        return await self._run(self._core.add(messages))
+        return await self._run(self._core.add(messages, replace=replace))
+
+    async def sync(self, messages: Iterable[Message], resource_id: str, thread_id: str) -> Synced:
+        """Add what is new of a thread's whole history, as a client holds it, oldest first, with ids or without.
+
+        A message without an id is known by what it says and what precedes it, so "ok" said twice is two messages. What was
+        edited changes nothing and is told as `changed`; where the history goes on otherwise than what is kept, what is new is
+        added, and `diverged_at` says from which message on. A history may have lost its beginning. Nothing is sent twice for
+        being said twice: repeat a call whose reply was lost. One round trip where the history goes on as it ended last.
+        """
+        return await self._run(self._core.syncing.sync(messages, resource_id, thread_id))
 
     # -- reading ------------------------------------------------------------------------------------------------------
 

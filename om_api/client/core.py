@@ -6,10 +6,12 @@ from om_api.client.contexts import Contexts
 from om_api.client.forcing import Forcing
 from om_api.client.owning import Owner
 from om_api.client.reading import MemoryReader, Scopes
+from om_api.client.receipts import Receipt
 from om_api.client.reporting import Reporter
+from om_api.client.syncing import Syncing
 from om_api.client.unsent import Unsent
 from om_api.client.watching import Watcher
-from om_api.client.writing import Receipt, Writer
+from om_api.client.writing import Writer
 from om_api.context import Context
 from om_api.domain.errors import StoreError
 from om_api.domain.messages import Message
@@ -43,6 +45,7 @@ class Core:
         scopes = Scopes(settings, keys)
         self.writing = Writer(settings, keys, clock, count, reporter, cluster=cluster)
         self.contexts = Contexts(settings, keys, count, reporter, fails_open=fails_open)
+        self.syncing = Syncing(keys, scopes, self.writing)
         self.reading = MemoryReader(keys, scopes)
         self.forcing = Forcing(keys, scopes)
         self.owning = Owner(settings, keys, scopes, count, reporter)
@@ -50,10 +53,11 @@ class Core:
         self.unsent = Unsent()
         self._fails_open, self._away = fails_open, False
 
-    def add(self, messages: Iterable[Message]) -> Steps[Receipt]:
-        """Add messages. All are checked before the first is sent: a bad one adds none."""
+    def add(self, messages: Iterable[Message], *, replace: bool = False) -> Steps[Receipt]:
+        """Add messages. All are checked before the first is sent: a bad one adds none. What replaces others never waits."""
         ready = self.writing.prepare_all(messages)
-        return self._send(ready) if self._fails_open else self.writing.send(ready)
+        wait = self._fails_open and not replace
+        return self._send(ready) if wait else self.writing.send(ready, replace=replace)
 
     def _send(self, messages: list[EncodedMessage]) -> Steps[Receipt]:
         """Send messages after those that wait; of two calls at once neither forgets what only the other one has sent."""

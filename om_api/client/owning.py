@@ -30,11 +30,10 @@ class Owner:
     def clear(self, resource: str, thread: str | None = None) -> Steps[Cleared]:
         """Remove a resource's memory, or one thread of it, in one step."""
         scope = yield from self._scopes.of(resource, thread)
-        now_ms = yield from due.server_ms()
         if thread is None:
-            did = yield from clear.clear(self._keys, resource, now_ms)
+            did = yield from clear.clear(self._keys, resource)
         else:
-            did = yield from clear.clear_thread(self._keys, scope, thread, now_ms, self._count)
+            did = yield from clear.clear_thread(self._keys, scope, thread, self._count)
         yield from self._reporter.publish(events.cleared(Scope(resource, thread), did.messages, did.observations))
         return did
 

@@ -3,10 +3,10 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 from msgspec import structs
 
+from om_api.client.receipts import Receipt, Tally
 from om_api.client.reporting import Reporter
 from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError, StoreError
@@ -17,18 +17,11 @@ from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.settings import Settings
 from om_api.store.driver.steps import Steps
 from om_api.store.memory import due
+from om_api.store.memory.amend import amend
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.push import BATCH, Pushed, ServerClock, push
+from om_api.store.memory.push import BATCH, NO_HISTORY, Pushed, ServerClock, push
 
 THREADS = 4_096  # whose last message is remembered
-
-
-class Receipt(NamedTuple):
-    """What became of messages: the ids they are kept under, how many were new, and the ids accepted before."""
-
-    ids: tuple[str, ...]
-    added: int
-    duplicates: tuple[str, ...] = ()
 
 
 class Writer:
@@ -49,15 +42,19 @@ class Writer:
         self._cluster = cluster
         self._last_ms: LRU[tuple[str, str], int] = LRU(THREADS)
 
-    def prepare_all(self, messages: Iterable[Message]) -> list[EncodedMessage]:
-        """Messages as they will be kept; raises InvalidInputError, which says by position and id which one cannot be."""
+    def prepare_all(self, messages: Iterable[Message], positions: Sequence[int] = ()) -> list[EncodedMessage]:
+        """Messages as they will be kept; raises InvalidInputError, which says by position and id which one cannot be.
+
+        `positions` are theirs among those that were given; else they are all.
+        """
         ready: list[EncodedMessage] = []
         writable = set[str]()  # resources
         try:
             for message in messages:
                 ready.append(self._acceptable(message, writable))  # noqa: PERF401  how far we came is told
         except InvalidInputError as error:
-            raise InvalidInputError(f"messages[{len(ready)}]: {error}; nothing was kept") from error
+            at = positions[len(ready)] if positions else len(ready)
+            raise InvalidInputError(f"messages[{at}]: {error}; nothing was kept") from error
         return ready
 
     def _acceptable(self, message: Message, writable: set[str]) -> EncodedMessage:
@@ -97,29 +94,40 @@ class Writer:
         self._last_ms.put(key, at)
         return at
 
-    def send(self, ready: Sequence[EncodedMessage]) -> Steps[Receipt]:
-        """Send messages that are prepared, up to 500 of a resource at once."""
+    def send(self, ready: Sequence[EncodedMessage], *, replace: bool = False) -> Steps[Receipt]:
+        """Send messages that are prepared, up to 500 of a resource at once; `replace` what is raw and says otherwise."""
         resources: dict[str, list[EncodedMessage]] = {}
         for each in ready:
             resources.setdefault(each.message.resource_id, []).append(each)
-        added, kept, duplicates = 0, 0, list[str]()
+        tally, kept = Tally(), 0
         for resource, batch in _batches(resources):
             try:
-                pushed = yield from self._push(resource, batch)
+                yield from self._push(resource, batch, tally, replace=replace)
             except StoreError as error:
                 if not kept:
                     raise
                 raise _partly(error, kept, len(ready)) from error
             kept += len(batch)
-            added += pushed.added
-            duplicates += pushed.duplicates
         yield from self._reporter.tell_due(resources)
-        return Receipt(tuple(each.message.id for each in ready), added, tuple(duplicates))
+        return tally.receipt(each.message.id for each in ready)
 
-    def _push(self, resource: str, batch: Sequence[EncodedMessage]) -> Steps[Pushed]:
+    def _push(self, resource: str, batch: Sequence[EncodedMessage], tally: Tally, *, replace: bool) -> Steps[None]:
+        pushed = yield from self.push(resource, batch)
+        tally.take(pushed)
+        yield from self.amend(pushed, tally, replace=replace)
+
+    def amend(self, pushed: Pushed, tally: Tally, *, replace: bool = False) -> Steps[None]:
+        """Keep what messages of a push say more than those that were kept before under their ids."""
+        for each, known in pushed.other:
+            said = yield from amend(self._keys, each, known, self.count, replace=replace)
+            tally.said(each.message.id, said, sealed=known.day > 0)
+
+    def push(self, resource: str, batch: Sequence[EncodedMessage], *, before: bytes = NO_HISTORY) -> Steps[Pushed]:
+        """Push messages of one resource, and have what is due marked; `before` as in push.push."""
         by_thread = self._settings.for_agent(resource).scope == "thread"
+        mark = not self._cluster
         pushed = yield from push(
-            self._keys, self._clock, resource, batch, thread_scope=by_thread, mark=not self._cluster
+            self._keys, self._clock, resource, batch, before=before, thread_scope=by_thread, mark=mark
         )
         if self._cluster and pushed.due:
             with suppress(StoreError):  # the messages are kept; the sweep finds what a mark could not say

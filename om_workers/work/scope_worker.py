@@ -108,7 +108,7 @@ class ScopeWorker:
         services, scope = self._services, state.scope
         strays = [thread for thread, raw in state.raw.items() if raw.members != raw.counted]
         for thread in strays:
-            adopted = self._run(adopt(services.keys, services.clock, scope, thread, services.count))
+            adopted = self._run(adopt(services.keys, services.clock, scope.resource, thread, services.count))
             services.events.adopted(scope.resource, thread, adopted)
         return self._again(state) if strays else state
 

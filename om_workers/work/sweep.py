@@ -11,7 +11,7 @@ from om_api.domain.policy import Limits
 from om_api.domain.values import Outcome, Scope
 from om_api.settings import recorded_settings
 from om_api.store.driver.steps import batch
-from om_api.store.memory import clear, due, keyspace_scan, note, reading, scope_state
+from om_api.store.memory import clear, due, keyspace_scan, known, note, reading, scope_state
 from om_api.store.memory.adopt import adopt, older_members
 from om_api.store.memory.scope_state import ScopeState
 from om_workers.work.scope_worker import pressure_of
@@ -87,7 +87,7 @@ class Sweeper:
             # nothing to adopt; but whoever adopted it may have died before it was marked
             self._run(due.mark(keys.due_observe, [scope] if raw.members else []))
             return Outcome.REST
-        adopted = self._run(adopt(keys, self._services.clock, scope, thread, self._services.count))
+        adopted = self._run(adopt(keys, self._services.clock, resource, thread, self._services.count))
         self._services.events.adopted(resource, thread, adopted)
         if adopted is None:
             return Outcome.SUPERSEDED
@@ -108,9 +108,10 @@ class Sweeper:
         self._run(due.looked(keys, resource, now))
         states = self._states(resource)
         if self._is_idle(resource, states):
-            cleared = self._run(clear.clear(keys, resource, now, retention=True))
+            cleared = self._run(clear.clear(keys, resource, retention=True))
             self._services.events.cleared(resource, cleared)
             return cleared.outcome
+        self._keep_ids(resource, states, now)
         limits = self._services.in_force(Scope(resource)).limits
         places = [*zip(states, self._run(keyspace_scan.places(keys, [state.scope for state in states])), strict=True)]
         forgotten = [state.scope for state, place in places if self._is_forgotten(state, place.observe_at, now)]
@@ -118,6 +119,18 @@ class Sweeper:
         self._run(due.mark(keys.due_observe, forgotten))
         self._run(due.mark(keys.due_reflect, full))
         return Outcome.BUSY if forgotten or full else Outcome.REST
+
+    def _keep_ids(self, resource: str, states: Sequence[ScopeState], now: int) -> None:
+        """Learn the ids that an older version did not write down, and forget those of which nothing is kept any more."""
+        keys = self._services.keys
+        unlearned = [state for state in states if state.unlearned]
+        for state in unlearned:
+            threads = [state.scope.thread] if state.scope.thread else self._run(clear.threads_of(keys, resource))
+            self._run(known.learn(keys, state.scope, threads, complete=state is unlearned[-1]))
+        for state in states:
+            if 0 < state.tidy_at <= now:
+                threads = [state.scope.thread] if state.scope.thread else self._run(clear.threads_of(keys, resource))
+                self._run(known.tidy(keys, state.scope, threads, self._services.in_force(state.scope).retention_s))
 
     def _is_forgotten(self, state: ScopeState, observe_at: float | None, now: int) -> bool:
         """Whether nobody will look at a scope that has work; an entry further ahead than a lease is an idle deadline.

@@ -8,12 +8,13 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.identity import Known, mark
 from om_api.domain.messages import Message
 from om_api.domain.values import Observation
 from om_api.domain.wire import parse_member
 from om_api.store.audit.resource_dump import Members, Part, ResourceDump
 from om_api.store.memory.decoding import as_generation, as_observation
-from om_api.store.memory.keys import WINDOW_MS
+from om_api.store.memory.known import COMPLETE, held_records
 from om_api.store.memory.lineage import covered
 
 T = TypeVar("T")
@@ -277,28 +278,34 @@ def _cannot_have_expired(held: ResourceDump, observation: Observation) -> bool:
 
 
 def _coverage(held: ResourceDump) -> Iterator[Breach]:
-    """P1: no message in two places; an id used again after its window is another message."""
-    by_member = defaultdict[tuple[str, bytes], list[str]](list)
-    by_id = defaultdict[tuple[str, str], list[tuple[float, str]]](list)
+    """P1: no message in two places, and none of one id; and as long as it is kept its id is known."""
+    by_id = defaultdict[tuple[str, str], list[str]](list)
+    records = {thread: held_records(found) for thread, found in held.known.items()}
     for key, thread, members in _places(held):
+        lacks, other = 0, ""
         for member, at in members:
-            by_member[thread, member].append(key)
             if message := _message(member, at):
-                by_id[thread, message.id].append((at, key))
+                by_id[thread, message.id].append(key)
+                known = records.get(thread, {}).get(mark(message.id))
+                lacks += known is None
+                if known and (Known.of(known).day == 0) != (key == held.of.messages(thread)):
+                    other = message.id
+        if thread and COMPLETE in held.tokens and not thread.startswith("?"):
+            if lacks:
+                yield Breach(held.of.known(thread), f"does not know {lacks} messages of {key}")
+            if other:
+                yield Breach(held.of.known(thread), f"knows {other} as in another place than {key}")
     told = set()
-    for keys in by_member.values():
-        if len(keys) > 1:
+    for (_, name), keys in by_id.items():
+        if len(keys) > 1 and tuple(keys) not in told:
             told.add(tuple(keys))
-            yield Breach(keys[0], f"holds a message that {keys[1]} holds too")
-    for (_, name), entries in by_id.items():
-        for (earlier, first), (later, second) in zip(sorted(entries), sorted(entries)[1:], strict=False):
-            if first != second and later - earlier < WINDOW_MS and not told & {(first, second), (second, first)}:
-                yield Breach(first, f"holds message {name}, which {second} holds too")
+            yield Breach(keys[0], f"holds message {name}, which {keys[1]} holds too")
 
 
 def _places(held: ResourceDump) -> Iterator[tuple[str, str, Members]]:
     """Where messages are: key, thread, members. Raw sets with members that wait for adoption may hold copies yet."""
-    owners = {observation.id: observation.thread_id for observation in _kept(held)}
+    owners = {name: thread for thread, (index, _) in held.sources.items() for name in index}
+    owners |= {observation.id: observation.thread_id for observation in _kept(held)}
     for thread, members in held.raw.items():
         if len(members) == whole(held.tokens.get("#" + thread, "0")):
             yield held.of.messages(thread), thread, members

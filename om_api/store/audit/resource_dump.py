@@ -36,7 +36,10 @@ _OF_RESOURCE = (
     _kind("threads", "threads", "zset"),
     _kind("rejected", "rejected", "list"),
     _kind("messages", "messages:(?P<thread>ID)", "zset"),
-    _kind("seen", r"seen:(?P<thread>ID):\d+", "set", expires=True),
+    _kind("known", "known:(?P<thread>ID)", "hash"),
+    _kind(
+        "seen", r"seen:(?P<thread>ID):\d+", "set", expires=True
+    ),  # what older versions wrote of ids, gone 20 minutes after
     _kind("thread", "thread:(?P<thread>ID)", "hash"),
     _kind("sources", "sources:(?P<thread>ID)", "zset", expires=True),
     _kind("chunk", "chunk:(?P<id>ID)", "hash"),
@@ -123,6 +126,7 @@ class ResourceDump(NamedTuple):
     sources: dict[str, tuple[dict[str, float], int]]
     reflected: dict[tuple[int, str | None], Members]
     threads: dict[str, int]
+    known: dict[str, Mapping[bytes, bytes]]
     settled: bool = False
 
     @property
@@ -170,6 +174,7 @@ def _held(keys: Keys, resource: str, found: Instant) -> ResourceDump:
         sources={str(what.thread): _index(of, what, members, found) for what, members in zsets["sources"]},
         reflected={(int(what.id), what.thread): members for what, members in zsets["reflected"]},
         threads={name.decode(): int(at) for name, at in found.zsets.get(of.threads, ())},
+        known={str(what.thread): value for what, value in hashes["known"]},
     )
 
 
@@ -196,7 +201,7 @@ def _implied(held: ResourceDump) -> set[str]:
     of, threads = held.of, _threads(held)
     names = {of.scope, of.tokens}
     for thread in threads:
-        names |= {of.messages(thread), of.sources(thread)}
+        names |= {of.messages(thread), of.sources(thread), of.known(thread)}
     for covered in {None, *held.parts} | (threads if held.scope == "thread" else set()):
         scope = Scope(held.resource, covered)
         part = held.parts.get(covered) or Part(scope, {}, [], [], [])

@@ -107,7 +107,7 @@ class RejectedLine(_Line, tag="rejected"):
 
 
 class SeenLine(_Line, tag="seen"):
-    """Ids that were accepted in the n-th ten minutes of server time, and marks of their bytes."""
+    """What files of older versions say of ids; a message that arrives says its own."""
 
     thread: str
     window: int

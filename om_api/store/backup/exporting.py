@@ -16,12 +16,11 @@ from om_api.store.driver.steps import Batch, Steps, batch, by_name
 from om_api.store.memory.clear import threads_of
 from om_api.store.memory.decoding import as_generation, as_observation, unsealed_threads
 from om_api.store.memory.instant import NOTHING, Instant, Wanted, settled
-from om_api.store.memory.keys import WINDOW_MS, Keys, ResourceKeys, histories
+from om_api.store.memory.keys import Keys, ResourceKeys, histories
 
 LINES = 500  # given at once
 _SOURCES = 10  # read in one round trip
-_IDS = 1_000  # in one line
-_PASSING = ("force", "stirred")  # of a record: requests, and since when nothing changed
+_PASSING = ("force", "stirred", "tidy_at")  # of a record: requests, since when nothing changed, when to look next
 
 
 class Outgoing:
@@ -111,14 +110,6 @@ def _threads(found: "ExportSnapshot") -> Iterator[Line]:
         at = met.get(thread.encode())
         yield backup_format.ThreadLine(thread=thread, at=at, messages=messages, tokens=tokens, fields=fields)
         yield from _messages(found.members(of.messages(thread)), thread=thread)
-        for window in found.windows:
-            yield from _seen(thread, window, found.entries(of.seen(thread, window)))
-
-
-def _seen(thread: str, window: int, ids: Sequence[bytes]) -> Iterator[Line]:
-    for start in range(0, len(ids), _IDS):
-        some = [as_text(name) for name in ids[start : start + _IDS]]
-        yield backup_format.SeenLine(thread=thread, window=window, ids=some)
 
 
 def _messages(members: Sequence[Pair], **place: str) -> Iterator[Line]:
@@ -186,11 +177,6 @@ class ExportSnapshot:
         return self.now + max(0, self._found.lifetimes.get(key, 0))
 
     @property
-    def windows(self) -> tuple[int, int]:
-        """The ten minutes whose ids a push looks at."""
-        return self.now // WINDOW_MS - 1, self.now // WINDOW_MS
-
-    @property
     def threads(self) -> list[str]:
         """Every thread that anything here names, and those whose messages were looked for."""
         stem = self.of.messages("")
@@ -235,7 +221,6 @@ class ExportSnapshot:
         wanted = {(of.scope, "string"), (of.tokens, "hash"), (of.threads, "zset"), (of.rejected, "list")}
         for thread in self.threads:
             wanted |= {(of.messages(thread), "zset"), (of.thread(thread), "hash"), (of.sources(thread), "zset")}
-            wanted |= {(of.seen(thread, window), "set") for window in self.windows}
         for scope in self.scopes:
             lists = {of.chunks(scope), of.observations(scope), of.reflections(scope)}
             wanted |= {(of.record(scope), "hash"), *((key, "zset") for key in lists)}

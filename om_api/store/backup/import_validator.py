@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import singledispatchmethod
@@ -16,7 +16,8 @@ from om_api.store.backup import backup_format
 from om_api.store.backup.backup_format import Line, Text, as_bytes
 from om_api.store.backup.staging import Staging
 from om_api.store.memory.decoding import as_chunk, as_generation, as_observation, as_record
-from om_api.store.memory.keys import WINDOW_MS, ResourceKeys
+from om_api.store.memory.keys import ResourceKeys
+from om_api.store.memory.known import COMPLETE, day_of, laid_out, records_of
 
 _MOST = 2**53  # what a double holds exactly: Redis' scores and Lua's numbers are doubles
 _KEY = re.compile(r"[0-9a-f]{32}")
@@ -58,6 +59,8 @@ class ImportValidator:
     _chunks: dict[str, Chunk] = field(default_factory=dict)
     _sealed: Counter[str] = field(default_factory=Counter)
     _sources: dict[str, int] = field(default_factory=dict)
+    _places: dict[str, tuple[str, int]] = field(default_factory=dict)  # of sources: thread, and when it was activated
+    _ids: defaultdict[str, bytearray] = field(default_factory=lambda: defaultdict(bytearray))
     _observed: set[str] = field(default_factory=set)
 
     def take(self, line: Line) -> None:
@@ -170,6 +173,7 @@ class ImportValidator:
             raise InvalidInputError(f"the source of {name} is there twice")
         self._sources[name] = until
         if line.thread:
+            self._places[name] = line.thread, line.activated_at
             index = self.of.sources(check_id(line.thread, "thread"))
             self.staging.put(index, _whole(line.activated_at, "activated_at"), name.encode(), until)
 
@@ -180,12 +184,17 @@ class ImportValidator:
             raise InvalidInputError("a message is in a thread, in a chunk, or behind an observation")
         if line.thread is not None:
             self.threads[_known(line.thread, self._counts)] += 1
+            self._know(line.thread, member)
             self.staging.put(self.of.messages(line.thread), score, member)
         elif line.chunk is not None:
             self._sealed[_known(line.chunk, self._chunks)] += 1
+            chunk = self._chunks[line.chunk]
+            self._know(chunk.thread, member, chunk.sealed_at)
             self.staging.put(self.of.sealed(line.chunk), score, member)
         elif line.observation is not None:
             until = self._sources[_known(line.observation, self._sources)]
+            if place := self._places.get(line.observation):
+                self._know(place[0], member, place[1])
             self.staging.put(self.of.source(line.observation), score, member, until)
 
     @_place.register
@@ -194,10 +203,11 @@ class ImportValidator:
 
     @_place.register
     def _seen(self, line: backup_format.SeenLine) -> None:
-        if not 0 <= line.window <= _whole(self.head.exported_at, "exported_at") // WINDOW_MS:
-            raise InvalidInputError(f"window {line.window} is none that was over, or begun, when this was exported")
-        key = self.of.seen(_known(line.thread, self._counts), line.window)
-        self.staging.include(key, map(as_bytes, line.ids), (line.window + 2) * WINDOW_MS)
+        """Nothing: which ids are known, the messages say."""
+
+    def _know(self, thread: str, member: bytes, at: int | None = None) -> None:
+        """Have a thread know the id of a message that arrives, and on which day it was sealed."""
+        self._ids[thread] += records_of([member], 0 if at is None else day_of(at))
 
     # -- the end -------------------------------------------------------------------------------------------------------
 
@@ -211,6 +221,9 @@ class ImportValidator:
         for memory, found in self._memories.items():
             self.staging.fill(self.of.record(self._scope(memory)), found.record())
         self.staging.fill(self.of.tokens, self._tokens())
+        for thread, ids in self._ids.items():
+            activated = sorted(at for own, at in self._places.values() if own == thread)
+            self.staging.fill(self.of.known(thread), laid_out(ids, {day_of(at): at for at in activated}))
         self.totals["threads"] = len(self._counts)
         self.totals["messages"] = self.threads.total() + self._sealed.total()
         self.totals["sources"] = len(self._sources)
@@ -223,7 +236,7 @@ class ImportValidator:
             if messages:
                 counted |= {thread: tokens, f"#{thread}": messages}
         total = sum(tokens for messages, tokens in self._counts.values() if messages)
-        return {**counted, **({"*": total} if counted else {}), **self._marks()}
+        return {**counted, **({"*": total, COMPLETE: 1} if counted else {}), **self._marks()}
 
     def _marks(self) -> dict[str, Any]:
         key = self.head.signing_key

@@ -10,6 +10,7 @@ from om_api.store.driver.replies import command, write
 from om_api.store.driver.steps import Steps
 
 _HEADER = re.compile(r"-- (\w+)\(([^;)]*);([^)]*)\)")
+_USES = re.compile(r"^-- uses (\w+)$", re.MULTILINE)
 _GROUP = re.compile(r"\[([^\]\[]*)\]\.\.\.")
 
 
@@ -49,7 +50,17 @@ def load_all() -> dict[str, Script]:
     """Every verb by its name."""
     folder = files("om_api.store") / "lua"
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".lua"))
-    return {name[:-4]: parse(name[:-4], (folder / name).read_text("utf-8")) for name in names}
+    return {name[:-4]: parse(name[:-4], whole((folder / name).read_text("utf-8"))) for name in names}
+
+
+def whole(source: str) -> str:
+    """A script with what it shares with others, which a line `-- uses name` names: `shared/name.lua`, as the local `name`."""
+    shared = files("om_api.store") / "lua" / "shared"
+
+    def included(found: re.Match[str]) -> str:
+        return f"local {found[1]} = (function()\n{(shared / f'{found[1]}.lua').read_text('utf-8')}end)()"
+
+    return _USES.sub(included, source)
 
 
 def provide() -> Steps[int]:

@@ -1,4 +1,4 @@
--- activate(record, chunks, observations, [chunk, sealed, source, thread, sources]...; epoch, activation, n, ttl, [id, observation, tokens, current_task, suggested_response]...)
+-- activate(record, chunks, observations, [chunk, sealed, source, thread, sources, known]...; epoch, activation, n, ttl, [id, observation, tokens, current_task, suggested_response]...)
 -- Turns the first n of the named chunks into observations with fresh seqs, so that activation only ever appends; the messages
 -- stay where they are under a new name (RENAME), which costs the same for 5 as for 5,000. The other named chunks are those the
 -- caller saw and leaves: none of them may be an earlier one of the same thread, and no chunk that nobody named may be earlier.
@@ -18,20 +18,23 @@ local listed, seqs = redis.call('ZRANGE', chunks, 0, -1, 'WITHSCORES'), {}
 for i = 1, #listed, 2 do
   seqs[listed[i]] = tonumber(listed[i + 1])
 end
-local known, picked, last, threads = {}, {}, 0, {}
-for i = 1, (#KEYS - 3) / 5 do
+local known, picked, days, last, threads = {}, {}, {}, 0, {}
+for i = 1, (#KEYS - 3) / 6 do
   local id = ARGV[i * 5]
-  local is = redis.call('HMGET', KEYS[i * 5 - 1], 'state', 'thread', 'tokens', 'messages')
+  local chunk, sealed, source, thread, sources, ids = unpack(KEYS, i * 6 - 2, i * 6 + 3)
+  local is = redis.call('HMGET', chunk, 'state', 'thread', 'tokens', 'messages', 'sealed_at')
   if i <= n then
     -- '' is what a caller gives that saw the chunk before it was ready: it has nothing to put in its place
-    if is[1] ~= 'ready' or ARGV[i * 5 + 1] == '' or not seqs[id] or redis.call('EXISTS', KEYS[i * 5]) == 0 or redis.call('EXISTS', KEYS[i * 5 + 1]) == 1 then
+    if is[1] ~= 'ready' or ARGV[i * 5 + 1] == '' or not seqs[id] or redis.call('EXISTS', sealed) == 0 or redis.call('EXISTS', source) == 1 then
       return 'superseded'
     end
-    if not threads[KEYS[i * 5 + 2]] then
-      redis.call('HLEN', KEYS[i * 5 + 2])
-      redis.call('ZCARD', KEYS[i * 5 + 3])
-      threads[KEYS[i * 5 + 2]] = {sources = KEYS[i * 5 + 3], says = {}}
+    if not threads[thread] then
+      redis.call('HLEN', thread)
+      redis.call('ZCARD', sources)
+      redis.call('HLEN', ids)
+      threads[thread] = {sources = sources, says = {}}
     end
+    days[i] = math.floor((tonumber(is[5]) or 0) / 86400000)
     picked[i] = {id = id, seq = seqs[id], tokens = tonumber(is[3]), messages = tonumber(is[4])}
     last = math.max(last, seqs[id])
   end
@@ -69,11 +72,13 @@ for i = 1, n do
   local id, observation, tokens, task, suggested = unpack(ARGV, i * 5, i * 5 + 4)
   redis.call('ZADD', observations, place[id], observation)
   redis.call('ZREM', chunks, id)
-  redis.call('UNLINK', KEYS[i * 5 - 1])
-  redis.call('RENAME', KEYS[i * 5], KEYS[i * 5 + 1])
-  redis.call('EXPIRE', KEYS[i * 5 + 1], ttl)
-  redis.call('ZADD', KEYS[i * 5 + 3], now, id)
-  local says = threads[KEYS[i * 5 + 2]].says
+  local chunk, sealed, source, thread, sources, ids = unpack(KEYS, i * 6 - 2, i * 6 + 3)
+  redis.call('UNLINK', chunk)
+  redis.call('RENAME', sealed, source)
+  redis.call('EXPIRE', source, ttl)
+  redis.call('ZADD', sources, now, id)
+  redis.call('HSET', ids, 'd' .. days[i], now)
+  local says = threads[thread].says
   if suggested ~= '' or task ~= '' then
     says.current_task, says.suggested_response = task ~= '' and task or says.current_task, suggested
   end
@@ -87,6 +92,7 @@ for thread, of in pairs(threads) do
   end
 end
 redis.call('HSET', record, 'activation', activation, 'observed_at', now, 'updated_at', now)
+redis.call('HSETNX', record, 'tidy_at', string.format('%d', tonumber(now) + ttl * 1000)) -- when the first of their ids may be forgotten
 redis.call('HINCRBY', record, 'chunk_tokens', string.format('%d', -weight)) -- Redis 7.0 writes Lua's -0 as '-0', and refuses it
 redis.call('HINCRBY', record, 'observation_tokens', grown)
 redis.call('HINCRBY', record, 'observation_count', n)

@@ -1,26 +1,32 @@
--- adopt(messages, tokens, record, seen, seen_before, rejected, threads, [covering]...; window, window_ms, thread, card, count, weight, epoch, seq, fresh_key, [member, id, fingerprint, tokens, score, malformed, surplus]...)
--- Counts what plain ZADDs left in messages. Every raw member is named with what the caller made of it: `score` when it must be
--- repaired, `malformed` when it cannot be accepted (the entry for `rejected`), `surplus` the entry should it be one too many.
--- A byte-identical copy of a member that a covering set (sealed or source) holds is dropped: it is covered already.
--- A member whose fingerprint is in `seen` is counted. Of the others, an id that is in `seen` was accepted with other bytes, and of
--- several with one id the first stays: the rest is surplus, if all of them are known to be uncounted. Afterwards the fingerprints
--- of all that is raw are in `seen`, so that the next adoption can tell. What is kept brings the key that contexts are signed with.
--- Returns {now, 'clock'}, 'superseded' when anything is no longer as it was read, else {kept, dropped, rejected, tokens}.
-local messages, tokens, record, seen, seen_before, rejected, threads = unpack(KEYS, 1, 7)
-local window, window_ms, thread, card, count, weight, epoch, seq, fresh = unpack(ARGV, 1, 9)
+-- adopt(messages, tokens, known, rejected, threads; thread, card, count, weight, fresh_key, ids, [was, becomes]..., [member, verb, what, score, tokens]...)
+-- uses known
+-- Counts what plain ZADDs left in messages, as the caller judged it by what is known of every id. Each raw member is named with
+-- what becomes of it: `keep` (`score` when it must be repaired), `turn` (`what` stands in its place), `drop` (its message is kept
+-- already), or `reject` (`what` is the entry for the quarantine). `ids` records must be as they were read ('' = none), and become
+-- what they are to be.
+-- Time 0: a member is read, whose id is known of a raw message. Time 1: that one is sealed. Time 2: this member is not the one
+-- that is counted, but a copy of it; its record is not as it was read any more, and nothing changes.
+-- Returns 'superseded' when anything is no longer as it was read, else {kept, dropped, rejected, tokens}.
+local messages, tokens, key, rejected, threads = unpack(KEYS, 1, 5)
+local thread, card, count, weight, fresh, ids = unpack(ARGV, 1, 6)
 
-local time = redis.call('TIME')
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-if math.floor(now / tonumber(window_ms)) ~= tonumber(window) then
-  return {now, 'clock'}
-end
+local first = 7 + 2 * tonumber(ids)
 local counts = redis.call('HMGET', tokens, '#' .. thread, thread, '*')
-local version = redis.call('HMGET', record, 'epoch', 'seq')
 if redis.call('ZCARD', messages) ~= tonumber(card) or (counts[1] or '0') ~= count or (counts[2] or '0') ~= weight
-    or (version[1] or '') ~= epoch or (version[2] or '0') ~= seq or (#ARGV - 9) / 7 ~= tonumber(card) then
+    or (#ARGV - first + 1) / 5 ~= tonumber(card) then
   return 'superseded'
 end
-for slot = 10, #ARGV, 7 do
+local records = {}
+for slot = 7, first - 1, 2 do
+  records[#records + 1] = ARGV[slot + 1]
+end
+local set = known.open(key, records)
+for slot = 7, first - 1, 2 do
+  if (known.find(set, string.sub(ARGV[slot + 1], 1, 7)) or '') ~= ARGV[slot] then
+    return 'superseded'
+  end
+end
+for slot = first, #ARGV, 5 do
   if not redis.call('ZSCORE', messages, ARGV[slot]) then
     return 'superseded'
   end
@@ -28,69 +34,32 @@ end
 redis.call('LLEN', rejected)
 redis.call('ZCARD', threads)
 
-local function accepted(entry)
-  return redis.call('SISMEMBER', seen, entry) == 1 or redis.call('SISMEMBER', seen_before, entry) == 1
-end
-
-local function covered(member)
-  for k = 8, #KEYS do
-    if redis.call('ZSCORE', KEYS[k], member) then
-      return true
-    end
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local kept, dropped, refused, sum, last = 0, 0, 0, 0, 0
+for slot = first, #ARGV, 5 do
+  local member, verb, what, score, size = unpack(ARGV, slot, slot + 4)
+  if verb == 'keep' or verb == 'turn' then
+    score = score ~= '' and score or redis.call('ZSCORE', messages, member)
+    kept, sum, last = kept + 1, sum + tonumber(size), math.max(last, tonumber(score))
   end
-  return false
-end
-
--- What cannot be told apart is kept: only when every member that might be uncounted is uncounted, one of them may be surplus.
-local uncounted, doubtful = tonumber(card) - tonumber(count), 0
-for slot = 10, #ARGV, 7 do
-  local member, _, fingerprint, _, _, malformed = unpack(ARGV, slot, slot + 5)
-  if malformed ~= '' or covered(member) then
-    uncounted = uncounted - 1
-  elseif not accepted(fingerprint) then
-    doubtful = doubtful + 1
+  if verb ~= 'keep' then
+    redis.call('ZREM', messages, member)
   end
-end
-local certain = uncounted >= doubtful
-
-local drop, reject, repair, ids, taken, kept, sum, last = {}, {}, {}, {}, {}, 0, 0, 0
-for slot = 10, #ARGV, 7 do
-  local member, id, fingerprint, size, score, malformed, surplus = unpack(ARGV, slot, slot + 6)
-  if malformed ~= '' then
-    reject[#reject + 1] = {member, malformed}
-  elseif covered(member) then
-    drop[#drop + 1] = member
-  elseif certain and not accepted(fingerprint) and (taken[id] or accepted(id)) then
-    reject[#reject + 1] = {member, surplus}
+  if verb == 'drop' then
+    dropped = dropped + 1
+  elseif verb == 'reject' then
+    refused = refused + 1
+    redis.call('RPUSH', rejected, what)
   else
-    taken[id] = true
-    kept, sum = kept + 1, sum + tonumber(size)
-    if uncounted > 0 and not accepted(id) then
-      ids[#ids + 1] = id
-    end
-    ids[#ids + 1] = fingerprint
-    if score ~= '' then
-      repair[#repair + 1] = {score, member}
-    end
-    last = math.max(last, tonumber(score ~= '' and score or redis.call('ZSCORE', messages, member)))
+    redis.call('ZADD', messages, score, verb == 'turn' and what or member)
   end
 end
-
-for _, member in ipairs(drop) do
-  redis.call('ZREM', messages, member)
+for i = 1, #records do
+  known.put(set, records[i])
 end
-for _, entry in ipairs(reject) do
-  redis.call('ZREM', messages, entry[1])
-  redis.call('RPUSH', rejected, entry[2])
-end
-for _, entry in ipairs(repair) do
-  redis.call('ZADD', messages, 'XX', entry[1], entry[2])
-end
-for from = 1, #ids, 1000 do
-  redis.call('SADD', seen, unpack(ids, from, math.min(from + 999, #ids)))
-end
-if #ids > 0 then
-  redis.call('EXPIRE', seen, math.floor(tonumber(window_ms) / 500))
+if #records > 0 then
+  known.save(set)
 end
 if kept > 0 then
   redis.call('HSET', tokens, thread, string.format('%d', sum), '#' .. thread, kept)
@@ -99,8 +68,11 @@ if kept > 0 then
 else
   redis.call('HDEL', tokens, thread, '#' .. thread)
 end
+if kept > 0 and not counts[3] then -- the first message of a resource: nothing was accepted that is not known
+  redis.call('HSET', tokens, '*ids', '1')
+end
 if kept > 0 or counts[3] then
   local total = (tonumber(counts[3]) or 0) - (tonumber(counts[2]) or 0) + sum
   redis.call('HSET', tokens, '*', string.format('%d', math.max(total, 0)))
 end
-return {kept, #drop, #reject, string.format('%d', sum)}
+return {kept, dropped, refused, string.format('%d', sum)}

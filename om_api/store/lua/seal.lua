@@ -1,10 +1,12 @@
--- seal(scope, record, tokens, messages, chunks, chunk, sealed, source, threads; word, epoch, fresh_epoch, id, thread, weight, [member]...)
+-- seal(scope, record, tokens, messages, chunks, chunk, sealed, source, threads, known; word, epoch, fresh_epoch, id, thread, weight, records, [member]...)
+-- uses known
 -- Takes the named members out of the raw set into a new chunk, so that they can be observed exactly once. All of them must be
 -- there and counted: while the raw set holds a member that nobody counted, any of them could be that one, and nothing moves.
+-- Their ids are known as sealed from now on (`records`, one behind the other, of what an older version did not write down).
 -- Makes the record when there is none (epoch ''). The chunk's id is random and never reused, so a repeated call finds it.
 -- Returns {'sealed', seq} or {'superseded'}.
-local scope, record, tokens, messages, chunks, chunk, sealed, source, threads = unpack(KEYS, 1, 9)
-local word, epoch, fresh, id, thread, weight = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+local scope, record, tokens, messages, chunks, chunk, sealed, source, threads, key = unpack(KEYS, 1, 10)
+local word, epoch, fresh, id, thread, weight, records = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), known.listed(ARGV[7])
 
 local was = redis.call('HGET', chunk, 'seq')
 if was or redis.call('EXISTS', source) == 1 then
@@ -14,22 +16,23 @@ local in_force = redis.call('GET', scope)
 local counts = redis.call('HMGET', tokens, '#' .. thread, thread, '*')
 local count, held, total = tonumber(counts[1]) or 0, tonumber(counts[2]) or 0, tonumber(counts[3]) or 0
 if (in_force and in_force ~= word) or (redis.call('HGET', record, 'epoch') or '') ~= epoch
-    or #ARGV == 6 or redis.call('ZCARD', messages) ~= count then
+    or #ARGV == 7 or redis.call('ZCARD', messages) ~= count then
   return {'superseded'}
 end
-local scores, n = {}, #ARGV - 6
-for from = 7, #ARGV, 1000 do
+local scores, n = {}, #ARGV - 7
+for from = 8, #ARGV, 1000 do
   local to = math.min(from + 999, #ARGV)
   local found = redis.call('ZMSCORE', messages, unpack(ARGV, from, to))
   for i = 1, to - from + 1 do
     if not found[i] then
       return {'superseded'}
     end
-    scores[from + i - 7] = found[i]
+    scores[from + i - 8] = found[i]
   end
 end
 redis.call('ZCARD', chunks)
 redis.call('ZCARD', threads)
+local set = known.open(key, records)
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -38,8 +41,8 @@ for from = 1, n, 500 do
   local pairs_, members = {}, {}
   for i = from, math.min(from + 499, n) do
     pairs_[#pairs_ + 1] = scores[i]
-    pairs_[#pairs_ + 1] = ARGV[6 + i]
-    members[#members + 1] = ARGV[6 + i]
+    pairs_[#pairs_ + 1] = ARGV[7 + i]
+    members[#members + 1] = ARGV[7 + i]
     last = math.max(last, tonumber(scores[i]))
   end
   redis.call('ZADD', sealed, unpack(pairs_))
@@ -51,6 +54,10 @@ end
 if epoch == '' then
   redis.call('HSET', record, 'schema', 1, 'epoch', fresh, 'generation', 0, 'origin', 'initial', 'created_at', string.format('%d', now))
 end
+for i = 1, #records do
+  known.put(set, known.sealed(known.find(set, string.sub(records[i], 1, 7)) or records[i], now))
+end
+known.save(set)
 local seq = redis.call('HINCRBY', record, 'seq', 1)
 redis.call('HINCRBY', record, 'chunk_tokens', weight)
 redis.call('HSET', record, 'updated_at', string.format('%d', now))

@@ -30,7 +30,7 @@ def activate(
     names = [of.record(scope), of.chunks(scope), of.observations(scope)]
     for chunk in picked + left:
         names += [of.chunk(chunk.id), of.sealed(chunk.id), of.source(chunk.id)]
-        names += [of.thread(chunk.thread), of.sources(chunk.thread)]
+        names += [of.thread(chunk.thread), of.sources(chunk.thread), of.known(chunk.thread)]
     args: list[Any] = [epoch, activation, len(picked), ttl_s]
     args += [word for chunk in picked for word in _activated(chunk, activation)]
     args += [word for chunk in left for word in (chunk.id, b"", 0, "", "")]

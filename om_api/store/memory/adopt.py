@@ -1,22 +1,24 @@
 """How messages of plain ZADDs are accepted: counted, given an id, dated, or put into the quarantine with the reason."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.message_tokens import count_message
+from om_api.domain.identity import further_id
 from om_api.domain.values import Scope, to_ms
-from om_api.domain.wire import fingerprint, parse_member
-from om_api.store.driver.replies import Pair, as_fields, as_list, as_pairs, server_ms, write
-from om_api.store.driver.steps import Steps, Verb, batch, each
+from om_api.domain.wire import parse_member
+from om_api.store.driver.replies import Pair, as_fields, as_pairs, server_ms, write
+from om_api.store.driver.steps import Steps, Verb, batch
 from om_api.store.memory import quarantine
-from om_api.store.memory.keys import WINDOW_MS, Keys
-from om_api.store.memory.push import TRIES, ServerClock, new_signing_key
+from om_api.store.memory.judging import Judgement, RawMember, Verdict
+from om_api.store.memory.keys import Keys
+from om_api.store.memory.known import last_further, recognise
+from om_api.store.memory.push import ServerClock, new_signing_key
 
-_SETS = 100  # asked at once whether they cover a member
+_TRIES = 5
 
 
 class Adopted(NamedTuple):
@@ -29,82 +31,76 @@ class Adopted(NamedTuple):
 
 
 class _RawSet(NamedTuple):
-    """A thread's raw set, the messages and tokens counted of it, the memory's version, the sets that may cover its members."""
+    """A thread's raw set, and the messages and tokens counted of it."""
 
     now: int
     members: list[Pair]
     counts: list[bytes | None]
-    version: list[bytes | None]
-    sets: list[str]
 
 
 def adopt(
-    keys: Keys, clock: ServerClock, scope: Scope, thread: str, count: Callable[[str], int]
+    keys: Keys, clock: ServerClock, resource: str, thread: str, count: Callable[[str], int]
 ) -> Steps[Adopted | None]:
-    """Count what plain ZADDs left in a thread's raw set; None when it changes faster than it can be read.
-
-    `scope` is the memory that covers the thread; its record's version proves that nothing was sealed meanwhile.
-    """
-    of = keys.of(scope.resource)
-    for _ in range(TRIES):
-        window = clock.window()
-        raw = yield from _raw_set(keys, scope, thread)
+    """Count what plain ZADDs left in a thread's raw set; None when it changes faster than it can be read."""
+    of = keys.of(resource)
+    for _ in range(_TRIES):
+        raw = yield from _raw_set(keys, resource, thread)
         clock.seen(raw.now)
         if not raw.members and not raw.counts[0]:
             return Adopted(0, 0, 0)
-        covering = yield from _covering(raw.sets, [member for member, _ in raw.members])
-        names = [of.messages(thread), of.tokens, of.record(scope), of.seen(thread, window), of.seen(thread, window - 1)]
-        args: list[Any] = [window, WINDOW_MS, thread, len(raw.members), *(n or 0 for n in raw.counts)]
-        args += [raw.version[0] or "", raw.version[1] or 0, new_signing_key()]
-        for member, score in raw.members:
-            args += _judged(member, score, scope.resource, thread, count, raw.now)
-        adopted = yield from Verb("adopt", [*names, of.rejected, of.threads, *covering], args, _adopted)
+        verdicts, records = yield from _judged(keys, resource, thread, raw, count)
+        args: list[Any] = [thread, len(raw.members), *(n or 0 for n in raw.counts), new_signing_key(), len(records)]
+        args += [word for pair in records for word in pair]
+        args += [word for member, _ in raw.members for word in (member, *verdicts[member])]
+        names = [of.messages(thread), of.tokens, of.known(thread), of.rejected, of.threads]
+        adopted = yield from Verb("adopt", names, args, _adopted)
         if adopted:
-            trimmed = yield from quarantine.trim(keys, scope.resource, adopted.rejected)
+            trimmed = yield from quarantine.trim(keys, resource, adopted.rejected)
             return adopted._replace(trimmed=trimmed)
     return None
 
 
 def _adopted(reply: Any) -> Adopted | None:
-    """None when the memory was not as it was read, or the window not the server's."""
-    return None if reply == b"superseded" or reply[1] == b"clock" else Adopted(*map(int, reply[:3]))
+    """None when the raw set, or what is known of its ids, was not as it was read."""
+    return None if reply == b"superseded" else Adopted(*map(int, reply[:3]))
 
 
-def _raw_set(keys: Keys, scope: Scope, thread: str) -> Steps[_RawSet]:
-    of = keys.of(scope.resource)
-    now, members, counts, version, chunks, observations = yield from batch(
+def _raw_set(keys: Keys, resource: str, thread: str) -> Steps[_RawSet]:
+    of = keys.of(resource)
+    found = yield from batch(
         server_ms(),
         as_pairs("ZRANGE", of.messages(thread), 0, -1, "WITHSCORES"),
         as_fields("HMGET", of.tokens, "#" + thread, thread),
-        as_fields("HMGET", of.record(scope), "epoch", "seq"),
-        as_list("ZRANGE", of.chunks(scope), 0, -1),
-        as_list("ZRANGE", of.sources(thread), 0, -1),
     )
-    sets = [of.sealed(chunk.decode()) for chunk in chunks] + [of.source(name.decode()) for name in observations]
-    return _RawSet(now, members, counts, version, sets)
-
-
-def _covering(sets: Sequence[str], members: Sequence[bytes]) -> Steps[list[str]]:
-    found: list[str] = []
-    for start in range(0, len(sets) if members else 0, _SETS):
-        some = sets[start : start + _SETS]
-        scores = yield from each((as_fields("ZMSCORE", name, *members) for name in some), atomic=False)
-        found += [name for name, own in zip(some, scores, strict=True) if any(score is not None for score in own)]
-    return found
+    return _RawSet(*found)
 
 
 def _judged(
-    member: bytes, score: float, resource: str, thread: str, count: Callable[[str], int], now_ms: int
-) -> list[Any]:
-    try:
-        message = parse_member(member, thread, resource, score)
-    except InvalidInputError as error:
-        return [member, "", "", 0, "", rejection("malformed", member, thread, str(error), now_ms, score=score), ""]
-    repaired = to_ms(score) or to_ms(message.timestamp) or now_ms
-    first = f"another message with the id {message.id} was accepted first"
-    surplus = rejection("surplus", member, thread, first, now_ms, score=score)
-    tokens = count_message(message, count)
-    return [member, message.id, fingerprint(member), tokens, "" if repaired == score else repaired, "", surplus]
+    keys: Keys, resource: str, thread: str, raw: _RawSet, count: Callable[[str], int]
+) -> Steps[tuple[dict[bytes, Verdict], list[tuple[bytes, bytes]]]]:
+    """The verdict on each member, and the records that change."""
+    members: list[RawMember] = []
+    malformed: dict[bytes, Verdict] = {}
+    for member, score in raw.members:
+        try:
+            message = parse_member(member, thread, resource, score)
+        except InvalidInputError as error:
+            entry = rejection("malformed", member, thread, str(error), raw.now, score=score)
+            malformed[member] = Verdict("reject", entry)
+        else:
+            members.append(RawMember(member, score, to_ms(score) or to_ms(message.timestamp) or raw.now, message))
+    known = yield from recognise(keys, resource, thread, {each.message.id for each in members})
+    judgement = Judgement(known, count, lambda each: _surplus(each, thread, raw.now))
+    judgement.judge(members)
+    for name, (whole, _) in judgement.rest.items():
+        n, last = yield from last_further(keys, whole.message)
+        judgement.go_on(name, n, last, further_id(name, n))
+    return malformed | judgement.verdicts, judgement.records
+
+
+def _surplus(each: RawMember, thread: str, now_ms: int) -> bytes:
+    reason = f"another message with the id {each.message.id} was accepted first"
+    return rejection("surplus", each.member, thread, reason, now_ms, score=each.score)
 
 
 def rejection(kind: str, member: bytes, thread: str, reason: str, now_ms: int, **where: float | str) -> bytes:

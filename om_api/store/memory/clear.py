@@ -14,7 +14,7 @@ from om_api.store.driver.steps import Steps, Verb, batch, exact, if_permitted
 from om_api.store.memory import due, model_cooldown
 from om_api.store.memory.content import Content, content
 from om_api.store.memory.decoding import as_generation, unsealed_threads
-from om_api.store.memory.keys import WINDOW_MS, Keys, ResourceKeys
+from om_api.store.memory.keys import Keys, ResourceKeys
 from om_api.store.memory.quarantine import PLACEHOLDER, as_rejected
 from om_api.store.memory.reading import as_scope, stored_scope
 
@@ -62,7 +62,7 @@ def _scanned(reply: Any) -> tuple[int, list[str]]:
     return int(cursor), [key.decode() for key, _ in scored(list(found))]
 
 
-def clear(keys: Keys, resource: str, now_ms: int, *, retention: bool = False) -> Steps[Cleared]:
+def clear(keys: Keys, resource: str, *, retention: bool = False) -> Steps[Cleared]:
     """Unlink a resource's whole memory in one step; with `retention`, only if nothing came since it was read."""
     for _ in range(_TRIES):
         met = yield from threads_of(keys, resource)
@@ -74,7 +74,7 @@ def clear(keys: Keys, resource: str, now_ms: int, *, retention: bool = False) ->
             memories += [(yield from content(keys, scope))]
         yield from _forget_marks(keys, resource, met)
         counts = {thread: unsealed.get(thread, (0, 0))[1] for thread in threads}
-        done = yield from Verb("clear", *_whole(keys.of(resource), memories, counts, now_ms, int(retention)), word)
+        done = yield from Verb("clear", *_whole(keys.of(resource), memories, counts, int(retention)), word)
         if done == "cleared":
             found = sum(len(memory.observations) for memory in memories)
             sealed = sum(chunk.messages for memory in memories for chunk in memory.chunks)
@@ -87,19 +87,19 @@ def clear(keys: Keys, resource: str, now_ms: int, *, retention: bool = False) ->
 
 
 def _whole(
-    of: ResourceKeys, memories: Sequence[Content], counts: Mapping[str, int], now_ms: int, retention: int
+    of: ResourceKeys, memories: Sequence[Content], counts: Mapping[str, int], retention: int
 ) -> tuple[list[str], list[Any]]:
     names = [of.tokens, of.threads, *(of.record(memory.scope) for memory in memories)]
-    names += [*map(of.messages, counts), *_names(of, counts, memories, now_ms)]
+    names += [*map(of.messages, counts), *_names(of, counts, memories)]
     args: list[Any] = [retention, len(memories)]
     args += [word for memory in memories for word in (memory.epoch, memory.seq, memory.generation)]
     return names, args + [word for pair in counts.items() for word in pair]
 
 
-def _names(of: ResourceKeys, threads: Iterable[str], memories: Sequence[Content], now_ms: int) -> list[str]:
+def _names(of: ResourceKeys, threads: Iterable[str], memories: Sequence[Content]) -> list[str]:
     names = [of.scope, of.rejected, of.lock(model_cooldown.LOCK)]
     for thread in threads:
-        names += _thread_names(of, thread, now_ms)
+        names += _thread_names(of, thread)
     for memory in memories:
         scope = memory.scope
         names += [of.chunks(scope), of.observations(scope), of.reflections(scope), of.draft(scope)]
@@ -126,10 +126,8 @@ def _locks(of: ResourceKeys, chunks: Iterable[str]) -> list[str]:
     return [lock for chunk in chunks for lock in model_cooldown.locks(of, chunk)]
 
 
-def _thread_names(of: ResourceKeys, thread: str, now_ms: int) -> list[str]:
-    window = now_ms // WINDOW_MS
-    seen = [of.seen(thread, n) for n in range(window - 3, window + 2)]
-    return [of.messages(thread), of.thread(thread), of.sources(thread), *seen]
+def _thread_names(of: ResourceKeys, thread: str) -> list[str]:
+    return [of.messages(thread), of.known(thread), of.thread(thread), of.sources(thread)]
 
 
 def _forget_marks(keys: Keys, resource: str, threads: Sequence[str]) -> Steps[None]:
@@ -145,7 +143,7 @@ def _forget_marks(keys: Keys, resource: str, threads: Sequence[str]) -> Steps[No
     )
 
 
-def clear_thread(keys: Keys, scope: Scope, thread: str, now_ms: int, count: Callable[[str], int]) -> Steps[Cleared]:
+def clear_thread(keys: Keys, scope: Scope, thread: str, count: Callable[[str], int]) -> Steps[Cleared]:
     """Remove one thread from a memory: messages, chunks, observations, history, quarantine, its sections of generations."""
     of = keys.of(scope.resource)
     for _ in range(_TRIES):
@@ -155,7 +153,7 @@ def clear_thread(keys: Keys, scope: Scope, thread: str, now_ms: int, count: Call
         )
         entries = [entry for entry in quarantine if as_rejected(entry).thread_id == thread]
         own = memory.of_thread(thread)
-        names, args = _part(of, own, thread, now_ms), _words(own, thread, count, entries)
+        names, args = _part(of, own, thread), _words(own, thread, count, entries)
         said = "resource" if scope.thread is None else "thread"
         version = [said, memory.epoch, new_id(), memory.seq, memory.generation]
         if (yield from Verb("clear_thread", names, [*version, thread, *args], says(b"cleared"))):
@@ -167,12 +165,12 @@ def clear_thread(keys: Keys, scope: Scope, thread: str, now_ms: int, count: Call
     raise StoreError(f"{scope} changes faster than it can be cleared: repeat.", stored=False)
 
 
-def _part(of: ResourceKeys, own: Content, thread: str, now_ms: int) -> list[str]:
+def _part(of: ResourceKeys, own: Content, thread: str) -> list[str]:
     scope, stored = own.scope, [*own.observations, *own.history]
     histories = [of.reflected(scope, n) for n in own.histories]
     names = [of.tokens, of.record(scope), of.messages(thread), of.chunks(scope), of.observations(scope)]
     names += [of.reflections(scope), of.threads, of.rejected, of.scope, *histories]
-    names += [of.draft(scope), *_thread_names(of, thread, now_ms)]
+    names += [of.draft(scope), *_thread_names(of, thread)]
     names += [name for chunk in own.chunks for name in (of.chunk(chunk.id), of.sealed(chunk.id))]
     names += _locks(of, (chunk.id for chunk in own.chunks))
     names += [*(of.source(each.observation.id) for each in stored), *_notes(of, stored)]

@@ -11,7 +11,6 @@ _ID = ID_PATTERN.pattern
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]")
 _LEGIBLE = 60
 HISTORIES = 10_000
-WINDOW_MS = 600_000  # ids are remembered by the ten minutes of server time in which they were accepted
 
 
 def _named(kind: str) -> Callable[[Any, str], str]:
@@ -98,6 +97,7 @@ class ResourceKeys:
     """Key names of one resource; `:<t>` is behind what thread scope keeps apart."""
 
     messages = _named("messages")  # of a thread, tier 1: what is raw and not yet sealed
+    known = _named("known")  # the ids of a thread's messages, while anything of them is kept
     thread = _named("thread")  # its current task, suggested response, title and metadata
     sources = _named("sources")  # which observations of a thread have a source; expires with the last of them
     chunk = _named("chunk")  # what a chunk is and, once ready, says
@@ -116,10 +116,6 @@ class ResourceKeys:
         self.tokens = f"{base}:tokens"
         self.threads = f"{base}:threads"
         self.rejected = f"{base}:rejected"
-
-    def seen(self, thread: str, window: int) -> str:
-        """The ids accepted in one window."""
-        return f"{self.base}:seen:{thread}:{window}"
 
     def staged(self, transfer: str, name: str) -> str:
         """Where an import writes what is to be the key `name` of this resource; nobody reads it there, and it expires."""

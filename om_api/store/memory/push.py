@@ -5,35 +5,37 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from om_api.domain.errors import StoreError
+from om_api.domain.identity import Known, record_of
 from om_api.domain.values import Scope
-from om_api.domain.wire import EncodedMessage, fingerprint
+from om_api.domain.wire import EncodedMessage
 from om_api.store.driver.steps import Steps, Verb
-from om_api.store.memory.keys import WINDOW_MS, Keys
+from om_api.store.memory.keys import Keys
 
 BATCH = 500  # messages of one script call; a larger batch is several calls
-TRIES = 5
-_CLOCK = "!clock"
+NO_HISTORY, WHATEVER = b"-", b"!"
+_APART = "!apart"
 
 
 class Pushed(NamedTuple):
-    """What became of a batch: how many were added, the ids of duplicates, the scopes that are due, server time."""
+    """What became of a batch: how many were added, the ids of those that are kept as they are, and which say otherwise.
+
+    `due` names scopes, `now` is the server's time (Unix ms), `apart` is of a history that does not go on where the last one
+    ended.
+    """
 
     added: int
     duplicates: tuple[str, ...]
+    other: tuple[tuple[EncodedMessage, Known], ...]
     due: tuple[str, ...]
     now: int
+    apart: bool = False
 
 
 class ServerClock:
-    """The server's clock as last seen, so that a push can name the window it belongs to."""
+    """The server's clock as last seen."""
 
     def __init__(self) -> None:
         self.offset_ms = 0
-
-    def window(self) -> int:
-        """The number of the ten minutes the server is believed to be in."""
-        return self.ms() // WINDOW_MS
 
     def ms(self) -> int:
         """The time the server is believed to have."""
@@ -50,29 +52,34 @@ def push(
     resource: str,
     messages: Sequence[EncodedMessage],
     *,
+    before: bytes = NO_HISTORY,
     thread_scope: bool = False,
     mark: bool = True,
 ) -> Steps[Pushed]:
-    """Add messages of one resource; each has id, thread_id, tokens and at. Atomic per 500 messages; safe to repeat."""
+    """Add messages of one resource; each has id, thread_id, tokens and at. Atomic per 500 messages; safe to repeat.
+
+    `before` are the records of a thread's history that these are the end of: should one of them not be known, or the thread's
+    last history have ended elsewhere, the push is `apart` and adds nothing. With WHATEVER they are the end in any case.
+    """
     of, threads = keys.of(resource), _by_thread(messages)
-    words = _words(resource, threads)
-    for _ in range(TRIES):
-        window = clock.window()
-        names = [of.tokens, keys.due_observe if mark else of.tokens]
-        for thread in threads:
-            names += [of.messages(thread), of.seen(thread, window), of.seen(thread, window - 1)]
-        fixed = [window, WINDOW_MS, int(mark), "thread" if thread_scope else "resource", resource, new_signing_key()]
-        now, due, positions = yield from Verb("push", names, [*fixed, *words], _said)
-        clock.seen(now)
-        if due != _CLOCK:
-            duplicates = _ids(threads, positions)
-            return Pushed(len(messages) - len(duplicates), duplicates, tuple(due.split()), now)
-    raise StoreError("the server's clock jumps: nothing was added. Mend the server's time, then repeat.", stored=False)
+    names = [of.tokens, keys.due_observe if mark else of.tokens]
+    for thread in threads:
+        names += [of.messages(thread), of.known(thread)]
+    fixed = [int(mark), "thread" if thread_scope else "resource", resource, new_signing_key()]
+    args = [*fixed, *_words(resource, threads, before)]
+    now, due, known = yield from Verb("push", names, args, _said)
+    clock.seen(now)
+    if due == _APART:
+        return Pushed(0, (), (), (), now, apart=True)
+    laid_out = [each for own in threads.values() for each in own] if known else []
+    ids = tuple(laid_out[position].message.id for position, record in known if not record)
+    other = tuple((laid_out[position], Known.of(record)) for position, record in known if record)
+    return Pushed(len(messages) - len(known), ids, other, tuple(due.split()), now)
 
 
-def _said(reply: Any) -> tuple[int, str, Sequence[int]]:
-    """The server's time, the scopes that are due or `!clock`, and the positions of duplicates."""
-    return int(reply[0]), reply[1].decode(), reply[2:]
+def _said(reply: Any) -> tuple[int, str, list[tuple[int, bytes]]]:
+    """The server's time, the scopes that are due or `!apart`, the position of what was known and, if it differs, the record."""
+    return int(reply[0]), reply[1].decode(), [*zip(reply[2::2], reply[3::2], strict=True)]
 
 
 def new_signing_key() -> str:
@@ -87,18 +94,10 @@ def _by_thread(messages: Sequence[EncodedMessage]) -> dict[str, list[EncodedMess
     return threads
 
 
-def _words(resource: str, threads: Mapping[str, Sequence[EncodedMessage]]) -> list[Any]:
+def _words(resource: str, threads: Mapping[str, Sequence[EncodedMessage]], history: bytes) -> list[Any]:
     words: list[Any] = []
     for thread, own in threads.items():
-        words += [thread, str(Scope(resource, thread)), len(own)]
+        words += [thread, str(Scope(resource, thread)), history, len(own)]
         for message, member in own:
-            words += [message.at, member, message.id, fingerprint(member), message.tokens or 0]
+            words += [message.at, member, record_of(message), message.tokens or 0]
     return words
-
-
-def _ids(threads: Mapping[str, Sequence[EncodedMessage]], positions: Sequence[int]) -> tuple[str, ...]:
-    """The ids at some positions, which the script counts over all threads."""
-    if not positions:
-        return ()
-    laid_out = [each.message.id for own in threads.values() for each in own]
-    return tuple(laid_out[position] for position in positions)

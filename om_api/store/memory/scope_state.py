@@ -10,6 +10,7 @@ from om_api.store.driver.steps import Batch, Steps, batch, by_name, each, if_per
 from om_api.store.memory.decoding import as_chunk, as_record, message_of, messages_of, unsealed_threads
 from om_api.store.memory.due import URGENT_MS
 from om_api.store.memory.keys import Keys, ResourceKeys
+from om_api.store.memory.known import COMPLETE
 from om_api.store.memory.quarantine import DROPPED
 
 T = TypeVar("T")
@@ -37,7 +38,8 @@ class ScopeState(NamedTuple):
     """What a worker decides by: a scope's record, counters and chunks at about one instant.
 
     `word` is the scope in force (resource or thread), None while nothing was ever sealed; `raw` the raw sets of its
-    threads, where they were asked for.
+    threads, where they were asked for. `unlearned`: it holds messages of an older version, whose ids may not be known;
+    `tidy_at` (ms): when ids may be forgotten whose messages have expired, 0 = never.
     """
 
     scope: Scope
@@ -54,6 +56,8 @@ class ScopeState(NamedTuple):
     now: int
     wake: int | None
     raw: dict[str, RawSet]
+    unlearned: bool
+    tidy_at: int
 
     @property
     def last(self) -> dict[str, int]:
@@ -179,6 +183,8 @@ def _state(scope: Scope, around: _Around, own: _Own) -> ScopeState:
         now=around.now,
         wake=int(counts.get(wake_field(scope).encode(), 0)) or None,
         raw={},
+        unlearned=b"*" in counts and COMPLETE.encode() not in counts,
+        tidy_at=int(record.get(b"tidy_at", 0)),
     )
 
 

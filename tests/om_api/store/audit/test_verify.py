@@ -53,7 +53,7 @@ def test_every_verb_leaves_a_memory_without_breach(store):
 
 def test_a_cleared_thread_leaves_no_breach(store):
     filled(store)
-    store.run(clear.clear_thread(store.keys, HAROLD, "t2", AT, words))
+    store.run(clear.clear_thread(store.keys, HAROLD, "t2", words))
 
     assert breaches(store) == []
 
@@ -80,7 +80,7 @@ def test_a_moved_memory_has_no_breach(store, and_back):
 
 def test_a_cleared_store_has_no_breach(store):
     filled(store)
-    store.run(clear.clear(store.keys, "harold", store.run(scope_state.look(store.keys, HAROLD)).now))
+    store.run(clear.clear(store.keys, "harold"))
 
     assert breaches(store) == []
 

@@ -62,10 +62,10 @@ MEANWHILE = {
     "a restored generation": lambda store: store.run(restore.restore(store.keys, HAROLD, 0, 100, 1_000, AT)),
     "one forgotten": forget_one,
     "one forgotten and one more": lambda store: [forget_one(store), activate(store, "c4", by="a4")],
-    "a thread cleared": lambda store: store.run(clear.clear_thread(store.keys, HAROLD, "t2", AT, len)),
-    "all cleared": lambda store: store.run(clear.clear(store.keys, "harold", int(time.time() * 1000))),
+    "a thread cleared": lambda store: store.run(clear.clear_thread(store.keys, HAROLD, "t2", len)),
+    "all cleared": lambda store: store.run(clear.clear(store.keys, "harold")),
     "another life": lambda store: [
-        store.run(clear.clear(store.keys, "harold", int(time.time() * 1000))),
+        store.run(clear.clear(store.keys, "harold")),
         ready(store, "c4", 5, 6),
     ],
     "a lost second": lose_the_last_second,

@@ -169,7 +169,7 @@ def test_a_move_planned_before_something_came_changes_nothing(store, came):
 
 def _clear(store):
     now = store.run(scope_state.look(store.keys, HAROLD)).now
-    return store.run(clear.clear(store.keys, "harold", now))
+    return store.run(clear.clear(store.keys, "harold"))
 
 
 def test_a_move_of_another_memory_than_was_read_changes_nothing(store):
@@ -188,7 +188,7 @@ def test_a_move_of_what_was_cleared_meanwhile_makes_no_memory(store):
     """Breaks without the scope's check: no thread is left whose version could tell that the memory is gone."""
     seal(store, "c1", 1, scope=T1)
     now = store.run(scope_state.look(store.keys, T1)).now
-    store.run(clear.clear_thread(store.keys, T1, "t1", now, words))
+    store.run(clear.clear_thread(store.keys, T1, "t1", words))
 
     assert store.run(interrupted(moving(store, "resource"), "migrate", lambda: _clear(store))) is Outcome.SUPERSEDED
     assert store.client.exists(store.keys.of("harold").scope, store.keys.of("harold").record(HAROLD)) == 0

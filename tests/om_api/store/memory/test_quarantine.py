@@ -444,7 +444,7 @@ def test_a_clear_before_the_retry_stays_a_clear(store, made):
     now = store.run(scope_state.look(store.keys, HAROLD)).now
 
     def meanwhile():
-        store.run(clear.clear(store.keys, "harold", now))
+        store.run(clear.clear(store.keys, "harold"))
 
     assert store.run(interrupted(retrying(store), "retry", meanwhile)) is Outcome.SUPERSEDED
     assert list(store.client.scan_iter(f"{store.keys.prefix}:{{harold}}*")) == []
@@ -455,7 +455,7 @@ def test_a_clear_planned_before_the_retry_leaves_nothing_behind(store, made):
     """Breaks when retry leaves the record's seq: time 0 clear reads c1, time 1 retry renames it, time 2 c1 is unlinked."""
     made(store)
     now = store.run(scope_state.look(store.keys, HAROLD)).now
-    store.run(interrupted(clear.clear(store.keys, "harold", now), "clear", lambda: retry(store)))
+    store.run(interrupted(clear.clear(store.keys, "harold"), "clear", lambda: retry(store)))
 
     assert list(store.client.scan_iter(f"{store.keys.prefix}:{{harold}}*")) == []
 
@@ -466,7 +466,7 @@ def test_a_thread_cleared_before_the_retry_has_nothing_to_retry(store, made):
     ready(store, "c2", 31, thread="t2")
 
     def meanwhile():
-        store.run(clear.clear_thread(store.keys, HAROLD, "t1", AT, len))
+        store.run(clear.clear_thread(store.keys, HAROLD, "t1", len))
 
     assert store.run(interrupted(retrying(store), "retry", meanwhile)) is Outcome.SUPERSEDED
     assert ([c.id for c in chunks(store)], well(store)) == (["c2"], True)

@@ -218,8 +218,8 @@ def test_a_restore_that_was_overtaken_changes_nothing(store, meanwhile):
     overtake = {
         "reflect": lambda: reflect(store, "o4"),
         "restore": lambda: restored(store, 2),
-        "clear thread": lambda: store.run(clear.clear_thread(store.keys, HAROLD, "t1", AT, words)),
-        "clear another thread": lambda: store.run(clear.clear_thread(store.keys, HAROLD, "t2", AT, words)),
+        "clear thread": lambda: store.run(clear.clear_thread(store.keys, HAROLD, "t1", words)),
+        "clear another thread": lambda: store.run(clear.clear_thread(store.keys, HAROLD, "t2", words)),
         "expire": lambda: store.client.delete(store.keys.of("harold").reflected(HAROLD, 2)),
     }[meanwhile]
     before = []
@@ -265,7 +265,7 @@ def test_what_an_owner_cleared_does_not_come_back_and_stops_no_undo(store):
     reflect(store, "o1", "o2", text='* both\n<thread id="t1">\n* one\n</thread>')
     observed(store, "o3", 3)
     reflect(store, "o3")
-    store.run(clear.clear_thread(store.keys, HAROLD, "t1", AT, words))
+    store.run(clear.clear_thread(store.keys, HAROLD, "t1", words))
 
     assert restored(store, 0) is Outcome.RESTORED
     assert in_force(store) == ["o2"]
@@ -277,7 +277,7 @@ def test_what_was_cleared_after_an_undo_is_not_told_of_again(store):
     observed(store, "o2", 31, thread="t2")
     reflect(store, "o1", "o2", text='<thread id="t1">\n* one\n</thread>\n<thread id="t2">\n* two\n</thread>')
     restored(store, 0)
-    store.run(clear.clear_thread(store.keys, HAROLD, "t1", AT, words))
+    store.run(clear.clear_thread(store.keys, HAROLD, "t1", words))
 
     assert restored(store, 1) is Outcome.RESTORED
     assert (text(store), in_force(store)) == ('<thread id="t2">\n* two\n</thread>', [])

@@ -1,0 +1,69 @@
+"""What became of messages that were given: which were new, which were kept before, and what they say otherwise."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from om_api.domain.identity import Said
+from om_api.store.memory.push import Pushed
+
+_RAW = "it is still raw: give it with replace=True to have it replaced, or give this one an id of its own"
+_OBSERVED = "it is observed already and stays as it is: give this one an id of its own"
+
+
+class Changed(NamedTuple):
+    """A message that was not kept, because the one of its id says something else; `advice` says what to do."""
+
+    id: str
+    advice: str
+
+
+class Receipt(NamedTuple):
+    """What became of messages: the ids they are kept under, and how many were new; the others were kept before.
+
+    Of these `duplicates` say nothing new; `grown` say more, which is kept now; `changed` say something else, and nothing
+    was changed; `replaced` took the place of what was raw, as was asked for.
+    """
+
+    ids: tuple[str, ...]
+    added: int
+    duplicates: tuple[str, ...] = ()
+    grown: tuple[str, ...] = ()
+    changed: tuple[Changed, ...] = ()
+    replaced: tuple[str, ...] = ()
+
+
+class Tally:
+    """Counts what becomes of messages, one push after the other."""
+
+    def __init__(self) -> None:
+        self._added = 0
+        self._ids: dict[Said, list[str]] = {said: [] for said in Said}
+        self._changed: list[Changed] = []
+
+    def take(self, pushed: Pushed) -> None:
+        """Count a push, but for the messages that say otherwise."""
+        self._added += pushed.added
+        self._ids[Said.SAME] += pushed.duplicates
+
+    def said(self, name: str, said: Said, *, sealed: bool) -> None:
+        """Count a message that was kept before."""
+        if said is Said.CHANGED:
+            self._changed.append(Changed(name, f"message {name} was kept and says something else: " + _advice(sealed)))
+        else:
+            self._ids[said].append(name)
+
+    def receipt(self, ids: Iterable[str]) -> Receipt:
+        """The receipt for messages with these ids."""
+        said = self._ids
+        return Receipt(
+            tuple(ids),
+            self._added,
+            duplicates=tuple(said[Said.SAME]),
+            grown=tuple(said[Said.GROWN]),
+            changed=tuple(self._changed),
+            replaced=tuple(said[Said.REPLACED]),
+        )
+
+
+def _advice(sealed: bool) -> str:  # noqa: FBT001 - as counted
+    return _OBSERVED if sealed else _RAW

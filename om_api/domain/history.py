@@ -1,0 +1,61 @@
+"""A client's whole history beside what is kept of it: which message is which, what is new, and from where on it differs."""
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from om_api.domain.identity import Known, Said, chained, compare, record_of, said_by
+from om_api.domain.messages import Message
+
+
+class Aligned(NamedTuple):
+    """The ids of a history's messages, and the position from which on it is not what was kept (None: it only goes on)."""
+
+    ids: list[str]
+    diverged_at: int | None
+
+
+def named(messages: Sequence[Message], said: Sequence[bytes], before: str = "") -> list[str]:
+    """The ids of messages that follow the id `before`: their own, else by what precedes them and what they say."""
+    ids: list[str] = []
+    for message, says in zip(messages, said, strict=True):
+        before = message.id or chained(before, says)
+        ids.append(before)
+    return ids
+
+
+def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[bytes]) -> Aligned:
+    """Find a history's messages, given with the ids that are certain, among those that are kept, oldest first.
+
+    What stands in the place of a kept one, before others that are found again, was edited: it gets that one's id. At the
+    end only a message that goes on where a kept one stopped does; anything else is new.
+    """
+    certain = {message.id for message in messages} - {""}
+    own = [message.id if message.id in certain else said_by(message) for message in kept]
+    there = {message.id for message in kept}
+    theirs = [message.id if message.id in there else says for message, says in zip(messages, said, strict=True)]
+    blocks = SequenceMatcher(None, own, theirs, autojunk=False).get_opcodes()
+    found: dict[int, str] = {}
+    diverged: list[int] = []
+    for n, (word, i, i_end, j, j_end) in enumerate(blocks):
+        pairs = list(zip(range(i, i_end), range(j, j_end), strict=False))
+        if word == "equal":
+            found |= {b: kept[a].id for a, b in pairs}
+            continue
+        edited = any(later[0] == "equal" for later in blocks[n + 1 :])
+        if not edited:
+            pairs = [(a, j) for a in {i_end - 1, i} if pairs and goes_on(kept[a], messages[j])][:1]
+        same = [(a, b) for a, b in pairs if kept[a].role == messages[b].role and not messages[b].id]
+        found |= {b: kept[a].id for a, b in same}
+        if i_end - i > len(same) * (not edited) and j_end - j > len(same) * (not edited):
+            diverged.append(j + len(same) * (not edited))
+    ids, before = [], ""
+    for n, message in enumerate(messages):
+        before = found.get(n) or message.id or chained(before, said[n])
+        ids.append(before)
+    return Aligned(ids, min(diverged, default=None))
+
+
+def goes_on(kept: Message, message: Message) -> bool:
+    """Whether a message begins with what was kept of it."""
+    return compare(Known.of(record_of(kept)), message) is Said.GROWN

@@ -1,0 +1,146 @@
+"""What makes a message the one that was kept: its id, and whether it says the same, more, or something else.
+
+Two messages of one id say the same if role and content are equal; a text is a text whether it stands alone or as a part. What
+was kept is a beginning of what comes if its parts come first, the last of them perhaps a shorter text.
+"""
+
+import hashlib
+import zlib
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import msgspec
+
+from om_api.domain.messages import Message
+from om_api.domain.values import is_id
+
+CONTINUES = "continues"  # in the metadata of a further message: of which one it is the rest, and behind how many bytes
+_RAW = b"\0\0"
+_LONGEST = 2**24 - 1
+_encoder = msgspec.json.Encoder(order="sorted")
+
+
+class Said(StrEnum):
+    """What a message says beside the one that was kept under its id."""
+
+    SAME = "same"
+    GROWN = "grown"
+    CHANGED = "changed"
+    REPLACED = "replaced"
+
+
+class Known(NamedTuple):
+    """What is known of an id: the day its message was sealed on (0: it is raw), how long its content is, a check sum of it.
+
+    `record` is all of that as the store keeps it, in 16 bytes: 7 of the id's hash, 2 of the day, 3 of the length, 4 of the sum.
+    """
+
+    record: bytes
+    day: int
+    length: int
+    check: int
+
+    @classmethod
+    def of(cls, record: bytes) -> "Known":
+        """What a record says."""
+        day, length, check = (int.from_bytes(record[a:b]) for a, b in ((7, 9), (9, 12), (12, 16)))
+        return cls(record, day, length, check)
+
+    def grown(self, message: Message) -> "Known":
+        """The same of a message that says more by now."""
+        return Known.of(self.record[:9] + record_of(message)[9:])
+
+
+def mark(name: str) -> bytes:
+    """An id as it is known by: 7 bytes of its hash."""
+    return hashlib.sha1(name.encode(), usedforsecurity=False).digest()[:7]
+
+
+def record_of(message: Message, day: int = 0, name: str = "") -> bytes:
+    """What is to be known of a message that is raw, or was sealed on a day (days since 1970, of the server).
+
+    `name` is the id it will have, where it has none.
+    """
+    content = canonical(message)
+    form = min(len(content), _LONGEST).to_bytes(3) + zlib.crc32(content).to_bytes(4)
+    return mark(name or message.id) + (day.to_bytes(2) if day else _RAW) + form
+
+
+def canonical(message: Message) -> bytes:
+    """Role and content as bytes, of which those of a beginning are the beginning."""
+    content = message.content
+    if isinstance(content, str):
+        return (
+            f"{message.role}\n\0t{content}".encode("utf-8", "surrogatepass")
+            if content
+            else f"{message.role}\n".encode()
+        )
+    return f"{message.role}\n".encode() + b"".join(map(_part, content))
+
+
+def _part(part: dict[str, Any]) -> bytes:
+    if part["type"] == "text":
+        return b"\0t" + part["text"].encode("utf-8", "surrogatepass") if part["text"] else b""
+    return b"\0j" + _encoder.encode(part)
+
+
+def compare(known: Known, message: Message) -> Said:
+    """What a message says beside the one whose record is known."""
+    content = canonical(message)
+    if known.length == _LONGEST or len(content) < known.length or zlib.crc32(content[: known.length]) != known.check:
+        same = min(len(content), _LONGEST) == known.length and zlib.crc32(content) == known.check
+        return Said.SAME if same else Said.CHANGED
+    return Said.SAME if len(content) == known.length else Said.GROWN
+
+
+def rest_of(message: Message, length: int) -> str | list[dict[str, Any]]:
+    """The content of a message behind its beginning of `length` canonical bytes."""
+    left = length - len(f"{message.role}\n".encode())
+    rest: list[dict[str, Any]] = []
+    for part in message.parts:
+        size = len(_part(part))
+        if left <= 0:
+            rest.append(part)
+        elif left < size:
+            text = part["text"].encode("utf-8", "surrogatepass")[left - 2 :].decode("utf-8", "surrogatepass")
+            rest.append({**part, "text": text})
+        left -= size
+    return rest[0]["text"] if len(rest) == 1 and set(rest[0]) == {"type", "text"} else rest
+
+
+def further_id(name: str, n: int) -> str:
+    """The id of the n-th further message of one that grew after it was sealed."""
+    further = f"{name}+{n}"
+    return further if is_id(further) else "h-" + hashlib.sha256(further.encode()).hexdigest()[:32]
+
+
+def further(message: Message, n: int, after: int) -> Message:
+    """The n-th further message of one that grew after it was sealed: what it says behind `after` canonical bytes."""
+    link = {CONTINUES: {"id": message.id, "after": after}}
+    return Message(
+        id=further_id(message.id, n),
+        role=message.role,
+        content=rest_of(message, after),
+        thread_id=message.thread_id,
+        resource_id=message.resource_id,
+        timestamp=message.timestamp,
+        metadata={**(message.metadata or {}), **link},
+        at=message.at,
+    )
+
+
+def continued(message: Message, name: str) -> int | None:
+    """Behind how many bytes of the message `name` a further message of it goes on; None for any other."""
+    link = (message.metadata or {}).get(CONTINUES)
+    after = link.get("after") if isinstance(link, dict) and link.get("id") == name else None
+    return after if isinstance(after, int) else None
+
+
+def said_by(message: Message) -> bytes:
+    """What a message says, as 16 bytes."""
+    return hashlib.blake2b(canonical(message), digest_size=16).digest()
+
+
+def chained(before: str, said: bytes) -> str:
+    """The id of a message that was given none, by the id before it in its history and by what it says."""
+    return "s-" + hashlib.blake2b(before.encode() + said, digest_size=16).hexdigest()

@@ -1,0 +1,122 @@
+-- The ids that are known of a thread: one hash of numbered buckets that are split one at a time as it grows (linear hashing), so
+-- that one more id touches one bucket, however many there are. Fields: `#` how many records, `/` how many buckets, a bucket's
+-- number its records, `^` the id that the last history ended with, `d<day>` the ms at which the last chunk that was sealed on
+-- that day was activated.
+-- A record is 16 bytes: 7 of the id's hash, 2 the day it was sealed on (0 while it is raw), 3 the length of its content, 4 a
+-- check sum of it.
+local RECORD, FULL, DAY = 16, 48, 86400000
+local known = {}
+
+local function spanned(set)
+  while set.span * 2 <= set.of do
+    set.span = set.span * 2
+  end
+end
+
+local function number(id)
+  local a, b, c, d = string.byte(id, 1, 4)
+  return ((a * 256 + b) * 256 + c) * 256 + d
+end
+
+local function bucket(set, id)
+  local at = number(id) % (set.span * 2)
+  return at < set.of and at or at - set.span
+end
+
+-- Opens the set under a key, and reads what must be looked at for these records, of which the first 7 bytes are the id.
+function known.open(key, records)
+  local was = redis.call('HMGET', key, '#', '/', '^')
+  local set = {key = key, count = tonumber(was[1]) or 0, of = tonumber(was[2]) or 1, head = was[3], span = 1, held = {}, changed = {}}
+  if set.count == 0 then
+    set.of = math.max(set.of, math.ceil(#records / FULL))
+  end
+  spanned(set)
+  local names = {}
+  for i = 1, #records do
+    local at = bucket(set, records[i])
+    if not set.held[at] then
+      set.held[at] = ''
+      names[#names + 1] = at
+    end
+  end
+  for from = 1, set.count > 0 and #names or 0, 1000 do
+    local to = math.min(from + 999, #names)
+    local found = redis.call('HMGET', key, unpack(names, from, to))
+    for i = from, to do
+      set.held[names[i]] = found[i - from + 1] or ''
+    end
+  end
+  return set
+end
+
+-- The record of an id, and where it stands in which bucket; nil and the bucket for one that is not known.
+function known.find(set, id)
+  local at = bucket(set, id)
+  local held, place = set.held[at], 0
+  repeat
+    place = string.find(held, id, place + 1, true)
+  until not place or place % RECORD == 1
+  return place and string.sub(held, place, place + RECORD - 1), at, place
+end
+
+-- Adds a record, or writes it in the place of the one with its id.
+function known.put(set, record)
+  local was, at, place = known.find(set, string.sub(record, 1, 7))
+  local held = set.held[at]
+  if not was then
+    set.count = set.count + 1
+    set.held[at] = held .. record
+  else
+    set.held[at] = string.sub(held, 1, place - 1) .. record .. string.sub(held, place + RECORD)
+  end
+  set.changed[at] = true
+end
+
+local function split(set)
+  local from, to, stays, goes = set.of - set.span, set.of, {}, {}
+  local held = set.held[from] or redis.call('HGET', set.key, from) or ''
+  for place = 1, #held, RECORD do
+    local record = string.sub(held, place, place + RECORD - 1)
+    local list = number(record) % (set.span * 2) == to and goes or stays
+    list[#list + 1] = record
+  end
+  set.held[from], set.held[to] = table.concat(stays), table.concat(goes)
+  set.changed[from], set.changed[to] = true, true
+  set.of = set.of + 1
+  spanned(set)
+end
+
+-- Writes what was changed; `head` is the id that a history ended with.
+function known.save(set, head)
+  while set.count > FULL * set.of do
+    split(set)
+  end
+  local fields = {'#', string.format('%d', set.count), '/', set.of}
+  if head then
+    fields[5], fields[6] = '^', head
+  end
+  for at in pairs(set.changed) do
+    fields[#fields + 1] = at
+    fields[#fields + 1] = set.held[at]
+  end
+  for from = 1, #fields, 1000 do
+    redis.call('HSET', set.key, unpack(fields, from, math.min(from + 999, #fields)))
+  end
+end
+
+-- A record as of a message that was sealed at this time.
+function known.sealed(record, now)
+  local day = math.floor(now / DAY)
+  return string.sub(record, 1, 7) .. string.char(math.floor(day / 256) % 256, day % 256) .. string.sub(record, 10)
+end
+
+-- Records that come one behind the other, as a list.
+function known.listed(joined)
+  local records = {}
+  for place = 1, #joined, RECORD do
+    records[#records + 1] = string.sub(joined, place, place + RECORD - 1)
+  end
+  return records
+end
+
+return known
