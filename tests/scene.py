@@ -219,7 +219,6 @@ def import_(store: Any, file: Any, resource: Any = None) -> Any:
 
 
 def cleared(store: Any) -> Any:
-    now = int(store.client.time()[0]) * 1000
     assert store.run(clear.clear(store.keys, "harold")).outcome == "cleared"
 
 
@@ -236,7 +235,6 @@ def rewritten(file: Any, change: Any) -> Any:
 
 
 def clearing_thread(store: Any, thread: Any, scope: Any = HAROLD) -> Any:
-    now = store.run(scope_state.look(store.keys, HAROLD)).now
     return clear.clear_thread(store.keys, scope, thread, words)
 
 

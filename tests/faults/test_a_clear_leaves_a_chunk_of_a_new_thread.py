@@ -16,7 +16,7 @@ def test_a_message_sealed_while_a_clear_is_planned_is_cleared_or_observed(client
     house.say("old")
     house.om.force_observe(None, "harold")
     house.settle()
-    steps, sent = clear.clear(house.services.keys, "harold", 1_790_000_000_000), []
+    steps, sent = clear.clear(house.services.keys, "harold"), []
 
     def meanwhile():
         house.say("new", thread="t-new")
