@@ -1,5 +1,5 @@
 -- push(tokens, due, [messages, known]...; mark, scope, resource, fresh_key, [thread, due_name, history, n, [score, member, record, tokens]...]...)
--- uses known
+-- uses ids
 -- The hot path: adds the messages of one resource whose ids are not known, and counts exactly those. An id is known while anything
 -- of its message is kept; a message that comes again under it adds nothing here.
 -- Due = nothing was unsealed before, or no worker has said from where on it is due, or that point is reached; a push that
@@ -29,10 +29,10 @@ end
 
 -- Whether every id of a history is known, and the last one of all that is was the end of the last history.
 local function continues(group, last)
-  local records = known.listed(group.history)
-  local before = known.open(group.known, records)
+  local records = ids.listed(group.history)
+  local before = ids.open(group.known, records)
   for i = 1, #records do
-    local was = known.find(before, string.sub(records[i], 1, 7))
+    local was = ids.find(before, string.sub(records[i], 1, 7))
     if not was or string.sub(was, 10) ~= string.sub(records[i], 10) then
       return false
     end
@@ -53,17 +53,17 @@ for k = 3, #KEYS, 2 do
     records[i] = ARGV[slot + i * 4 + 2]
   end
   redis.call('ZCARD', group.messages)
-  group.set = known.open(group.known, records)
+  group.set = ids.open(group.known, records)
   for i = 1, n do
     local record = records[i]
     local id = string.sub(record, 1, 7)
-    local was = known.find(group.set, id)
+    local was = ids.find(group.set, id)
     if was then
       last = id
       reply[#reply + 1] = position + i - 1
       reply[#reply + 1] = string.sub(was, 10) == string.sub(record, 10) and '' or was
     else
-      known.put(group.set, record)
+      ids.put(group.set, record)
       group.zadd[#group.zadd + 1] = ARGV[slot + i * 4]
       group.zadd[#group.zadd + 1] = ARGV[slot + i * 4 + 1]
       group.added = group.added + 1
@@ -99,7 +99,7 @@ for g, group in ipairs(groups) do
     grown = grown + group.weight
   end
   if group.added > 0 or group.head then
-    known.save(group.set, group.head)
+    ids.save(group.set, group.head)
   end
   if own_wake or (scope == 'thread' and not wake) then
     if count + group.added > 0 and (count == 0 or not own_wake or after >= own_wake) then

@@ -1,4 +1,4 @@
-"""The ids that a thread knows: of what is raw, sealed, or behind an observation whose source is kept; see shared/known.lua."""
+"""The ids that a thread knows: of what is raw, sealed, or behind an observation whose source is kept; see shared/ids.lua."""
 
 import math
 from collections import defaultdict

@@ -441,7 +441,6 @@ def test_a_reflection_thought_before_the_retry_is_not_committed(store):
 @pytest.mark.parametrize("made", [quarantined, activated])
 def test_a_clear_before_the_retry_stays_a_clear(store, made):
     made(store)
-    now = store.run(scope_state.look(store.keys, HAROLD)).now
 
     def meanwhile():
         store.run(clear.clear(store.keys, "harold"))
@@ -454,7 +453,6 @@ def test_a_clear_before_the_retry_stays_a_clear(store, made):
 def test_a_clear_planned_before_the_retry_leaves_nothing_behind(store, made):
     """Breaks when retry leaves the record's seq: time 0 clear reads c1, time 1 retry renames it, time 2 c1 is unlinked."""
     made(store)
-    now = store.run(scope_state.look(store.keys, HAROLD)).now
     store.run(interrupted(clear.clear(store.keys, "harold"), "clear", lambda: retry(store)))
 
     assert list(store.client.scan_iter(f"{store.keys.prefix}:{{harold}}*")) == []

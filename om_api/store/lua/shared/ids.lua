@@ -5,7 +5,7 @@
 -- A record is 16 bytes: 7 of the id's hash, 2 the day it was sealed on (0 while it is raw), 3 the length of its content, 4 a
 -- check sum of it.
 local RECORD, FULL, DAY = 16, 48, 86400000
-local known = {}
+local ids = {}
 
 local function spanned(set)
   while set.span * 2 <= set.of do
@@ -24,9 +24,9 @@ local function bucket(set, id)
 end
 
 -- Opens the set under a key, and reads what must be looked at for these records, of which the first 7 bytes are the id.
-function known.open(key, records)
+ids.open = function(key, records)
   local was = redis.call('HMGET', key, '#', '/', '^')
-  local set = {key = key, count = tonumber(was[1]) or 0, of = tonumber(was[2]) or 1, head = was[3], span = 1, held = {}, changed = {}}
+  local set = {key = key, count = tonumber(was[1]) or 0, of = tonumber(was[2]) or 1, head = was[3], span = 1, added = 0, held = {}, changed = {}}
   if set.count == 0 then
     set.of = math.max(set.of, math.ceil(#records / FULL))
   end
@@ -50,7 +50,7 @@ function known.open(key, records)
 end
 
 -- The record of an id, and where it stands in which bucket; nil and the bucket for one that is not known.
-function known.find(set, id)
+ids.find = function(set, id)
   local at = bucket(set, id)
   local held, place = set.held[at], 0
   repeat
@@ -60,11 +60,11 @@ function known.find(set, id)
 end
 
 -- Adds a record, or writes it in the place of the one with its id.
-function known.put(set, record)
-  local was, at, place = known.find(set, string.sub(record, 1, 7))
+ids.put = function(set, record)
+  local was, at, place = ids.find(set, string.sub(record, 1, 7))
   local held = set.held[at]
   if not was then
-    set.count = set.count + 1
+    set.count, set.added = set.count + 1, set.added + 1
     set.held[at] = held .. record
   else
     set.held[at] = string.sub(held, 1, place - 1) .. record .. string.sub(held, place + RECORD)
@@ -87,9 +87,11 @@ local function split(set)
 end
 
 -- Writes what was changed; `head` is the id that a history ended with.
-function known.save(set, head)
-  while set.count > FULL * set.of do
-    split(set)
+ids.save = function(set, head)
+  for _ = 1, math.ceil(set.added / FULL) + 1 do -- more are never needed, whatever somebody wrote under `#`
+    if set.count > FULL * set.of then
+      split(set)
+    end
   end
   local fields = {'#', string.format('%d', set.count), '/', set.of}
   if head then
@@ -105,13 +107,13 @@ function known.save(set, head)
 end
 
 -- A record as of a message that was sealed at this time.
-function known.sealed(record, now)
+ids.sealed = function(record, now)
   local day = math.floor(now / DAY)
   return string.sub(record, 1, 7) .. string.char(math.floor(day / 256) % 256, day % 256) .. string.sub(record, 10)
 end
 
 -- Records that come one behind the other, as a list.
-function known.listed(joined)
+ids.listed = function(joined)
   local records = {}
   for place = 1, #joined, RECORD do
     records[#records + 1] = string.sub(joined, place, place + RECORD - 1)
@@ -119,4 +121,4 @@ function known.listed(joined)
   return records
 end
 
-return known
+return ids
