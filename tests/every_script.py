@@ -32,8 +32,8 @@ from om_api.domain.identity import Known, record_of
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.store.driver.scripts import load_all
 from om_api.store.fleet import api_key_records, breaker, spending
-from om_api.store.memory import chunks as chunks_steps
 from om_api.store.memory import amend, clear, due, known, model_cooldown, note, quarantine, reading, scope_state
+from om_api.store.memory import chunks as chunks_steps
 from om_api.store.memory import reflect as reflect_steps
 
 Held = dict[bytes, tuple[int, bytes]]  # what DUMP says of each key, and for how many ms it stays

@@ -22,7 +22,7 @@ from om_api.store.memory.known import COMPLETE, day_of, laid_out, records_of
 _MOST = 2**53  # what a double holds exactly: Redis' scores and Lua's numbers are doubles
 _KEY = re.compile(r"[0-9a-f]{32}")
 _DIGITS = re.compile(rb"0|-?[1-9][0-9]{0,15}")
-_COUNTED = {"observed_tokens", "observed_messages"}  # what scripts add to, of what is not counted anew
+_COUNTED = {"observed_tokens", "observed_messages", "tidy_at"}  # what scripts reckon with, of what is not counted anew
 _NOT_TAKEN = ("force", "stirred", "epoch")  # requests, and since when nothing changed; the epoch is a new one
 
 
@@ -236,7 +236,7 @@ class ImportValidator:
             if messages:
                 counted |= {thread: tokens, f"#{thread}": messages}
         total = sum(tokens for messages, tokens in self._counts.values() if messages)
-        return {**counted, **({"*": total, COMPLETE: 1} if counted else {}), **self._marks()}
+        return {**counted, **({"*": total} if counted else {}), COMPLETE: 1, **self._marks()}
 
     def _marks(self) -> dict[str, Any]:
         key = self.head.signing_key

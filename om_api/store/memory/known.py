@@ -17,6 +17,7 @@ from om_api.store.memory.keys import Keys, ResourceKeys
 DAY_MS = 86_400_000
 COMPLETE = "*ids"  # the field of the tokens hash that says that of every message kept the id is known
 _RECORD = 16  # bytes
+_LAST_DAY = 2**16 - 1
 _FULL = 48  # records of a bucket, on average
 _FURTHER = 8  # further messages of one that are asked for at once
 _AT_ONCE = 100  # sets read in one batch
@@ -120,7 +121,7 @@ def _learn(keys: Keys, scope: Scope, thread: str) -> Steps[None]:
 
 def day_of(ms: int) -> int:
     """The day a time is of, as records say it; never 0, which says raw."""
-    return max(1, ms // DAY_MS)
+    return min(max(1, ms // DAY_MS), _LAST_DAY)
 
 
 def _slices(places: Mapping[str, int]) -> list[list[str]]:

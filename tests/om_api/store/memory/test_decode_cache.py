@@ -1,6 +1,5 @@
 """What a reader remembers changes what a look costs, and nothing of what it says."""
 
-
 import msgspec
 import pytest
 from hypothesis import given

@@ -247,7 +247,11 @@ def test_counters_stay_and_from_where_on_a_push_is_due_is_forgotten(store, wake)
     store.run(moving(store))
 
     counters = store.client.hgetall(store.keys.of("harold").tokens)
-    assert {name: n for name, n in counters.items() if name not in {b"*key", b"*ids"}} == {b"t1": b"10", b"#t1": b"1", b"*": b"10"}
+    assert {name: n for name, n in counters.items() if name not in {b"*key", b"*ids"}} == {
+        b"t1": b"10",
+        b"#t1": b"1",
+        b"*": b"10",
+    }
 
 
 def test_a_worker_of_the_old_scope_changes_nothing_afterwards(store):

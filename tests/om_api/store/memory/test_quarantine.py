@@ -1,6 +1,7 @@
 """retry and drop: what was rejected gets another chance, exactly once, or says why it cannot, and nothing changes."""
 
 import json
+import time
 
 import pytest
 from scene import (
@@ -38,6 +39,7 @@ from om_api.domain.values import Outcome, Scope
 from om_api.store.audit.verify import verify
 from om_api.store.memory import chunks as chunks_steps
 from om_api.store.memory import clear, migrate, quarantine, reading, scope_state
+from om_api.store.memory.known import tidy
 
 
 def chunks(store, scope=HAROLD):
@@ -112,12 +114,24 @@ def test_of_two_entries_of_a_placeholder_that_read_alike_one_is_taken_out(store)
     assert store.client.lrange(store.keys.of("harold").rejected, 0, -1) == [entry]
 
 
-def test_a_surplus_member_becomes_a_message_once_its_id_is_free(store):
+def test_a_surplus_member_stays_one_as_long_as_anything_is_kept_of_the_first(store):
     push(store, 1)
     write_plainly(store, b'{"id":"m1","role":"user","content":"late"}', score=AT + 3_600_000)
     store.run(adopt(store))
     seal(store, "c1", 1)
-    store.client.delete(*store.client.scan_iter(f"{store.keys.prefix}:*:seen:*"))  # twenty minutes later
+
+    assert retry(store) is Outcome.BUSY
+    assert store.run(adopt(store)).rejected == 1
+
+
+def test_a_surplus_member_becomes_a_message_once_its_id_is_free(store):
+    push(store, 1)
+    write_plainly(store, b'{"id":"m1","role":"user","content":"late"}', score=AT + 3_600_000)
+    store.run(adopt(store))
+    observed(store, "c1", 1)
+    store.client.delete(store.keys.of("harold").source("c1"))  # as it expires
+    time.sleep(0.005)
+    assert store.run(tidy(store.keys, HAROLD, ["t1"], 0)) == 1
 
     assert retry(store) is Outcome.BUSY
     assert store.run(adopt(store)).kept == 1
