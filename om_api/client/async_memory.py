@@ -14,6 +14,7 @@ from om_api.domain import tokens
 from om_api.domain.events import Event, Told, Wanted
 from om_api.domain.messages import Message
 from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState
+from om_api.domain.wire import Given, placed
 from om_api.settings import Settings, load_settings
 from om_api.store.audit.invariants import Breach
 from om_api.store.audit.verify import Verified, examine, verify
@@ -80,17 +81,24 @@ class AsyncObservationalMemory:
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    async def add_message(self, message: Message) -> Receipt:
+    async def add_message(
+        self, message: Given, *, thread_id: str | None = None, resource_id: str | None = None
+    ) -> Receipt:
         """Keep one message; adding an id accepted in the last ten minutes adds nothing and says so."""
-        return await self.add_messages([message])
+        return await self.add_messages([message], thread_id=thread_id, resource_id=resource_id)
 
-    async def add_messages(self, messages: Iterable[Message]) -> Receipt:
+    async def add_messages(
+        self, messages: Iterable[Given], *, thread_id: str | None = None, resource_id: str | None = None
+    ) -> Receipt:
         """Keep messages of any threads and resources; one round trip for each resource's 500.
+
+        A message is a Message, or what OpenAI, Anthropic or Gemini takes or gives: a dict, or the object of an SDK.
+        `thread_id` and `resource_id` are of those that do not say their own.
 
         All are checked before the first is sent: one that cannot be accepted raises InvalidInputError, which says which
         (`messages[7]: message m-7: …`) and why, and none is added. Each 500 of a resource are added together or not at all.
         """
-        return await self._run(self._core.add(messages))
+        return await self._run(self._core.add(placed(messages, thread_id, resource_id)))
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
