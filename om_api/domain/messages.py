@@ -22,6 +22,7 @@ PART_TYPES = (
     *THOUGHTS,
 )  # others are kept, and shown by their names
 MAX_TOKENS = 10_000_000
+_NO_CHAT = (None, None)
 
 
 class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -54,7 +55,8 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
         """Raise InvalidInputError, should the fields have become what no reader can rely on."""
         if isinstance(self.timestamp, datetime):
             self.timestamp = self.timestamp.isoformat()
-        self._take_vendors()
+        if type(self.content) is not str or self.role not in ROLES or (self.tool_calls, self.tool_call_id) != _NO_CHAT:
+            self._take_vendors()
         if problem := self._problem():
             raise InvalidInputError(f"message {self.id or '(without id)'}: {problem}")
 

@@ -67,7 +67,12 @@ def message_of(given: Given, thread: str | None = None, resource: str | None = N
     """
     if isinstance(given, Message):
         return _filled(given, thread, resource)
-    fields = _wire(_plain(given))
+    return message_of_json(_plain(given), thread, resource)
+
+
+def message_of_json(said: dict[str, Any], thread: str | None, resource: str | None) -> Message:
+    """The same of a message that JSON said, none of which is copied for it."""
+    fields = _wire(said)
     if fields.get("content") is None:
         raise InvalidInputError("content must be text or a list of parts")
     place = {

@@ -89,7 +89,7 @@ def test_what_a_message_says_of_its_place_comes_before_what_is_said_of_all(world
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ("hello", "it must be a Message, a dict or an SDK's object, not str"),
+        ("hello", "it must be a Message, not str; a dict or an SDK's object will do"),
         ({"role": "robot", "content": "x"}, "role 'robot' is none of user"),
         ({"choices": []}, "content must be text or a list of parts"),
         ({"role": "user", "content": [object()]}, "object is neither JSON nor an SDK's object"),

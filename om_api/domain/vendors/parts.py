@@ -15,6 +15,7 @@ CAMEL = {
     "token_count": "tokens",
     "createdAt": "timestamp",
 }
+_CHANGED = {*CAMEL, "cache_control"}
 _OURS = ("text", "tool-call", "tool-result", "image", "file")
 
 
@@ -52,6 +53,8 @@ def _part(part: Any) -> Any:
     if not isinstance(kind, str):
         return gemini.part(part)
     if kind == "text" and len(part) == 2:  # noqa: PLR2004 - its type and its text: most parts are just that
+        return part
+    if kind not in _KINDS and part.keys().isdisjoint(_CHANGED) and None not in part.values():
         return part
     return _as_it_was(_KINDS.get(kind, rest)(snake(part, CAMEL) if kind in _OURS else part), part)
 

@@ -100,12 +100,18 @@ def _read(raw: bytes, depth: int) -> Any:
 
 def _checked(fields: Any) -> GivenMessage:
     """A message, of whose parts the model need not make copies all at once."""
-    parts = fields.get("content") if isinstance(fields, dict) else None
-    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+    named = ("content", "parts") if isinstance(fields, dict) else ()
+    lists = {name: fields[name] for name in named if _is_parts(fields.get(name))}
+    if not lists:
         return GivenMessage.model_validate(fields)
-    given = GivenMessage.model_validate({**fields, "content": []})
-    given.content = parts
+    given = GivenMessage.model_validate({**fields, **{name: [] for name in lists}})
+    for name, parts in lists.items():
+        setattr(given, name, parts)
     return given
+
+
+def _is_parts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(part, dict) for part in value)
 
 
 def _invalid(kind: str, where: tuple[str | int, ...], what: str) -> RequestValidationError:

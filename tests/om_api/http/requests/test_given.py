@@ -114,6 +114,13 @@ def test_no_step_of_taking_up_a_large_message_is_long(monkeypatch):
     assert [given["content"] for given in checked] == [[]]
 
 
+def test_geminis_parts_are_not_copied_by_the_model_either():
+    part = {"text": "x" * 20_000}
+    (taken,) = messages.take(msgspec.json.encode({"messages": [{"role": "model", "parts": [part]}]})).messages
+
+    assert (taken.parts, taken.content) == ([part], None)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
