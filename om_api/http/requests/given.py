@@ -21,14 +21,19 @@ _KINDS: dict[bytes, Any] = {b"[": list[msgspec.Raw], b"{": dict[str, msgspec.Raw
 
 
 class GivenMessage(BaseModel):
-    """One turn. Give it an id: a repeated request then adds nothing that is there already."""
+    """One turn, as this memory writes it or as OpenAI, Anthropic or Gemini do; give it an id, and repeating adds nothing.
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    Any other fields of theirs are kept: what takes part in a turn as part of it, the rest in `metadata`.
+    """
+
+    model_config = ConfigDict(extra="allow", strict=True)
 
     id: str | None = Field(None, pattern=f"^{ID_PATTERN.pattern}$", description="yours; else one is made")
-    role: Literal["user", "assistant", "system", "tool"]
-    content: str | list[dict[str, Any]] = Field(
-        description="text, or parts with a type: text, tool-call, tool-result, image or file"
+    role: Literal["user", "assistant", "system", "tool", "developer", "function", "model"] | None = Field(
+        None, description="who speaks; an item of OpenAI's Responses API says it by its type"
+    )
+    content: str | list[dict[str, Any] | str] | None = Field(
+        None, description="text, or parts: text, tool-call, tool-result, image, file, or those of a vendor"
     )
     timestamp: str | int | float | None = Field(None, description="ISO 8601 or Unix time; else now")
     tokens: int | None = Field(None, ge=0, le=MAX_TOKENS, description="how long it is; else it is counted")
@@ -36,6 +41,8 @@ class GivenMessage(BaseModel):
     tool_calls: list[dict[str, Any]] | None = Field(None, description="as chat completions APIs write them")
     tool_call_id: str | None = None
     name: str | None = None
+    parts: list[dict[str, Any] | str] | None = Field(None, description="the content, as Gemini writes it")
+    type: str | None = Field(None, description="what an item of OpenAI's Responses API is")
 
 
 class GivenMessages(BaseModel):
@@ -93,12 +100,18 @@ def _read(raw: bytes, depth: int) -> Any:
 
 def _checked(fields: Any) -> GivenMessage:
     """A message, of whose parts the model need not make copies all at once."""
-    parts = fields.get("content") if isinstance(fields, dict) else None
-    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+    named = ("content", "parts") if isinstance(fields, dict) else ()
+    lists = {name: fields[name] for name in named if _is_parts(fields.get(name))}
+    if not lists:
         return GivenMessage.model_validate(fields)
-    given = GivenMessage.model_validate({**fields, "content": []})
-    given.content = parts
+    given = GivenMessage.model_validate({**fields, **{name: [] for name in lists}})
+    for name, parts in lists.items():
+        setattr(given, name, parts)
     return given
+
+
+def _is_parts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(part, dict) for part in value)
 
 
 def _invalid(kind: str, where: tuple[str | int, ...], what: str) -> RequestValidationError:

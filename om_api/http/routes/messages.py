@@ -10,7 +10,7 @@ from fastapi import APIRouter, Body, Request, Response
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
-from om_api.domain.wire import encode_message
+from om_api.domain.wire import encode_message, message_of_json
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.given import GivenMessages, take
 from om_api.http.requests.guard import Bounded, Guarded, needs
@@ -69,7 +69,8 @@ async def add_messages(
 
 def _messages(given: GivenMessages, resource: str, thread: str) -> Iterator[Message]:
     for each in given.messages:
-        message = Message(**{**dict(each), "id": each.id or "", "thread_id": thread, "resource_id": resource})
+        said = {name: value for name, value in each if name in each.model_fields_set}
+        message = message_of_json(said | {"thread_id": thread, "resource_id": resource}, thread, resource)
         if (size := len(encode_message(message))) > MAX_MESSAGE:
             raise InvalidInputError(
                 f"message {message.id} takes {size:,} bytes; permitted are {MAX_MESSAGE:,}: split it"

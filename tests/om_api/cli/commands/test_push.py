@@ -46,3 +46,26 @@ def test_role_and_time_are_kept(om, client, prefix):
 
     assert score == 1763600400000
     assert json.loads(member)["role"] == "assistant"
+
+
+def test_a_message_as_a_vendor_writes_it_is_pushed_as_it_is(om, world):
+    call = {"id": "fc-1", "type": "function_call", "call_id": "c-1", "name": "look", "arguments": "{}"}
+    pushed = om("push", "harold", "t-1", "--message", json.dumps(call))
+    om("push", "harold", "t-1", "--message", stdin='{"type": "function_call_output", "call_id": "c-1", "output": "4"}')
+
+    assert pushed.stdout == "fc-1 added\n"
+    assert [message.role for message in world.context().messages] == ["assistant", "tool"]
+    assert world.context().as_openai_responses()[1]["output"] == "4"
+
+
+@pytest.mark.parametrize("given", ["hello", "[]", '{"role": "robot", "content": "x"}', "[" * 5000])
+def test_what_is_no_message_is_not_pushed(om, given):
+    result = om("push", "harold", "t-1", "--message", given)
+
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+
+
+def test_whoever_speaks_may_be_called_as_vendors_do(om, world):
+    om("push", "harold", "t-1", "be brief", "--role", "developer")
+
+    assert world.context().messages[0].role == "system"

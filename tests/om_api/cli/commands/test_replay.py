@@ -4,6 +4,7 @@ import json
 import time
 
 import pytest
+from recordings import RECORDED, accepted
 
 CHAT = [{"role": "user" if n % 2 == 0 else "assistant", "content": f"turn {n}"} for n in range(5)]
 NAMES = ("--resource", "harold", "--thread", "t-1")
@@ -84,3 +85,16 @@ def test_a_store_that_goes_away_is_exit_code_3_and_says_what_was_kept(bare, reco
 
     assert result.exit_code == 3
     assert "The 0 messages before it were sent and stay" in result.stderr
+
+
+@pytest.mark.parametrize("vendor", RECORDED)
+def test_what_a_vendor_was_asked_and_answered_is_replayed_as_it_is(om, world, vendor):
+    within = {"openai_chat": "messages", "openai_responses": "input", "anthropic": "messages", "gemini": "contents"}
+    om("replay", "-", *NAMES, stdin="\n".join(map(json.dumps, RECORDED[vendor])))
+    om("replay", "-", "--resource", "ada", "--thread", "t-1", stdin=json.dumps({within[vendor]: RECORDED[vendor]}))
+    world.om.add_messages(RECORDED[vendor], thread_id="t-1", resource_id="direct")
+
+    assert len(world.context().messages) == len(RECORDED[vendor])
+    assert (
+        accepted(world.context("t-1", "ada")) == accepted(world.context()) == accepted(world.context("t-1", "direct"))
+    )

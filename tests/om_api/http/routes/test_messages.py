@@ -1,5 +1,8 @@
 """Messages over HTTP: what is added is there once, whatever it says of itself."""
 
+import pytest
+from recordings import RECORDED, accepted
+
 HAROLD = "/v1/resources/harold"
 THREAD = f"{HAROLD}/threads/t-1"
 
@@ -25,3 +28,20 @@ def test_a_message_may_say_that_it_takes_no_tokens(say, world):
     say("m-1", tokens=0)
 
     assert [message.tokens for message in world.context().messages] == [0]
+
+
+@pytest.mark.parametrize("vendor", RECORDED)
+def test_what_an_sdk_gave_is_taken_as_it_is(ask, world, vendor):
+    """Catches the message that OpenAI returns for a tool call: it says `refusal`, `audio` and more, each of them null."""
+    added = ask("POST", f"{THREAD}/messages", json={"messages": RECORDED[vendor]})
+    world.om.add_messages(RECORDED[vendor], thread_id="t-1", resource_id="direct")
+
+    assert added.json()["added"] == len(RECORDED[vendor])
+    assert accepted(world.context("t-1")) == accepted(world.context("t-1", "direct"))
+
+
+def test_no_message_goes_to_another_resource_than_the_key_may_write(ask, world):
+    given = {"role": "user", "content": "x", "resource_id": "ada", "resourceId": "ada", "threadId": "t-9"}
+
+    assert ask("POST", f"{THREAD}/messages", json={"messages": [given]}).status_code == 200
+    assert world.context("t-1").text == "user: x"
