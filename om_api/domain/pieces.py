@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from om_api.domain.values import ID_PATTERN, Generation, Piece
 
 _OPENING = re.compile(rf'<thread id="({ID_PATTERN.pattern})">')
@@ -37,33 +39,40 @@ class Lead(NamedTuple):
 
 def of_pool(pool: Lead, threads: Collection[str]) -> list[Slice]:
     """A pool's text in pieces: sections of `threads`, and what stands between them. A section of nobody is common to all."""
-    if shared := _shared(pool.name, _copies(pool.generation)):
-        return shared
-    runs = _runs(pool.generation.text.split("\n"), threads)
-    return [_slice(pool.name, at, thread, lines) for at, (thread, lines) in enumerate(runs)]
+    found = cut(pool.generation, pooled=True) or _shared(pool.name, _copies(pool.generation))
+    if not found:
+        runs = _runs(pool.generation.text.split("\n"), threads)
+        return [_slice(pool.name, at, thread, lines) for at, (thread, lines) in enumerate(runs)]
+    return [Slice(replace(each.piece, origin=pool.name, at=at), each.lines) for at, each in enumerate(found)]
 
 
 def of_thread(pieces: Iterable[Slice], thread: str) -> list[Slice]:
     """A thread's share of a pool's text, in the same order; [] where that would be blank."""
-    mine = [each for each in pieces if each.piece.thread in {"", thread}]
-    return mine if any(line.strip() for each in mine for line in each.lines) else []
+    mine = [each for each in pieces if each.piece.thread in {"", thread} and thread not in each.piece.lacking]
+    said = any(line.strip() for each in mine for line in each.lines)
+    return [Slice(replace(each.piece, lacking=()), each.lines) for each in mine] if said else []
 
 
-def of_threads(leads: Mapping[str, Lead]) -> list[Slice]:
+def of_threads(leads: Mapping[str, Lead], threads: Collection[str]) -> list[Slice]:
     """Threads' texts as one pool's: a common piece that still stands unchanged in several of them comes once.
 
     Pieces of one generation come in their old order. What a thread reflected since is its own, and comes behind them.
+    `threads` are all that have a memory, with a text or not: each will have what it had when the pool is taken apart.
     """
-    copies = {thread: lead for thread, lead in leads.items() if _unmarked(lead.generation)}
-    texts = {thread: lead.generation.text.split("\n") for thread, lead in copies.items()}
-    shared = _shared(next((lead.name for lead in copies.values()), ""), texts)
-    found, own = set(shared), list[Slice]()
+    held, own = _of_copies(leads), list[Slice]()
+    copied = {thread for holders in held.values() for thread in holders}
     for thread, lead in leads.items():
         marked = cut(lead.generation, pooled=False)
-        found.update(marked)
-        if lead.generation.text.strip() and not marked and not (shared and thread in copies):
+        for each in marked:
+            held.setdefault(each, set()).add(thread)
+        if not marked and thread not in copied and lead.generation.text.strip():
             own.append(_slice(lead.name, 0, thread, _HEADING.sub("&lt;", lead.generation.text).split("\n")))
-    return sorted(found, key=lambda each: (each.piece.origin, each.piece.at, each.lines)) + own
+    found = sorted(held, key=lambda each: (each.piece.origin, each.piece.at, each.lines))
+    return [_but(each, set(threads) - held[each]) for each in found] + own
+
+
+def _but(each: Slice, lacking: Collection[str]) -> Slice:
+    return each if each.piece.thread else Slice(replace(each.piece, lacking=tuple(sorted(lacking))), each.lines)
 
 
 def text_of(pieces: Iterable[Slice], *, pooled: bool) -> str:
@@ -84,7 +93,11 @@ def cut(generation: Generation, *, pooled: bool) -> list[Slice]:
 def without(pieces: Iterable[Slice], thread: str) -> list[Slice]:
     """A pool's pieces without what is of one thread: its own, and its sections in a common one, from when nobody knew it."""
     kept = [(each.piece, _of_others(each, thread)) for each in pieces if each.piece.thread != thread]
-    return [_slice(piece.origin, piece.at, piece.thread, lines) for piece, lines in kept if lines]
+    return [
+        Slice(replace(piece, lines=len(lines), lacking=tuple(each for each in piece.lacking if each != thread)), tuple(lines))
+        for piece, lines in kept
+        if lines
+    ]
 
 
 def faults(generation: Generation, *, pooled: bool) -> Iterator[str]:
@@ -98,7 +111,7 @@ def faults(generation: Generation, *, pooled: bool) -> Iterator[str]:
     copies = _copies(generation) if pooled else {}
     common = next((each.lines for each in _shared("", copies)), ())
     if 2 * len(common) > min(map(len, copies.values()), default=0):
-        yield f"tells {len(copies)} times, once for each thread, what is common to them: {common[0][:80]!r}"
+        yield f"tells {len(copies)} times, once for each thread, what is common to them: {next(filter(_says, common))[:80]!r}"
 
 
 # -- lines -------------------------------------------------------------------------------------------------------------
@@ -156,6 +169,14 @@ def _harmless(line: str) -> str:
 def _unmarked(generation: Generation) -> bool:
     moved = generation.origin == "restore" and generation.restores is None
     return moved and bool(generation.text.strip()) and not generation.pieces
+
+
+def _of_copies(leads: Mapping[str, Lead]) -> dict[Slice, set[str]]:
+    """What such a version gave to several threads, each piece with those that hold it."""
+    copies = {thread: lead for thread, lead in leads.items() if _unmarked(lead.generation)}
+    texts = {thread: lead.generation.text.split("\n") for thread, lead in copies.items()}
+    shared = _shared(next((lead.name for lead in copies.values()), ""), texts)
+    return {each: {each.piece.thread} if each.piece.thread else set(copies) for each in shared}
 
 
 def _copies(generation: Generation) -> dict[str, Sequence[str]]:

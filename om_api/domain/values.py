@@ -167,13 +167,15 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
     """Lines of a moved text that stay together: which generation they came from, their place in it, how many they are.
 
-    `origin` is `<epoch>:<n>` of that generation; `thread` whose lines they are, "" where they are common to all threads.
+    `origin` is `<epoch>:<n>` of that generation; `thread` whose lines they are, "" where they are common to all threads
+    but those that are `lacking`: they had words of their own, or came later, when the threads became one pool.
     """
 
     origin: str
     at: int
     lines: int
     thread: str = ""
+    lacking: tuple[str, ...] = ()
 
 
 @learned

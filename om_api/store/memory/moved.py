@@ -32,6 +32,7 @@ def to_threads(pool: Content, threads: Sequence[str]) -> list[Moved]:
     generation = pool.in_force
     known = {*threads, *(stored.observation.thread_id for stored in (*pool.observations, *pool.history))}
     found = pieces.of_pool(_lead(pool, generation), known) if generation else []
+    known |= {each.piece.thread for each in found if each.piece.thread}
     moved = [_of_thread(pool, name, pieces.of_thread(found, name)) for name in sorted(known)]
     return [each for each in moved if each.observations or each.history or (each.generation and each.generation.text)]
 
@@ -57,7 +58,8 @@ def _of_thread(pool: Content, name: str, share: Sequence[Slice]) -> Moved:
 def to_pool(resource: str, parts: Sequence[Content]) -> Moved:
     """What threads hold, in one: what came from a pool in its old order, then what came since, by time."""
     generations = {str(part.scope.thread): (part, found) for part in parts if (found := part.in_force)}
-    found = pieces.of_threads({thread: _lead(*each) for thread, each in generations.items()})
+    remember = [str(part.scope.thread) for part in parts if part.epoch]
+    found = pieces.of_threads({thread: _lead(*each) for thread, each in generations.items()}, remember)
     past = _in_order(parts, lambda part: part.history)
     # fresh seqs, history first: those that several threads drew since would collide
     fresh = [
