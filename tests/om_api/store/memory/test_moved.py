@@ -17,6 +17,7 @@ from scene import (
     restored,
     seal,
     words,
+    write_plainly,
 )
 
 from om_api.domain.values import Outcome, Scope
@@ -319,6 +320,31 @@ def test_a_section_of_nobody_is_common_and_comes_back(store):
     assert not store.client.exists(store.keys.of("harold").record(Scope("harold", "orders")))
 
 
+def test_a_thread_that_only_a_hint_named_takes_nothing_away_with_it(store):
+    """Breaks when no index names it: its hint was taken up, and its share of the pool stayed behind for ever."""
+    pooled(store)
+    write_plainly(store, b"no message", thread="hinted")
+    there(store)
+    store.client.delete(store.keys.adopt)
+    back(store)
+
+    assert text(store) == TEXT
+    assert not [key for key in store.client.keys(f"{store.keys.prefix}*") if key.endswith(b"record:hinted")]
+
+
+def test_a_piece_of_a_thread_that_no_index_names_any_more_is_not_lost(store):
+    pooled(store)
+    there(store)
+    back(store)
+    of = store.keys.of("harold")
+    store.client.zrem(of.threads, "t1")
+    store.client.delete(of.reflected(HAROLD, 1), of.observations(HAROLD))
+    for to in ("thread", "resource"):
+        assert store.run(moving(store, to)) is Outcome.ACTIVATED
+
+    assert text(store) == TEXT
+
+
 def test_what_a_thread_says_closes_no_section_of_the_pool(store):
     scope = SCOPES["t1"]
     observed(store, "o1", 1, scope=scope)
@@ -326,8 +352,10 @@ def test_what_a_thread_says_closes_no_section_of_the_pool(store):
     observed(store, "o2", 20, thread="t2", scope=SCOPES["t2"])
     reflect(store, "o2", scope=SCOPES["t2"], text="* of two")
     back(store)
+    pool = text(store)
     there(store)
 
+    assert (pool.count("<thread"), pool.count("</thread>"), pool.count("&lt;")) == (2, 2, 2)
     assert text(store, SCOPES["t2"]) == "* of two"
     assert "* in the name of two" in text(store, scope)
 
