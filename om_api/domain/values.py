@@ -164,7 +164,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
 
 
-class Piece(msgspec.Struct, frozen=True, kw_only=True):
+class TextPiece(msgspec.Struct, frozen=True, kw_only=True):
     """Lines of a moved text that stay together: which generation they came from, their place in it, how many they are.
 
     `origin` is `<epoch>:<n>` of that generation; `thread` whose lines they are, "" where they are common to all threads
@@ -201,7 +201,7 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     loss: float | None = None
     candidates: tuple[Candidate, ...] = ()
     restores: int | None = None
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[TextPiece, ...] = ()
     model: str = ""
     cost: float | None = None
 

@@ -87,13 +87,17 @@ def _must_come_once(where: str, before: str, arrived: Texts, left: Texts, after:
             continue
         own, unchanged = sum(each[line] for each in changed), line in stands
         if not own + unchanged <= found[line] <= own + pool[line] * unchanged:
-            raise BrokenError(f"{where}: {line!r} was there {pool[line]} times, and {own} times since, it is {found[line]}")
+            raise BrokenError(
+                f"{where}: {line!r} was there {pool[line]} times, and {own} times since, it is {found[line]}"
+            )
 
 
 def _must_stand_first(game: Game, before: Held, after: Held) -> None:
     """Observations keep their order; those of chunks that were ready stand behind them."""
     for tail, members in before.of("observations").items():
-        names, found = ([json.loads(m)["id"] for m, _ in some] for some in (members, after.of("observations").get(tail, [])))
+        names, found = (
+            [json.loads(m)["id"] for m, _ in some] for some in (members, after.of("observations").get(tail, []))
+        )
         _must(f"{game.resource} {tail} observations after a move and back", names, found[: len(names)])
 
 

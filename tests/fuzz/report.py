@@ -48,8 +48,8 @@ at most once (raw, sealed, or named by an observation in force or replaced by a 
 come back; every text holds the id of every message that it covers, and the generation in force those of all it replaced; no
 finished observation is lost or changed; observations only grow at their end, each thread in order of sealing; counters equal
 what is there; no sealed set, chunk or generation is orphaned; a memory that moved there and back says what it said, each line
-as often as before and once more for each thread that reflected it since. At the end everybody comes to rest: nothing is left unobserved,
-and `om verify` finds nothing."""
+as often as before and once more for each thread that reflected it since. At the end everybody comes to rest: nothing is left
+unobserved, and `om verify` finds nothing."""
 
 
 def table(verbs: Counter[str], seeds: int, steps: int, seconds: float, server: str) -> str:

@@ -233,7 +233,9 @@ def _told_once(held: ResourceDump) -> Iterator[Breach]:
             for each in pieces.cut(lead, pooled=False):
                 first, where = met.setdefault((each.piece.origin, each.piece.at), (each, key))
                 if first != each:
-                    yield Breach(key, f"holds piece {each.piece.at} of generation {each.piece.origin} otherwise than {where}")
+                    yield Breach(
+                        key, f"holds piece {each.piece.at} of generation {each.piece.origin} otherwise than {where}"
+                    )
 
 
 # -- observations ------------------------------------------------------------------------------------------------------

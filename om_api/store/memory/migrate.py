@@ -93,7 +93,17 @@ def _written(new: Moved, count: Callable[[str], int]) -> list[Any]:
     weight = sum(stored.observation.tokens for stored in new.observations)
     observed = sum(stored.observation.message_tokens for stored in everything)
     messages = sum(len(stored.observation.message_ids) for stored in everything)
-    args: list[Any] = [new.scope.thread or "", new_id(), lead, tokens, weight, observed, messages, new.seq, new.pool_seq]
+    args: list[Any] = [
+        new.scope.thread or "",
+        new_id(),
+        lead,
+        tokens,
+        weight,
+        observed,
+        messages,
+        new.seq,
+        new.pool_seq,
+    ]
     args += [len(new.observations), len(new.history)]
     return args + [word for stored in everything for word in (exact(stored.seq), stored.member)]
 

@@ -57,18 +57,15 @@ def _of_thread(pool: Content, name: str, share: Sequence[Slice]) -> Moved:
 
 def to_pool(resource: str, parts: Sequence[Content]) -> Moved:
     """What threads hold, in one: what came from a pool in its old order, then what came since, by time."""
-    generations = {str(part.scope.thread): (part, found) for part in parts if (found := part.in_force)}
-    remember = [str(part.scope.thread) for part in parts if part.epoch]
-    found = pieces.of_threads({thread: _lead(*each) for thread, each in generations.items()}, remember)
+    leads = {str(part.scope.thread): _lead(part, generation) for part in parts if (generation := part.in_force)}
+    share = pieces.of_threads(leads, [str(part.scope.thread) for part in parts if part.epoch])
     past = _in_order(parts, lambda part: part.history)
     # fresh seqs, history first: those that several threads drew since would collide
-    fresh = [
-        stored._replace(seq=seq)
-        for seq, stored in enumerate([*past, *_in_order(parts, lambda part: part.observations)], 1)
-    ]
-    history = fresh[: len(past)]
-    lead = _made([generation for _, generation in generations.values()], found, history, pooled=True)
-    return Moved(Scope(resource), fresh[len(past) :], history, lead, len(fresh), 0)
+    everything = enumerate([*past, *_in_order(parts, lambda part: part.observations)], 1)
+    fresh = [stored._replace(seq=seq) for seq, stored in everything]
+    history, observations = fresh[: len(past)], fresh[len(past) :]
+    made = _made([lead.generation for lead in leads.values()], share, history, pooled=True)
+    return Moved(Scope(resource), observations, history, made, len(fresh), 0)
 
 
 def _in_order(parts: Sequence[Content], which: Callable[[Content], list[Stored]]) -> list[Stored]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from om_api.domain import pieces
 from om_api.domain.pieces import Lead
-from om_api.domain.values import Generation, Piece
+from om_api.domain.values import Generation, TextPiece
 
 KNOWN = ("t1", "t2", "t3")
 LINES = ["* a", "* b", "", "Date: Nov 20, 2025", '<thread id="t1">', '<thread id="t2">', '<thread id="x">', "</thread>"]
@@ -76,9 +76,9 @@ def test_pieces_name_where_they_came_from():
     pool = pieces.of_pool(pool_of('* a\n<thread id="t2">\n* b\n* c\n</thread>\n* d'), KNOWN)
 
     assert [each.piece for each in pieces.of_thread(pool, "t2")] == [
-        Piece(origin="e:5", at=0, lines=1),
-        Piece(origin="e:5", at=1, lines=2, thread="t2"),
-        Piece(origin="e:5", at=2, lines=1),
+        TextPiece(origin="e:5", at=0, lines=1),
+        TextPiece(origin="e:5", at=1, lines=2, thread="t2"),
+        TextPiece(origin="e:5", at=2, lines=1),
     ]
 
 
@@ -90,29 +90,20 @@ def test_a_common_text_that_stands_in_copies_without_marks_comes_back_once():
     )
 
 
-def test_where_no_copy_ends_with_the_common_text_each_rest_keeps_its_date():
-    back = together(copied(f"{DATED}\nDate: Nov 21, 2025\n* one", f"{DATED}\nDate: Nov 21, 2025\n* two"))
-    same_day = together(copied(f"{DATED}\n* one", f"{DATED}\n* two"))
-
-    assert pieces.text_of(back, pooled=False) == f"{DATED}\nDate: Nov 21, 2025\n* one\nDate: Nov 21, 2025\n* two"
-    assert pieces.text_of(same_day, pooled=False) == f"{DATED}\nDate: Nov 20, 2025\n* one\nDate: Nov 20, 2025\n* two"
-
-
-@pytest.mark.parametrize(
-    "texts", [("* one", "* two"), ("Date: Nov 20, 2025\n* one", "Date: Nov 20, 2025\n* two"), ("* alone",)]
-)
-def test_what_copies_do_not_share_stays_with_each(texts):
-    back = together(copied(*texts))
-
-    assert [(each.piece.thread, "\n".join(each.lines)) for each in back] == [
-        (f"t{n}", text) for n, text in enumerate(texts, 1)
-    ]
-
-
 def test_a_reflection_that_repeats_others_is_no_copy():
     said = {name: Generation(n=2, text=DATED) for name in KNOWN}
 
     assert [each.piece.thread for each in together(said)] == list(KNOWN)
+
+
+def test_copies_that_share_nothing_stay_with_each():
+    assert [each.piece.thread for each in together(copied("* one", "* two"))] == ["t1", "t2"]
+
+
+def test_a_copy_closes_no_section_of_the_pool():
+    text = pieces.text_of(together(copied(f"{DATED}\n</thread>", f"{DATED}\n* two")), pooled=True)
+
+    assert text.count("</thread>") == 2
 
 
 def test_a_pool_that_holds_a_common_text_in_each_section_is_healed_by_the_next_move():
@@ -132,28 +123,6 @@ def test_what_is_told_more_than_once_is_a_fault(fault, pooled):
 
     assert list(pieces.faults(whole, pooled=pooled)) == []
     assert list(pieces.faults(change(whole), pooled=pooled)) == [says]
-
-
-def test_a_pool_that_an_earlier_version_multiplied_is_a_fault_until_it_is_reflected():
-    text = "\n".join(f'<thread id="t{n}">\n{DATED}\n* of {n}\n</thread>' for n in range(10))
-
-    assert list(pieces.faults(pool_of(text, "restore").generation, pooled=True)) == [
-        "tells 10 times, once for each thread, what is common to them: '* common'"
-    ]
-    assert list(pieces.faults(pool_of(text).generation, pooled=True)) == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f'<thread id="t1">\n{DATED}\n</thread>',
-        f'{DATED}\n<thread id="t1">\n{DATED}\n</thread>\n<thread id="t2">\n{DATED}\n</thread>',
-        '<thread id="t1">\n* x\n* y\n* z\n</thread>\n<thread id="t2">\n* x\n* p\n* q\n</thread>',
-        "",
-    ],
-)
-def test_what_threads_may_well_have_in_common_is_no_fault(text):
-    assert list(pieces.faults(pool_of(text, "restore").generation, pooled=True)) == []
 
 
 def test_without_a_thread_the_rest_is_still_made_of_its_pieces():

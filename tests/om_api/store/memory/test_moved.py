@@ -26,7 +26,9 @@ from om_api.store.memory.content import content
 
 THREADS = [f"t{n}" for n in range(1, 11)]
 SCOPES = {thread: Scope("harold", thread) for thread in THREADS}
-COMMON = "\n".join(["Date: Nov 20, 2025", *(f"* 🔴 (09:{n:02}) fact {n} that holds in every thread" for n in range(40))])
+COMMON = "\n".join(
+    ["Date: Nov 20, 2025", *(f"* 🔴 (09:{n:02}) fact {n} that holds in every thread" for n in range(40))]
+)
 TEXT = f"""{COMMON}
 <thread id="t2">
 Date: Nov 20, 2025
