@@ -322,6 +322,16 @@ def test_a_section_of_nobody_is_common_and_comes_back(store):
     assert not store.client.exists(store.keys.of("harold").record(Scope("harold", "orders")))
 
 
+def test_the_index_of_threads_says_what_it_said(store):
+    pooled(store)
+    index = store.keys.of("harold").threads
+    before = store.client.zrange(index, 0, -1, withscores=True)
+    there(store)
+    back(store)
+
+    assert store.client.zrange(index, 0, -1, withscores=True) == before
+
+
 def test_a_thread_that_only_a_hint_named_takes_nothing_away_with_it(store):
     """Breaks when no index names it: its hint was taken up, and its share of the pool stayed behind for ever."""
     pooled(store)
