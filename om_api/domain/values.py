@@ -184,7 +184,7 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
 
     `loss` (0 to 1) is what the check before the commit found missing, `candidates` the answers that were compared, in the
     order they came. `restores` names the generation that this one brought back, 0 for the time before the first. `pieces`
-    are what the text is made of, in order, since a move to another scope; () once a reflection has written it anew.
+    are what the text is made of, in order, since a move to another scope; none once a reflection has written it anew.
     """
 
     n: int
