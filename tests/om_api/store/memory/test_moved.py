@@ -405,11 +405,12 @@ def test_ready_chunks_are_activated_on_the_way(store):
     assert [s.observation.id for s in store.run(reading.observations(store.keys, HAROLD))][-2:] == ["c1", "c2"]
 
 
-def test_a_thread_that_is_sealed_while_the_others_become_a_pool_stops_the_move(store):
+@pytest.mark.parametrize("n", [0, 900], ids=["older than all", "newer than all"])
+def test_a_thread_that_is_sealed_while_the_others_become_a_pool_stops_the_move(store, n):
     """Breaks without a look at the index of threads: its chunk would stay in a scope that is no longer in force."""
     apart(store)
     new = Scope("harold", "new")
-    steps = interrupted(moving(store, "resource"), "migrate", lambda: seal(store, "c9", 900, thread="new", scope=new))
+    steps = interrupted(moving(store, "resource"), "migrate", lambda: seal(store, "c9", n, thread="new", scope=new))
 
     assert store.run(steps) is Outcome.SUPERSEDED
     assert store.client.get(store.keys.of("harold").scope) == b"thread"
