@@ -153,5 +153,5 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     drop: 1,
     migrate: 2,
     restore: 4,
-    restore_overtaken: 2,
+    restore_overtaken: 3,
 }
