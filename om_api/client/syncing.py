@@ -68,7 +68,7 @@ class Syncing:
         """Add what is new of a thread's whole history, oldest first: in one round trip where it goes on as it ended last."""
         check_id(resource, "resource_id")
         check_id(thread, "thread_id")
-        given = [_placed(n, message, resource, thread) for n, message in enumerate(messages)]
+        given = _given(messages, resource, thread)
         skipped = len([*takewhile(lambda message: message.role == "system", given)])
         talk = given[skipped:]
         if not talk:
@@ -135,13 +135,22 @@ class Syncing:
             yield from self._writer.amend(pushed, tally)
 
 
-def _placed(n: int, message: Message, resource: str, thread: str) -> Message:
+def _given(messages: Iterable[Message], resource: str, thread: str) -> list[Message]:
+    given: list[Message] = []
+    try:
+        for message in messages:
+            given.append(_placed(message, resource, thread))  # noqa: PERF401  how far we came is told
+    except InvalidInputError as error:
+        raise InvalidInputError(f"messages[{len(given)}]: {error}; nothing was kept") from error
+    return given
+
+
+def _placed(message: Message, resource: str, thread: str) -> Message:
     if not isinstance(message, Message):
-        raise InvalidInputError(f"messages[{n}]: it must be a Message, not {type(message).__name__}; nothing was kept")
+        raise InvalidInputError(f"it must be a Message, not {type(message).__name__}")
     if message.thread_id not in {"", thread} or message.resource_id not in {"", resource}:
         whose = f"{message.resource_id}'s thread {message.thread_id}"
-        text = f"messages[{n}]: it is of {whose}, the history is of {resource}'s thread {thread}; nothing was kept"
-        raise InvalidInputError(text)
+        raise InvalidInputError(f"it is of {whose}, the history is of {resource}'s thread {thread}")
     return message
 
 
