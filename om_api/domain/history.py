@@ -7,6 +7,8 @@ from typing import NamedTuple
 from om_api.domain.identity import Known, Said, chained, compare, record_of, said_by
 from om_api.domain.messages import Message
 
+_MANY = 2_000  # messages between a common beginning and a common end
+
 
 class Aligned(NamedTuple):
     """The ids of a history's messages, and the position from which on it is not what was kept (None: it only goes on)."""
@@ -34,7 +36,7 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
     own = [message.id if message.id in certain else said_by(message) for message in kept]
     there = {message.id for message in kept}
     theirs = [message.id if message.id in there else says for message, says in zip(messages, said, strict=True)]
-    blocks = SequenceMatcher(None, own, theirs, autojunk=False).get_opcodes()
+    blocks = _differences(own, theirs)
     found: dict[int, str] = {}
     diverged: list[int] = []
     for n, (word, i, i_end, j, j_end) in enumerate(blocks):
@@ -59,3 +61,23 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
 def goes_on(kept: Message, message: Message) -> bool:
     """Whether a message begins with what was kept of it."""
     return compare(Known.of(record_of(kept)), message) is Said.GROWN
+
+
+def _differences(own: Sequence[str | bytes], theirs: Sequence[str | bytes]) -> list[tuple[str, int, int, int, int]]:
+    """What makes one list of the other, as SequenceMatcher says it.
+
+    Its time grows with the square of what is said over and over: it is not asked for a common beginning and end, and where
+    much lies between, what is said often is found by its neighbours alone.
+    """
+    most = min(len(own), len(theirs))
+    start = next((n for n in range(most) if own[n] != theirs[n]), most)
+    end = next((n for n in range(most - start) if own[-1 - n] != theirs[-1 - n]), most - start)
+    own_end, their_end = len(own) - end, len(theirs) - end
+    between = own[start:own_end], theirs[start:their_end]
+    matcher = SequenceMatcher(None, *between, autojunk=max(map(len, between)) > _MANY)
+    found = [
+        (word, i + start, i_end + start, j + start, j_end + start) for word, i, i_end, j, j_end in matcher.get_opcodes()
+    ]
+    begins = [("equal", 0, start, 0, start)] if start else []
+    ends = [("equal", own_end, len(own), their_end, len(theirs))] if end else []
+    return [*begins, *found, *ends]

@@ -66,20 +66,20 @@ Given: TypeAlias = GivenMessages | GivenHistory
 
 
 @learned
-class _History(msgspec.Struct, forbid_unknown_fields=True):
+class _HistoryBody(msgspec.Struct, forbid_unknown_fields=True):
     messages: list[msgspec.Raw]
 
 
 @learned
-class _Messages(_History):
+class _PushBody(_HistoryBody):
     replace: Any = False
 
 
 def take(body: bytes, kind: type[Given] = GivenMessages) -> Given:
     """What a body says, which is to be of a kind; raises RequestValidationError."""
-    form, most = (_Messages, MAX_BATCH) if kind is GivenMessages else (_History, MAX_HISTORY)
+    form, most = (_PushBody, MAX_BATCH) if kind is GivenMessages else (_HistoryBody, MAX_HISTORY)
     try:
-        found: _History = msgspec.json.decode(body, type=form)
+        found: _HistoryBody = msgspec.json.decode(body, type=form)
     except msgspec.ValidationError as error:
         raise _invalid("value_error", (), f"{error}: send an object with the field messages, a list") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -87,7 +87,7 @@ def take(body: bytes, kind: type[Given] = GivenMessages) -> Given:
     if not 1 <= len(found.messages) <= most:
         what = f"List should have 1 to {most:,} items, not {len(found.messages):,}"
         raise _invalid("too_long", ("messages",), what)
-    asked: dict[str, Any] = {"replace": _replace(found.replace)} if isinstance(found, _Messages) else {}
+    asked: dict[str, Any] = {"replace": _replace(found.replace)} if isinstance(found, _PushBody) else {}
     return kind.model_construct(messages=[_message(n, bytes(raw)) for n, raw in enumerate(found.messages)], **asked)
 
 

@@ -59,7 +59,7 @@ class Added(msgspec.Struct, frozen=True):
     replaced: tuple[str, ...]
 
 
-class Synced(msgspec.Struct, frozen=True):
+class SyncedHistory(msgspec.Struct, frozen=True):
     """The ids a history's messages are kept under, how many were new, and how many are known as they are.
 
     `grown` say more than was kept, which is kept now; `changed` say something else, and nothing was changed.
@@ -94,7 +94,7 @@ _NAMED = (
     "s-ad0bbf9005b47847cae9b5f7d93311d8",
     "s-05f6d77fae0faa04808d3ac7d68f15a1",
 )
-_SYNCED = Synced(_NAMED, 1, 2, (), (), None)
+_SYNCED = SyncedHistory(_NAMED, 1, 2, (), (), None)
 
 
 @router.post("/messages", **needs(Role.WRITER, most=MAX_BODY), **answers(Added, _ADDED))
@@ -116,7 +116,7 @@ async def add_messages(
     return reply(Added(ids, added, duplicates, grown, _changed(changed), replaced))
 
 
-@router.post("/sync", **needs(Role.WRITER, most=MAX_BODY), **answers(Synced, _SYNCED))
+@router.post("/sync", **needs(Role.WRITER, most=MAX_BODY), **answers(SyncedHistory, _SYNCED))
 async def sync(
     request: Request,
     resource: ResourceId,
@@ -133,7 +133,7 @@ async def sync(
         SHARE.get().large = True
     found = await memory(request).sync(_messages(given.messages, resource, thread), resource, thread)
     ids, added, known, grown, changed, diverged_at = found
-    return await rendered(lambda: Synced(ids, added, known, grown, _changed(changed), diverged_at))
+    return await rendered(lambda: SyncedHistory(ids, added, known, grown, _changed(changed), diverged_at))
 
 
 def _changed(found: tuple[Changed, ...]) -> tuple[ChangedMessage, ...]:

@@ -4,6 +4,7 @@ Large bodies say and do what small ones do, off the event loop.
 """
 
 import json
+import time
 
 import msgspec
 import pytest
@@ -92,6 +93,19 @@ def test_a_history_holds_ten_thousand_messages_and_no_more(ask):
 
     assert f"1 to {MAX_HISTORY:,} items" in problem(send(ask, {"messages": given}, SYNC), 422)["detail"]
     assert send(ask, {"messages": given[1:]}, SYNC).json()["added"] == MAX_HISTORY
+
+
+def test_a_history_that_says_the_same_over_and_over_is_compared_in_no_time(ask):
+    """Catches a comparison that grows with the square of it: ten thousand times "ok" took 18 s each time it was sent again."""
+    given = [{"role": "user", "content": "ok", "tokens": 1}] * MAX_HISTORY
+    send(ask, {"messages": given}, SYNC)
+    began = time.monotonic()
+    again = send(ask, {"messages": given}, SYNC).json()
+    other = send(ask, {"messages": [*given[1:5_000], GOOD, *given[5_000:]]}, SYNC).json()
+    send(ask, {"messages": [GOOD, *given[1:-1], {**GOOD, "id": "m-2"}]}, SYNC)
+
+    assert (again["added"], again["known"], other["added"]) == (0, MAX_HISTORY, 1)
+    assert time.monotonic() - began < 8
 
 
 def test_a_long_history_is_taken_up_in_a_thread(ask, threads):

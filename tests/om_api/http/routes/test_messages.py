@@ -1,5 +1,9 @@
 """Messages over HTTP: what is added is there once, whatever it says of itself and however often it is sent."""
 
+import json
+import time
+
+import pytest
 from starlette.testclient import TestClient
 
 from om_api.http import make_app
@@ -107,6 +111,30 @@ def test_a_history_is_known_by_every_process_that_serves_it(ask, settings, ring,
 
     assert (found["added"], found["known"]) == (1, len(TALK))
     assert shown(world) == [*TALK, "Oslo."]
+
+
+@pytest.mark.parametrize("by", ["messages", "a plain ZADD", "messages with ids"])
+def test_what_came_by_another_door_is_known_by_what_it_says(ask, say, world, by):
+    sync(ask, *TALK[:2])
+    if by == "a plain ZADD":
+        member = json.dumps({"role": "user", "content": TALK[2]})
+        world.client.zadd(f"{world.prefix}:{{harold}}:messages:t-1", {member: time.time() * 1000})
+        world.sweep()
+    else:
+        say(*["m-3"] if by == "messages with ids" else [""], content=TALK[2])
+    found = sync(ask, *TALK)
+
+    assert (found["added"], found["known"], found["diverged_at"]) == (2, 3, None)
+    assert shown(world) == TALK
+
+
+def test_a_history_of_which_only_the_beginning_was_synced_adds_nothing_that_was_added_as_messages(ask, say, world):
+    for n in range(40):
+        say(f"m-{n}", content=f"turn {n}")
+    found = [sync(ask, *(f"turn {n}" for n in range(some))) for some in (4, 20, 24, 40)]
+
+    assert [(each["added"], each["known"]) for each in found] == [(0, 4), (0, 20), (0, 24), (0, 40)]
+    assert len(shown(world)) == 40
 
 
 def test_the_past_that_was_edited_is_told_and_changes_nothing(ask, world):
