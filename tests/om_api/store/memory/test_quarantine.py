@@ -79,14 +79,14 @@ def test_a_malformed_member_goes_back_as_it_was_and_is_judged_again(store, bad, 
     assert (raw(store), well(store)) == ([], True)
 
 
-def test_a_surplus_member_goes_back_and_stays_surplus_while_its_id_is_known(store):
+def test_a_changed_member_goes_back_and_is_rejected_again_while_its_id_is_known(store):
     push(store, 1)
     write_plainly(store, b'{"id":"m1","role":"user","content":"late"}')
     store.run(adopt(store))
 
-    assert (only(store).kind, retry(store)) == ("surplus", Outcome.BUSY)
+    assert (only(store).kind, retry(store)) == ("changed", Outcome.BUSY)
     store.run(adopt(store))
-    assert only(store).kind == "surplus"
+    assert only(store).kind == "changed"
     assert [found for found, _ in raw(store)] == [member(1)]
 
 
@@ -112,12 +112,12 @@ def test_of_two_entries_of_a_placeholder_that_read_alike_one_is_taken_out(store)
     assert store.client.lrange(store.keys.of("harold").rejected, 0, -1) == [entry]
 
 
-def test_a_surplus_member_becomes_a_message_once_its_id_is_free(store):
+def test_a_changed_member_becomes_a_message_once_its_id_is_free(store):
     push(store, 1)
     write_plainly(store, b'{"id":"m1","role":"user","content":"late"}', score=AT + 3_600_000)
     store.run(adopt(store))
     seal(store, "c1", 1)
-    store.client.delete(*store.client.scan_iter(f"{store.keys.prefix}:*:seen:*"))  # twenty minutes later
+    store.client.delete(store.keys.of("harold").known("t1"))  # its source has expired
 
     assert retry(store) is Outcome.BUSY
     assert store.run(adopt(store)).kept == 1
@@ -309,7 +309,8 @@ def test_what_cannot_be_retried_says_why_and_changes_nothing(store, why):
     ("fields", "kind"),
     [
         ({"reason": "not JSON", "member": "{"}, "malformed"),
-        ({"reason": "another message with the id m1 was accepted first"}, "surplus"),
+        ({"reason": "another message with the id m1 was accepted first"}, "changed"),
+        ({"kind": "surplus"}, "changed"),
         ({"reason": "a key of the older form, and the message names no resource_id"}, "ownerless"),
         ({"reason": "blocked"}, "unobservable"),
     ],
