@@ -1,6 +1,5 @@
 """Recorded conversations, read from the formats they are usually kept in."""
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -20,17 +19,15 @@ def read_messages(lines: Iterable[str], *, resource: str | None, thread: str | N
     A line is a message, content or item in our wire format or as a vendor writes it, a list of such, or an object with a
     list of them in `messages` (or `contents`, `input`, `output`); a file may also be one such over many lines. `thread_id` and
     `resource_id` of a message win over those of the object around it, and those over the arguments. A message without
-    an id gets one from what was read up to it, so that reading the same file again gives the same ids.
+    an id has none then: a history is known by what it says.
 
     Raises InvalidInputError that names the line (and the place in its list) for whatever cannot be read.
     """
-    seen = hashlib.sha256()
     defaults = {"thread_id": thread, "resource_id": resource}
     for where, document in _documents(lines):
         for place, fields in _flatten(where, document, defaults):
-            seen.update(json.dumps(fields).encode())
             try:
-                yield _message(fields | {"id": fields.get("id") or f"h-{seen.hexdigest()[:32]}"})
+                yield _message(fields)
             except InvalidInputError as error:
                 raise InvalidInputError(f"{place}: {error}") from None
 
@@ -101,7 +98,10 @@ def _message(fields: dict[str, Any]) -> Message:
     at = to_ms(written)
     if written is not None and at is None:
         raise InvalidInputError(f"timestamp {str(written)[:40]!r} is neither ISO 8601 nor Unix time")
-    return parse_member(json.dumps(fields).encode(), thread, resource, at or 0)
+    message = parse_member(json.dumps(fields).encode(), thread, resource, at or 0)
+    if not fields.get("id"):
+        message.id = ""
+    return message
 
 
 def _id(fields: dict[str, Any], name: str) -> str:

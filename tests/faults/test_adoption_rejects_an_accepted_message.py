@@ -24,5 +24,5 @@ def test_what_an_older_version_accepted_twice_becomes_one_message_and_an_entry(c
     house.sweep()
 
     assert {message.content for message in house.context().messages} == {"the first", "plain"}
-    assert [entry.kind for entry in house.om.rejected("harold")] == ["surplus"]
+    assert [entry.kind for entry in house.om.rejected("harold")] == ["changed"]
     assert house.om.verify() == []

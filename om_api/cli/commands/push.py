@@ -8,6 +8,7 @@ import msgspec
 
 from om_api.cli.output import json_option, print_json
 from om_api.cli.target import Target, checked, command, resource_argument, thread_argument
+from om_api.client.receipts import Receipt
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import ROLES
 from om_api.domain.vendors.message import ROLES as VENDORS_ROLES
@@ -30,6 +31,7 @@ from om_api.domain.vendors.message import ROLES as VENDORS_ROLES
 )
 @click.option("--id", "name", metavar="ID", callback=checked, help="The message's id; one is made if you name none.")
 @click.option("--timestamp", help="When it was said: ISO 8601 or Unix; now if you do not say.")
+@click.option("--replace", is_flag=True, help="Put it in the place of what its id says otherwise, while that is raw.")
 @json_option
 def push(
     target: Target,
@@ -40,12 +42,14 @@ def push(
     role: str,
     name: str | None,
     timestamp: str | None,
+    replace: bool,
     as_json: bool,
 ) -> None:
-    """Keep a message, and print its id and `added` or `duplicate`.
+    """Keep a message, and print its id and what became of it.
 
-    TEXT is read from stdin when it is missing or `-`. An id accepted in the last ten minutes is a duplicate, whatever
-    its text: the first one stays.
+    TEXT is read from stdin when it is missing or `-`. An id is known while anything of its message is kept. Under a known
+    one the same again is a `duplicate`; more has `grown`, and the rest is kept too; anything else is `changed`: nothing is
+    kept, what to do is said, and the exit code is 1. With --replace it is `replaced` while it is raw.
     """
     content = sys.stdin.buffer.read().decode().removesuffix("\n") if text in {None, "-"} else text
     if not content.strip():
@@ -53,12 +57,22 @@ def push(
     given = _read(content) if message else {"role": role, "content": content}
     said = {**given, **({"id": name} if name else {}), **({"timestamp": timestamp} if timestamp else {})}
     with target.memory() as om:
-        receipt = om.add_message({**said, "thread_id": thread, "resource_id": resource})
-    word = "added" if receipt.added else "duplicate"
+        receipt = om.add_message({**said, "thread_id": thread, "resource_id": resource}, replace=replace)
+    outcome = _outcome(receipt)
+    advice = [each.advice for each in receipt.changed]
     if as_json:
-        print_json({"id": receipt.ids[0], "outcome": word})
+        print_json({"id": receipt.ids[0], "outcome": outcome, **({"advice": advice[0]} if advice else {})})
     else:
-        click.echo(f"{receipt.ids[0]} {word}")
+        click.echo(": ".join([f"{receipt.ids[0]} {outcome}", *advice]))
+    if advice:
+        sys.exit(1)
+
+
+def _outcome(receipt: Receipt) -> str:
+    """The word for what became of the one message."""
+    words = {"grown": receipt.grown, "changed": receipt.changed, "replaced": receipt.replaced}
+    other = next((word for word, those in words.items() if those), "duplicate")
+    return "added" if receipt.added else other
 
 
 def _read(text: str) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 So no step of taking up a large body is long, and it is refused with the words of a small one.
 """
 
-from typing import Any, Literal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 from fastapi.exceptions import RequestValidationError
@@ -13,7 +15,7 @@ from om_api.domain.learned import learned
 from om_api.domain.messages import MAX_TOKENS
 from om_api.domain.values import ID_PATTERN
 from om_api.domain.wire import MAX_DEPTH
-from om_api.http.serving.limits import MAX_BATCH, MAX_MESSAGE
+from om_api.http.serving.limits import MAX_BATCH, MAX_HISTORY, MAX_MESSAGE
 
 _LONGEST = 6 * MAX_MESSAGE  # bytes of one message as it was sent: `\u003c` is kept as one
 _PART = 16 * 1024  # bytes that are read at once
@@ -45,30 +47,71 @@ class GivenMessage(BaseModel):
     type: str | None = Field(None, description="what an item of OpenAI's Responses API is")
 
 
-class GivenMessages(BaseModel):
-    """Messages of one thread, oldest first; all are added, or none."""
-
+class _Asked(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    replace: bool = Field(
+        default=False, description="have what says something else take the place of what is still raw"
+    )
+
+
+class GivenMessages(_Asked):
+    """Messages of one thread, oldest first; all are added, or none."""
 
     messages: list[GivenMessage] = Field(min_length=1, max_length=MAX_BATCH)
 
 
+class GivenHistory(BaseModel):
+    """The whole history of one thread as its client holds it, oldest first; its beginning may be missing."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    messages: list[GivenMessage] = Field(min_length=1, max_length=MAX_HISTORY)
+
+
+Given: TypeAlias = GivenMessages | GivenHistory
+
+
 @learned
-class _Body(msgspec.Struct, forbid_unknown_fields=True):
+class _HistoryBody(msgspec.Struct, forbid_unknown_fields=True):
     messages: list[msgspec.Raw]
 
 
-def take(body: bytes) -> GivenMessages:
-    """The messages of a body; raises RequestValidationError."""
+@learned
+class _PushBody(_HistoryBody):
+    replace: Any = False
+
+
+def take(body: bytes, kind: type[Given] = GivenMessages) -> Given:
+    """What a body says, which is to be of a kind; raises RequestValidationError."""
+    form, most = (_PushBody, MAX_BATCH) if kind is GivenMessages else (_HistoryBody, MAX_HISTORY)
     try:
-        found = msgspec.json.decode(body, type=_Body).messages
+        found: _HistoryBody = msgspec.json.decode(body, type=form)
     except msgspec.ValidationError as error:
         raise _invalid("value_error", (), f"{error}: send an object with the field messages, a list") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _not_json((), error) from None
-    if not 1 <= len(found) <= MAX_BATCH:
-        raise _invalid("too_long", ("messages",), f"List should have 1 to {MAX_BATCH} items, not {len(found):,}")
-    return GivenMessages.model_construct(messages=[_message(n, bytes(raw)) for n, raw in enumerate(found)])
+    if not 1 <= len(found.messages) <= most:
+        what = f"List should have 1 to {most:,} items, not {len(found.messages):,}"
+        raise _invalid("too_long", ("messages",), what)
+    asked: dict[str, Any] = {"replace": _replace(found.replace)} if isinstance(found, _PushBody) else {}
+    return kind.model_construct(messages=[_message(n, bytes(raw)) for n, raw in enumerate(found.messages)], **asked)
+
+
+def _replace(said: Any) -> bool:
+    with _placed():
+        return _Asked.model_validate({"replace": said}).replace
+
+
+@contextmanager
+def _placed(*where: str | int) -> Iterator[None]:
+    """Raise what is wrong with a part of a body as what is wrong with the body."""
+    try:
+        yield
+    except ValidationError as error:
+        raise RequestValidationError(
+            [{**each, "loc": ("body", *where, *each["loc"])} for each in error.errors()]
+        ) from None
 
 
 def _message(number: int, raw: bytes) -> GivenMessage:
@@ -79,12 +122,8 @@ def _message(number: int, raw: bytes) -> GivenMessage:
         fields = _read(raw, MAX_DEPTH)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _not_json(where, error) from None
-    try:
+    with _placed(*where):
         return _checked(fields)
-    except ValidationError as error:
-        raise RequestValidationError(
-            [{**each, "loc": ("body", *where, *each["loc"])} for each in error.errors()]
-        ) from None
 
 
 def _read(raw: bytes, depth: int) -> Any:

@@ -55,11 +55,13 @@ for slot = first, #ARGV, 5 do
     redis.call('ZADD', messages, score, verb == 'turn' and what or member)
   end
 end
+local head
 for i = 1, #records do
+  head = ids.find(set, string.sub(records[i], 1, 7)) and head or string.sub(records[i], 1, 7)
   ids.put(set, records[i])
 end
 if #records > 0 then
-  ids.save(set)
+  ids.save(set, head)
 end
 if kept > 0 then
   redis.call('HSET', tokens, thread, string.format('%d', sum), '#' .. thread, kept)

@@ -6,7 +6,7 @@
 -- adds nothing still says so, because the reply of the first try may have been lost. The first message that is kept brings the
 -- key that contexts are signed with.
 -- `history` is '-'; or the records of a client's history before these: all of them must be known to say that, and the last one
--- known must be where the last history ended, else somebody went on otherwise, and nothing is written; or '!', which says that the
+-- known must be what was accepted last, else somebody went on otherwise, and nothing is written; or '!', which says that the
 -- history ends here whatever was known of it.
 -- A count that is more than follows is refused before anything is written: nothing ends a loop that a caller's number makes long.
 -- Returns {now, '!apart'} (no id has a !) for such a history, else {now, due, [position, '' or the record kept]...} of what was known.
@@ -27,7 +27,7 @@ local function sliced(command, key, list)
   return replies
 end
 
--- Whether every id of a history is known, and the last one of all that is was the end of the last history.
+-- Whether every id of a history is known, and the last one of all that is was what the thread ended with.
 local function continues(group, last)
   local records = ids.listed(group.history)
   local before = ids.open(group.known, records)
@@ -38,7 +38,10 @@ local function continues(group, last)
     end
   end
   last = last or (records[1] and string.sub(records[#records], 1, 7))
-  return not before.head or before.head == last
+  if not before.head then -- nothing was accepted, or by an older version or an import, which do not say how a thread ended
+    return before.count == 0
+  end
+  return before.head == last
 end
 
 local groups, asked, slot, position, reply = {}, {'*', '*wake', '*key'}, 5, 0, {now, ''}
@@ -70,11 +73,11 @@ for k = 3, #KEYS, 2 do
       group.weight = group.weight + tonumber(ARGV[slot + i * 4 + 3])
     end
   end
-  if group.history ~= '-' then
+  if group.history ~= '-' or group.added > 0 then
     group.head = string.sub(records[n], 1, 7)
-    if group.history ~= '!' and not continues(group, last) then
-      return {now, '!apart'}
-    end
+  end
+  if group.history ~= '-' and group.history ~= '!' and not continues(group, last) then
+    return {now, '!apart'}
   end
   position = position + n
   slot = slot + 4 + n * 4
@@ -98,7 +101,7 @@ for g, group in ipairs(groups) do
     fields[#fields + 1] = string.format('%d', count + group.added)
     grown = grown + group.weight
   end
-  if group.added > 0 or group.head then
+  if group.head then
     ids.save(group.set, group.head)
   end
   if own_wake or (scope == 'thread' and not wake) then

@@ -129,13 +129,10 @@ def test_an_object_around_a_list_speaks_for_its_messages():
     assert [message.thread_id for message in messages] == ["t-7", "t-8"]
 
 
-def test_messages_without_ids_get_different_ones_and_the_same_ones_again():
+def test_a_message_has_the_id_it_was_given_and_else_none():
     yes = {"role": "user", "content": "yes"}
 
-    first, again, longer = read(yes, yes), read(yes, yes), read(yes, yes, yes)
-
-    assert len({message.id for message in longer}) == 3
-    assert first == again == longer[:2]
+    assert [message.id for message in read(yes, yes | {"id": 7}, yes | {"id": ""}, WIRE)] == ["", "7", "", "m-1"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,11 @@ from om_api.client import syncing
 from om_api.domain.errors import InvalidInputError
 
 
+@pytest.fixture
+def world(client, prefix):
+    return World(client, prefix)
+
+
 def turns(*texts, first=0):
     """A talk without ids."""
     roles = ("user", "assistant")

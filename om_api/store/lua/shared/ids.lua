@@ -1,7 +1,7 @@
 -- The ids that are known of a thread: one hash of numbered buckets that are split one at a time as it grows (linear hashing), so
 -- that one more id touches one bucket, however many there are. Fields: `#` how many records, `/` how many buckets, a bucket's
--- number its records, `^` the id that the last history ended with, `d<day>` the ms at which the last chunk that was sealed on
--- that day was activated.
+-- number its records, `^` the id that the thread ended with when something was accepted last, `d<day>` the
+-- ms at which the last chunk that was sealed on that day was activated.
 -- A record is 16 bytes: 7 of the id's hash, 2 the day it was sealed on (0 while it is raw), 3 the length of its content, 4 a
 -- check sum of it.
 local RECORD, FULL, DAY = 16, 48, 86400000
@@ -86,7 +86,7 @@ local function split(set)
   spanned(set)
 end
 
--- Writes what was changed; `head` is the id that a history ended with.
+-- Writes what was changed; `head` is the id that the thread ends with now.
 ids.save = function(set, head)
   for _ = 1, math.ceil(set.added / FULL) + 1 do -- more are never needed, whatever somebody wrote under `#`
     if set.count > FULL * set.of then

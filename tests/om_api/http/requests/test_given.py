@@ -4,6 +4,7 @@ Large bodies say and do what small ones do, off the event loop.
 """
 
 import json
+import time
 
 import msgspec
 import pytest
@@ -12,17 +13,18 @@ from refusals import problem
 
 from om_api.http.requests.given import GivenMessage, take
 from om_api.http.routes import messages
-from om_api.http.serving.limits import MAX_BATCH, MAX_MESSAGE, SMALL_BODY
+from om_api.http.serving.limits import MAX_BATCH, MAX_HISTORY, MAX_MESSAGE, SMALL_BODY
 
 HAROLD = "/v1/resources/harold"
 MESSAGES = f"{HAROLD}/threads/t-1/messages"
+SYNC = f"{HAROLD}/threads/t-1/sync"
 GOOD = {"id": "m-1", "role": "user", "content": "x", "tokens": 1}
 WIDE = {"metadata": {"room": "y" * SMALL_BODY}}
 JSON = {"Content-Type": "application/json"}
 
 
-def send(ask, given):
-    return ask("POST", MESSAGES, content=given if isinstance(given, bytes) else json.dumps(given), headers=JSON)
+def send(ask, given, path=MESSAGES):
+    return ask("POST", path, content=given if isinstance(given, bytes) else json.dumps(given), headers=JSON)
 
 
 @pytest.mark.parametrize(
@@ -55,6 +57,65 @@ def test_a_message_that_cannot_be_accepted_is_named_by_its_place_and_none_of_its
     assert list(world.client.scan_iter(f"{world.prefix}:{{*")) == []
 
 
+@pytest.mark.parametrize("wide", [{}, WIDE], ids=["small", "large"])
+@pytest.mark.parametrize("replace", ["yes", 1, None])
+def test_whether_to_replace_is_a_yes_or_a_no_in_a_body_of_any_size(ask, replace, wide):
+    found = problem(send(ask, {"messages": [{**GOOD, **wide}], "replace": replace}), 422)
+
+    assert found["errors"] == [{"where": "body.replace", "what": "Input should be a valid boolean"}]
+
+
+@pytest.mark.parametrize("wide", [{}, WIDE], ids=["small", "large"])
+@pytest.mark.parametrize("wrong", [{"replace": True}, {"messages": []}, {"messages": [{**GOOD, "role": "robot"}]}])
+def test_a_history_that_cannot_be_accepted_keeps_nothing(ask, world, wrong, wide):
+    found = problem(send(ask, {"messages": [GOOD], "pad": wide or None, **wrong}, SYNC), 422)
+
+    assert "nothing was kept" in found["detail"]
+    assert list(world.client.scan_iter(f"{world.prefix}:{{*")) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "what"),
+    [
+        ({"content": [{"type": "song"}]}, "text, tool-call, tool-result, image, file"),
+        ({"content": "x" * MAX_MESSAGE}, f"{MAX_MESSAGE:,}: split it"),
+    ],
+)
+def test_a_message_of_a_history_that_cannot_be_accepted_is_named_by_its_place(ask, world, wrong, what):
+    found = problem(send(ask, {"messages": [GOOD, {**GOOD, "id": "m-2", **wrong}]}, SYNC), 422)
+
+    assert found["detail"].startswith("messages[1]: message m-2")
+    assert what in found["detail"]
+    assert list(world.client.scan_iter(f"{world.prefix}:{{*")) == []
+
+
+def test_a_history_holds_ten_thousand_messages_and_no_more(ask):
+    given = [{"role": "user", "content": f"turn {n}", "tokens": 1} for n in range(MAX_HISTORY + 1)]
+
+    assert f"1 to {MAX_HISTORY:,} items" in problem(send(ask, {"messages": given}, SYNC), 422)["detail"]
+    assert send(ask, {"messages": given[1:]}, SYNC).json()["added"] == MAX_HISTORY
+
+
+def test_a_history_that_says_the_same_over_and_over_is_compared_in_no_time(ask):
+    """Catches a comparison that grows with the square of it: ten thousand times "ok" took 18 s each time it was sent again."""
+    given = [{"role": "user", "content": "ok", "tokens": 1}] * MAX_HISTORY
+    send(ask, {"messages": given}, SYNC)
+    began = time.monotonic()
+    again = send(ask, {"messages": given}, SYNC).json()
+    other = send(ask, {"messages": [*given[1:5_000], GOOD, *given[5_000:]]}, SYNC).json()
+    send(ask, {"messages": [GOOD, *given[1:-1], {**GOOD, "id": "m-2"}]}, SYNC)
+
+    assert (again["added"], again["known"], other["added"]) == (0, MAX_HISTORY, 1)
+    assert time.monotonic() - began < 8
+
+
+def test_a_long_history_is_taken_up_in_a_thread(ask, threads):
+    given = [{"role": "user", "content": f"turn {n}", "tokens": 1} for n in range(2_000)]
+
+    assert send(ask, {"messages": given}, SYNC).json()["added"] == 2_000
+    assert threads == ["heavy"]
+
+
 @pytest.mark.parametrize("body", [{}, [], {"messages": []}, {"messages": [GOOD] * (MAX_BATCH + 1)}, None, "x", 5])
 def test_a_body_of_another_form_is_refused(ask, body):
     problem(ask("POST", MESSAGES, json=body), 422)
@@ -81,7 +142,8 @@ def test_a_large_push_is_taken_up_in_a_thread_and_a_small_one_is_not(ask, thread
 
     assert send(ask, {"messages": [GOOD]}).json()["added"] == 1
     assert threads == []
-    assert send(ask, {"messages": given}).json() == {"ids": ["m-1", "m-2"], "added": 1, "duplicates": ["m-1"]}
+    found = send(ask, {"messages": given}).json()
+    assert (found["added"], [each["id"] for each in found["changed"]]) == (1, ["m-1"])
     assert threads == ["heavy"]
 
 

@@ -98,7 +98,7 @@ def test_of_two_plain_members_with_one_id_the_first_stays(store):
     assert store.run(adopt(store)) == Adopted(1, 0, 1)
 
 
-def test_what_is_dropped_or_malformed_does_not_keep_a_surplus_message(store):
+def test_what_is_dropped_or_malformed_does_not_keep_a_changed_message(store):
     """Catches a member that goes and is taken for two uncounted ones: nobody would be sure any more, and both would stay."""
     seal(store, "c1", 1)
     same = [b'{"id":"x","role":"user","content":"%s"}' % word for word in (b"a", b"b")]

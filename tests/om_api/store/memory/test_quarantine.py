@@ -81,14 +81,14 @@ def test_a_malformed_member_goes_back_as_it_was_and_is_judged_again(store, bad, 
     assert (raw(store), well(store)) == ([], True)
 
 
-def test_a_surplus_member_goes_back_and_stays_surplus_while_its_id_is_known(store):
+def test_a_changed_member_goes_back_and_is_rejected_again_while_its_id_is_known(store):
     push(store, 1)
     write_plainly(store, b'{"id":"m1","role":"user","content":"late"}')
     store.run(adopt(store))
 
-    assert (only(store).kind, retry(store)) == ("surplus", Outcome.BUSY)
+    assert (only(store).kind, retry(store)) == ("changed", Outcome.BUSY)
     store.run(adopt(store))
-    assert only(store).kind == "surplus"
+    assert only(store).kind == "changed"
     assert [found for found, _ in raw(store)] == [member(1)]
 
 
@@ -114,7 +114,7 @@ def test_of_two_entries_of_a_placeholder_that_read_alike_one_is_taken_out(store)
     assert store.client.lrange(store.keys.of("harold").rejected, 0, -1) == [entry]
 
 
-def test_a_surplus_member_stays_one_as_long_as_anything_is_kept_of_the_first(store):
+def test_a_changed_member_stays_one_as_long_as_anything_is_kept_of_the_first(store):
     push(store, 1)
     write_plainly(store, b'{"id":"m1","role":"user","content":"late"}', score=AT + 3_600_000)
     store.run(adopt(store))
@@ -124,7 +124,7 @@ def test_a_surplus_member_stays_one_as_long_as_anything_is_kept_of_the_first(sto
     assert store.run(adopt(store)).rejected == 1
 
 
-def test_a_surplus_member_becomes_a_message_once_its_id_is_free(store):
+def test_a_changed_member_becomes_a_message_once_its_id_is_free(store):
     push(store, 1)
     write_plainly(store, b'{"id":"m1","role":"user","content":"late"}', score=AT + 3_600_000)
     store.run(adopt(store))
@@ -323,7 +323,8 @@ def test_what_cannot_be_retried_says_why_and_changes_nothing(store, why):
     ("fields", "kind"),
     [
         ({"reason": "not JSON", "member": "{"}, "malformed"),
-        ({"reason": "another message with the id m1 was accepted first"}, "surplus"),
+        ({"reason": "another message with the id m1 was accepted first"}, "changed"),
+        ({"kind": "surplus"}, "changed"),
         ({"reason": "a key of the older form, and the message names no resource_id"}, "ownerless"),
         ({"reason": "blocked"}, "unobservable"),
     ],
