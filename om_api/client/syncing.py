@@ -1,8 +1,9 @@
 """A client's whole history, as it sends it again each turn: what is new is added, what is known is recognised."""
 
+import time
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
-from itertools import takewhile
+from itertools import count, takewhile
 from typing import NamedTuple
 
 from msgspec import structs
@@ -26,6 +27,8 @@ from om_api.store.memory.push import BATCH, NO_HISTORY, WHATEVER
 _LIKELY_NEW = 16  # messages at a history's end that are sent at once, while nothing is remembered of it
 _REMEMBERED = 256  # histories
 _LONGEST = 2_000  # messages of one that are remembered
+_BYTES = 300  # that one of them takes, about
+_MOST_BYTES = 32 * 2**20
 _MOST_READ = 20_000  # messages
 
 
@@ -64,7 +67,7 @@ class Syncing:
 
     def __init__(self, keys: Keys, scopes: Scopes, writer: Writer) -> None:
         self._keys, self._scopes, self._writer = keys, scopes, writer
-        self._last: LRU[tuple[str, str], _History] = LRU(_REMEMBERED)
+        self._last: LRU[tuple[str, str], _History] = LRU(_REMEMBERED, _MOST_BYTES)
 
     def sync(self, messages: Iterable[Message], resource: str, thread: str) -> Steps[Synced]:
         """Add what is new of a thread's whole history, oldest first: in one round trip where it goes on as it ended last."""
@@ -80,7 +83,8 @@ class Syncing:
         if found is None:
             history, found = yield from self._compared(talk, history, skipped, resource, thread)
         if not found.changed:
-            self._last.put((resource, thread), history.cut())
+            kept_of_it = history.cut()
+            self._last.put((resource, thread), kept_of_it, _BYTES * len(kept_of_it.ids))
         return found._replace(ids=("",) * skipped + tuple(history.ids))
 
     def _continued(
@@ -121,8 +125,8 @@ class Syncing:
         aligned = align(own, certain, history.said)
         known = yield from recognise(self._keys, resource, thread, aligned.ids)
         sent = [n for n, name in enumerate(aligned.ids) if not _is_known(known.get(name), talk[n])]
-        tally = Tally()
-        yield from self._sent(self._ready(talk, aligned.ids, sent, skipped, resource, thread), tally, aligned.ids[-1])
+        dated, tally = _dated(talk, sent, there[-1].at if there else 0), Tally()
+        yield from self._sent(self._ready(dated, aligned.ids, sent, skipped, resource, thread), tally, aligned.ids[-1])
         records = [record_of(message, name=name) for name, message in zip(aligned.ids, talk, strict=True)]
         diverged = None if aligned.diverged_at is None else skipped + aligned.diverged_at
         found = _synced(tally, len(talk) - len(sent))._replace(diverged_at=diverged)
@@ -186,6 +190,18 @@ def _remembered(
     lost = last.whole and last.said[0] != said[0]
     start = _overlap(last.said, said) if lost else None
     return nothing if start is None else (last.ids[start:], last.records[start:], len(last.ids) - start)
+
+
+def _dated(talk: Sequence[Message], sent: Sequence[int], last_ms: int) -> list[Message]:
+    """A talk of which those that are sent and have no time end now, a ms apart, behind what is kept: in the order they were said.
+
+    Dated ahead of now, they would stand behind what another client adds right after them.
+    """
+    dated, now = list(talk), int(time.time() * 1000)
+    for n, at in zip(sent, count(max(last_ms + 1, now - len(sent) + 1)), strict=False):
+        if talk[n].timestamp is None:
+            dated[n] = structs.replace(talk[n], timestamp=at)
+    return dated
 
 
 def _overlap(before: Sequence[bytes], now: Sequence[bytes]) -> int | None:

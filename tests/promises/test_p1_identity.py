@@ -121,7 +121,7 @@ def test_an_id_that_says_something_else_changes_nothing_and_is_told(world, rest)
     receipt = pushed(world, "m-1", "something else")
 
     assert (receipt.added, receipt.duplicates, [each.id for each in receipt.changed]) == (0, (), ["m-1"])
-    assert ("replace=True" in receipt.changed[0].advice) == (rest == "raw")
+    assert ("with `replace`" in receipt.changed[0].advice) == (rest == "raw")
     assert world.context().text == before
 
 

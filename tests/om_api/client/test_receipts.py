@@ -27,6 +27,6 @@ def test_who_meets_something_else_is_told_what_to_do():
         tally.said("m-1", Said.CHANGED, sealed=sealed)
     raw, observed = (each.advice for each in tally.receipt([]).changed)
 
-    assert "replace=True" in raw
+    assert "with `replace`" in raw
     assert "replace" not in observed
     assert all("an id of its own" in advice for advice in (raw, observed))
