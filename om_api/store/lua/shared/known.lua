@@ -26,7 +26,7 @@ end
 -- Opens the set under a key, and reads what must be looked at for these records, of which the first 7 bytes are the id.
 function known.open(key, records)
   local was = redis.call('HMGET', key, '#', '/', '^')
-  local set = {key = key, count = tonumber(was[1]) or 0, of = tonumber(was[2]) or 1, head = was[3], span = 1, held = {}, changed = {}}
+  local set = {key = key, count = tonumber(was[1]) or 0, of = tonumber(was[2]) or 1, was = tonumber(was[2]), head = was[3], span = 1, held = {}, added = {}, more = {}, changed = {}}
   if set.count == 0 then
     set.of = math.max(set.of, math.ceil(#records / FULL))
   end
@@ -49,10 +49,19 @@ function known.open(key, records)
   return set
 end
 
+-- A bucket with what was added to it: joined once, not record by record, because each string is a copy.
+local function joined(set, at)
+  local more = set.more[at]
+  if more then
+    set.held[at], set.more[at] = set.held[at] .. table.concat(more), nil
+  end
+  return set.held[at]
+end
+
 -- The record of an id, and where it stands in which bucket; nil and the bucket for one that is not known.
 function known.find(set, id)
   local at = bucket(set, id)
-  local held, place = set.held[at], 0
+  local held, place = set.added[id] and joined(set, at) or set.held[at], 0
   repeat
     place = string.find(held, id, place + 1, true)
   until not place or place % RECORD == 1
@@ -61,11 +70,12 @@ end
 
 -- Adds a record, or writes it in the place of the one with its id.
 function known.put(set, record)
-  local was, at, place = known.find(set, string.sub(record, 1, 7))
-  local held = set.held[at]
+  local id = string.sub(record, 1, 7)
+  local was, at, place = known.find(set, id)
+  local held, more = set.held[at], set.more[at] or {}
   if not was then
-    set.count = set.count + 1
-    set.held[at] = held .. record
+    set.count, set.added[id], set.more[at] = set.count + 1, true, more
+    more[#more + 1] = record
   else
     set.held[at] = string.sub(held, 1, place - 1) .. record .. string.sub(held, place + RECORD)
   end
@@ -74,7 +84,7 @@ end
 
 local function split(set)
   local from, to, stays, goes = set.of - set.span, set.of, {}, {}
-  local held = set.held[from] or redis.call('HGET', set.key, from) or ''
+  local held = joined(set, from) or redis.call('HGET', set.key, from) or ''
   for place = 1, #held, RECORD do
     local record = string.sub(held, place, place + RECORD - 1)
     local list = number(record) % (set.span * 2) == to and goes or stays
@@ -91,13 +101,16 @@ function known.save(set, head)
   while set.count > FULL * set.of do
     split(set)
   end
-  local fields = {'#', string.format('%d', set.count), '/', set.of}
+  local fields = {'#', string.format('%d', set.count)}
+  if set.of ~= set.was then
+    fields[3], fields[4] = '/', set.of
+  end
   if head then
-    fields[5], fields[6] = '^', head
+    fields[#fields + 1], fields[#fields + 2] = '^', head
   end
   for at in pairs(set.changed) do
     fields[#fields + 1] = at
-    fields[#fields + 1] = set.held[at]
+    fields[#fields + 1] = joined(set, at)
   end
   for from = 1, #fields, 1000 do
     redis.call('HSET', set.key, unpack(fields, from, math.min(from + 999, #fields)))
