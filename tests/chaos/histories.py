@@ -16,6 +16,7 @@ _NEW_CLIENT = 0.1  # of turns: the process before ended, and what it remembered 
 _SAYS_OK = 0.3
 _PATIENCE_S = 60.0
 
+
 class HistoryWriter(Writer):
     """Has threads of its own, whose words are in the journal's `histories`. Some answers are nothing but "ok", time and again.
 

@@ -49,7 +49,8 @@ def wrong(words: Mapping[str, Words], histories: Mapping[Thread, Sequence[str]])
         for text in asked | held:
             if asked[text] != held[text]:
                 mark = MARK.search(text)
-                yield mark[1] if mark else "", f"{text!r} was said {asked[text]} times in {thread}, and is kept {held[text]} times"
+                counted = f"was said {asked[text]} times in {thread}, and is kept {held[text]} times"
+                yield mark[1] if mark else "", f"{text!r} {counted}"
         if asked == held and kept != list(said):
             at = next(n for n, (one, other) in enumerate(zip(kept, said, strict=True)) if one != other)
             yield "", f"the history of {thread} is kept in another order from its message {at} on"
