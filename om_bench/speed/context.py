@@ -17,7 +17,7 @@ from om_api.store.driver.steps import pack
 from om_api.store.memory import context_query, reading
 from om_api.store.memory.keys import Keys
 from om_bench.speed.full import THREAD, Full
-from om_bench.speed.stand import Figure, Stand, side_by_side, timed, us
+from om_bench.speed.stand import Figure, Stand, side_by_side, slow, timed, us
 
 _BUFFER = 2 * 2**20
 _SILENCE_S = 0.2
@@ -116,17 +116,13 @@ def context(stand: Stand) -> Iterator[Figure]:
 def _figures(threads: str, ours: list[float], floor: list[float], reach: float) -> Iterator[Figure]:
     work = f"{_WORK}, {threads}"
     yield _figure(f"{work}, p50", median(ours), floor, reach)
-    yield _figure(f"{work}, p99", _slow(ours), floor, _SLOW_REACH)
+    yield _figure(f"{work}, p99", slow(ours), floor, _SLOW_REACH)
 
 
 def _figure(work: str, ours: float, floor: list[float], reach: float | None) -> Figure:
     least = median(floor)
-    reference = f"{_FLOOR}: {us(least)} (p99 {us(_slow(floor))})"
+    reference = f"{_FLOOR}: {us(least)} (p99 {us(slow(floor))})"
     return Figure(work=work, ours=us(ours), reference=reference, value=ours / least, reach=reach)
-
-
-def _slow(durations: list[float]) -> float:
-    return sorted(durations)[int(len(durations) * 0.99)]
 
 
 def _alone(agent: _Reader) -> tuple[list[float], list[float]]:

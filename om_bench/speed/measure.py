@@ -9,13 +9,15 @@ from importlib.metadata import version
 import msgspec
 
 from om_bench.harness.page import table
-from om_bench.speed import activating, context, extracting, idling, working, writing
+from om_bench.speed import activating, context, extracting, idling, remembering, syncing, working, writing
 from om_bench.speed.stand import Figure, Stand, stand
 
 ROOMS: Mapping[str, Callable[[Stand], Iterator[Figure]]] = {
     "add_message": writing.add_message,
     "add_messages": writing.add_messages,
     "memory": writing.memory_of_a_message,
+    "known_ids": remembering.known_ids,
+    "sync": syncing.sync,
     "get_context": context.context,
     "observer_tick": idling.observer_tick,
     "idle_agents": idling.idle_agents,

@@ -40,6 +40,11 @@ def us(seconds: float) -> str:
     return f"{seconds * 1e6:,.1f} us"
 
 
+def slow(durations: list[float]) -> float:
+    """What one in a hundred takes, or longer."""
+    return sorted(durations)[int(len(durations) * 0.99)]
+
+
 def timed(work: Callable[[], object]) -> float:
     """How long one call took, in seconds."""
     start = time.perf_counter()
@@ -68,6 +73,16 @@ class Stand:
     def __init__(self, url: str, running: Pipeline, bare: redis.Redis) -> None:
         self.url, self.running, self.bare = url, running, bare
         self.om = running.om
+
+    def used(self, keys: str = "om-bench:*") -> int:
+        """The bytes of some keys, their names and all that they hold."""
+        names = self.bare.scan_iter(keys, count=10_000)
+        return sum(self.bare.memory_usage(name, samples=0) or 0 for name in names)
+
+    def clear(self) -> None:
+        """Leave the store as it was found."""
+        for key in self.bare.scan_iter("om-bench:*", count=10_000):
+            self.bare.delete(key)
 
 
 @contextmanager

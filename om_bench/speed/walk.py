@@ -1,4 +1,4 @@
-"""The walk: what a push, a chunk, a warm context and a reflection go through, counted on one seeded run."""
+"""The walk: what a push, a warm context, a sync, a chunk and a reflection go through, counted on one seeded run."""
 
 import sys
 import threading
@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from om_api import Message
+from om_api import Message, ObservationalMemory
 from om_bench.harness.page import table
 from om_bench.harness.pipeline import Pipeline, pipeline
 from om_bench.speed.thinking import Thinking
@@ -18,6 +18,7 @@ from om_bench.speed.thinking import Thinking
 _OURS = tuple(f"{Path(__file__).parents[2] / package}/" for package in ("om_api", "om_workers"))
 _SENDS = {"sendall", "send"}
 _THINKS_S = 0.3
+_HISTORY = 400  # messages, of which two are new
 
 
 class Walk(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,12 +136,28 @@ def _walks(running: Pipeline, model: Thinking) -> list[Walk]:
     read()
     om.add_message(_said(41))
     found.append(_walk("warm context", read))
+    found += _synced(running)
     running.end_session("t", "r")
     om.add_messages(map(_said, range(42, 46)))
     found.append(_walk("chunk: a tick, the seal, the call, the buffer, the end of the task", until_asked))
     running.end_session("t", "r")
     om.force_reflect("r")
     found.append(_walk("reflection: a tick, the call, the commit, the end of the task", until_asked))
+    return found
+
+
+def _synced(running: Pipeline) -> list[Walk]:
+    """A whole history, sent by the client that sent it before, and by one that never saw it."""
+    history = [Message(role="user", content=f"What part {n} of the plan needs") for n in range(_HISTORY)]
+    with ObservationalMemory(running.om.settings) as other:
+        for thread, om in (("warm", running.om), ("cold", other)):
+            om.sync(history[:-2], "synced", thread)
+    work = f"sync of {_HISTORY} messages, 2 of them new"
+    found = [
+        _walk(work, lambda: running.om.sync(history, "synced", "warm")),
+        _walk(f"{work}, by a client that never saw it", lambda: running.om.sync(history, "synced", "cold")),
+    ]
+    running.om.clear("synced")
     return found
 
 

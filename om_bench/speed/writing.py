@@ -63,14 +63,14 @@ def add_message(stand: Stand) -> Iterator[Figure]:
     talk = _opened(stand)
     texts, plain = _said(talk, _SINGLES)
     ours, reference = side_by_side(
-        lambda: stand.om.add_message(_message(talk.agent(), next(texts))),
+        lambda: stand.om.add_message(message(talk.agent(), next(texts))),
         lambda: stand.bare.zadd(*next(plain)),
         _SINGLES,
     )
     yield beside("one add_message", ours, reference, _ONE, "ZADD of the same bytes")
     ours, reference = asyncio.run(_with_asyncio(stand, talk))
     yield beside("one add_message, asyncio", ours, reference, _ONE, "ZADD of the same bytes, asyncio")
-    _cleared(stand)
+    stand.clear()
 
 
 async def _with_asyncio(stand: Stand, talk: AgentTalk) -> tuple[list[float], list[float]]:
@@ -78,7 +78,7 @@ async def _with_asyncio(stand: Stand, talk: AgentTalk) -> tuple[list[float], lis
     om, bare = AsyncObservationalMemory(stand.om.settings), redis.asyncio.Redis.from_url(stand.url)
     pairs = [
         (
-            await _timed(lambda: om.add_message(_message(talk.agent(), next(texts)))),
+            await _timed(lambda: om.add_message(message(talk.agent(), next(texts)))),
             await _timed(lambda: bare.zadd(*next(plain))),
         )
         for _ in range(_SINGLES)
@@ -101,7 +101,7 @@ def add_messages(stand: Stand) -> Iterator[Figure]:
 
     def ours() -> None:
         agent = talk.agent()
-        stand.om.add_messages([_message(agent, next(texts)) for _ in range(_BATCH)])
+        stand.om.add_messages([message(agent, next(texts)) for _ in range(_BATCH)])
 
     def reference() -> None:
         pipe = stand.bare.pipeline(transaction=False)
@@ -111,19 +111,17 @@ def add_messages(stand: Stand) -> Iterator[Figure]:
 
     one, other = side_by_side(ours, reference, _BATCHES)
     yield beside("add_messages by 100, a message", _each(one), _each(other), _MANY, "pipeline of 100 ZADDs")
-    _cleared(stand)
+    stand.clear()
 
 
 def memory_of_a_message(stand: Stand) -> Iterator[Figure]:
-    """What a message of 400 bytes takes, every key together: once its id is forgotten (in 10 to 20 minutes), and until then."""
+    """What a message of 400 bytes takes, every key together."""
     talk = AgentTalk()
     for n in range(0, _WEIGHED, _BATCH):
-        stand.om.add_messages([_message(f"agent-{n // _IN_A_THREAD:02}", talk.text()) for _ in range(_BATCH)])
-    whole, ids = _used(stand), _used(stand, "om-bench:*:seen:*")
-    _cleared(stand)
-    plain = _plain_memory(stand, talk)
-    yield _weighed("memory of a stored message", whole - ids, plain)
-    yield _weighed("the same while its id is remembered", whole, plain)
+        stand.om.add_messages([message(f"agent-{n // _IN_A_THREAD:02}", talk.text()) for _ in range(_BATCH)])
+    whole = stand.used()
+    stand.clear()
+    yield _weighed("memory of a stored message", whole, _plain_memory(stand, talk))
 
 
 def _plain_memory(stand: Stand, talk: AgentTalk) -> int:
@@ -131,8 +129,8 @@ def _plain_memory(stand: Stand, talk: AgentTalk) -> int:
     for n in range(_WEIGHED):
         pipe.zadd(*talk.plain(f"agent-{n // _IN_A_THREAD:02}"))
     pipe.execute()
-    used = _used(stand)
-    _cleared(stand)
+    used = stand.used()
+    stand.clear()
     return used
 
 
@@ -140,7 +138,7 @@ def _opened(stand: Stand) -> AgentTalk:
     """Fifty agents that workers have looked at, so that they are due again from their next chunk on."""
     talk = AgentTalk()
     for _ in range(_AGENTS):
-        stand.om.add_message(_message(talk.agent(), talk.text()))
+        stand.om.add_message(message(talk.agent(), talk.text()))
     stand.running.work()
     return talk
 
@@ -150,19 +148,9 @@ def _said(talk: AgentTalk, messages: int) -> tuple[Iterator[str], Iterator[tuple
     return iter([talk.text() for _ in range(messages)]), iter([talk.plain(talk.agent()) for _ in range(messages)])
 
 
-def _message(agent: str, text: str) -> Message:
+def message(agent: str, text: str) -> Message:
+    """What an agent says, before anything was counted."""
     return Message(role="user", content=text, thread_id="thread-1", resource_id=agent)
-
-
-def _cleared(stand: Stand) -> None:
-    for key in stand.bare.scan_iter("om-bench:*", count=10_000):
-        stand.bare.delete(key)
-
-
-def _used(stand: Stand, keys: str = "om-bench:*") -> int:
-    """The bytes of some keys, their names and all that they hold."""
-    names = stand.bare.scan_iter(keys, count=10_000)
-    return sum(stand.bare.memory_usage(name, samples=0) or 0 for name in names)
 
 
 def _each(batches: list[float]) -> list[float]:

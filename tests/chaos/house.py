@@ -57,7 +57,7 @@ class House:
         with ExitStack() as held:
             self.moods = Moods(self._run.seed)
             self.models = held.enter_context(ModelServer(self.moods, delay=THINKS_S))
-            self.server = held.enter_context(AofServer(self.folder / "server", self._run.fsync))
+            self.server = held.enter_context(AofServer(self.folder / "server", self._run.fsync, self._run.leap_s))
             self._configure()
             self.crew = held.enter_context(Crew(self.folder, self._environ(), self._commands))
             self._held = held.pop_all()

@@ -49,6 +49,9 @@ class Journal:
         self.windows: list[Window] = []
         self.wrong: list[tuple[str, str]] = []  # (message id or '', what)
         self.order: list[tuple[str, Any]] = []  # what happened, for the undisturbed run to repeat
+        self.histories: dict[tuple[str, str], list[str]] = defaultdict(
+            list
+        )  # what whole histories say, by resource and thread
         self._of: dict[tuple[str, str], list[Said]] = defaultdict(list)
         self._lock = threading.Lock()
         self._path = folder / "journal.jsonl"

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import redis
 
-from chaos import plan
+from chaos import plan, words
 from chaos.journal import Journal, Said
-from chaos.reader import MARK
+from chaos.words import MARK, Words, name_of
 
 _PLACEHOLDER = "placeholder"
 
@@ -16,11 +16,13 @@ _PLACEHOLDER = "placeholder"
 class Held(NamedTuple):
     """What a store holds.
 
-    `places`: message id -> the keys it is in; `raw`: ids not yet behind an observation; `scopes`: kind -> records with a
-    memory; how many generations and observations were ever made of what is there; `quarantined`: ids that a placeholder
-    stands for; `untraced`: id -> in which text its mark should stand and does not; `late`: observations of what came late.
+    `words`: message id -> what it says, which names it; `places`: name -> the keys it is in; `raw`: names not yet behind an
+    observation; `scopes`: kind -> records with a memory; how many generations and observations were ever made of what is there;
+    `quarantined`: names that a placeholder stands for; `untraced`: name -> in which text its mark should stand and does not;
+    `late`: observations of what came late.
     """
 
+    words: dict[str, Words]
     places: dict[str, list[str]]
     raw: set[str]
     scopes: dict[str, list[str]]
@@ -33,7 +35,7 @@ class Held(NamedTuple):
 
 def look(client: redis.Redis, prefix: str) -> Held:
     """Read everything; only what is at rest is read consistently."""
-    held = Held(defaultdict(list), set(), {"resource": [], "thread": []}, 0, 0, set(), {})
+    held = Held(words.read(client, prefix), defaultdict(list), set(), {"resource": [], "thread": []}, 0, 0, set(), {})
     generations, observations, late, texts = 0, 0, 0, {}
     for key in sorted(client.scan_iter(f"{prefix}:{{*", count=1000)):
         resource, _, rest = key.decode().removeprefix(prefix + ":{").partition("}:")
@@ -54,7 +56,7 @@ def look(client: redis.Redis, prefix: str) -> Held:
 
 def _raw(held: Held, key: str, members: list[bytes]) -> None:
     for member in members:
-        name = json.loads(member)["id"]
+        name = name_of(held.words, json.loads(member)["id"])
         held.places[name].append(key)
         held.raw.add(name)
 
@@ -63,7 +65,7 @@ def _observed(held: Held, key: str, members: list[bytes]) -> int:
     for member in members:
         observation = json.loads(member)
         marks = set(MARK.findall(observation["text"]))
-        for name in observation["message_ids"]:
+        for name in (name_of(held.words, each) for each in observation["message_ids"]):
             held.places[name].append(key)
             if observation["model"] == _PLACEHOLDER:
                 held.quarantined.add(name)
@@ -80,25 +82,28 @@ def _trace_generations(client: redis.Redis, prefix: str, held: Held, texts: dict
         for key in client.scan_iter(f"{base}reflected:*", count=1000):
             n, _, of = key.decode().removeprefix(f"{base}reflected:").partition(":")
             if n.isdigit() and of == thread:
-                for name in _ids(client, key) - marks - held.quarantined:
+                for name in _names(held, client, key) - marks - held.quarantined:
                     held.untraced[name] = (
                         f"reflected by generation {n}, but not in the text in force ({base}reflections{tail})"
                     )
-        for name in _ids(client, f"{base}observations{tail}") & marks:
+        for name in _names(held, client, f"{base}observations{tail}") & marks:
             held.untraced[name] = f"observed, and in the text in force too ({base}reflections{tail})"
 
 
-def _ids(client: redis.Redis, key: str | bytes) -> set[str]:
-    return {name for member in client.zrange(key, 0, -1) for name in json.loads(member)["message_ids"]}
+def _names(held: Held, client: redis.Redis, key: str | bytes) -> set[str]:
+    ids = (id_ for member in client.zrange(key, 0, -1) for id_ in json.loads(member)["message_ids"])
+    return {name_of(held.words, id_) for id_ in ids}
 
 
 def quarantined(client: redis.Redis, prefix: str, resource: str) -> set[str]:
-    """The ids of a resource that a placeholder stands for."""
+    """The names of a resource's messages that a placeholder stands for."""
     found: set[str] = set()
+    said = words.read(client, prefix, resource)
     for key in client.scan_iter(f"{prefix}:{{{resource}}}:*", count=1000):
         if b"}:observations" in key or b"}:reflected:" in key:
             observations = [json.loads(member) for member in client.zrange(key, 0, -1)]
-            found |= {name for o in observations if o["model"] == _PLACEHOLDER for name in o["message_ids"]}
+            ids = {id_ for o in observations if o["model"] == _PLACEHOLDER for id_ in o["message_ids"]}
+            found |= {name_of(said, id_) for id_ in ids}
     return found
 
 
@@ -114,15 +119,18 @@ class Verdict(NamedTuple):
 def judge(held: Held, journal: Journal, *, loses_tail: bool = False, at_rest: bool = False) -> Verdict:
     """Hold what a store holds to what was said. `at_rest`: nothing may be raw any more.
 
-    Where the server lost its tail, what was acknowledged before that may be gone; nothing may ever be there twice.
+    Where the server lost its tail, what was acknowledged before that may be gone; nothing may ever be there twice. What is a
+    whole history's must be there word for word: it was sent again after all that was lost.
     """
     counted = [(said, len(held.places.get(said.name, ()))) for said in journal.said.values()]
     problems = [(said.name, _problem(said, times, journal, loses_tail=loses_tail)) for said, times in counted]
     wrong = [(name, problem) for name, problem in problems if problem]
     gone = [journal.cleared(said) for said, times in counted if not times and said.acknowledged_at]
     doubled = sum(len(keys) > 1 for keys in held.places.values())
-    wrong += [(name, "came from nowhere") for name in held.places if name not in journal.said]
-    wrong += list(held.untraced.items())
+    wrong += words.wrong(held.words, journal.histories)
+    unmarked = {id_ for id_, own in held.words.items() if own.where in journal.histories and not MARK.search(own.said)}
+    wrong += [(name, "came from nowhere") for name in held.places if name not in journal.said and name not in unmarked]
+    wrong += [(name, why) for name, why in held.untraced.items() if name not in unmarked]
     wrong += [(name, "still raw") for name in sorted(held.raw)] if at_rest else []
     return Verdict(wrong, gone.count(False), gone.count(True), doubled)
 

@@ -15,7 +15,10 @@ _SOME_MORE = 1.05
 
 
 class Least(NamedTuple):
-    """What a run must have seen, or it fails by itself; `kills` are of workers, `due` scopes while there is no worker."""
+    """What a run must have seen, or it fails by itself; `kills` are of workers, `due` scopes while there is no worker.
+
+    `hours`: by how many the server's clock was set ahead.
+    """
 
     kills: int = 50
     restarts: int = 3
@@ -26,12 +29,14 @@ class Least(NamedTuple):
     clears: int = 1
     migrations: int = 1
     due: int = 3_000
+    hours: float = 1
 
 
 class Run(NamedTuple):
     """How long (s) faults last, by which seed, how the server syncs, what must have been seen, and what it is held to.
 
-    `compares`: the same messages are said again without faults, to compare what was spent.
+    `compares`: the same messages are said again without faults, to compare what was spent. `leap_s`: how far the server's clock
+    is set ahead whenever it is started again.
     """
 
     seconds: float = FULL_SECONDS
@@ -43,6 +48,7 @@ class Run(NamedTuple):
     spend_limit: float = 1.5
     quiet_limit: float = 60
     compares: bool = True
+    leap_s: float = 3_600
 
     @property
     def quota(self) -> int:
@@ -66,12 +72,16 @@ class Run(NamedTuple):
 
 
 class Member(NamedTuple):
-    """One resource of the cast: its threads, how often it is spoken to, and what its owner does to it, if anything."""
+    """One resource of the cast: its threads, how often it is spoken to, and what its owner does to it, if anything.
+
+    `whole`: by a client alone that sends its whole history again each time.
+    """
 
     name: str
     threads: tuple[str, ...]
     weight: int = 2
     fate: str = ""
+    whole: bool = False
 
 
 class Fault(NamedTuple):
@@ -82,13 +92,15 @@ class Fault(NamedTuple):
 
 
 def cast() -> list[Member]:
-    """Eleven resources with one memory each, and six (`solo-*`) with one for each thread: 27 scopes, two of them busy."""
+    """Fourteen resources with one memory each, and seven (`solo-*`) with one for each thread: 32 scopes, two of them busy."""
     busy = [Member("pool-1", ("t-1", "t-2"), 5), Member("pool-2", ("t-1", "t-2", "t-3"), 5)]
     pools = [Member(f"pool-{n}", ("t-1", "t-2", "t-3")[: 2 + n % 2]) for n in range(3, 10)]
     solos = [Member(f"solo-{n}", ("s-1", "s-2", "s-3"), 3) for n in range(1, 5)]
     moved = [Member("pool-moved", ("t-1", "t-2"), 2, "thread"), Member("solo-moved", ("s-1", "s-2"), 2, "resource")]
     ended = [Member("pool-ended", ("t-1", "t-2"), 3, "clear"), Member("solo-ended", ("s-1", "s-2"), 3, "clear")]
-    return [*busy, *pools, *solos, *moved, *ended]
+    whole = [Member("pool-whole", ("t-1", "t-2")), Member("solo-whole", ("s-1", "s-2"))]
+    whole += [Member("pool-whole-moved", ("t-1",), 1, "thread"), Member("pool-whole-ended", ("t-1",), 1, "clear")]
+    return [*busy, *pools, *solos, *moved, *ended, *(member._replace(whole=True) for member in whole)]
 
 
 def faults(run: Run) -> list[Fault]:

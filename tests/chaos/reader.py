@@ -1,7 +1,6 @@
 """An actor that reads its context all the time and holds it to the promises at every look."""
 
 import random
-import re
 import threading
 import time
 from collections import Counter
@@ -10,10 +9,10 @@ from typing import NamedTuple
 
 from chaos.journal import Journal
 from chaos.plan import Member
+from chaos.words import MARK
 from om_api import Context, ObservationalMemory
 from om_api.domain.errors import StoreError
 
-MARK = re.compile(r"\[\[(w\d+-\d+)\]\]")
 _EVERY_S = 0.04
 
 
@@ -26,7 +25,7 @@ class Look(NamedTuple):
 
 
 class Reader(threading.Thread):
-    """Looks at one thread after the other until halted. `quarantined` says which ids a placeholder stands for."""
+    """Looks at one thread after the other until halted. `quarantined` says which messages a placeholder stands for."""
 
     def __init__(
         self,
@@ -61,7 +60,8 @@ class Reader(threading.Thread):
 
     def _hold_to_coverage(self, context: Context, began: float) -> None:
         where = f"in the context of {context.resource_id}/{context.thread_id}"
-        raw = Counter(message.id for message in context.messages)
+        marks = [(MARK.search(str(message.content)), message.id) for message in context.messages]
+        raw = Counter(mark[1] if mark else id_ for mark, id_ in marks)
         noted = Counter(MARK.findall("\n".join(b.text for b in context.blocks if b.kind == "observations")))
         reflected = set(MARK.findall("\n".join(b.text for b in context.blocks if b.kind == "reflection")))
         for name in raw | noted:

@@ -39,6 +39,8 @@ class Seen(NamedTuple):
     doubled: int
     cleared: int
     quarantined: int
+    turns: int
+    hours: float
     happened: Counter[str]
     dropped: int
     lost_bytes: int
@@ -84,6 +86,7 @@ def missed(seen: Seen) -> list[str]:
         ("clears in flight", seen.clears, least.clears),
         ("scope migrations in flight", seen.migrations, least.migrations),
         ("scopes due while there was no worker", seen.due, least.due),
+        ("hours that the server's clock was set ahead", seen.hours, least.hours),
         *((f"scopes of kind {kind}", n, least.scopes_of_a_kind) for kind, n in seen.scopes.items()),
     ]
     return [f"saw {had} {what}, not the {wanted} it takes" for what, had, wanted in asked if had < wanted]
@@ -122,6 +125,8 @@ def table(seen: Seen) -> str:
         ("held twice", seen.doubled),
         ("taken by a clear / behind a placeholder", f"{seen.cleared} / {seen.quarantined}"),
         ("kills of workers / of beats", f"{seen.happened['kill worker']} / {seen.happened['kill beat']}"),
+        ("hours that the server's clock was set ahead", f"{seen.hours:g}"),
+        ("whole histories sent without ids, one of them by a new client in ten", seen.turns),
         ("server: killed / ended / paused", _counted(seen, "kill server", "term server", "pause server")),
         ("broker emptied / connections dropped", f"{seen.happened['lose broker']} / {seen.dropped}"),
         ("clears / scope migrations in flight", f"{seen.clears} / {seen.migrations}"),

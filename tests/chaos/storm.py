@@ -5,23 +5,25 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from chaos import judging, outage, plan
+from chaos.histories import HistoryWriter
 from chaos.house import PREFIX, House
 from chaos.journal import Journal
 from chaos.outage import LateWriter, Queues
 from chaos.owner import Owner
-from chaos.plan import Run
+from chaos.plan import Member, Run
 from chaos.reader import Reader
-from chaos.writers import LibraryWriter, PlainWriter
+from chaos.writers import LibraryWriter, PlainWriter, Writer
 
-Actor: TypeAlias = Reader | LibraryWriter | PlainWriter | Owner | Queues
+Actor: TypeAlias = Reader | Writer | Owner | Queues
 
 _CLIENT_TIMEOUT_S = 1.0  # shorter than the longest pause of the server: replies get lost
 _OWNER_TIMEOUT_S = 15.0
 _MOST_CUT = 10_000
 _LAST_WORDS_S = 30
+_WRITERS = 5
 
 
 class Storm:
@@ -46,7 +48,8 @@ class Storm:
             random.Random(run.seed + 2),
             lambda resource: judging.quarantined(outside, PREFIX, resource),
         )
-        self.writers = [self._writer(n) for n in range(1, 5)]
+        self.historian = self._historian()
+        self.writers = [*(self._writer(n) for n in range(1, _WRITERS)), self.historian]
         self.owners = self._owners()
         self.queues = Queues(house.outside(timeout=2, db=1))
 
@@ -58,11 +61,24 @@ class Storm:
         return [Owner(om, member, self._journal, at=at) for member, at in zip(fated, starts, strict=True)]
 
     def _writer(self, n: int) -> LibraryWriter | PlainWriter:
-        rest = (f"w{n}", self._cast, self._journal, random.Random(self._run.seed * 100 + n))
-        more = {"quota": self._run.quota // 4 + 1, "seconds": self._run.seconds * 0.95}
+        rest, more = self._part(n, [member for member in self._cast if not member.whole])
         if n == 4:
             return PlainWriter(self._house.outside(_CLIENT_TIMEOUT_S), PREFIX, *rest, **more)
         return LibraryWriter(self._house.client(_CLIENT_TIMEOUT_S), *rest, **more)
+
+    def _historian(self) -> HistoryWriter:
+        rest, more = self._part(_WRITERS, [member for member in self._cast if member.whole])
+        return HistoryWriter(lambda: self._house.client(_CLIENT_TIMEOUT_S), *rest, **more)
+
+    def _part(self, n: int, cast: Sequence[Member]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What every writer is told: who it is, whom it speaks to, and how much it says until when."""
+        rest = (f"w{n}", cast, self._journal, random.Random(self._run.seed * 100 + n))
+        return rest, {"quota": self._run.quota // _WRITERS + 1, "seconds": self._run.seconds * 0.95}
+
+    @property
+    def hours(self) -> float:
+        """By how many the server's clock was set ahead."""
+        return self._house.server.ahead_s / 3_600
 
     @property
     def deserted(self) -> list[str]:
@@ -86,9 +102,13 @@ class Storm:
         return ended
 
     def hear_out(self) -> None:
-        """Let the owners end what they began: while workers die, a memory may never be without an unready chunk."""
+        """Let the owners end what they began: while workers die, a memory may never be without an unready chunk.
+
+        Then whole histories are sent a last time, by a client of before: nothing takes any of them from here on.
+        """
         self._wait_for(self.owners)
         _halt(*self.owners)
+        self.historian.finish()
 
     def rest(self) -> None:
         """Watch no longer."""

@@ -39,6 +39,19 @@ def _raw(store, name="w1-1", thread="t-1"):
     store.zadd(f"{P}:{{pool-1}}:messages:{thread}", {json.dumps({"id": name}): 1})
 
 
+def _word(store, at, said, id_, key="messages:t-1"):
+    member = {"id": id_, "thread_id": "t-1", "role": "user", "content": said}
+    store.zadd(f"{P}:{{pool-1}}:{key}", {json.dumps(member): at})
+
+
+def _history(journal, *said):
+    """A whole history of pool-1 in t-1, given without ids, of which everything was acknowledged."""
+    journal.histories["pool-1", "t-1"] += said
+    for text in said:
+        if text.startswith("[["):
+            _said(journal, text.partition("]]")[0].removeprefix("[["))
+
+
 def _wrong(store, journal, **how):
     return judging.judge(judging.look(store, P), journal, **how).wrong
 
@@ -126,6 +139,57 @@ def test_the_generation_in_force_holds_what_was_reflected_and_nothing_that_was_n
     assert [name for name, _ in _wrong(store, journal)] == ["w1-1"]
 
 
+TALK = ("[[w5-1]] What day is it?", "ok", "[[w5-2]] And tomorrow?", "ok")
+
+
+@pytest.mark.parametrize(
+    ("kept", "why"),
+    [
+        ((0, 1, 2, 3), []),
+        ((0, 1, 3), [("w5-2", "is kept 0 times"), ("w5-2", "acknowledged, but gone")]),
+        ((0, 1, 2), [("", "'ok' was said 2 times in ('pool-1', 't-1'), and is kept 1 times")]),
+        ((0, 1, 2, 3, 2), [("w5-2", "is kept 2 times"), ("w5-2", "held 2 times")]),
+        ((0, 1, 2, 3, 3), [("", "and is kept 3 times")]),
+        ((0, 1, 3, 2), [("", "in another order from its message 2 on")]),
+    ],
+)
+def test_a_whole_history_is_kept_word_for_word_whatever_ids_it_was_given(store, journal, kept, why):
+    _history(journal, *TALK)
+    for at, n in enumerate(kept):
+        _word(store, at, TALK[n], f"s-{at}")
+
+    found = sorted(_wrong(store, journal), key=lambda each: "is kept" not in each[1])
+
+    assert len(found) == len(why)
+    assert all(name == wanted and end in text for (name, text), (wanted, end) in zip(found, why, strict=True))
+
+
+def test_a_turn_that_was_observed_and_added_again_is_held_twice(store, journal):
+    """As a client does that gives its whole history to add_messages."""
+    _history(journal, "[[w5-1]] What day is it?")
+    _word(store, 1, "[[w5-1]] What day is it?", "s-1", "source:o-1")
+    note = {"id": "o-1", "text": "* [[w5-1]] What day", "message_ids": ["s-1"], "model": "local"}
+    store.zadd(f"{P}:{{pool-1}}:observations", {json.dumps(note): 1})
+    once = _wrong(store, journal)
+    _word(store, 2, "[[w5-1]] What day is it?", "01J")
+
+    assert once == []
+    assert [why for _, why in _wrong(store, journal)] == [
+        "held 2 times",
+        "'[[w5-1]] What day is it?' was said 1 times in ('pool-1', 't-1'), and is kept 2 times",
+    ]
+
+
+def test_an_observation_must_hold_the_marks_of_a_message_whatever_its_id(store, journal):
+    _history(journal, *TALK[:2])
+    for n, said in enumerate(TALK[:2]):
+        _word(store, n, said, f"s-{n}", "source:o-1")
+    note = {"id": "o-1", "text": "* nothing", "message_ids": ["s-0", "s-1"], "model": "local"}
+    store.zadd(f"{P}:{{pool-1}}:observations", {json.dumps(note): 1})
+
+    assert [name for name, _ in _wrong(store, journal)] == ["w5-1"]
+
+
 def test_at_rest_nothing_may_be_raw(store, journal):
     _said(journal)
     _raw(store)
@@ -143,7 +207,7 @@ def _seen(**changed):
 def test_a_run_that_saw_too_little_fails_by_itself():
     happened = Counter({"kill worker": 49, "start server": 2})
     scopes = {"resource": 15, "thread": 4}
-    seen = _seen(happened=happened, scopes=scopes, acknowledged=4_999, generations=29, due=2_999)
+    seen = _seen(happened=happened, scopes=scopes, acknowledged=4_999, generations=29, due=2_999, hours=0.5)
 
     assert [line.split(", ")[0] for line in report.missed(seen)] == [
         "saw 49 kills of workers",
@@ -154,6 +218,7 @@ def test_a_run_that_saw_too_little_fails_by_itself():
         "saw 0 clears in flight",
         "saw 0 scope migrations in flight",
         "saw 2999 scopes due while there was no worker",
+        "saw 0.5 hours that the server's clock was set ahead",
         "saw 4 scopes of kind thread",
     ]
 

@@ -1,12 +1,13 @@
 """The plan and the tools of a run, each for itself."""
 
 import signal
+import time
 from collections import Counter
 from itertools import pairwise
 
 import pytest
 
-from chaos import plan
+from chaos import clock, plan
 from chaos.plan import Run
 from chaos.server import AofServer
 
@@ -53,3 +54,26 @@ def test_a_cut_tail_takes_what_came_last_and_the_rest_is_there_again(tmp_path):
     assert took == 5_000
     assert 20 < len(left) < 80
     assert left == list(range(len(left)))
+
+
+@pytest.mark.skipif(not clock.library(), reason="libfaketime is not installed")
+def test_a_server_that_is_started_again_is_further_ahead_and_has_what_it_had(tmp_path):
+    with AofServer(tmp_path, "always", leap_s=3_600) as server, server.client() as client:
+        seen = []
+        for _ in range(3):
+            seen.append(client.time()[0] - time.time())
+            client.incr("starts")
+            client.expire("starts", 5_000)
+            server.stop(signal.SIGKILL)
+            server.start()
+        left = client.exists("starts")
+
+    assert seen == [pytest.approx(n * 3_600, abs=5) for n in range(3)]
+    assert (server.ahead_s, left) == (3 * 3_600, 1)
+
+
+def test_a_missing_library_is_told_with_where_to_get_it(monkeypatch):
+    monkeypatch.setattr(clock, "library", lambda: "")
+
+    with pytest.raises(RuntimeError, match="apt-get install libfaketime"):
+        clock.ahead(3_600)

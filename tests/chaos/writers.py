@@ -15,7 +15,7 @@ from om_api import Message, ObservationalMemory
 from om_api.domain.errors import StoreError
 
 _PATIENCE_S = 60.0
-_REPEATS_WITHIN_S = 300.0  # ids older than ten minutes may be new messages by design
+_REPEATS = 0.05  # of what is said, something that was acknowledged at any time before
 _WORDS = ("parcel", "Harold", "leaves", "Lisbon", "Monday", "unless", "customs", "office", "asks", "form", "by", "noon")
 
 
@@ -92,8 +92,8 @@ class LibraryWriter(Writer):
         self._kept: list[Said] = []
 
     def _speak(self) -> None:
-        if self._kept and self._dice.random() < 0.05:
-            self._repeat(self._dice.choice(self._kept[-50:]))
+        if self._kept and self._dice.random() < _REPEATS:
+            self._repeat(self._dice.choice(self._kept))
         members = [self._member()]
         if self._dice.random() < 0.1:
             members.append(self._member())
@@ -122,17 +122,16 @@ class LibraryWriter(Writer):
                 return True
 
     def _repeat(self, said: Said) -> None:
-        """An id that was acknowledged before, with other words: the store must say so and keep the first."""
-        at = said.acknowledged_at or 0.0
-        if time.monotonic() - at > _REPEATS_WITHIN_S:
-            return
-        again = Said(said.name, said.resource, said.thread, {**said.fields, "content": "other words"}, plain=False)
+        """An id that was acknowledged before, with the same words or others: the store must say so and keep the first."""
+        other = {"content": "other words"} if self._dice.random() < 0.5 else {}
+        again = Said(said.name, said.resource, said.thread, {**said.fields, **other}, plain=False)
         try:
             receipt = self._om.add_messages([message_of(again)])
         except StoreError:
             return
-        if receipt.added and not self._journal.changed(said.resource, at):
-            self._journal.breach("an id acknowledged before was accepted again", said.name)
+        known = [changed.id for changed in receipt.changed] if other else receipt.duplicates
+        if [*known] != [said.name] and not self._journal.changed(said.resource, said.acknowledged_at or 0.0):
+            self._journal.breach(f"an id acknowledged before got {receipt}", said.name)
 
 
 class PlainWriter(Writer):
@@ -141,12 +140,22 @@ class PlainWriter(Writer):
     def __init__(self, client: redis.Redis, prefix: str, *rest: Any, **more: Any) -> None:
         super().__init__(*rest, **more)
         self._client, self._prefix = client, prefix
+        self._kept: list[Said] = []
 
     def _speak(self) -> None:
-        said = self._compose(self._member(), plain=True)
+        if self._kept and self._dice.random() < _REPEATS:
+            self._write(self._dice.choice(self._kept))
+        member = self._member()
+        said = self._compose(member, plain=True)
+        if self._write(said) and not member.fate:
+            self._kept.append(said)
+
+    def _write(self, said: Said) -> bool:
         key = f"{self._prefix}:{{{said.resource}}}:messages:{said.thread}"
-        if self._until_answered(said, key) and self._dice.random() < 0.75:
+        answered = self._until_answered(said, key)
+        if answered and self._dice.random() < 0.75:
             self._try("ZADD", f"{self._prefix}:adopt", 0, key)
+        return answered
 
     def _until_answered(self, said: Said, key: str) -> bool:
         until, bytes_ = time.monotonic() + _PATIENCE_S, json.dumps(said.fields)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import redis
-from chaos.reader import MARK
+from chaos.words import MARK
 
 from load.agent import Agent, of
 from load.asking import Answer

@@ -2,7 +2,7 @@ import pytest
 
 from om_api import Message, StoreError
 from om_api.cli.embedded import free_port
-from om_bench.speed.stand import Figure, beside, side_by_side, stand, us
+from om_bench.speed.stand import Figure, beside, side_by_side, slow, stand, us
 
 
 def test_a_stand_is_a_store_of_its_own_with_our_client_and_workers_on_it():
@@ -35,6 +35,10 @@ def test_a_target_is_met_by_what_just_reaches_it(reach, at_least, met):
 
 def test_what_has_no_target_is_not_judged():
     assert Figure(work="w", ours="", reference="", value=2, reach=None).met is None
+
+
+def test_what_is_slow_is_what_one_in_a_hundred_takes():
+    assert (slow([1.0] * 98 + [7.0, 9.0]), slow([3.0])) == (9.0, 3.0)
 
 
 def test_both_are_timed_in_turns():

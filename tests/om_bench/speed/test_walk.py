@@ -15,11 +15,13 @@ def _closed(url, changed):
         close(running.services.registry.model_for("thinking", 0))
 
 
-def test_a_push_and_a_warm_context_are_one_round_trip_each(monkeypatch):
+def test_a_push_a_warm_context_and_a_sync_are_one_round_trip_each(monkeypatch):
     monkeypatch.setattr(walk, "pipeline", _closed)
-    push, context, chunk, reflection = walk.measure(None)
+    push, context, warm, cold, chunk, reflection = walk.measure(None)
 
     assert (push.work, push.trips, context.work, context.trips) == ("push", 1, "warm context", 1)
+    assert (warm.work, warm.trips, cold.trips) == ("sync of 400 messages, 2 of them new", 1, 1)
+    assert warm.calls < cold.calls
     assert chunk.calls > push.calls > push.depth > 1
     assert chunk.trips > 1 < reflection.trips
 

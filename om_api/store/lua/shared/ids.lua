@@ -26,7 +26,11 @@ end
 -- Opens the set under a key, and reads what must be looked at for these records, of which the first 7 bytes are the id.
 ids.open = function(key, records)
   local was = redis.call('HMGET', key, '#', '/', '^')
-  local set = {key = key, count = tonumber(was[1]) or 0, of = tonumber(was[2]) or 1, head = was[3], span = 1, added = 0, held = {}, changed = {}}
+  local of = tonumber(was[2])
+  if of and not (of >= 1 and of < 2 ^ 31) then -- nobody's number makes the loops long
+    of = nil
+  end
+  local set = {key = key, count = tonumber(was[1]) or 0, of = of or 1, was = of, head = was[3], span = 1, new = 0, held = {}, added = {}, more = {}, changed = {}}
   if set.count == 0 then
     set.of = math.max(set.of, math.ceil(#records / FULL))
   end
@@ -49,10 +53,19 @@ ids.open = function(key, records)
   return set
 end
 
+-- A bucket with what was added to it: joined once, not record by record, because each string is a copy.
+local function joined(set, at)
+  local more = set.more[at]
+  if more then
+    set.held[at], set.more[at] = set.held[at] .. table.concat(more), nil
+  end
+  return set.held[at]
+end
+
 -- The record of an id, and where it stands in which bucket; nil and the bucket for one that is not known.
 ids.find = function(set, id)
   local at = bucket(set, id)
-  local held, place = set.held[at], 0
+  local held, place = set.added[id] and joined(set, at) or set.held[at], 0
   repeat
     place = string.find(held, id, place + 1, true)
   until not place or place % RECORD == 1
@@ -61,11 +74,12 @@ end
 
 -- Adds a record, or writes it in the place of the one with its id.
 ids.put = function(set, record)
-  local was, at, place = ids.find(set, string.sub(record, 1, 7))
-  local held = set.held[at]
+  local id = string.sub(record, 1, 7)
+  local was, at, place = ids.find(set, id)
+  local held, more = set.held[at], set.more[at] or {}
   if not was then
-    set.count, set.added = set.count + 1, set.added + 1
-    set.held[at] = held .. record
+    set.count, set.new, set.added[id], set.more[at] = set.count + 1, set.new + 1, true, more
+    more[#more + 1] = record
   else
     set.held[at] = string.sub(held, 1, place - 1) .. record .. string.sub(held, place + RECORD)
   end
@@ -74,7 +88,7 @@ end
 
 local function split(set)
   local from, to, stays, goes = set.of - set.span, set.of, {}, {}
-  local held = set.held[from] or redis.call('HGET', set.key, from) or ''
+  local held = joined(set, from) or redis.call('HGET', set.key, from) or ''
   for place = 1, #held, RECORD do
     local record = string.sub(held, place, place + RECORD - 1)
     local list = number(record) % (set.span * 2) == to and goes or stays
@@ -88,18 +102,21 @@ end
 
 -- Writes what was changed; `head` is the id that the thread ends with now.
 ids.save = function(set, head)
-  for _ = 1, math.ceil(set.added / FULL) + 1 do -- more are never needed, whatever somebody wrote under `#`
+  for _ = 1, math.ceil(set.new / FULL) + 1 do -- more are never needed, whatever somebody wrote under `#`
     if set.count > FULL * set.of then
       split(set)
     end
   end
-  local fields = {'#', string.format('%d', set.count), '/', set.of}
+  local fields = {'#', string.format('%d', set.count)}
+  if set.of ~= set.was then
+    fields[3], fields[4] = '/', set.of
+  end
   if head then
-    fields[5], fields[6] = '^', head
+    fields[#fields + 1], fields[#fields + 2] = '^', head
   end
   for at in pairs(set.changed) do
     fields[#fields + 1] = at
-    fields[#fields + 1] = set.held[at]
+    fields[#fields + 1] = joined(set, at)
   end
   for from = 1, #fields, 1000 do
     redis.call('HSET', set.key, unpack(fields, from, math.min(from + 999, #fields)))
@@ -113,10 +130,10 @@ ids.sealed = function(record, now)
 end
 
 -- Records that come one behind the other, as a list.
-ids.listed = function(joined)
+ids.listed = function(text)
   local records = {}
-  for place = 1, #joined, RECORD do
-    records[#records + 1] = string.sub(joined, place, place + RECORD - 1)
+  for place = 1, #text, RECORD do
+    records[#records + 1] = string.sub(text, place, place + RECORD - 1)
   end
   return records
 end
