@@ -16,6 +16,7 @@ from om_api.domain.values import is_id
 
 CONTINUES = "continues"  # in the metadata of a further message: of which one it is the rest, and behind how many bytes
 _RAW = b"\0\0"
+GOES_ON = 2**16 - 1  # the day of a sealed message of which a rest is raw: it is never over
 _LONGEST = 2**24 - 1
 _encoder = msgspec.json.Encoder(order="sorted")
 
@@ -31,6 +32,8 @@ class Said(StrEnum):
 
 class Known(NamedTuple):
     """What is known of an id: the day its message was sealed on (0: it is raw), how long its content is, a check sum of it.
+
+    Of one that grew after it was sealed the day is that of its last rest.
 
     `record` is all of that as the store keeps it, in 16 bytes: 7 of the id's hash, 2 of the day, 3 of the length, 4 of the sum.
     """
@@ -49,6 +52,10 @@ class Known(NamedTuple):
     def grown(self, message: Message) -> "Known":
         """The same of a message that says more by now."""
         return Known.of(self.record[:9] + record_of(message)[9:])
+
+    def gone_on(self, message: Message) -> "Known":
+        """The same of a sealed message whose rest is raw: it is known as long as that is kept."""
+        return Known.of(record_of(message, GOES_ON))
 
 
 def mark(name: str) -> bytes:
@@ -134,6 +141,13 @@ def continued(message: Message, name: str) -> int | None:
     link = (message.metadata or {}).get(CONTINUES)
     after = link.get("after") if isinstance(link, dict) and link.get("id") == name else None
     return after if isinstance(after, int) else None
+
+
+def continues(message: Message) -> str | None:
+    """The id of the message that a further one is the rest of; None for any other."""
+    link = (message.metadata or {}).get(CONTINUES)
+    name = link.get("id") if isinstance(link, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def said_by(message: Message) -> bytes:
