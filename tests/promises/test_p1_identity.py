@@ -171,6 +171,23 @@ def test_an_import_knows_the_ids_of_what_it_brings(world, rest):
     assert world.om.verify() == []
 
 
+@pytest.mark.parametrize("rest", RESTS)
+def test_an_import_knows_what_a_message_had_grown_by(world, rest):
+    world.say("one", id="m-1")
+    move(world, "observed")
+    pushed(world, "m-1", "one two")
+    move(world, rest)
+    file = b"".join(world.om.export_memory("harold"))
+    world.om.clear("harold")
+    world.om.import_memory([file])
+
+    assert pushed(world, "m-1", "one two").duplicates == ("m-1",)
+    assert pushed(world, "m-1", "one two three").grown == ("m-1",)
+    world.settle()
+    assert sorted(words_of(world)) == ["one", "three", "two"]
+    assert world.om.verify() == []
+
+
 @pytest.mark.parametrize("scope", ["resource", "thread"])
 def test_a_history_sent_again_each_turn_is_remembered_once(client, prefix, scope):
     """Catches what the most ordinary client of all met: it has no ids, and sends everything again."""

@@ -17,7 +17,7 @@ from om_api.store.backup.backup_format import Line, Text, as_bytes
 from om_api.store.backup.staging import Staging
 from om_api.store.memory.decoding import as_chunk, as_generation, as_observation, as_record
 from om_api.store.memory.keys import ResourceKeys
-from om_api.store.memory.known import COMPLETE, day_of, laid_out, records_of
+from om_api.store.memory.known import COMPLETE, arriving, day_of, laid_out
 
 _MOST = 2**53  # what a double holds exactly: Redis' scores and Lua's numbers are doubles
 _KEY = re.compile(r"[0-9a-f]{32}")
@@ -207,7 +207,7 @@ class ImportValidator:
 
     def _know(self, thread: str, member: bytes, at: int | None = None) -> None:
         """Have a thread know the id of a message that arrives, and on which day it was sealed."""
-        self._ids[thread] += records_of([member], 0 if at is None else day_of(at))
+        self._ids[thread] += arriving(member, 0 if at is None else day_of(at))
 
     # -- the end -------------------------------------------------------------------------------------------------------
 

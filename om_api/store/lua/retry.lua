@@ -60,9 +60,7 @@ redis.call('ZREM', observations, placeholder)
 local n = redis.call('ZCARD', fresh_sealed)
 redis.call('HSET', fresh, 'thread', thread, 'state', 'sealed', 'seq', seq, 'tokens', weight, 'messages', n, 'attempts', 0, 'sealed_at', now)
 redis.call('ZADD', chunks, seq, fresh_id)
-for i = 1, #records do
-  ids.put(set, ids.sealed(ids.find(set, string.sub(records[i], 1, 7)) or records[i], tonumber(now)))
-end
+ids.seal(set, records, tonumber(now))
 ids.save(set)
 redis.call('HINCRBY', record, 'chunk_tokens', weight)
 redis.call('HINCRBY', record, 'observed_tokens', string.format('%d', -tonumber(weight)))

@@ -54,9 +54,7 @@ end
 if epoch == '' then
   redis.call('HSET', record, 'schema', 1, 'epoch', fresh, 'generation', 0, 'origin', 'initial', 'created_at', string.format('%d', now))
 end
-for i = 1, #records do
-  ids.put(set, ids.sealed(ids.find(set, string.sub(records[i], 1, 7)) or records[i], now))
-end
+ids.seal(set, records, now)
 ids.save(set)
 local seq = redis.call('HINCRBY', record, 'seq', 1)
 redis.call('HINCRBY', record, 'chunk_tokens', weight)

@@ -27,7 +27,7 @@ from om_api.store.driver.tolerant_read import of_many
 from om_api.store.memory import due, reading
 from om_api.store.memory.decoding import as_observation, as_stored
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.known import records_of
+from om_api.store.memory.known import sealing
 
 _TRIES = 5
 _PAGE, _STEP = 1_000, 900  # pages overlap: whoever removes entries meanwhile moves the others under our hands
@@ -212,7 +212,7 @@ def _observe_again(keys: Keys, resource: str, entry: bytes, found: Rejected, con
     names += [of.chunk(name), of.sealed(name), of.observations(scope), of.source(name)]
     names += [of.sources(found.thread_id), of.draft(scope), of.chunk(fresh), of.sealed(fresh), of.source(fresh)]
     names.append(of.known(found.thread_id))
-    covered = records_of((yield from as_list("ZRANGE", of.source(name), 0, -1)))
+    covered = sealing((yield from as_list("ZRANGE", of.source(name), 0, -1)))
     told: list[Any] = [
         name,
         fresh,

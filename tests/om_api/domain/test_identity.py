@@ -3,6 +3,7 @@
 import pytest
 
 from om_api.domain.identity import (
+    GOES_ON,
     Known,
     Said,
     chained,
@@ -13,6 +14,7 @@ from om_api.domain.identity import (
     record_of,
     rest_of,
     said_by,
+    whole_of,
 )
 from om_api.domain.messages import Message
 
@@ -106,7 +108,17 @@ def test_a_further_message_says_of_which_it_is_the_rest():
     rest = further(message("hello", metadata={"a": 1}, timestamp=1_763_600_000), 2, known("hel").length)
 
     assert (rest.id, rest.role, rest.content, rest.timestamp) == ("m-1+2", "assistant", "lo", 1_763_600_000)
-    assert rest.metadata == {"a": 1, "continues": {"id": "m-1", "after": known("hel").length}}
+    assert rest.metadata == {"a": 1, "continues": rest.metadata["continues"]}
+    assert Known.of(whole_of(rest, 9)) == Known.of(record_of(message("hello"), 9))
+    assert Known.of(whole_of(rest, 0)).day == GOES_ON
+    assert whole_of(message("hello"), 9) == b""
+    for odd in (
+        "m-1",
+        {"id": "m-1"},
+        {"id": "m-1", "length": 2**24, "check": 1},
+        {"id": "m-1", "length": 1, "check": -1},
+    ):
+        assert whole_of(message("x", metadata={"continues": odd}), 9) == b""
     assert continued(rest, "m-1") == known("hel").length
     assert continued(rest, "m-2") is None
     assert continued(message("x", metadata={"continues": "m-1"}), "m-1") is None

@@ -1,9 +1,9 @@
 -- The ids that are known of a thread: one hash of numbered buckets that are split one at a time as it grows (linear hashing), so
 -- that one more id touches one bucket, however many there are. Fields: `#` how many records, `/` how many buckets, a bucket's
--- number its records, `^` the id that the thread ended with when something was accepted last, `d<day>` the
--- ms at which the last chunk that was sealed on that day was activated.
--- A record is 16 bytes: 7 of the id's hash, 2 the day it was sealed on (0 while it is raw), 3 the length of its content, 4 a
--- check sum of it.
+-- number its records, `^` the id that the thread ended with when something was accepted last, `d<day>` the ms at which the last
+-- chunk that was sealed on that day was activated.
+-- A record is 16 bytes: 7 of the id's hash, 2 the day it was sealed on (0 while it is raw; 65535 while a rest of it is, which keeps
+-- it known as long as that), 3 the length of its content, 4 a check sum of it.
 local RECORD, FULL, DAY = 16, 48, 86400000
 local ids = {}
 
@@ -123,10 +123,17 @@ ids.save = function(set, head)
   end
 end
 
--- A record as of a message that was sealed at this time.
-ids.sealed = function(record, now)
+-- Has messages known as sealed at this time. A record of day 65535 names one of which a rest is sealed: it is known or is not.
+ids.seal = function(set, records, now)
   local day = math.floor(now / DAY)
-  return string.sub(record, 1, 7) .. string.char(math.floor(day / 256) % 256, day % 256) .. string.sub(record, 10)
+  local on = string.char(math.floor(day / 256) % 256, day % 256)
+  for i = 1, #records do
+    local record = ids.find(set, string.sub(records[i], 1, 7))
+    if record or string.sub(records[i], 8, 9) ~= '\255\255' then
+      record = record or records[i]
+      ids.put(set, string.sub(record, 1, 7) .. on .. string.sub(record, 10))
+    end
+  end
 end
 
 -- Records that come one behind the other, as a list.
