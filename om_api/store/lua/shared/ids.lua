@@ -43,7 +43,7 @@ ids.open = function(key, records)
       names[#names + 1] = at
     end
   end
-  for from = 1, set.count > 0 and #names or 0, 1000 do
+  for from = 1, was[1] and #names or 0, 1000 do
     local to = math.min(from + 999, #names)
     local found = redis.call('HMGET', key, unpack(names, from, to))
     for i = from, to do
