@@ -1,0 +1,63 @@
+"""Which raw messages have room in a context: the newest ones, and no tool's result without its call."""
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from om_api.domain.messages import Message
+
+_STEPS = 4  # the room in steps: a cut stays where it is until one more of them is full
+
+
+def first_shown(messages: Sequence[Message], tokens: Sequence[int], room: int | None) -> int:
+    """The index of the oldest message that fits into `room` tokens with all newer ones; None is room for everything.
+
+    The newest message is always shown. A result at the head whose call is left out is left out as well.
+    """
+    if room is None or sum(tokens) <= room or not messages:
+        return 0
+    fitting = sum(total <= room for total in accumulate(reversed(tokens)))
+    last = len(messages) - 1
+    start = min(len(messages) - fitting, last)
+    left_out = {name for message in messages[:start] for name in message.call_ids("tool-call")}
+    while start < last and left_out & messages[start].call_ids("tool-result"):
+        left_out |= messages[start].call_ids("tool-call")
+        start += 1
+    return start
+
+
+def first_turn(messages: Sequence[Message], tokens: Sequence[int], room: int | None) -> int:
+    """The index of the message from which on whole turns fit into `room` tokens: a turn is a user's message and what follows.
+
+    The cut goes on in steps of a quarter of the room, counted from the oldest message: what is shown begins with the same
+    message for many turns, as prompt caches want it. Where whole turns would leave less than a quarter, the oldest of them
+    is cut into, before a message that answers no call made before it. The newest message is always shown.
+    """
+    before = [0, *accumulate(tokens)]
+    if room is None or before[-1] <= room:
+        return 0
+    step = max(1, room // _STEPS)
+    least, most = before[-1] - room, before[-1] - step
+    stepped = -(-least // step) * step
+    able = [place for place in _unparted(messages) if before[place] >= least]
+    some = [place for place in able if before[place] <= most]
+    turns = [place for place in some if messages[place].role == "user"]
+    found = (
+        place
+        for places in (turns, some, able)
+        for much in (stepped, least)
+        for place in places
+        if before[place] >= much
+    )
+    return next(found, len(messages) - 1)
+
+
+def _unparted(messages: Sequence[Message]) -> Iterator[int]:
+    """The places behind the first message where a cut parts no result from its call."""
+    called: dict[str, int] = {}
+    open_at = [0] * (len(messages) + 1)
+    for place, message in enumerate(messages):
+        for call in (called[name] for name in message.call_ids("tool-result") if name in called):
+            open_at[call + 1] += 1
+            open_at[place + 1] -= 1
+        called |= dict.fromkeys(message.call_ids("tool-call"), place)
+    return (place for place, spanning in enumerate(accumulate(open_at[:-1])) if place and not spanning)
