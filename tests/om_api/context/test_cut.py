@@ -98,6 +98,7 @@ def test_whole_turns_are_left_out_the_oldest_first():
     """Eight turns of 400 tokens in a room of 1,600, of which a step is 400."""
     assert shown(TURN * 8, [100] * 32, 1_600) == 16
     assert shown(TURN * 8, [100] * 32, 3_199) == 8
+    assert shown(TURN * 8, [100] * 32, 1_500) == 20  # a step ends within a turn, and before its last message
 
 
 def test_the_cut_stands_still_until_a_step_is_full():

@@ -265,6 +265,13 @@ def test_what_is_raw_of_another_thread_or_older_keeps_no_suggestion_away(store):
     assert closing(store) == ("mend the roof", "ask for nails")
 
 
+def test_of_a_thread_of_which_nothing_was_noted_nothing_is_written(store):
+    noted(store, "c1", 1, spoken=1)
+    activate(store, "c1")
+
+    assert not store.client.exists(store.keys.of("harold").thread("t1"))
+
+
 def test_fields_of_a_thread_that_are_not_ours_are_kept(store):
     store.client.hset(store.keys.of("harold").thread("t1"), "colour", "blue")
     ready(store, "c1", 1, task="mend the roof")
