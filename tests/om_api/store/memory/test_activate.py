@@ -247,6 +247,14 @@ def test_a_suggestion_of_a_chunk_that_is_not_the_newest_of_its_thread_is_not_set
     assert closing(store) == ("mend the roof", "")
 
 
+def test_of_all_that_is_unsealed_the_newest_keeps_a_suggestion_away(store):
+    noted(store, "c1", 5, 6, task="mend the roof", suggested="ask for nails")
+    push(store, 1, 2, 9)
+    activate(store, "c1")
+
+    assert closing(store) == ("mend the roof", "")
+
+
 def test_a_suggestion_is_not_set_of_a_chunk_that_comes_together_with_a_later_one(store):
     noted(store, "c1", 1, task="mend the roof", suggested="ask for nails")
     noted(store, "c2", 2)
