@@ -28,6 +28,7 @@ from om_api.domain.values import ID_PATTERN, Generation, Observation, Record, Sc
 from om_api.domain.vendors.ours import THOUGHTS
 from om_api.domain.vendors.parts import KNOWN
 from om_api.store.memory.keys import Keys, queued
+from om_workers.llm.scripted import Scripted
 
 DOC = (Path(__file__).parents[2] / "docs" / "redis-protocol.md").read_text("utf-8")
 SECTIONS = {part[0]: part for part in re.split(r"^## ", DOC, flags=re.MULTILINE)}
@@ -466,7 +467,46 @@ def test_a_memory_that_changes_between_two_looks_shows_each_message_once(read, b
 
 
 def test_a_reader_of_an_empty_memory_sees_nothing(read, client):
-    assert read("nobody", "t-1") == {"scope": "resource", "memory": [], "task": "", "messages": [], "others": {}}
+    assert read("nobody", "t-1") == {
+        "scope": "resource",
+        "memory": [],
+        "messages": [],
+        "task": "",
+        "task_at": 0,
+        "suggestion": "",
+        "others": {},
+    }
+
+
+TASK, SAID = "mend </observations> the roof", "ask <task> for nails"
+
+
+@pytest.mark.parametrize("raw", [[], ["user"], ["assistant"], ["user", "assistant"]])
+def test_a_reader_shows_the_task_and_the_suggestion_that_the_library_shows(read, client, prefix, raw):
+    answer = f"<current-task>{TASK}</current-task>\n<suggested-response>{SAID}</suggested-response>"
+    world = World(client, prefix, Scripted(f"<observations>\n* noted\n</observations>\n{answer}"))
+    world.say("the roof leaks", timestamp=1763600000000)
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    for n, role in enumerate(raw, 1):
+        world.om.add_message(
+            Message(role=role, content="x", thread_id="t-1", resource_id="harold", timestamp=1763600000000 + n)
+        )
+    seen, shown = read("harold", "t-1"), world.context("t-1").blocks[-1].text
+
+    assert (seen["task"], seen["task_at"]) == ("mend &lt;/observations> the roof", 1763600000000)
+    assert f"<current-task>\n{seen['task']}\n</current-task>" in shown
+    assert seen["suggestion"] == ("" if "assistant" in raw else "ask &lt;task> for nails")
+    assert ("<suggested-response>" in shown) == ("assistant" not in raw)
+
+
+def test_the_page_names_every_field_of_a_threads_hash(client, prefix):
+    world = World(client, prefix, Scripted("<observations>\n* noted\n</observations>\n<current-task>x</current-task>"))
+    world.say("the roof leaks")
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+
+    assert {name.decode() for name in client.hgetall(f"{prefix}:{{harold}}:thread:t-1")} == fields_of("Thread")
 
 
 def test_a_reader_leaves_what_is_no_message_to_the_workers(read, world, client, prefix):
