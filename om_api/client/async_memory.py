@@ -119,7 +119,7 @@ class AsyncObservationalMemory:
         beginning. Nothing is kept twice for being sent twice: repeat a call whose reply was lost. One round trip where the
         history goes on as it ended last.
         """
-        return await self._run(self._core.syncing.sync(placed(messages), resource_id, thread_id))
+        return await self._run(self._core.sync(placed(messages), resource_id, thread_id))
 
     # -- reading ------------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple, TypeAlias
 
-from om_api.domain.identity import Known, Said, chained, compare, record_of, said_by
+from om_api.domain.identity import KnownId, Said, chained, compare, record_of, said_by
 from om_api.domain.messages import Message
 
 _MANY = 2_000  # messages between a common beginning and a common end
@@ -60,7 +60,7 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
 
 def goes_on(kept: Message, message: Message) -> bool:
     """Whether a message begins with what was kept of it."""
-    return compare(Known.of(record_of(kept)), message) is Said.GROWN
+    return compare(KnownId.of(record_of(kept)), message) is Said.GROWN
 
 
 _Block: TypeAlias = tuple[

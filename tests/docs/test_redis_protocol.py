@@ -120,13 +120,17 @@ def built() -> set[str]:
     keys = Keys("P")
     samples = {
         "thread": "<t>",
-        "window": "<n>",
         "generation": "<n>",
         "transfer": "<import>",
         "day": "<day>",
         "resource": "<r>",
     }
-    of = {**dict.fromkeys(("messages", "thread", "sources"), "<t>"), "chunk": "<c>", "sealed": "<c>", "source": "<o>"}
+    of = {
+        **dict.fromkeys(("messages", "thread", "sources", "known"), "<t>"),
+        "chunk": "<c>",
+        "sealed": "<c>",
+        "source": "<o>",
+    }
     of |= {"lock": "<what>", "told": "<what>"}
     names = {
         name: value for name, value in {**vars(keys), **vars(keys.of("<r>"))}.items() if name not in {"base", "prefix"}
@@ -254,6 +258,29 @@ def test_scores_in_any_unit_become_milliseconds(world, run, client, prefix):
     assert raw(client, prefix, "units") == [("s", 1763600000000)] + [
         (name, 1763600000000 + n) for n, name in enumerate(["ms", "us", "ns"], 1)
     ]
+
+
+def test_a_message_that_is_written_again_as_it_grows_is_one(world, run):
+    run(blocks("2", "redis")[2])
+    world.sweep()
+
+    assert [message.content for message in world.context("growing").messages] == ["Your flight is on Friday."]
+    assert world.om.stats("harold").rejected == 0
+
+
+def test_what_a_message_grew_by_after_it_was_observed_is_a_further_message_linked_to_it(world, run):
+    first, hint, *again = blocks("2", "redis")[2].splitlines()
+    run(f"{first}\n{hint}")
+    world.sweep()
+    world.om.force_observe("growing", "harold")
+    world.settle()
+    run("\n".join(again))
+    world.sweep()
+
+    (found,) = world.context("growing").messages
+    assert (found.id, found.content) == ("m-1+1", " is on Friday.")
+    (link,) = (found.metadata or {}).values()
+    assert set(link) | set(found.metadata or {}) <= set(re.findall(r"`(\w+)`", SECTIONS["2"]))
 
 
 def test_what_is_rejected_is_in_the_list_with_its_reason(world, run):
