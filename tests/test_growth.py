@@ -226,6 +226,7 @@ _KEPT = {
     *("core.unsent", "unsent._waiting", "caching._entries", "reader_cache._readers"),
     *("contexts._readers", "contexts._urgent", "contexts._only_read", "writing._last_ms", "reporting.usage"),
     "syncing._last",
+    "message._EMPTY",
     *("context_usage._seen", "context_usage._sums", "context_usage._told"),
     *(
         "tokens._known",
@@ -261,6 +262,8 @@ _PASSING = {
         "importing",
         "judging",
         "receipts",
+        "player",
+        "tool_calls",
         "staging",
         "condensing",
         "choosing",

@@ -261,7 +261,7 @@ def test_scores_in_any_unit_become_milliseconds(world, run, client, prefix):
 
 
 def test_a_message_that_is_written_again_as_it_grows_is_one(world, run):
-    run(blocks("2", "redis")[2])
+    run(blocks("2", "redis")[3])
     world.sweep()
 
     assert [message.content for message in world.context("growing").messages] == ["Your flight is on Friday."]
@@ -269,7 +269,7 @@ def test_a_message_that_is_written_again_as_it_grows_is_one(world, run):
 
 
 def test_what_a_message_grew_by_after_it_was_observed_is_a_further_message_linked_to_it(world, run):
-    first, hint, *again = blocks("2", "redis")[2].splitlines()
+    first, hint, *again = blocks("2", "redis")[3].splitlines()
     run(f"{first}\n{hint}")
     world.sweep()
     world.om.force_observe("growing", "harold")
@@ -284,7 +284,7 @@ def test_what_a_message_grew_by_after_it_was_observed_is_a_further_message_linke
 
 
 def test_what_is_rejected_is_in_the_list_with_its_reason(world, run):
-    *write, look = blocks("2", "redis")[3].splitlines()
+    *write, look = blocks("2", "redis")[4].splitlines()
     run("\n".join(write))
     world.sweep()
 
@@ -312,7 +312,7 @@ def test_same_bytes_again_are_dropped_even_after_they_were_observed(world, run, 
 
 
 def test_a_key_of_the_older_form_is_moved_to_the_resource_its_message_names(world, run, client, prefix):
-    run(blocks("2", "redis")[4])
+    run(blocks("2", "redis")[5])
     world.sweep()
 
     assert raw(client, prefix, "thread-9") == [("m-1", 1763600000000)]
