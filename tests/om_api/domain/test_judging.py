@@ -5,8 +5,8 @@ from itertools import permutations
 import pytest
 
 from om_api.domain.identity import KnownId, record_of
+from om_api.domain.judging import Judgement, RawMember, Verdict
 from om_api.domain.messages import Message
-from om_api.store.memory.judging import Judgement, RawMember, Verdict
 
 AT = 1_763_600_000_000
 
