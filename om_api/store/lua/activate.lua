@@ -108,7 +108,6 @@ for _, chunk in ipairs(picked) do
   if task ~= '' or suggested ~= '' or (of.suggested and tonumber(spoken) >= math.max(of.suggested_at, 1)) then
     local ahead = newest[chunk.thread] ~= chunk.id or of.unsealed >= tonumber(at)
     says.suggested_response, says.suggested_response_at, says.suggested_response_from = ahead and '' or string.sub(suggested, 2), at, from
-    of.suggested, of.suggested_at = says.suggested_response ~= '', tonumber(at)
   end
 end
 for thread, of in pairs(threads) do
