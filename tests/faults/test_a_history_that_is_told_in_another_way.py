@@ -1,4 +1,4 @@
-"""A history that did not only go on was taken for one that did, or was not found again: what it says was kept twice, or not told."""
+"""A history that did not only go on was taken for one that did, or was not found again: its messages were kept twice."""
 
 import pytest
 from world import World
