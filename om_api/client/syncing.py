@@ -13,7 +13,7 @@ from om_api.client.receipts import Changed, ReceiptTally
 from om_api.client.writing import Writer
 from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.history import align, named
+from om_api.domain.history import align, in_place, named
 from om_api.domain.identity import CONTINUES, KnownId, Said, compare, record_of, said_by
 from om_api.domain.messages import Message
 from om_api.domain.values import check_id
@@ -85,7 +85,8 @@ class Syncing:
         if not found.changed:
             kept_of_it = history.cut()
             self._last.put((resource, thread), kept_of_it, _BYTES * len(kept_of_it.ids))
-        return found._replace(ids=("",) * skipped + tuple(history.ids))
+        ids = ("",) * skipped + tuple(history.ids)
+        return found._replace(ids=ids, diverged_at=_diverged_at(ids, found))
 
     def _continued(
         self, talk: Sequence[Message], history: _History, fresh: int, skipped: int, resource: str, thread: str
@@ -125,7 +126,8 @@ class Syncing:
         aligned = align(own, certain, history.said)
         known = yield from recognise(self._keys, resource, thread, aligned.ids)
         sent = [n for n, name in enumerate(aligned.ids) if not _is_known(known.get(name), talk[n])]
-        dated, tally = _dated(talk, sent, there[-1].at if there else 0), ReceiptTally()
+        dated = _dated(in_place(own, aligned.ids, talk), sent, there[-1].at if there else 0)
+        tally = ReceiptTally()
         yield from self._sent(self._ready(dated, aligned.ids, sent, skipped, resource, thread), tally, aligned.ids[-1])
         records = [record_of(message, name=name) for name, message in zip(aligned.ids, talk, strict=True)]
         diverged = None if aligned.diverged_at is None else skipped + aligned.diverged_at
@@ -220,6 +222,13 @@ def _is_enough(length: int, wanted: Collection[str], found: Sequence[Message]) -
 
 def _is_known(known: KnownId | None, message: Message) -> bool:
     return known is not None and compare(known, message) is Said.SAME
+
+
+def _diverged_at(ids: Sequence[str], found: Synced) -> int | None:
+    """Where a history differs first: an edited message, or where it goes on otherwise."""
+    changed = {each.id for each in found.changed}
+    edited = next((n for n, name in enumerate(ids) if name in changed), None)
+    return min((n for n in (edited, found.diverged_at) if n is not None), default=None)
 
 
 def _synced(tally: ReceiptTally, unsent: int) -> Synced:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple, TypeAlias
 
+from msgspec import structs
+
 from om_api.domain.identity import KnownId, Said, chained, compare, record_of, said_by
 from om_api.domain.messages import Message
 
@@ -56,6 +58,19 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
         before = found.get(n) or message.id or chained(before, said[n])
         ids.append(before)
     return Aligned(ids, min(diverged, default=None))
+
+
+def in_place(kept: Sequence[Message], ids: Sequence[str], messages: Sequence[Message]) -> list[Message]:
+    """The messages of a history, of which those without a time that stand before a kept one are dated before that one.
+
+    Else they would be ordered behind it, and the next time their history would not be found as it is.
+    """
+    at, dated, next_at = {message.id: message.at for message in kept}, list(messages), 0
+    for n in reversed(range(len(messages))):
+        next_at = at.get(ids[n], next_at - 1)
+        if ids[n] not in at and next_at > 0 and messages[n].timestamp is None:
+            dated[n] = structs.replace(messages[n], timestamp=next_at)
+    return dated
 
 
 def goes_on(kept: Message, message: Message) -> bool:
