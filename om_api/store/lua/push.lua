@@ -38,7 +38,8 @@ local function continues(group, last)
     end
   end
   last = last or (records[1] and string.sub(records[#records], 1, 7))
-  return not before.head or before.head == last
+  local head = redis.call('HGET', group.known, '^')
+  return not head or head == last
 end
 
 local groups, asked, slot, position, reply = {}, {'*', '*wake', '*key'}, 5, 0, {now, ''}
@@ -52,7 +53,9 @@ for k = 3, #KEYS, 2 do
   for i = 1, n do
     records[i] = ARGV[slot + i * 4 + 2]
   end
-  redis.call('ZCARD', group.messages)
+  if #KEYS > 4 then -- a single set is the first to be written, and refuses by itself
+    redis.call('ZCARD', group.messages)
+  end
   group.set = known.open(group.known, records)
   for i = 1, n do
     local record = records[i]

@@ -25,25 +25,26 @@ end
 
 -- Opens the set under a key, and reads what must be looked at for these records, of which the first 7 bytes are the id.
 function known.open(key, records)
-  local was = redis.call('HMGET', key, '#', '/', '^')
-  local set = {key = key, count = tonumber(was[1]) or 0, of = tonumber(was[2]) or 1, was = tonumber(was[2]), head = was[3], span = 1, held = {}, added = {}, more = {}, changed = {}}
+  local was = redis.call('HMGET', key, '#', '/')
+  local set = {key = key, count = tonumber(was[1]) or 0, of = tonumber(was[2]) or 1, was = tonumber(was[2]), span = 1, held = {}, name = {}, added = {}, more = {}, changed = {}}
   if set.count == 0 then
     set.of = math.max(set.of, math.ceil(#records / FULL))
   end
   spanned(set)
-  local names = {}
+  local asked, names = {}, {}
   for i = 1, #records do
     local at = bucket(set, records[i])
     if not set.held[at] then
       set.held[at] = ''
-      names[#names + 1] = at
+      set.name[at] = string.format('%d', at) -- a number would be written as a float, twice: longer than reading what it names
+      asked[#asked + 1], names[#names + 1] = at, set.name[at]
     end
   end
   for from = 1, set.count > 0 and #names or 0, 1000 do
     local to = math.min(from + 999, #names)
     local found = redis.call('HMGET', key, unpack(names, from, to))
     for i = from, to do
-      set.held[names[i]] = found[i - from + 1] or ''
+      set.held[asked[i]] = found[i - from + 1] or ''
     end
   end
   return set
@@ -109,7 +110,7 @@ function known.save(set, head)
     fields[#fields + 1], fields[#fields + 2] = '^', head
   end
   for at in pairs(set.changed) do
-    fields[#fields + 1] = at
+    fields[#fields + 1] = set.name[at] or at
     fields[#fields + 1] = joined(set, at)
   end
   for from = 1, #fields, 1000 do
