@@ -38,10 +38,11 @@ local function continues(group, last)
     end
   end
   last = last or (records[1] and string.sub(records[#records], 1, 7))
-  if not before.head then -- nothing was accepted, or by an older version or an import, which do not say how a thread ended
+  local head = redis.call('HGET', group.known, '^')
+  if not head then -- nothing was accepted, or by an older version or an import, which do not say how a thread ended
     return before.count == 0
   end
-  return before.head == last
+  return head == last
 end
 
 local groups, asked, slot, position, reply = {}, {'*', '*wake', '*key'}, 5, 0, {now, ''}
@@ -55,7 +56,9 @@ for k = 3, #KEYS, 2 do
   for i = 1, n do
     records[i] = ARGV[slot + i * 4 + 2]
   end
-  redis.call('ZCARD', group.messages)
+  if #KEYS > 4 then -- a single set is the first to be written, and refuses by itself
+    redis.call('ZCARD', group.messages)
+  end
   group.set = ids.open(group.known, records)
   for i = 1, n do
     local record = records[i]

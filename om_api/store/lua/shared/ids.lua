@@ -25,29 +25,30 @@ end
 
 -- Opens the set under a key, and reads what must be looked at for these records, of which the first 7 bytes are the id.
 ids.open = function(key, records)
-  local was = redis.call('HMGET', key, '#', '/', '^')
+  local was = redis.call('HMGET', key, '#', '/')
   local of = tonumber(was[2])
   if of and not (of >= 1 and of < 2 ^ 31) then -- nobody's number makes the loops long
     of = nil
   end
-  local set = {key = key, count = tonumber(was[1]) or 0, of = of or 1, was = of, head = was[3], span = 1, new = 0, held = {}, added = {}, more = {}, changed = {}}
+  local set = {key = key, count = tonumber(was[1]) or 0, of = of or 1, was = of, span = 1, new = 0, held = {}, name = {}, added = {}, more = {}, changed = {}}
   if set.count == 0 then
     set.of = math.max(set.of, math.ceil(#records / FULL))
   end
   spanned(set)
-  local names = {}
+  local asked, names = {}, {}
   for i = 1, #records do
     local at = bucket(set, records[i])
     if not set.held[at] then
       set.held[at] = ''
-      names[#names + 1] = at
+      set.name[at] = string.format('%d', at) -- a number would be written as a float, twice: longer than reading what it names
+      asked[#asked + 1], names[#names + 1] = at, set.name[at]
     end
   end
   for from = 1, was[1] and #names or 0, 1000 do
     local to = math.min(from + 999, #names)
     local found = redis.call('HMGET', key, unpack(names, from, to))
     for i = from, to do
-      set.held[names[i]] = found[i - from + 1] or ''
+      set.held[asked[i]] = found[i - from + 1] or ''
     end
   end
   return set
@@ -115,7 +116,7 @@ ids.save = function(set, head)
     fields[#fields + 1], fields[#fields + 2] = '^', head
   end
   for at in pairs(set.changed) do
-    fields[#fields + 1] = at
+    fields[#fields + 1] = set.name[at] or at
     fields[#fields + 1] = joined(set, at)
   end
   for from = 1, #fields, 1000 do
