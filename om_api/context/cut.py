@@ -1,6 +1,6 @@
 """Which raw messages have room in a context: the newest ones, and no tool's result without its call."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 
 from om_api.domain.messages import Message
@@ -38,7 +38,7 @@ def first_turn(messages: Sequence[Message], tokens: Sequence[int], room: int | N
     step = max(1, room // _STEPS)
     least, most = before[-1] - room, before[-1] - step
     stepped = -(-least // step) * step
-    able = [place for place in _unparted(messages) if before[place] >= least]
+    able = _unparted(messages)
     some = [place for place in able if before[place] <= most]
     turns = [place for place in some if messages[place].role == "user"]
     found = (
@@ -51,8 +51,8 @@ def first_turn(messages: Sequence[Message], tokens: Sequence[int], room: int | N
     return next(found, len(messages) - 1)
 
 
-def _unparted(messages: Sequence[Message]) -> Iterator[int]:
-    """The places behind the first message where a cut parts no result from its call."""
+def _unparted(messages: Sequence[Message]) -> list[int]:
+    """The places where a cut parts no result from its call."""
     called: dict[str, int] = {}
     open_at = [0] * (len(messages) + 1)
     for place, message in enumerate(messages):
@@ -60,4 +60,4 @@ def _unparted(messages: Sequence[Message]) -> Iterator[int]:
             open_at[call + 1] += 1
             open_at[place + 1] -= 1
         called |= dict.fromkeys(message.call_ids("tool-call"), place)
-    return (place for place, spanning in enumerate(accumulate(open_at[:-1])) if place and not spanning)
+    return [place for place, spanning in enumerate(accumulate(open_at[:-1])) if not spanning]
