@@ -33,7 +33,7 @@ def first_turn(messages: Sequence[Message], tokens: Sequence[int], room: int | N
     step = max(1, room // _STEPS)
     least, most = before[-1] - room, before[-1] - step
     stepped = -(-least // step) * step
-    able = [place for place in beginnings(messages)[1:] if before[place] >= least]
+    able = beginnings(messages)
     some = [place for place in able if before[place] <= most]
     turns = [place for place in some if messages[place].role == "user"]
     found = (
