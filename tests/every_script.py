@@ -16,6 +16,7 @@ from scene import (
     filled,
     import_,
     member,
+    message,
     moving,
     observed,
     push,
@@ -27,10 +28,12 @@ from scene import (
 from scene import write_plainly as write
 
 from om_api.domain.api_keys import Role
+from om_api.domain.identity import Known, record_of
+from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.store.driver.scripts import load_all
 from om_api.store.fleet import api_key_records, breaker, spending
+from om_api.store.memory import amend, clear, due, known, model_cooldown, note, quarantine, reading, scope_state
 from om_api.store.memory import chunks as chunks_steps
-from om_api.store.memory import clear, due, model_cooldown, note, quarantine, reading, scope_state
 from om_api.store.memory import reflect as reflect_steps
 
 Held = dict[bytes, tuple[int, bytes]]  # what DUMP says of each key, and for how many ms it stays
@@ -92,6 +95,12 @@ def _of_a_memory(store: Any) -> None:
     store.run(reflect_steps.draft(store.keys, HAROLD, epoch, 1, b"* text", TTL))
     store.run(note.note(store.keys, HAROLD, epoch, note.Decided("{}", "*wake", 900, 1.0)))
     store.run(note.stir(store.keys, HAROLD, "as it is"))
+    other = message(20)
+    other.content = "turn 20 goes on"
+    amending = EncodedMessage(other, encode_message(other))
+    store.run(amend.amend(store.keys, amending, Known.of(record_of(message(20))), len))
+    store.run(known.learn(store.keys, HAROLD, ["t1"], complete=True))
+    store.run(known.tidy(store.keys, HAROLD, ["t1"], TTL))
     store.client.rpush(of.rejected, b'{"kind":"malformed"}')
     store.run(quarantine.trim(store.keys, "harold", 1))
     call(store, "batch", [of.messages("t1")], [2, "ZCARD", of.messages("t1"), 1, "TIME"])

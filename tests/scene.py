@@ -125,11 +125,19 @@ def observed(store: Any, chunk: str, *numbers: int, thread: str = "t1", scope: S
 
 
 def reflecting(
-    store: Any, *chunks: str, scope: Scope = HAROLD, text: str = "* all of it", keep: int = 10, epoch: str = ""
+    store: Any,
+    *chunks: str,
+    scope: Scope = HAROLD,
+    text: str = "* all of it",
+    keep: int = 10,
+    epoch: str = "",
+    patterns: tuple[str, ...] = (),
 ) -> Steps[Outcome]:
     now = record(store, scope)
     replaced = [s for s in store.run(reading.observations(store.keys, scope)) if s.observation.id in chunks]
-    generation = Generation(n=now.generation + 1, text=text, tokens=3, observation_ids=chunks, created_at=AT)
+    generation = Generation(
+        n=now.generation + 1, text=text, tokens=3, observation_ids=chunks, created_at=AT, patterns=patterns
+    )
     return reflect_steps.reflect(store.keys, scope, epoch or now.epoch, generation, replaced, keep, TTL)
 
 

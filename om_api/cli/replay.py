@@ -1,36 +1,33 @@
 """Recorded conversations, read from the formats they are usually kept in."""
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from om_api.domain import chat_messages
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
 from om_api.domain.values import check_id, to_ms
 from om_api.domain.wire import parse_member
 
+_LISTS = ("messages", "contents", "input", "output")  # in a recording, and in what each vendor is asked and answers
 _FIELDS = (("thread_id", "threadId"), ("resource_id", "resourceId"))
 
 
 def read_messages(lines: Iterable[str], *, resource: str | None, thread: str | None) -> Iterator[Message]:
     """Read a recording message by message, in the order it was written.
 
-    A line is a message in our wire format or as OpenAI's chat completions have it, a list of such, or an object with a
-    list of them in `messages`; a file may also be one such list or object over many lines. `thread_id` and
+    A line is a message, content or item in our wire format or as a vendor writes it, a list of such, or an object with a
+    list of them in `messages` (or `contents`, `input`, `output`); a file may also be one such over many lines. `thread_id` and
     `resource_id` of a message win over those of the object around it, and those over the arguments. A message without
-    an id gets one from what was read up to it, so that reading the same file again gives the same ids.
+    an id has none then: a history is known by what it says.
 
     Raises InvalidInputError that names the line (and the place in its list) for whatever cannot be read.
     """
-    seen = hashlib.sha256()
     defaults = {"thread_id": thread, "resource_id": resource}
     for where, document in _documents(lines):
         for place, fields in _flatten(where, document, defaults):
-            seen.update(json.dumps(fields).encode())
             try:
-                yield _message(fields | {"id": fields.get("id") or f"h-{seen.hexdigest()[:32]}"})
+                yield _message(fields)
             except InvalidInputError as error:
                 raise InvalidInputError(f"{place}: {error}") from None
 
@@ -75,10 +72,18 @@ def _flatten(where: str, document: Any, around: dict[str, Any]) -> Iterator[tupl
         raise InvalidInputError(f"{where}: a message is a JSON object, not {str(document)[:40]!r}")
     else:
         around = around | _named(document)
-        if isinstance(document.get("messages"), list):
-            yield from _flatten(where, document["messages"], around)
+        if (held := _held(document)) is not None:
+            yield from _flatten(where, held, around)
         else:
             yield where, document | around
+
+
+def _held(document: dict[str, Any]) -> list[Any] | None:
+    """The messages in an object around them, whatever its vendor calls them; None in a message itself."""
+    if document.get("role"):
+        return None
+    names = _LISTS if document.get("type") is None else _LISTS[:1]
+    return next((document[name] for name in names if isinstance(document.get(name), list)), None)
 
 
 def _named(fields: dict[str, Any]) -> dict[str, Any]:
@@ -93,7 +98,10 @@ def _message(fields: dict[str, Any]) -> Message:
     at = to_ms(written)
     if written is not None and at is None:
         raise InvalidInputError(f"timestamp {str(written)[:40]!r} is neither ISO 8601 nor Unix time")
-    return parse_member(json.dumps(chat_messages.to_wire(fields)).encode(), thread, resource, at or 0)
+    message = parse_member(json.dumps(fields).encode(), thread, resource, at or 0)
+    if not fields.get("id"):
+        message.id = ""
+    return message
 
 
 def _id(fields: dict[str, Any], name: str) -> str:

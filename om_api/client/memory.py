@@ -15,6 +15,7 @@ from om_api.domain import tokens
 from om_api.domain.events import Event, Told, Wanted
 from om_api.domain.messages import Message
 from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState
+from om_api.domain.wire import Given, placed
 from om_api.settings import Settings, load_settings
 from om_api.store.audit.invariants import Breach
 from om_api.store.audit.verify import Verified, examine, verify
@@ -79,12 +80,24 @@ class ObservationalMemory:
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def add_message(self, message: Message, *, replace: bool = False) -> Receipt:
+    def add_message(
+        self, message: Given, *, thread_id: str | None = None, resource_id: str | None = None, replace: bool = False
+    ) -> Receipt:
         """Keep one message; adding one whose id is known adds nothing and says so. See `add_messages`."""
-        return self.add_messages([message], replace=replace)
+        return self.add_messages([message], thread_id=thread_id, resource_id=resource_id, replace=replace)
 
-    def add_messages(self, messages: Iterable[Message], *, replace: bool = False) -> Receipt:
+    def add_messages(
+        self,
+        messages: Iterable[Given],
+        *,
+        thread_id: str | None = None,
+        resource_id: str | None = None,
+        replace: bool = False,
+    ) -> Receipt:
         """Keep messages of any threads and resources; one round trip for each resource's 500.
+
+        A message is a Message, or what OpenAI, Anthropic or Gemini takes or gives: a dict, or the object of an SDK.
+        `thread_id` and `resource_id` are of those that do not say their own.
 
         An id is known while anything of its message is kept: raw, sealed, or behind an observation. What comes again under
         it and says more than was kept has grown: the rest is kept too. What says something else is `changed`, and nothing
@@ -93,17 +106,18 @@ class ObservationalMemory:
         All are checked before the first is sent: one that cannot be accepted raises InvalidInputError, which says which
         (`messages[7]: message m-7: …`) and why, and none is added. Each 500 of a resource are added together or not at all.
         """
-        return self._run(self._core.add(messages, replace=replace))
+        return self._run(self._core.add(placed(messages, thread_id, resource_id), replace=replace))
 
-    def sync(self, messages: Iterable[Message], resource_id: str, thread_id: str) -> Synced:
+    def sync(self, messages: Iterable[Given], resource_id: str, thread_id: str) -> Synced:
         """Add what is new of a thread's whole history, as a client holds it, oldest first, with ids or without.
 
-        A message without an id is known by what it says and what precedes it, so "ok" said twice is two messages. What was
-        edited changes nothing and is told as `changed`; where the history goes on otherwise than what is kept, what is new is
-        added, and `diverged_at` says from which message on. A history may have lost its beginning. Nothing is sent twice for
-        being said twice: repeat a call whose reply was lost. One round trip where the history goes on as it ended last.
+        A message is given as in `add_messages`. One without an id is known by what it says and what precedes it, so "ok" said
+        twice is two messages. What was edited changes nothing and is told as `changed`; where the history goes on otherwise
+        than what is kept, what is new is added, and `diverged_at` says from which message on. A history may have lost its
+        beginning. Nothing is kept twice for being sent twice: repeat a call whose reply was lost. One round trip where the
+        history goes on as it ended last.
         """
-        return self._run(self._core.syncing.sync(messages, resource_id, thread_id))
+        return self._run(self._core.syncing.sync(placed(messages), resource_id, thread_id))
 
     # -- reading ------------------------------------------------------------------------------------------------------
 

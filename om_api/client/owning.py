@@ -41,10 +41,11 @@ class Owner:
         """Remove one observation with the messages behind it; what a reflection holds of it already stays."""
         check_id(observation, "observation")
         for scope in (yield from self._scopes.every(resource)):
-            stored = yield from reading.observations(self._keys, scope)
+            # at one instant: in the memory that a move makes, another observation may have this one's seq
+            beside = reading.observations(self._keys, scope)
+            state, stored = yield from scope_state.look_beside(self._keys, scope, beside)
             if found := next((each for each in stored if each.observation.id == observation), None):
-                record = (yield from scope_state.look(self._keys, scope)).record
-                return (yield from forget(self._keys, scope, record.epoch, found))
+                return (yield from forget(self._keys, scope, state.record.epoch, found))
         raise InvalidInputError(
             f"{resource} has no observation {observation}: a reflection replaced it, or it never was"
         )

@@ -1,8 +1,9 @@
 """A client's whole history, as it sends it again each turn: what is new is added, what is known is recognised."""
 
+import time
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
-from itertools import takewhile
+from itertools import count, takewhile
 from typing import NamedTuple
 
 from msgspec import structs
@@ -26,6 +27,8 @@ from om_api.store.memory.push import BATCH, NO_HISTORY, WHATEVER
 _LIKELY_NEW = 16  # messages at a history's end that are sent at once, while nothing is remembered of it
 _REMEMBERED = 256  # histories
 _LONGEST = 2_000  # messages of one that are remembered
+_BYTES = 300  # that one of them takes, about
+_MOST_BYTES = 32 * 2**20
 _MOST_READ = 20_000  # messages
 
 
@@ -46,15 +49,17 @@ class Synced(NamedTuple):
 
 
 class _History(NamedTuple):
-    """A history's messages: what each says, with its own id, the id it is kept under, and its record."""
+    """A history's messages: what each says, with its own id, the id it is kept under, and its record; `whole` if all of them."""
 
     said: list[bytes]
     ids: list[str]
     records: list[bytes]
+    whole: bool = True
 
     def cut(self) -> "_History":
         """Its last messages."""
-        return _History(self.said[-_LONGEST:], self.ids[-_LONGEST:], self.records[-_LONGEST:])
+        some = slice(-_LONGEST, None)
+        return _History(self.said[some], self.ids[some], self.records[some], len(self.said) <= _LONGEST)
 
 
 class Syncing:
@@ -62,13 +67,13 @@ class Syncing:
 
     def __init__(self, keys: Keys, scopes: Scopes, writer: Writer) -> None:
         self._keys, self._scopes, self._writer = keys, scopes, writer
-        self._last: LRU[tuple[str, str], _History] = LRU(_REMEMBERED)
+        self._last: LRU[tuple[str, str], _History] = LRU(_REMEMBERED, _MOST_BYTES)
 
     def sync(self, messages: Iterable[Message], resource: str, thread: str) -> Steps[Synced]:
         """Add what is new of a thread's whole history, oldest first: in one round trip where it goes on as it ended last."""
         check_id(resource, "resource_id")
         check_id(thread, "thread_id")
-        given = [_placed(n, message, resource, thread) for n, message in enumerate(messages)]
+        given = _given(messages, resource, thread)
         skipped = len([*takewhile(lambda message: message.role == "system", given)])
         talk = given[skipped:]
         if not talk:
@@ -78,13 +83,14 @@ class Syncing:
         if found is None:
             history, found = yield from self._compared(talk, history, skipped, resource, thread)
         if not found.changed:
-            self._last.put((resource, thread), history.cut())
+            kept_of_it = history.cut()
+            self._last.put((resource, thread), kept_of_it, _BYTES * len(kept_of_it.ids))
         return found._replace(ids=("",) * skipped + tuple(history.ids))
 
     def _continued(
         self, talk: Sequence[Message], history: _History, fresh: int, skipped: int, resource: str, thread: str
     ) -> Steps[Synced | None]:
-        """Send what is probably new, if all before it is known; None where it is not, or the last history ended elsewhere."""
+        """Send what is probably new, if all before it is known; None where it is not, or the thread went on otherwise."""
         sent = range(fresh, len(talk))
         if len(sent) > BATCH:
             return None
@@ -107,6 +113,8 @@ class Syncing:
     ) -> Steps[tuple[_History, Synced]]:
         """Find the history among what is kept, and send what is not there as it says."""
         known = yield from recognise(self._keys, resource, thread, history.ids)
+        if all(_is_known(known.get(name), message) for name, message in zip(history.ids, talk, strict=True)):
+            return history, Synced((), 0, len(talk))
         certain = [
             structs.replace(message, id=name) if name in known else message
             for name, message in zip(history.ids, talk, strict=True)
@@ -117,8 +125,8 @@ class Syncing:
         aligned = align(own, certain, history.said)
         known = yield from recognise(self._keys, resource, thread, aligned.ids)
         sent = [n for n, name in enumerate(aligned.ids) if not _is_known(known.get(name), talk[n])]
-        tally = Tally()
-        yield from self._sent(self._ready(talk, aligned.ids, sent, skipped, resource, thread), tally, aligned.ids[-1])
+        dated, tally = _dated(talk, sent, there[-1].at if there else 0), Tally()
+        yield from self._sent(self._ready(dated, aligned.ids, sent, skipped, resource, thread), tally, aligned.ids[-1])
         records = [record_of(message, name=name) for name, message in zip(aligned.ids, talk, strict=True)]
         diverged = None if aligned.diverged_at is None else skipped + aligned.diverged_at
         found = _synced(tally, len(talk) - len(sent))._replace(diverged_at=diverged)
@@ -135,37 +143,72 @@ class Syncing:
             yield from self._writer.amend(pushed, tally)
 
 
-def _placed(n: int, message: Message, resource: str, thread: str) -> Message:
+def _given(messages: Iterable[Message], resource: str, thread: str) -> list[Message]:
+    given: list[Message] = []
+    try:
+        for message in messages:
+            given.append(_placed(message, resource, thread))  # noqa: PERF401  how far we came is told
+    except InvalidInputError as error:
+        raise InvalidInputError(f"messages[{len(given)}]: {error}; nothing was kept") from error
+    return given
+
+
+def _placed(message: Message, resource: str, thread: str) -> Message:
     if not isinstance(message, Message):
-        raise InvalidInputError(f"messages[{n}]: it must be a Message, not {type(message).__name__}; nothing was kept")
+        raise InvalidInputError(f"it must be a Message, not {type(message).__name__}")
     if message.thread_id not in {"", thread} or message.resource_id not in {"", resource}:
         whose = f"{message.resource_id}'s thread {message.thread_id}"
-        text = f"messages[{n}]: it is of {whose}, the history is of {resource}'s thread {thread}; nothing was kept"
-        raise InvalidInputError(text)
+        raise InvalidInputError(f"it is of {whose}, the history is of {resource}'s thread {thread}")
     return message
 
 
 def _guessed(talk: Sequence[Message], last: _History | None) -> tuple[_History, int]:
     """A history with the ids that its messages should have, and the position of the first that is probably new."""
     said = [said_by(message) + message.id.encode() for message in talk]
-    start = _overlap(last.said, said) if last else None
-    if last is None or start is None:
-        ids, records, fresh = named(talk, said), list[bytes](), max(0, len(talk) - _LIKELY_NEW)
-    else:
-        ids, records = last.ids[start:], last.records[start:]
-        fresh = len(ids)
-        ids = ids + named(talk[fresh:], said[fresh:], ids[-1])
-    records = records + [
-        record_of(message, name=name) for message, name in zip(talk[len(records) :], ids[len(records) :], strict=True)
-    ]
+    ids, records, fresh = _remembered(talk, said, last)
+    ids = ids + named(talk[len(ids) :], said[len(ids) :], ids[-1] if ids else "")
+    rest = zip(talk[len(records) :], ids[len(records) :], strict=True)
+    records = records + [record_of(message, name=name) for message, name in rest]
     return _History(said, ids, records), min(fresh, len(talk) - 1)
+
+
+def _remembered(
+    talk: Sequence[Message], said: Sequence[bytes], last: _History | None
+) -> tuple[list[str], list[bytes], int]:
+    """The ids and records that are remembered of a history's beginning, and the position of the first that is probably new.
+
+    It may have lost its beginning. Where it says the same over and over, only ids tell how much of it is known then.
+    """
+    nothing = list[str](), list[bytes](), max(0, len(talk) - _LIKELY_NEW)
+    if last is None:
+        return nothing
+    if last.whole and last.said == list(said[: len(last.said)]):
+        return last.ids, last.records, len(last.ids)
+    ids = named(talk, said)
+    if last.ids[-1] in ids:
+        return ids, [], ids.index(last.ids[-1]) + 1
+    lost = last.whole and last.said[0] != said[0]
+    start = _overlap(last.said, said) if lost else None
+    return nothing if start is None else (last.ids[start:], last.records[start:], len(last.ids) - start)
+
+
+def _dated(talk: Sequence[Message], sent: Sequence[int], last_ms: int) -> list[Message]:
+    """A talk of which those that are sent and have no time end now, a ms apart, behind what is kept: in the order they were said.
+
+    Dated ahead of now, they would stand behind what another client adds right after them.
+    """
+    dated, now = list(talk), int(time.time() * 1000)
+    for n, at in zip(sent, count(max(last_ms + 1, now - len(sent) + 1)), strict=False):
+        if talk[n].timestamp is None:
+            dated[n] = structs.replace(talk[n], timestamp=at)
+    return dated
 
 
 def _overlap(before: Sequence[bytes], now: Sequence[bytes]) -> int | None:
     """Where a history begins in what it was: all of that, from there on, is its beginning. None: nowhere, or hardly."""
-    for start, said in enumerate(before):
+    for start, said in enumerate(before[:-1]):
         if said == now[0] and list(before[start:]) == list(now[: len(before) - start]):
-            return start if start == 0 or len(before) - start > 1 else None
+            return start
     return None
 
 

@@ -59,7 +59,9 @@ class Writer:
 
     def _acceptable(self, message: Message, writable: set[str]) -> EncodedMessage:
         if not isinstance(message, Message):
-            raise InvalidInputError(f"it must be a Message, not {type(message).__name__}")
+            raise InvalidInputError(
+                f"it must be a Message, not {type(message).__name__}; a dict or an SDK's object will do"
+            )
         try:
             ready = self.prepare(message)
         except RecursionError:

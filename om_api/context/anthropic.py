@@ -6,7 +6,9 @@ from om_api.context.alternation import Speech, Wire, alternating, inline_image, 
 from om_api.context.parts import arguments, part_text, result_text
 from om_api.context.turns import Turn, wire_id, wire_name
 from om_api.context.view import Block
+from om_api.domain.tags import escape
 
+_THOUGHTS = {"thinking": ("thinking", "signature"), "redacted_thinking": ("data", "data")}
 _IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 
@@ -50,7 +52,19 @@ def _parts(turn: Turn) -> list[Wire]:
     if turn.role == "system":
         return [_text(reminder(turn.text))]
     said = [_said(part, turn.role) for part in turn.parts]
-    return [*said, *map(_call, turn.calls), *map(_result, turn.results)]
+    thoughts = [_thought(part) for part in turn.thoughts if _is_anthropics(part)]
+    return [*thoughts, *said, *map(_call, turn.calls), *map(_result, turn.results)]
+
+
+def _is_anthropics(part: Wire) -> bool:
+    """Whether a thought may go back: signed, and word for word as it was; without the tags it might close it is not."""
+    said, mark = _THOUGHTS.get(part["type"], ("", ""))
+    words, signed = part.get(said), part.get(mark)
+    return isinstance(words, str) and isinstance(signed, str) and bool(signed) and escape(words) == words
+
+
+def _thought(part: Wire) -> Wire:
+    return {"type": part["type"], **{name: part[name] for name in _THOUGHTS[part["type"]]}}
 
 
 def _said(part: Wire, role: str) -> Wire:

@@ -10,6 +10,7 @@ import msgspec
 from om_api.context.anthropic import anthropic_request
 from om_api.context.gemini import gemini_request
 from om_api.context.openai import openai_messages
+from om_api.context.openai_responses import openai_items
 from om_api.context.turns import Turn
 from om_api.context.view import Block
 from om_api.domain.messages import Message
@@ -63,6 +64,10 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The `messages` of a chat request to OpenAI or anyone compatible."""
         return openai_messages(self.made.framing, self._turns, self.made.system())
 
+    def as_openai_responses(self) -> list[dict[str, Any]]:
+        """The `input` of a request to OpenAI's Responses API."""
+        return openai_items(self.made.framing, self._turns, self.made.system())
+
     def as_anthropic(self) -> dict[str, Any]:
         """The `system` and `messages` of a request to Anthropic, with cache breakpoints."""
         return anthropic_request(self.blocks, self._turns)
@@ -83,6 +88,7 @@ def _own(message: Message) -> Message:
 FORMS: dict[str, Callable[[Context], Any]] = {
     "text": lambda found: found.text,
     "openai": Context.as_openai,
+    "openai_responses": Context.as_openai_responses,
     "anthropic": Context.as_anthropic,
     "gemini": Context.as_gemini,
     "blocks": lambda found: [{**msgspec.structs.asdict(block), "hash": block.hash} for block in found.blocks],

@@ -1,11 +1,15 @@
 """A context as the system instruction and contents of a Gemini request."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from om_api.context.alternation import Speech, Wire, alternating, inline_image, reminder
 from om_api.context.parts import arguments, part_text, result_object
 from om_api.context.turns import Turn, wire_name
 from om_api.context.view import Block
+
+_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_UNSIGNED = "skip_thought_signature_validator"  # for calls of other models; Gemini 3 refuses a call that has none
 
 
 def gemini_request(blocks: Sequence[Block], turns: Iterable[Turn]) -> Wire:
@@ -23,7 +27,7 @@ def _text(text: str) -> Wire:
 def _parts(turn: Turn) -> list[Wire]:
     if turn.role == "system":
         return [_text(reminder(turn.text))]
-    return [*map(_said, turn.parts), *map(_call, turn.calls), *map(_result, turn.results)]
+    return [*map(_said, turn.parts), *_calls(turn.calls), *map(_result, turn.results)]
 
 
 def _said(part: Wire) -> Wire:
@@ -37,6 +41,21 @@ def _image(url: str, mime: str) -> Wire | None:
         return {"inlineData": {"mimeType": inline[0], "data": inline[1]}}
     named = mime and url.startswith(("https://", "gs://"))
     return {"fileData": {"mimeType": mime, "fileUri": url}} if named else None
+
+
+def _calls(calls: Sequence[Wire]) -> list[Wire]:
+    """The calls of a turn, the first of them signed: with Gemini's own words for it if no other has a signature of Gemini's."""
+    signed = [_signature(part) for part in calls]
+    marks = signed if any(signed) else [_UNSIGNED, *signed[1:]]
+    return [
+        {**_call(part), **({"thoughtSignature": mark} if mark else {})}
+        for part, mark in zip(calls, marks, strict=False)
+    ]
+
+
+def _signature(part: Wire) -> str:
+    given = part.get("thought_signature")
+    return given if isinstance(given, str) and _BASE64.fullmatch(given) else ""
 
 
 def _call(part: Wire) -> Wire:

@@ -7,6 +7,7 @@ from om_api.context.turns import Turn
 from om_api.context.view import Block
 
 Wire = dict[str, Any]
+_DETAILS = ("auto", "low", "high")
 
 
 def openai_messages(blocks: Sequence[Block], turns: Iterable[Turn], system: str) -> list[Wire]:
@@ -52,4 +53,9 @@ def _result(name: str, text: str, failed: bool) -> Wire:  # noqa: FBT001 - as an
 def _part(part: Wire) -> Wire:
     if part["type"] == "text":
         return {"type": "text", "text": part["text"]}
-    return {"type": "image_url", "image_url": {"url": str(part["url"])}}
+    return {"type": "image_url", "image_url": {"url": str(part["url"]), **detail(part)}}
+
+
+def detail(part: Wire) -> Wire:
+    """In how much detail an image is to be looked at, where its writer said so."""
+    return {"detail": part["detail"]} if part.get("detail") in _DETAILS else {}

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from om_api.domain.folding import folded, in_brackets
+from om_api.domain.folding import folded, in_brackets, placeholder
 from om_api.domain.media import LEAST, named
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
@@ -25,7 +25,7 @@ def part_text(part: Mapping[str, Any]) -> str:
     """One part as escaped text."""
     if part["type"] == "text":
         return escape(part["text"])
-    return escape(_BRACKETS.get(part["type"], _attachment)(part))
+    return escape(_BRACKETS.get(part["type"], placeholder)(part))
 
 
 def _call(part: Mapping[str, Any]) -> str:
@@ -48,7 +48,7 @@ def _attachment(part: Mapping[str, Any]) -> str:
     return f"[{' '.join(filter(None, said))}]"
 
 
-_BRACKETS = {"tool-call": _call, "tool-result": _result}
+_BRACKETS = {"tool-call": _call, "tool-result": _result, "image": _attachment, "file": _attachment}
 
 
 def arguments(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from om_api.domain.caching import Memoized
 from om_api.domain.message_tokens import Count, count_message
 from om_api.domain.messages import Message
 from om_api.domain.snapshot import Snapshot
+from om_api.domain.tool_calls import whole_from
 from om_api.domain.values import Generation, Stored
 
 
@@ -91,18 +92,12 @@ def build(
 def first_shown(messages: Sequence[Message], tokens: Sequence[int], room: int | None) -> int:
     """The index of the oldest message that fits into `room` tokens with all newer ones; None is room for everything.
 
-    The newest message is always shown. A result at the head whose call is left out is left out as well.
+    The newest message is always shown, and no call is parted from its result: see `whole_from`.
     """
     if room is None or sum(tokens) <= room or not messages:
         return 0
     fitting = sum(total <= room for total in accumulate(reversed(tokens)))
-    last = len(messages) - 1
-    start = min(len(messages) - fitting, last)
-    left_out = {name for message in messages[:start] for name in message.call_ids("tool-call")}
-    while start < last and left_out & messages[start].call_ids("tool-result"):
-        left_out |= messages[start].call_ids("tool-call")
-        start += 1
-    return start
+    return whole_from(messages, min(len(messages) - fitting, len(messages) - 1))
 
 
 class _MessageBlocks:

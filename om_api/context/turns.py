@@ -13,6 +13,8 @@ import msgspec
 from om_api.context.parts import Part, arguments, part_text, result_text
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
+from om_api.domain.tool_calls import call_id, matched
+from om_api.domain.vendors.ours import THOUGHTS
 
 _WIRE_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
@@ -40,12 +42,14 @@ class Turn(msgspec.Struct, dict=True):
 
     `parts` are texts (escaped, never blank) and, in role user, images with a url. `calls` (role assistant) and
     `results` (role tool) match one to one: the turn after one with calls holds their results and nothing else.
+    `thoughts` are what came with the calls, as it was written: some providers want it back, no other may have it.
     """
 
     role: str
     parts: list[Part] = []
     calls: list[Part] = []
     results: list[Part] = []
+    thoughts: list[Part] = []
 
     @property
     def text(self) -> str:
@@ -103,12 +107,12 @@ class Turns:
 
 def _arranged(messages: Sequence[Message]) -> list[Turn]:
     made: list[Turn] = []
-    pairs: dict[str, tuple[Part, Part]] = {}
+    pairs: list[tuple[Part, Part]] = []
     runs = [(lane, list(run)) for lane, run in groupby(_pieces(messages), key=lambda piece: piece.lane)]
     for (lane, run), (following, answers) in pairwise([*runs, ("", [])]):
         if lane == "result":
             made += _results(run, pairs)
-        pairs = _pairs(run, answers) if (lane, following) == ("assistant", "result") else {}
+        pairs = _pairs(run, answers) if (lane, following) == ("assistant", "result") else []
         if lane != "result":
             made += _calls(run, pairs) if pairs else _said(lane, run)
     return made
@@ -143,8 +147,8 @@ def _told_apart(made: list[Turn], used: set[str]) -> list[Turn]:
     """Give each call an id that is not used yet, and its result the same: agents may count their calls anew in every turn."""
     for place, turn in enumerate(made):
         if turn.calls:
-            names = [_unused(str(call["tool_call_id"]), used) for call in turn.calls]
-            made[place] = Turn(turn.role, turn.parts, _renamed(turn.calls, names))
+            names = [_unused(call_id(call) or f"call_{wire_name(call)}", used) for call in turn.calls]
+            made[place] = Turn(turn.role, turn.parts, _renamed(turn.calls, names), thoughts=turn.thoughts)
             made[place + 1] = Turn("tool", results=_renamed(made[place + 1].results, names))
     return made
 
@@ -164,7 +168,9 @@ def _renamed(parts: list[Part], names: list[str]) -> list[Part]:
 
 def _pieces(messages: Sequence[Message]) -> Iterator[_Piece]:
     for index, message in enumerate(messages):
-        pieces = [_Piece(_lane(message.role, part), index, part) for part in message.parts if not _blank(part)]
+        calling = message.role == "assistant" and any(part["type"] == "tool-call" for part in message.parts)
+        shown = (part for part in message.parts if not _blank(part) and (calling or part["type"] not in THOUGHTS))
+        pieces = [_Piece(_lane(message.role, part), index, part) for part in shown]
         if message.role != "assistant":  # what answers a call has to come before what is said besides
             pieces.sort(key=lambda piece: piece.lane != "result")
         yield from pieces
@@ -180,30 +186,25 @@ def _lane(role: str, part: Part) -> str:
     return "user" if role == "tool" else role
 
 
-def _pairs(calls: list[_Piece], results: list[_Piece]) -> dict[str, tuple[Part, Part]]:
-    """Calls and their results by id, in the order of the calls; of several with one id the first."""
-    called, answered = _by_id(calls, "tool-call"), _by_id(results, "tool-result")
-    return {name: (call, answered[name]) for name, call in called.items() if name in answered}
+def _pairs(calls: list[_Piece], results: list[_Piece]) -> list[tuple[Part, Part]]:
+    return matched(_of("tool-call", calls), _of("tool-result", results))
 
 
-def _by_id(run: Iterable[_Piece], kind: str) -> dict[str, Part]:
-    found: dict[str, Part] = {}
-    for piece in run:
-        if piece.part["type"] == kind and piece.part.get("tool_call_id"):
-            found.setdefault(str(piece.part["tool_call_id"]), piece.part)
-    return found
+def _of(kind: str, run: list[_Piece]) -> list[Part]:
+    return [piece.part for piece in run if piece.part["type"] == kind]
 
 
-def _calls(run: list[_Piece], pairs: Mapping[str, tuple[Part, Part]]) -> list[Turn]:
-    calls = [call for call, _ in pairs.values()]
+def _calls(run: list[_Piece], pairs: Sequence[tuple[Part, Part]]) -> list[Turn]:
+    calls = [call for call, _ in pairs]
     rest = [piece.part for piece in run if not _among(piece.part, calls)]
-    return [Turn("assistant", _sayable("assistant", rest), calls)]
+    thoughts = [part for part in rest if part["type"] in THOUGHTS]
+    return [Turn("assistant", _sayable("assistant", rest), calls, thoughts=thoughts)]
 
 
-def _results(run: list[_Piece], pairs: Mapping[str, tuple[Part, Part]]) -> list[Turn]:
-    results = [result for _, result in pairs.values()]
+def _results(run: list[_Piece], pairs: Sequence[tuple[Part, Part]]) -> list[Turn]:
+    results = [result for _, result in pairs]
     rest = [_as_result(piece.part) for piece in run if not _among(piece.part, results)]
-    named = [{**result, "name": call.get("name")} for call, result in pairs.values()]
+    named = [{**result, "name": call.get("name")} for call, result in pairs]
     answers = [Turn("tool", results=named)] if named else []
     return answers + ([Turn("user", _sayable("user", rest))] if rest else [])
 
@@ -224,7 +225,8 @@ def _said(lane: str, run: list[_Piece]) -> list[Turn]:
 def _sayable(role: str, parts: Iterable[Part]) -> list[Part]:
     """Images as they are and texts in one, escaped as a whole: a tag may be split between two parts."""
     made: list[Part] = []
-    for shown, group in groupby(parts, key=lambda part: _shown(role, part)):
+    said = (part for part in parts if part["type"] not in THOUGHTS)
+    for shown, group in groupby(said, key=lambda part: _shown(role, part)):
         run = list(group)
         made += run if shown else [_text(run)]
     return made

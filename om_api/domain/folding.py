@@ -1,5 +1,8 @@
 """What others said, inside a text of ours: none of its lines begins a turn there, and none of its names ends a line."""
 
+from collections.abc import Mapping
+from typing import Any
+
 LONGEST_NAME = 120
 _ROUND = str.maketrans("[]", "()")
 
@@ -21,3 +24,8 @@ def one_line(name: object) -> str:
 def in_brackets(name: object) -> str:
     """Return a name as it may stand in square brackets of ours: on one line, its own brackets round, so that none ends them."""
     return one_line(name).translate(_ROUND)
+
+
+def placeholder(part: Mapping[str, Any]) -> str:
+    """What stands for a part that we cannot show: its type in brackets, `[server_tool_use]`."""
+    return f"[{in_brackets(part['type']) or 'unknown'}]"

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from om_api.domain.identity import Known, Said, chained, compare, record_of, said_by
 from om_api.domain.messages import Message
+
+_MANY = 2_000  # messages between a common beginning and a common end
 
 
 class Aligned(NamedTuple):
@@ -34,7 +36,7 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
     own = [message.id if message.id in certain else said_by(message) for message in kept]
     there = {message.id for message in kept}
     theirs = [message.id if message.id in there else says for message, says in zip(messages, said, strict=True)]
-    blocks = SequenceMatcher(None, own, theirs, autojunk=False).get_opcodes()
+    blocks = _compared(own, theirs)
     found: dict[int, str] = {}
     diverged: list[int] = []
     for n, (word, i, i_end, j, j_end) in enumerate(blocks):
@@ -59,3 +61,38 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
 def goes_on(kept: Message, message: Message) -> bool:
     """Whether a message begins with what was kept of it."""
     return compare(Known.of(record_of(kept)), message) is Said.GROWN
+
+
+_Block: TypeAlias = tuple[
+    str, int, int, int, int
+]  # as SequenceMatcher says it: what, from where to where in each of two lists
+
+
+def _compared(own: Sequence[str | bytes], theirs: Sequence[str | bytes]) -> list[_Block]:
+    """What makes one list of the other. What has the same id is the same; what is between goes by what it says."""
+    places = {name: n for n, name in enumerate(own) if isinstance(name, str)}
+    blocks, i, j = list[_Block](), 0, 0
+    for n, name in enumerate(theirs):
+        at = places.get(name, -1) if isinstance(name, str) else -1
+        if at >= i:
+            blocks += _differences(own[i:at], theirs[j:n], i, j)
+            blocks.append(("equal", at, at + 1, n, n + 1))
+            i, j = at + 1, n + 1
+    return blocks + _differences(own[i:], theirs[j:], i, j)
+
+
+def _differences(own: Sequence[str | bytes], theirs: Sequence[str | bytes], i: int, j: int) -> list[_Block]:
+    """What makes one part of a list of the other, which begin at i and j.
+
+    The time of SequenceMatcher grows with the square of what is said over and over: it is not asked for a common beginning
+    and end, and where much lies between, what is said often is found by its neighbours alone.
+    """
+    most = min(len(own), len(theirs))
+    start = next((n for n in range(most) if own[n] != theirs[n]), most)
+    end = next((n for n in range(most - start) if own[-1 - n] != theirs[-1 - n]), most - start)
+    between = own[start : len(own) - end], theirs[start : len(theirs) - end]
+    found = SequenceMatcher(None, *between, autojunk=max(map(len, between)) > _MANY).get_opcodes()
+    blocks = [("equal", 0, start, 0, start)] if start else []
+    blocks += [(word, a + start, a_end + start, b + start, b_end + start) for word, a, a_end, b, b_end in found]
+    blocks += [("equal", len(own) - end, len(own), len(theirs) - end, len(theirs))] if end else []
+    return [(word, i + a, i + a_end, j + b, j + b_end) for word, a, a_end, b, b_end in blocks]

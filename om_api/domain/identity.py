@@ -14,8 +14,11 @@ import msgspec
 from om_api.domain.messages import Message
 from om_api.domain.values import is_id
 
-CONTINUES = "continues"  # in the metadata of a further message: of which one it is the rest, and behind how many bytes
+CONTINUES = (
+    "continues"  # in the metadata of a further message: of which one it is the rest, behind how many bytes of how many
+)
 _RAW = b"\0\0"
+GOES_ON = 2**16 - 1  # the day of a sealed message of which a rest is raw: it is never over
 _LONGEST = 2**24 - 1
 _encoder = msgspec.json.Encoder(order="sorted")
 
@@ -31,6 +34,8 @@ class Said(StrEnum):
 
 class Known(NamedTuple):
     """What is known of an id: the day its message was sealed on (0: it is raw), how long its content is, a check sum of it.
+
+    Of one that grew after it was sealed the day is that of its last rest.
 
     `record` is all of that as the store keeps it, in 16 bytes: 7 of the id's hash, 2 of the day, 3 of the length, 4 of the sum.
     """
@@ -49,6 +54,10 @@ class Known(NamedTuple):
     def grown(self, message: Message) -> "Known":
         """The same of a message that says more by now."""
         return Known.of(self.record[:9] + record_of(message)[9:])
+
+    def gone_on(self, message: Message) -> "Known":
+        """The same of a sealed message whose rest is raw: it is known as long as that is kept."""
+        return Known.of(record_of(message, GOES_ON))
 
 
 def mark(name: str) -> bytes:
@@ -116,7 +125,8 @@ def further_id(name: str, n: int) -> str:
 
 def further(message: Message, n: int, after: int) -> Message:
     """The n-th further message of one that grew after it was sealed: what it says behind `after` canonical bytes."""
-    link = {CONTINUES: {"id": message.id, "after": after}}
+    whole = Known.of(record_of(message))
+    link = {CONTINUES: {"id": message.id, "after": after, "length": whole.length, "check": whole.check}}
     return Message(
         id=further_id(message.id, n),
         role=message.role,
@@ -134,6 +144,26 @@ def continued(message: Message, name: str) -> int | None:
     link = (message.metadata or {}).get(CONTINUES)
     after = link.get("after") if isinstance(link, dict) and link.get("id") == name else None
     return after if isinstance(after, int) else None
+
+
+def continues(message: Message) -> str | None:
+    """The id of the message that a further one is the rest of; None for any other."""
+    link = (message.metadata or {}).get(CONTINUES)
+    name = link.get("id") if isinstance(link, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def whole_of(message: Message, day: int) -> bytes:
+    """What is to be known of the message that a further one is the rest of, which was sealed on a day (0: it is raw)."""
+    link = (message.metadata or {}).get(CONTINUES)
+    name, length, check = (
+        (link.get(key) for key in ("id", "length", "check")) if isinstance(link, dict) else (None,) * 3
+    )
+    if not (isinstance(name, str) and type(length) is int and type(check) is int):
+        return b""
+    if not (0 <= length <= _LONGEST and 0 <= check < 2**32):
+        return b""
+    return mark(name) + (day or GOES_ON).to_bytes(2) + length.to_bytes(3) + check.to_bytes(4)
 
 
 def said_by(message: Message) -> bytes:

@@ -5,14 +5,17 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from om_api.domain.folding import placeholder
 from om_api.domain.media import LEAST, named
 from om_api.domain.messages import Message, is_token_count
+from om_api.domain.vendors.ours import THOUGHTS
 
 Count: TypeAlias = Callable[[str], int]  # tokens of a text
 TURN = 4  # what a turn, and each tool call or result in it, weighs besides what it says
 IMAGE = 765  # 85 + 4 tiles of 170: an image of unknown size to an OpenAI-like model, and our guess at a file
 IMAGE_IN_LOW_DETAIL = 85
 _ATTACHED = {"image", "file"}
+_OF_TOOLS = {"tool-call", "tool-result"}
 
 
 def count_message(message: Message, count: Count) -> int:
@@ -27,12 +30,20 @@ def count_message(message: Message, count: Count) -> int:
 def count_part(part: Mapping[str, Any], count: Count) -> int:
     """Tokens of a part: a text its text, an image or file a fixed number, a tool call or result 4 and its JSON.
 
-    An image or file that says its own `tokens` is believed. Data in base64 never counts as text.
+    An image or file that says its own `tokens` is believed. Data in base64 never counts as text. A part whose type we do
+    not know weighs 4 and the name it is shown by; a thought 4, with its words if it is signed and so can be sent again.
     """
-    if part["type"] == "text":
+    kind = part["type"]
+    if kind == "text":
         return count(part["text"])
-    if part["type"] in _ATTACHED:
+    if kind in _ATTACHED:
         return _count_attached(part)
+    if kind in THOUGHTS:
+        return TURN + (
+            count(thought) if part.get("signature") and isinstance(thought := part.get("thinking"), str) else 0
+        )
+    if kind not in _OF_TOOLS:
+        return TURN + count(placeholder(part))
     written = msgspec.json.encode(part)
     return TURN + count((msgspec.json.encode(named(part)) if len(written) >= LEAST else written).decode())
 

@@ -5,21 +5,33 @@ from typing import Any, TypeGuard
 
 import msgspec
 
-from om_api.domain.chat_messages import to_wire
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import is_id, to_ms
+from om_api.domain.vendors.message import ROLES as VENDORS_ROLES
+from om_api.domain.vendors.message import to_wire
+from om_api.domain.vendors.ours import THOUGHTS
+from om_api.domain.vendors.parts import to_parts
 
 ROLES = ("user", "assistant", "system", "tool")
-PART_TYPES = ("text", "tool-call", "tool-result", "image", "file")
+PART_TYPES = (
+    "text",
+    "tool-call",
+    "tool-result",
+    "image",
+    "file",
+    *THOUGHTS,
+)  # others are kept, and shown by their names
 MAX_TOKENS = 10_000_000
+_NO_CHAT = (None, None)
 
 
 class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
     """One turn as the agent wrote it.
 
     `content` is text or a list of parts. `timestamp` (ISO 8601 or Unix) is for display; `at` is the Unix ms the message
-    is ordered by. `tokens` left out is counted when the message is added. `tool_calls`, and `tool_call_id` with `name`, are
-    taken as chat completions APIs write them and become parts. Raises InvalidInputError.
+    is ordered by. `tokens` left out is counted when the message is added. Roles, parts and calls may be written as
+    OpenAI, Anthropic or Gemini write them, and become ours: `content` is the same for the same words, whenever they come.
+    Raises InvalidInputError.
     """
 
     id: str = ""  # first in the JSON: members of one millisecond are ordered by their bytes, so by their ids
@@ -43,19 +55,28 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
         """Raise InvalidInputError, should the fields have become what no reader can rely on."""
         if isinstance(self.timestamp, datetime):
             self.timestamp = self.timestamp.isoformat()
-        if self.tool_calls or self.tool_call_id:
-            self._take_chat()
+        if type(self.content) is not str or self.role not in ROLES or (self.tool_calls, self.tool_call_id) != _NO_CHAT:
+            self._take_vendors()
         if problem := self._problem():
             raise InvalidInputError(f"message {self.id or '(without id)'}: {problem}")
 
-    def _take_chat(self) -> None:
-        fields = {"role": self.role, "content": self.content, "tool_calls": self.tool_calls}
-        taken = to_wire({**fields, "tool_call_id": self.tool_call_id, "name": self.name})
-        self.content, self.tool_calls, self.tool_call_id, self.name = taken["content"], None, None, None
+    def _take_vendors(self) -> None:
+        chat = {"tool_calls": self.tool_calls, "tool_call_id": self.tool_call_id, "name": self.name}
+        try:
+            if self.content is None or str(self.role) in VENDORS_ROLES or self.tool_calls or self.tool_call_id:
+                taken = to_wire({"role": self.role, "content": self.content, **chat})
+                self.role, self.content, self.name = taken["role"], taken["content"], taken["name"]
+            self.tool_calls = self.tool_call_id = None
+            if isinstance(self.content, list):
+                self.content = to_parts(self.content)
+        except RecursionError:
+            raise InvalidInputError(f"message {self.id or '(without id)'}: it nests too deeply") from None
+        except ValueError as error:
+            raise InvalidInputError(f"message {self.id or '(without id)'}: {error}") from None
 
     def _problem(self) -> str | None:
         if self.role not in ROLES:
-            return f"role {str(self.role)[:40]!r} is none of {', '.join(ROLES)}"
+            return f"role {str(self.role)[:40]!r} is none of {', '.join([*ROLES, *VENDORS_ROLES])}"
         if self.id != "" and not is_id(self.id):
             return "its id must be a text of 1 to 200 of A-Z a-z 0-9 . _ : @ + -"
         if self.tokens is not None and not is_token_count(self.tokens):
@@ -73,12 +94,6 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
         """The visible text of the content; tool parts and attachments are left out."""
         return "\n".join(str(part.get("text", "")) for part in self.parts if part["type"] == "text")
 
-    def call_ids(self, kind: str) -> set[str]:
-        """The tool_call_ids of this message's parts of `kind` (tool-call or tool-result)."""
-        if isinstance(self.content, str):
-            return set()
-        return {str(part.get("tool_call_id", "")) for part in self.parts if part["type"] == kind} - {""}
-
 
 def is_token_count(value: object) -> TypeGuard[int]:
     """Whether somebody's count of tokens is to be believed."""
@@ -95,9 +110,8 @@ def _content_problem(content: object) -> str | None:
 
 def part_problem(part: object) -> str | None:
     """Say what is wrong with one part of a message's content, or None."""
-    kind = part.get("type") if isinstance(part, dict) else None
-    if kind not in PART_TYPES:
-        return f"a part's type {str(kind)[:40]!r} is none of {', '.join(PART_TYPES)}"
-    if kind == "text" and not isinstance(part.get("text"), str):  # type: ignore[attr-defined]
+    if not isinstance(part, dict) or not isinstance(part.get("type"), str):
+        return f"a part is a text or an object, not {str(part)[:40]!r}"
+    if part["type"] == "text" and not isinstance(part.get("text"), str):
         return "a text part needs a text"
     return None

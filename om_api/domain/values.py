@@ -164,12 +164,27 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
 
 
+class TextPiece(msgspec.Struct, frozen=True, kw_only=True):
+    """Lines of a moved text that stay together: which generation they came from, their place in it, how many they are.
+
+    `origin` is `<epoch>:<n>` of that generation; `thread` whose lines they are, "" where they are common to all threads
+    but those that are `lacking`: they had words of their own, or came later, when the threads became one pool.
+    """
+
+    origin: str
+    at: int
+    lines: int
+    thread: str = ""
+    lacking: tuple[str, ...] = ()
+
+
 @learned
 class Generation(msgspec.Struct, frozen=True, kw_only=True):
     """A numbered version of the reflected memory; the highest number is in force.
 
     `loss` (0 to 1) is what the check before the commit found missing, `candidates` the answers that were compared, in the
-    order they came. `restores` names the generation that this one brought back, 0 for the time before the first.
+    order they came. `restores` names the generation that this one brought back, 0 for the time before the first. `pieces`
+    are what the text is made of, in order, since a move to another scope; none once a reflection has written it anew.
     """
 
     n: int
@@ -186,6 +201,7 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     loss: float | None = None
     candidates: tuple[Candidate, ...] = ()
     restores: int | None = None
+    pieces: tuple[TextPiece, ...] = ()
     model: str = ""
     cost: float | None = None
 

@@ -2,29 +2,33 @@
 
 import base64
 import hashlib
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
-from om_api.domain.chat_messages import to_wire
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message, is_token_count
 from om_api.domain.values import to_ms
+from om_api.domain.vendors.message import to_wire
+from om_api.domain.vendors.parts import CAMEL, snake
 
 MAX_DEPTH = 100  # levels of JSON in a message: what nests deeper is read or not by how deep the reader's own stack is
-_CAMEL = {
-    "threadId": "thread_id",
-    "resourceId": "resource_id",
-    "tokenCount": "tokens",
-    "token_count": "tokens",
-    "createdAt": "timestamp",
-    "toolCallId": "tool_call_id",
-    "toolCalls": "tool_calls",
-    "isError": "is_error",
-    "mimeType": "mime",
-}
+_CAMEL = {**CAMEL, "threadId": "thread_id", "resourceId": "resource_id", "toolCalls": "tool_calls"}
+_STRICT = ("id", "role", "content", "timestamp", "tokens", "metadata", "name")
 _NO_BRACKETS = bytes({*range(256)} - {*b"[]{}"})
+
+
+@runtime_checkable
+class Dumpable(Protocol):
+    """What an SDK gives: a model of pydantic."""
+
+    def model_dump(self) -> dict[str, Any]:
+        """Its fields."""
+
+
+Given: TypeAlias = Message | Mapping[str, Any] | Dumpable  # a message as agents may hand it over
 
 
 class EncodedMessage(NamedTuple):
@@ -52,7 +56,65 @@ def parse_member(member: bytes, thread: str, resource: str, at: float) -> Messag
         tokens=tokens if is_token_count(tokens) else None,
         metadata=metadata if isinstance(metadata, dict) else None,
         at=to_ms(at) or 0,
+        name=fields["name"] if isinstance(fields.get("name"), str) else None,
     )
+
+
+def message_of(given: Given, thread: str | None = None, resource: str | None = None) -> Message:
+    """A message as agents hand it over: ours, a vendor's as a dict, or its SDK's object. What it says of its place wins.
+
+    Raises InvalidInputError.
+    """
+    if isinstance(given, Message):
+        return _filled(given, thread, resource)
+    return message_of_json(_plain(given), thread, resource)
+
+
+def message_of_json(said: dict[str, Any], thread: str | None, resource: str | None) -> Message:
+    """The same of a message that JSON said, none of which is copied for it."""
+    fields = _wire(said)
+    if fields.get("content") is None:
+        raise InvalidInputError("content must be text or a list of parts")
+    place = {
+        "thread_id": fields.get("thread_id") or thread or "",
+        "resource_id": fields.get("resource_id") or resource or "",
+    }
+    return Message(**{"role": "", **{name: fields[name] for name in _STRICT if fields.get(name) is not None}, **place})
+
+
+def _filled(message: Message, thread: str | None, resource: str | None) -> Message:
+    own = message.thread_id or not thread, message.resource_id or not resource
+    if all(own):
+        return message
+    place = {"thread_id": message.thread_id or thread, "resource_id": message.resource_id or resource}
+    return msgspec.structs.replace(message, **{name: value for name, value in place.items() if value})
+
+
+def placed(messages: Iterable[Given], thread: str | None = None, resource: str | None = None) -> Iterator[Message]:
+    """Each message by `message_of`; what is none at all goes by, for whoever checks messages."""
+    for given in messages:
+        yield message_of(given, thread, resource) if isinstance(given, Message | Mapping | Dumpable) else given
+
+
+def _plain(given: Mapping[str, Any] | Dumpable) -> dict[str, Any]:
+    """What an SDK's object says, as JSON has it: no objects within it, and its bytes in base64."""
+    try:
+        plain = msgspec.to_builtins(given, str_keys=True, enc_hook=_dumped)
+    except RecursionError:
+        raise InvalidInputError("it nests too deeply") from None
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"it cannot be written as JSON: {error}") from None
+    if not isinstance(plain, dict):
+        raise InvalidInputError(f"a message is an object, not {str(plain)[:40]!r}")
+    return plain
+
+
+def _dumped(value: Any) -> Any:
+    if isinstance(value, Dumpable):
+        return value.model_dump()
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is neither JSON nor an SDK's object")
 
 
 def _fields_of(member: bytes) -> dict[str, Any]:
@@ -64,15 +126,17 @@ def _fields_of(member: bytes) -> dict[str, Any]:
         raise InvalidInputError(f"not JSON: {error}") from None
     if not isinstance(fields, dict):
         raise InvalidInputError("not a JSON object")
-    fields = _snake(fields)
-    if fields.get("tool_calls") or fields.get("tool_call_id"):
-        fields = to_wire(fields)
-    parts = fields.get("content")
-    if not isinstance(parts, str | list):
+    fields = _wire(fields)
+    if not isinstance(fields.get("content"), str | list):
         raise InvalidInputError("content must be text or a list of parts")
-    if isinstance(parts, list):
-        fields["content"] = [_snake(part) if isinstance(part, dict) else part for part in parts]
     return fields
+
+
+def _wire(fields: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return to_wire(snake(fields, _CAMEL))
+    except ValueError as error:
+        raise InvalidInputError(str(error)) from None
 
 
 def _check_depth(member: bytes) -> None:
@@ -89,13 +153,6 @@ def _brackets(member: bytes) -> bytes:
     """The brackets of JSON, without those in its texts; each step of it is short, however long the member is."""
     texts = member.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')
     return b"".join(texts[::2]).translate(None, _NO_BRACKETS)
-
-
-def _snake(fields: dict[str, Any]) -> dict[str, Any]:
-    if fields.keys().isdisjoint(_CAMEL):
-        return fields
-    named = {_CAMEL.get(key, key): value for key, value in fields.items()}
-    return {**named, **{key: value for key, value in fields.items() if key not in _CAMEL}}
 
 
 def derived_id(member: bytes) -> str:

@@ -8,7 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from om_api.domain.folding import LONGEST_NAME, in_brackets, one_line
+from om_api.domain.folding import LONGEST_NAME, in_brackets, one_line, placeholder
+from om_api.domain.vendors.ours import THOUGHTS
 from om_workers.prompts.encoded import without_encoded, without_encrypted
 from om_workers.prompts.recalled import each_text
 
@@ -18,7 +19,18 @@ _LONGEST_TOKEN = 16  # characters; what is longer than that many a token cannot 
 _BLANK = re.compile(r"\s")
 _PLAIN = re.compile(r"[\w.:/@+-]+")
 _TEXT = {"type", "text"}
-_ATTACHED = {"type", "url", "name", "filename", "mime", "mimeType", "data"}  # an item that says more is written as JSON
+_OF_TOOLS = {"tool-call", "tool-result"}
+_ATTACHED = {
+    "type",
+    "url",
+    "name",
+    "filename",
+    "mime",
+    "mimeType",
+    "data",
+    "detail",
+    "file_id",
+}  # one that says more is JSON
 _SHOWN = {"text": _TEXT, "image": _ATTACHED, "file": _ATTACHED}
 _DENIED = "execution-denied"  # the type of result by which agents' frameworks say that a person refused a call
 
@@ -73,12 +85,14 @@ class Parts:
         self._seen: set[tuple[str, str, str]] = set()
 
     def said(self, role: str, part: Mapping[str, Any]) -> Iterator[Utterance]:
-        """Yield what a part says; nothing for an empty text, or for a call or outcome that said the same before."""
+        """Yield what a part says; nothing for an empty text, a thought, or a call or outcome that said the same before."""
         kind = part["type"]
         if kind == "text":
             yield from self._text(role, str(part.get("text", "")))
         elif kind in _SHOWN:
             yield Utterance(_LABELS[role], self._attachments.placeholder(part))
+        elif kind not in _OF_TOOLS:
+            yield from () if kind in THOUGHTS else [Utterance(_LABELS[role], placeholder(part))]
         elif self._is_new(kind, part):
             yield self._call(part) if kind == "tool-call" else self._outcome(part)
 

@@ -12,7 +12,7 @@ from om_api.store.memory import chunks, model_cooldown, quarantine
 from om_api.store.memory.adopt import rejection
 from om_workers.llm.base import Reply
 from om_workers.prompts.parse import Observed
-from om_workers.work.scope_worker import turn_of
+from om_workers.work.scope_worker import turns_of
 from om_workers.work.sealed import Sealed, observation_of
 from om_workers.work.services import Services
 
@@ -26,7 +26,7 @@ def isolate(services: Services, sealed: Sealed, reason: str) -> Outcome:
 
 def _halve(services: Services, sealed: Sealed) -> Outcome:
     scope, chunk = sealed.scope, sealed.chunk
-    turns = [turn_of(message, services.count) for message in sealed.messages]
+    turns = turns_of(sealed.messages, services.count)
     n = half(turns, services.in_force(scope).limits)
     tokens = min(sum(turn.tokens for turn in turns[:n]), chunk.tokens)
     attempts = services.agent(scope).observer.max_attempts - 1

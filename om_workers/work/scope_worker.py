@@ -9,6 +9,7 @@ from om_api.domain.chunking import RawMessage
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
 from om_api.domain.policy import Move, Pressure
+from om_api.domain.tool_calls import exchanges
 from om_api.domain.values import Chunk, Outcome, Scope, new_id
 from om_api.settings import recorded_settings
 from om_api.store.memory import activate, clear, due, model_cooldown, note, requests, scope_state, seal
@@ -124,7 +125,7 @@ class ScopeWorker:
         keys, scope = self._services.keys, state.scope
         raw = self._run(scope_state.raw_messages(keys, scope.resource, sorted(state.unsealed), state.raw))
         turns = {
-            thread: [turn_of(message, self._services.count) for _, message in pairs] for thread, pairs in raw.items()
+            thread: turns_of([message for _, message in pairs], self._services.count) for thread, pairs in raw.items()
         }
         outcome, epoch, fresh, cut = Outcome.REST, state.record.epoch, new_id(), list[ChunkSummary]()
         for thread, start, stop in chunking.plan(turns, move, self._services.in_force(scope).limits, state.now):
@@ -242,10 +243,10 @@ def _forced(state: ScopeState, handled: set[str]) -> tuple[dict[str, float], lis
     return wanted, becomes
 
 
-def turn_of(message: Message, count: Callable[[str], int]) -> RawMessage:
-    """What cutting needs to know of a message."""
-    calls, answers = message.call_ids("tool-call"), message.call_ids("tool-result")
-    return RawMessage(count_message(message, count), message.at, frozenset(calls), frozenset(answers))
+def turns_of(messages: Sequence[Message], count: Callable[[str], int]) -> list[RawMessage]:
+    """What cutting needs to know of a thread's messages."""
+    pairs = zip(messages, exchanges(messages), strict=True)
+    return [RawMessage(count_message(message, count), message.at, *exchange) for message, exchange in pairs]
 
 
 def chunk_lock(chunk: str) -> str:

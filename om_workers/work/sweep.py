@@ -128,7 +128,7 @@ class Sweeper:
             threads = [state.scope.thread] if state.scope.thread else self._run(clear.threads_of(keys, resource))
             self._run(known.learn(keys, state.scope, threads, complete=state is unlearned[-1]))
         for state in states:
-            if 0 < state.tidy_at <= now:
+            if state.record.epoch and state.tidy_at <= now:
                 threads = [state.scope.thread] if state.scope.thread else self._run(clear.threads_of(keys, resource))
                 self._run(known.tidy(keys, state.scope, threads, self._services.in_force(state.scope).retention_s))
 

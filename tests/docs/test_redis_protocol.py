@@ -20,10 +20,13 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 import redis
+from recordings import RECORDED
 from world import World
 
 from om_api.domain.messages import Message
 from om_api.domain.values import ID_PATTERN, Generation, Observation, Record, Scope
+from om_api.domain.vendors.ours import THOUGHTS
+from om_api.domain.vendors.parts import KNOWN
 from om_api.store.memory.keys import Keys, queued
 
 DOC = (Path(__file__).parents[2] / "docs" / "redis-protocol.md").read_text("utf-8")
@@ -177,7 +180,7 @@ def test_the_page_names_every_field(kind):
 
 
 def test_the_table_of_a_message_names_every_field():
-    first_cells = re.findall(r"^\| (`.+?`) \|", SECTIONS["2"], re.MULTILINE)
+    first_cells = re.findall(r"^\| (`.+?`) \|", SECTIONS["2"].split("**What a vendor writes**")[0], re.MULTILINE)
     named = set(re.findall(r"`(\w+)`", " ".join(first_cells)))
 
     assert named == {field.encode_name for field in msgspec.structs.fields(Message)} - NOT_ON_THE_WIRE
@@ -214,8 +217,37 @@ def test_two_plain_commands_make_a_message_accepted(world, run):
     assert run(write) == ["0", "0", "1"]
 
 
-def test_scores_in_any_unit_become_milliseconds(world, run, client, prefix):
+def test_what_vendors_write_is_accepted_as_the_page_has_it(world, run):
     run(blocks("2", "redis")[1])
+    world.sweep()
+
+    messages = world.context("vendors").messages
+    assert world.om.stats("harold").rejected == 0
+    assert [(m.id, m.role) for m in messages] == [
+        ("v-1", "assistant"),
+        ("v-2", "tool"),
+        ("v-3", "assistant"),
+        ("v-4", "assistant"),
+    ]
+    assert [part["type"] for m in messages for part in m.parts] == [
+        "tool-call",
+        "tool-result",
+        "thinking",
+        "text",
+        "tool-call",
+    ]
+
+
+def test_the_table_of_what_vendors_write_names_every_part_that_is_read_as_another():
+    table = SECTIONS["2"].split("| written | read as |")[1].split("\n\n")[0]
+    named = {name.split("`")[0] for name in table.split("`")[1::2]}
+    own = {"text", "tool-call", "tool-result", "image", "file"}
+
+    assert {*KNOWN, *THOUGHTS} - own <= named
+
+
+def test_scores_in_any_unit_become_milliseconds(world, run, client, prefix):
+    run(blocks("2", "redis")[2])
     world.sweep()
 
     assert raw(client, prefix, "units") == [("s", 1763600000000)] + [
@@ -224,7 +256,7 @@ def test_scores_in_any_unit_become_milliseconds(world, run, client, prefix):
 
 
 def test_what_is_rejected_is_in_the_list_with_its_reason(world, run):
-    *write, look = blocks("2", "redis")[2].splitlines()
+    *write, look = blocks("2", "redis")[3].splitlines()
     run("\n".join(write))
     world.sweep()
 
@@ -252,7 +284,7 @@ def test_same_bytes_again_are_dropped_even_after_they_were_observed(world, run, 
 
 
 def test_a_key_of_the_older_form_is_moved_to_the_resource_its_message_names(world, run, client, prefix):
-    run(blocks("2", "redis")[3])
+    run(blocks("2", "redis")[4])
     world.sweep()
 
     assert raw(client, prefix, "thread-9") == [("m-1", 1763600000000)]
@@ -453,6 +485,21 @@ def test_a_reader_leaves_what_is_no_message_to_the_workers(read, world, client, 
         message.id for message in context.messages
     ]
     assert context.messages[0].id.startswith("h-")
+
+
+@pytest.mark.parametrize("vendor", RECORDED)
+def test_a_reader_shows_what_vendors_wrote(read, world, client, prefix, vendor):
+    bodies = [{**body, "id": f"m-{n:03}"} for n, body in enumerate(RECORDED[vendor])]
+    bodies += [{"id": "n-1", "role": "user", "content": None}, {"id": "n-2", "role": "assistant", "content": None}]
+    members = {json.dumps(body): 1763600000 + n for n, body in enumerate(bodies)}
+    client.zadd(f"{prefix}:{{harold}}:messages:t-1", members)
+
+    seen, context = read("harold", "t-1")["messages"], world.context("t-1")
+    assert [(m["id"], m["role"]) for m in seen] == [(m.id, m.role) for m in context.messages]
+    shown = json.dumps([m["content"] for m in seen])
+    for words in ("Oslo has 4 degrees and rain, Graz 19 and sun.", "get_weather", "4 degrees, rain", "passport"):
+        assert words in shown
+    assert (seen[-1]["content"], seen[-1]["id"]) == ("", "n-2")
 
 
 def test_the_worked_example_prints_what_the_page_shows(read, world, run):

@@ -8,7 +8,7 @@ import pytest
 from om_api.domain import tokens
 from om_api.domain.media import _TYPES, LEAST
 from om_api.domain.message_tokens import IMAGE, IMAGE_IN_LOW_DETAIL, TURN, count_message
-from om_api.domain.messages import PART_TYPES, Message, part_problem
+from om_api.domain.messages import PART_TYPES, Message
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tokens.md").read_text()
 ROWS = dict(re.findall(r"^\| (.+?) \| (.+?) \|$", PAGE, re.MULTILINE))
@@ -30,11 +30,21 @@ def test_the_fixed_weights_are_those_of_the_code(row, part):
     assert ROWS[row] == str(weight(part))
 
 
-def test_every_type_of_part_is_weighed_by_a_row_and_no_other_is_accepted():
-    named = set(re.findall(r"`([a-z-]+)`", " ".join(ROWS))) - {"tokens", "tokenizer", "auto", "estimate"}
+def test_every_type_of_part_is_weighed_by_a_row_and_others_by_their_names():
+    named = set(re.findall(r"`([a-z_-]+)`", " ".join(ROWS))) - {"tokens", "tokenizer", "auto", "estimate"}
 
     assert named == set(PART_TYPES)
-    assert part_problem({"type": "data-status", "data": {}}) is not None
+    assert weight({"type": "server_tool_use", "input": {"q": "x" * 999}}) == TURN + len("[server_tool_use]")
+    assert ROWS["a part of any other type"].startswith(f"{TURN}, ")
+
+
+def test_of_thoughts_the_words_weigh_that_are_sent_again():
+    signed = {"type": "thinking", "thinking": "x" * 50, "signature": "AAAA" * 99}
+
+    assert weight(signed) == TURN + 50
+    assert weight({**signed, "signature": ""}) == TURN
+    assert weight({"type": "reasoning", "text": "x" * 50}) == TURN
+    assert weight({"type": "redacted_thinking", "data": "AAAA" * 99}) == TURN
 
 
 def test_the_numbers_in_the_text_are_those_of_the_code():

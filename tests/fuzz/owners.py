@@ -84,7 +84,7 @@ def _rejected(game: Game) -> tuple[str, str] | None:
     """A resource and the id of an entry of its quarantine."""
     found = [(r, entry) for r, held in game.held.items() for entry in held.of("rejected").get("", [])]
     # after twenty minutes an id that was accepted once is a new message, by design
-    found = [(r, entry) for r, entry in found if not (game.aged and json.loads(entry)["kind"] == "surplus")]
+    found = [(r, entry) for r, entry in found if not (game.aged and json.loads(entry)["kind"] == "changed")]
     if not found:
         return None
     game.resource, entry = game.dice.choice(found)
@@ -153,5 +153,5 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     drop: 1,
     migrate: 2,
     restore: 4,
-    restore_overtaken: 2,
+    restore_overtaken: 3,
 }

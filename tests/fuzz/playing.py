@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import redis
 
-from fuzz import agents, forces, owners, workers
+from fuzz import agents, forces, moving, owners, workers
 from fuzz.activity import Activity
 from fuzz.checker import BrokenError
 from fuzz.forces import adopting, leases_expire, locks_expire
@@ -13,7 +13,7 @@ from fuzz.game import RESOURCES, THREADS, Game
 
 OPERATIONS = 60
 _CALM = 40  # rounds within which everybody must have come to rest
-_WEIGHTS = {**agents.WEIGHTS, **workers.WEIGHTS, **forces.WEIGHTS, **owners.WEIGHTS}
+_WEIGHTS = {**agents.WEIGHTS, **workers.WEIGHTS, **forces.WEIGHTS, **owners.WEIGHTS, **moving.WEIGHTS}
 VERBS = {verb.__name__: verb for verb in _WEIGHTS}
 
 

@@ -28,6 +28,7 @@ VERBS = {  # what a reader looks for -> what the game counts
     "clear a thread": "clear_thread.lua",
     "forget": "forget",
     "migrate the scope": "migrate",
+    "moves there and back": "moves_there_and_back",
     "retry what was rejected": "retry",
     "undo reflections": "restore.lua",
     "undo, overtaken by another": "restore_overtaken",
@@ -46,8 +47,9 @@ After every step, read from outside with plain redis-py: every acknowledged mess
 at most once (raw, sealed, or named by an observation in force or replaced by a generation); what its owner removed does not
 come back; every text holds the id of every message that it covers, and the generation in force those of all it replaced; no
 finished observation is lost or changed; observations only grow at their end, each thread in order of sealing; counters equal
-what is there; no sealed set, chunk or generation is orphaned. At the end everybody comes to rest: nothing is left unobserved,
-and `om verify` finds nothing."""
+what is there; no sealed set, chunk or generation is orphaned; a memory that moved there and back says what it said, each line
+as often as before and once more for each thread that reflected it since. At the end everybody comes to rest: nothing is left
+unobserved, and `om verify` finds nothing."""
 
 
 def table(verbs: Counter[str], seeds: int, steps: int, seconds: float, server: str) -> str:

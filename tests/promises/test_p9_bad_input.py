@@ -15,7 +15,8 @@ from om_api.domain.values import Outcome
         ({"role": "robot"}, "user, assistant, system, tool"),
         ({"thread_id": "a/b"}, "thread_id"),
         ({"resource_id": ""}, "resource_id"),
-        ({"content": [{"type": "video"}]}, "text, tool-call"),
+        ({"content": [{"type": "text"}]}, "a text part needs a text"),
+        ({"content": [5]}, "a part is a text or an object"),
         ({"timestamp": "yesterday"}, "ISO 8601"),
         ({"tokens": -1}, "tokens"),
         ({"id": ".."}, "id"),
@@ -138,3 +139,20 @@ def test_values_of_the_wrong_type_are_refused_as_input_and_nothing_else(world, f
     with pytest.raises(InvalidInputError):
         world.om.add_messages([Message(**good), Message(**{**good, **fields})])
     assert list(world.client.scan_iter(f"{world.prefix}*")) == []
+
+
+def test_what_a_vendor_adds_tomorrow_is_kept_and_the_words_beside_it_are_read_and_observed(world):
+    part = {"type": "text", "text": "My flight is on Friday."}
+    message = {"id": "m-1", "role": "user", "content": [part, {"type": "hologram", "data": "x" * 99}], "mood": "calm"}
+    item = {"id": "m-2", "type": "teleport_call", "to": "the moon"}
+    key = f"{world.prefix}:{{harold}}:messages:t-1"
+    world.client.zadd(key, {json.dumps(each): 1763600000000 + n for n, each in enumerate([message, item])})
+    world.sweep()
+
+    assert world.context("t-1").text == "user: My flight is on Friday.\n\t[hologram]\n\nassistant: [teleport_call]"
+    assert world.om.stats("harold").rejected == 0
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    (observation,) = world.om.observations("harold")
+    assert list(observation.message_ids) == ["m-1", "m-2"]
+    assert [m.content[-1]["type"] for m in world.om.sources(observation.id, "harold")] == ["hologram", "teleport_call"]

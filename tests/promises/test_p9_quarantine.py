@@ -180,7 +180,7 @@ def test_a_message_that_cannot_be_made_is_named_by_its_place_where_a_batch_makes
     assert list(world.client.scan_iter(f"{world.prefix}*")) == []
 
 
-@pytest.mark.parametrize("other", [None, {"role": "user", "content": "x"}, "hello", 5])
+@pytest.mark.parametrize("other", [None, [{"role": "user", "content": "x"}], "hello", 5])
 def test_what_is_no_message_is_refused_by_its_place(world, other):
     with pytest.raises(InvalidInputError, match=r"^messages\[1\]: it must be a Message, not "):
         world.om.add_messages([Message(**GOOD), other])

@@ -1,52 +1,82 @@
 """`om push`: keep one message."""
 
 import sys
+from typing import Any
 
 import click
+import msgspec
 
 from om_api.cli.output import json_option, print_json
 from om_api.cli.target import Target, checked, command, resource_argument, thread_argument
+from om_api.client.receipts import Receipt
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.messages import ROLES, Message
+from om_api.domain.messages import ROLES
+from om_api.domain.vendors.message import ROLES as VENDORS_ROLES
 
 
 @command(
     'om push harold thread-1 "My flight is on Friday."',
     'om push harold thread-1 --role assistant --id m-2 "Which airport?"',
     "git log -1 | om push harold thread-1 -",
+    """om push harold thread-1 --message '{"type": "function_call_output", "call_id": "c-1", "output": "4"}'""",
 )
 @resource_argument
 @thread_argument
 @click.argument("text", required=False)
-@click.option("--role", type=click.Choice(ROLES), default="user", show_default=True, help="Who says it.")
+@click.option(
+    "--message", is_flag=True, help="TEXT is a message in JSON, ours or as OpenAI, Anthropic or Gemini write it."
+)
+@click.option(
+    "--role", type=click.Choice([*ROLES, *VENDORS_ROLES]), default="user", show_default=True, help="Who says it."
+)
 @click.option("--id", "name", metavar="ID", callback=checked, help="The message's id; one is made if you name none.")
 @click.option("--timestamp", help="When it was said: ISO 8601 or Unix; now if you do not say.")
+@click.option("--replace", is_flag=True, help="Put it in the place of what its id says otherwise, while that is raw.")
 @json_option
 def push(
     target: Target,
     resource: str,
     thread: str,
     text: str | None,
+    message: bool,
     role: str,
     name: str | None,
     timestamp: str | None,
+    replace: bool,
     as_json: bool,
 ) -> None:
-    """Keep a message, and print its id and `added` or `duplicate`.
+    """Keep a message, and print its id and what became of it.
 
-    TEXT is read from stdin when it is missing or `-`. An id accepted in the last ten minutes is a duplicate, whatever
-    its text: the first one stays.
+    TEXT is read from stdin when it is missing or `-`. An id is known while anything of its message is kept. Under a known
+    one the same again is a `duplicate`; more has `grown`, and the rest is kept too; anything else is `changed`: nothing is
+    kept, what to do is said, and the exit code is 1. With --replace it is `replaced` while it is raw.
     """
     content = sys.stdin.buffer.read().decode().removesuffix("\n") if text in {None, "-"} else text
     if not content.strip():
         raise InvalidInputError("there is no text: write it after the thread, or pipe it in")
-    message = Message(
-        role=role, content=content, id=name or "", thread_id=thread, resource_id=resource, timestamp=timestamp
-    )
+    given = _read(content) if message else {"role": role, "content": content}
+    said = {**given, **({"id": name} if name else {}), **({"timestamp": timestamp} if timestamp else {})}
     with target.memory() as om:
-        receipt = om.add_message(message)
-    word = "added" if receipt.added else "duplicate"
+        receipt = om.add_message({**said, "thread_id": thread, "resource_id": resource}, replace=replace)
+    outcome = _outcome(receipt)
+    advice = [each.advice for each in receipt.changed]
     if as_json:
-        print_json({"id": receipt.ids[0], "outcome": word})
+        print_json({"id": receipt.ids[0], "outcome": outcome, **({"advice": advice[0]} if advice else {})})
     else:
-        click.echo(f"{receipt.ids[0]} {word}")
+        click.echo(": ".join([f"{receipt.ids[0]} {outcome}", *advice]))
+    if advice:
+        sys.exit(1)
+
+
+def _outcome(receipt: Receipt) -> str:
+    """The word for what became of the one message."""
+    words = {"grown": receipt.grown, "changed": receipt.changed, "replaced": receipt.replaced}
+    other = next((word for word, those in words.items() if those), "duplicate")
+    return "added" if receipt.added else other
+
+
+def _read(text: str) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        raise InvalidInputError(f"the message is no object of JSON: {error}") from None

@@ -24,7 +24,7 @@ _all_option = click.option("--all", "everything", is_flag=True, help="Every entr
 def rejected() -> None:
     """Look at what could not be accepted or observed, and retry or drop it.
 
-    `malformed`: it is no message. `surplus`: its id was accepted before. `ownerless`: it names no resource.
+    `malformed`: it is no message. `changed`: the message of its id says something else. `ownerless`: it names no resource.
     `unobservable`: no model could observe it, and a placeholder stands for it in the memory.
     """
 

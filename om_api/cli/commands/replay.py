@@ -1,7 +1,8 @@
 """`om replay`: push a recorded conversation."""
 
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -9,72 +10,16 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from om_api.cli.output import json_option, print_json
+from om_api.cli.output import json_option, note, print_json
+from om_api.cli.player import Player
 from om_api.cli.replay import read_messages
 from om_api.cli.target import Target, checked, command
-from om_api.client.memory import ObservationalMemory
-from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
 from om_api.domain.values import to_ms
 
 _STDIN = "-"
-_SHOWN = 5  # names of resources in the last line
-
-
-class Player:
-    """Sends messages in batches, no faster than `rate` a second, and counts what became of them."""
-
-    def __init__(self, om: ObservationalMemory, batch: int, rate: float | None) -> None:
-        self.om = om
-        self.size = batch if rate is None else max(1, min(batch, int(rate)))
-        self.rate = rate
-        self.messages = self.added = self.duplicates = 0
-        self.threads: set[tuple[str, str]] = set()
-
-    def play(self, messages: Iterable[Message], progress: Callable[[int], None]) -> None:
-        """Send everything; raises InvalidInputError or StoreError that says what was added before, and stays."""
-        began = time.monotonic()
-        try:
-            for batch in batched(messages, self.size):
-                self._send(batch)
-                progress(self.messages)
-                if self.rate is not None:
-                    time.sleep(max(0.0, began + self.messages / self.rate - time.monotonic()))
-        except InvalidInputError as error:
-            raise InvalidInputError(f"{error}. {self._kept()}") from None
-        except StoreError as error:
-            raise StoreError(f"{error} {self._kept()}", stored=error.stored) from None
-
-    def _send(self, batch: list[Message]) -> None:
-        receipt = self.om.add_messages(batch)
-        self.threads |= {(message.resource_id, message.thread_id) for message in batch}
-        self.messages += len(batch)
-        self.added += receipt.added
-        self.duplicates += len(receipt.duplicates)
-
-    def _kept(self) -> str:
-        return (
-            f"The {self.messages:,} messages before it were sent and stay; "
-            "sent again within ten minutes they are duplicates and change nothing."
-        )
-
-
-def batched(messages: Iterable[Message], size: int) -> Iterator[list[Message]]:
-    """Give messages in lists of `size`; those that stand before a bad line come before its InvalidInputError."""
-    batch: list[Message] = []
-    problem: InvalidInputError | None = None
-    try:
-        for message in messages:
-            batch.append(message)
-            if len(batch) == size:
-                yield batch
-                batch = []
-    except InvalidInputError as error:
-        problem = error
-    if batch:
-        yield batch
-    if problem:
-        raise problem
+_SHOWN = 5  # names of resources in the last line, and messages of which is said that they are not kept
 
 
 def in_order(messages: Iterable[Message]) -> Iterator[Message]:
@@ -121,7 +66,7 @@ class Recording:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("--resource", metavar="ID", callback=checked, help="Whose memory, where the recording does not say.")
 @click.option("--thread", metavar="ID", callback=checked, help="Which conversation, where the recording does not say.")
-@click.option("--batch", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Messages in one call.")
+@click.option("--batch", type=click.IntRange(1, 10_000), default=500, show_default=True, help="Messages in one call.")
 @click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Messages a second; else as fast as it goes.")
 @json_option
 def replay(
@@ -131,6 +76,10 @@ def replay(
 
     What a message says of its own thread and resource stands above --thread and --resource.
     A bad line ends the replay and is named; what was added before stays. FILE may be `-` for stdin.
+
+    What is kept already is known, by its id or by what precedes it, and adds nothing: a recording can be replayed again,
+    whole or longer. Instructions (role system) at the beginning of a thread are not kept. Exits with 1 if a message was
+    not kept because the one of its id says something else.
     """
     recording = Recording(file)
     began = time.monotonic()
@@ -139,6 +88,9 @@ def replay(
         messages = read_messages(recording.lines(), resource=resource, thread=thread)
         _play(player, recording, in_order(messages))
     _print_totals(player, time.monotonic() - began, as_json)
+    _print_notes(player)
+    if player.changed:
+        sys.exit(1)
 
 
 def _play(player: Player, recording: Recording, messages: Iterable[Message]) -> None:
@@ -150,10 +102,28 @@ def _play(player: Player, recording: Recording, messages: Iterable[Message]) -> 
 
 def _print_totals(player: Player, seconds: float, as_json: bool) -> None:
     names = sorted({resource for resource, _ in player.threads})
+    counts = {"added": player.added, "known": player.known, "grown": player.grown, "changed": len(player.changed)}
     if as_json:
-        counts = {"messages": player.messages, "added": player.added, "duplicates": player.duplicates}
-        print_json({**counts, "resources": names, "threads": len(player.threads), "seconds": round(seconds, 3)})
+        every = {"messages": player.messages, **counts, "instructions": player.instructions}
+        print_json({**every, "resources": names, "threads": len(player.threads), "seconds": round(seconds, 3)})
         return
     shown = ", ".join(names[:_SHOWN]) + (" and more" if names[_SHOWN:] else "")
     places = f", threads: {len(player.threads):,} of {shown}" if names else ""
-    click.echo(f"added: {player.added:,}, duplicates: {player.duplicates:,}{places}, seconds: {seconds:.1f}")
+    totals = ", ".join(f"{word}: {count:,}" for word, count in counts.items())
+    click.echo(f"{totals}{places}, seconds: {seconds:.1f}")
+
+
+def _print_notes(player: Player) -> None:
+    """Say what was not kept, and why."""
+    if player.instructions:
+        note(
+            f"{player.instructions:,} not kept: instructions (role system) before a conversation are the agent's to give"
+        )
+    for (resource, thread), found in player.threads.items():
+        if found.diverged_at is not None:
+            where = f"{resource}'s thread {thread}: from its message {found.diverged_at + 1:,} on"
+            note(f"{where} the recording is not what is kept")
+    for changed in player.changed[:_SHOWN]:
+        note(f"changed: {changed.advice}")
+    if more := len(player.changed[_SHOWN:]):
+        note(f"changed: {more:,} more")

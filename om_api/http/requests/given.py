@@ -3,7 +3,9 @@
 So no step of taking up a large body is long, and it is refused with the words of a small one.
 """
 
-from typing import Any, Literal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 from fastapi.exceptions import RequestValidationError
@@ -13,7 +15,7 @@ from om_api.domain.learned import learned
 from om_api.domain.messages import MAX_TOKENS
 from om_api.domain.values import ID_PATTERN
 from om_api.domain.wire import MAX_DEPTH
-from om_api.http.serving.limits import MAX_BATCH, MAX_MESSAGE
+from om_api.http.serving.limits import MAX_BATCH, MAX_HISTORY, MAX_MESSAGE
 
 _LONGEST = 6 * MAX_MESSAGE  # bytes of one message as it was sent: `\u003c` is kept as one
 _PART = 16 * 1024  # bytes that are read at once
@@ -21,14 +23,19 @@ _KINDS: dict[bytes, Any] = {b"[": list[msgspec.Raw], b"{": dict[str, msgspec.Raw
 
 
 class GivenMessage(BaseModel):
-    """One turn. Give it an id: a repeated request then adds nothing that is there already."""
+    """One turn, as this memory writes it or as OpenAI, Anthropic or Gemini do; give it an id, and repeating adds nothing.
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    Any other fields of theirs are kept: what takes part in a turn as part of it, the rest in `metadata`.
+    """
+
+    model_config = ConfigDict(extra="allow", strict=True)
 
     id: str | None = Field(None, pattern=f"^{ID_PATTERN.pattern}$", description="yours; else one is made")
-    role: Literal["user", "assistant", "system", "tool"]
-    content: str | list[dict[str, Any]] = Field(
-        description="text, or parts with a type: text, tool-call, tool-result, image or file"
+    role: Literal["user", "assistant", "system", "tool", "developer", "function", "model"] | None = Field(
+        None, description="who speaks; an item of OpenAI's Responses API says it by its type"
+    )
+    content: str | list[dict[str, Any] | str] | None = Field(
+        None, description="text, or parts: text, tool-call, tool-result, image, file, or those of a vendor"
     )
     timestamp: str | int | float | None = Field(None, description="ISO 8601 or Unix time; else now")
     tokens: int | None = Field(None, ge=0, le=MAX_TOKENS, description="how long it is; else it is counted")
@@ -36,32 +43,75 @@ class GivenMessage(BaseModel):
     tool_calls: list[dict[str, Any]] | None = Field(None, description="as chat completions APIs write them")
     tool_call_id: str | None = None
     name: str | None = None
+    parts: list[dict[str, Any] | str] | None = Field(None, description="the content, as Gemini writes it")
+    type: str | None = Field(None, description="what an item of OpenAI's Responses API is")
 
 
-class GivenMessages(BaseModel):
-    """Messages of one thread, oldest first; all are added, or none."""
-
+class _Asked(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    replace: bool = Field(
+        default=False, description="have what says something else take the place of what is still raw"
+    )
+
+
+class GivenMessages(_Asked):
+    """Messages of one thread, oldest first; all are added, or none."""
 
     messages: list[GivenMessage] = Field(min_length=1, max_length=MAX_BATCH)
 
 
+class GivenHistory(BaseModel):
+    """The whole history of one thread as its client holds it, oldest first; its beginning may be missing."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    messages: list[GivenMessage] = Field(min_length=1, max_length=MAX_HISTORY)
+
+
+Given: TypeAlias = GivenMessages | GivenHistory
+
+
 @learned
-class _Body(msgspec.Struct, forbid_unknown_fields=True):
+class _HistoryBody(msgspec.Struct, forbid_unknown_fields=True):
     messages: list[msgspec.Raw]
 
 
-def take(body: bytes) -> GivenMessages:
-    """The messages of a body; raises RequestValidationError."""
+@learned
+class _PushBody(_HistoryBody):
+    replace: Any = False
+
+
+def take(body: bytes, kind: type[Given] = GivenMessages) -> Given:
+    """What a body says, which is to be of a kind; raises RequestValidationError."""
+    form, most = (_PushBody, MAX_BATCH) if kind is GivenMessages else (_HistoryBody, MAX_HISTORY)
     try:
-        found = msgspec.json.decode(body, type=_Body).messages
+        found: _HistoryBody = msgspec.json.decode(body, type=form)
     except msgspec.ValidationError as error:
         raise _invalid("value_error", (), f"{error}: send an object with the field messages, a list") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _not_json((), error) from None
-    if not 1 <= len(found) <= MAX_BATCH:
-        raise _invalid("too_long", ("messages",), f"List should have 1 to {MAX_BATCH} items, not {len(found):,}")
-    return GivenMessages.model_construct(messages=[_message(n, bytes(raw)) for n, raw in enumerate(found)])
+    if not 1 <= len(found.messages) <= most:
+        what = f"List should have 1 to {most:,} items, not {len(found.messages):,}"
+        raise _invalid("too_long", ("messages",), what)
+    asked: dict[str, Any] = {"replace": _replace(found.replace)} if isinstance(found, _PushBody) else {}
+    return kind.model_construct(messages=[_message(n, bytes(raw)) for n, raw in enumerate(found.messages)], **asked)
+
+
+def _replace(said: Any) -> bool:
+    with _placed():
+        return _Asked.model_validate({"replace": said}).replace
+
+
+@contextmanager
+def _placed(*where: str | int) -> Iterator[None]:
+    """Raise what is wrong with a part of a body as what is wrong with the body."""
+    try:
+        yield
+    except ValidationError as error:
+        raise RequestValidationError(
+            [{**each, "loc": ("body", *where, *each["loc"])} for each in error.errors()]
+        ) from None
 
 
 def _message(number: int, raw: bytes) -> GivenMessage:
@@ -72,12 +122,8 @@ def _message(number: int, raw: bytes) -> GivenMessage:
         fields = _read(raw, MAX_DEPTH)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _not_json(where, error) from None
-    try:
+    with _placed(*where):
         return _checked(fields)
-    except ValidationError as error:
-        raise RequestValidationError(
-            [{**each, "loc": ("body", *where, *each["loc"])} for each in error.errors()]
-        ) from None
 
 
 def _read(raw: bytes, depth: int) -> Any:
@@ -93,12 +139,18 @@ def _read(raw: bytes, depth: int) -> Any:
 
 def _checked(fields: Any) -> GivenMessage:
     """A message, of whose parts the model need not make copies all at once."""
-    parts = fields.get("content") if isinstance(fields, dict) else None
-    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+    named = ("content", "parts") if isinstance(fields, dict) else ()
+    lists = {name: fields[name] for name in named if _is_parts(fields.get(name))}
+    if not lists:
         return GivenMessage.model_validate(fields)
-    given = GivenMessage.model_validate({**fields, "content": []})
-    given.content = parts
+    given = GivenMessage.model_validate({**fields, **{name: [] for name in lists}})
+    for name, parts in lists.items():
+        setattr(given, name, parts)
     return given
+
+
+def _is_parts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(part, dict) for part in value)
 
 
 def _invalid(kind: str, where: tuple[str | int, ...], what: str) -> RequestValidationError:

@@ -13,7 +13,7 @@ from om_api.http.requests.parameters import ResourceId, ThreadId
 from om_api.http.requests.replies import answers, rendered
 
 router = APIRouter(prefix="/v1/resources/{resource}/threads/{thread}", tags=["context"], route_class=Guarded)
-Format = Literal["text", "openai", "anthropic", "gemini", "blocks"]
+Format = Literal["text", "openai", "openai_responses", "anthropic", "gemini", "blocks"]
 
 
 class RenderedContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,8 +42,8 @@ async def get_context(
 ) -> Response:
     """The agent's whole memory for a thread: reflection, observations, raw messages, in the order prompt caches like.
 
-    `openai` gives the `messages` of a request, `anthropic` its `system` and `messages`, `gemini` its
-    `system_instruction` and `contents`. No model is waited for.
+    `openai` gives the `messages` of a request, `openai_responses` the `input` of one to the Responses API, `anthropic`
+    `system` and `messages`, `gemini` `system_instruction` and `contents`. No model is waited for.
     """
     found = await memory(request).get_context(thread, resource, max_tokens)
     return await rendered(

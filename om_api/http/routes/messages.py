@@ -1,23 +1,24 @@
-"""Adding messages to a thread."""
+"""Adding messages to a thread, and its whole history."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter, Body, Request, Response
 
+from om_api.client.receipts import Changed
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
-from om_api.domain.wire import encode_message
+from om_api.domain.wire import encode_message, message_of_json
 from om_api.http.requests.app_state import memory
-from om_api.http.requests.given import GivenMessages, take
+from om_api.http.requests.given import GivenHistory, GivenMessage, GivenMessages, take
 from om_api.http.requests.guard import Bounded, Guarded, needs
 from om_api.http.requests.parameters import ResourceId, ThreadId
-from om_api.http.requests.replies import answers, reply
-from om_api.http.serving.limits import MAX_BODY, MAX_MESSAGE, SMALL_BODY
-from om_api.http.serving.shares import Share
+from om_api.http.requests.replies import answers, rendered, reply
+from om_api.http.serving.limits import MAX_BATCH, MAX_BODY, MAX_MESSAGE, SMALL_BODY
+from om_api.http.serving.shares import SHARE, Share
 
 
 class Pushing(Guarded):
@@ -29,18 +30,49 @@ class Pushing(Guarded):
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if len(body) > SMALL_BODY and kind == "application/json":
             share.large = True
-            request.taken = await share.work(partial(take, body))
+            expected: Any = self.body_field and self.body_field.field_info.annotation
+            request.taken = await share.work(partial(take, body, expected))
 
 
 router = APIRouter(prefix="/v1/resources/{resource}/threads/{thread}", tags=["messages"], route_class=Pushing)
 
 
-class Added(msgspec.Struct, frozen=True):
-    """The ids the messages are kept under, how many were new, and which ids had been accepted before."""
+class ChangedMessage(msgspec.Struct, frozen=True):
+    """A message that was not kept, because the one of its id says something else; `advice` says what to do."""
 
-    ids: list[str]
+    id: str
+    advice: str
+
+
+class Added(msgspec.Struct, frozen=True):
+    """The ids the messages are kept under, and how many were new; the others were kept before.
+
+    Of these `duplicates` say nothing new; `grown` say more, which is kept now; `changed` say something else, and nothing
+    was changed; `replaced` took the place of what was raw, as was asked for.
+    """
+
+    ids: tuple[str, ...]
     added: int
-    duplicates: list[str]
+    duplicates: tuple[str, ...]
+    grown: tuple[str, ...]
+    changed: tuple[ChangedMessage, ...]
+    replaced: tuple[str, ...]
+
+
+class SyncedHistory(msgspec.Struct, frozen=True):
+    """The ids a history's messages are kept under, how many were new, and how many are known as they are.
+
+    `grown` say more than was kept, which is kept now; `changed` say something else, and nothing was changed.
+    `diverged_at` is the position from which on the history is not what was kept, null if it only goes on. Instructions
+    at the beginning (role system) are no part of a conversation: they are not kept, and their id is "".
+    """
+
+    ids: tuple[str, ...]
+    added: int
+    known: int
+    grown: tuple[str, ...]
+    changed: tuple[ChangedMessage, ...]
+    diverged_at: int | None
 
 
 _EXAMPLE = {
@@ -49,9 +81,23 @@ _EXAMPLE = {
         {"id": "m-2", "role": "assistant", "content": "Noted: Friday."},
     ]
 }
+_HISTORY = {
+    "messages": [
+        {"role": "user", "content": "My flight is on Friday."},
+        {"role": "assistant", "content": "Noted: Friday."},
+        {"role": "user", "content": "Which airport?"},
+    ]
+}
+_ADDED = Added(("m-1", "m-2"), 1, ("m-1",), (), (), ())
+_NAMED = (
+    "s-1703939184e4ed343d826feb49bf777a",
+    "s-ad0bbf9005b47847cae9b5f7d93311d8",
+    "s-05f6d77fae0faa04808d3ac7d68f15a1",
+)
+_SYNCED = SyncedHistory(_NAMED, 1, 2, (), (), None)
 
 
-@router.post("/messages", **needs(Role.WRITER, most=MAX_BODY), **answers(Added, Added(["m-1", "m-2"], 2, [])))
+@router.post("/messages", **needs(Role.WRITER, most=MAX_BODY), **answers(Added, _ADDED))
 async def add_messages(
     request: Request,
     resource: ResourceId,
@@ -60,18 +106,46 @@ async def add_messages(
 ) -> Response:
     """Keep messages of a thread, in one step.
 
-    An id accepted in the last ten minutes adds nothing and is named in `duplicates`: repeat a request whose reply was
-    lost, with the same ids. A 503 says in `stored` what became of it.
+    An id is known while anything of its message is kept. Repeat a request whose reply was lost, with the same ids: what
+    is kept already is named in `duplicates`. What says more under its id has `grown`, and the rest is kept too. What says
+    something else is `changed`, and nothing happens; with `replace` it takes the place of what is still raw. A 503 says
+    in `stored` what became of it.
     """
-    receipt = await memory(request).add_messages(_messages(given, resource, thread))
-    return reply(Added(list(receipt.ids), receipt.added, list(receipt.duplicates)))
+    receipt = await memory(request).add_messages(_messages(given.messages, resource, thread), replace=given.replace)
+    ids, added, duplicates, grown, changed, replaced = receipt
+    return reply(Added(ids, added, duplicates, grown, _changed(changed), replaced))
 
 
-def _messages(given: GivenMessages, resource: str, thread: str) -> Iterator[Message]:
-    for each in given.messages:
-        message = Message(**{**dict(each), "id": each.id or "", "thread_id": thread, "resource_id": resource})
+@router.post("/sync", **needs(Role.WRITER, most=MAX_BODY), **answers(SyncedHistory, _SYNCED))
+async def sync(
+    request: Request,
+    resource: ResourceId,
+    thread: ThreadId,
+    given: Annotated[GivenHistory, Body(openapi_examples={"three": {"value": _HISTORY}})],
+) -> Response:
+    """Add what is new of a thread's whole history, as a client holds it, with ids or without.
+
+    A message without an id is known by what it says and what precedes it, so "ok" said twice is two messages. What was
+    edited changes nothing and is told as `changed`; where the history goes on otherwise than what is kept, what is new is
+    added, and `diverged_at` says from which message on. Repeat a request whose reply was lost.
+    """
+    if len(given.messages) > MAX_BATCH:
+        SHARE.get().large = True
+    found = await memory(request).sync(_messages(given.messages, resource, thread), resource, thread)
+    ids, added, known, grown, changed, diverged_at = found
+    return await rendered(lambda: SyncedHistory(ids, added, known, grown, _changed(changed), diverged_at))
+
+
+def _changed(found: tuple[Changed, ...]) -> tuple[ChangedMessage, ...]:
+    return tuple(ChangedMessage(each.id, each.advice) for each in found)
+
+
+def _messages(given: Sequence[GivenMessage], resource: str, thread: str) -> Iterator[Message]:
+    for each in given:
+        said = {name: value for name, value in each if name in each.model_fields_set}
+        message = message_of_json(said | {"thread_id": thread, "resource_id": resource}, thread, resource)
         if (size := len(encode_message(message))) > MAX_MESSAGE:
             raise InvalidInputError(
-                f"message {message.id} takes {size:,} bytes; permitted are {MAX_MESSAGE:,}: split it"
+                f"message {message.id or '(without id)'} takes {size:,} bytes; permitted are {MAX_MESSAGE:,}: split it"
             )
         yield message

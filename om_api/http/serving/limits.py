@@ -6,6 +6,7 @@ MAX_BODY = 8 * 1024 * 1024  # bytes of a request that adds messages
 SMALL_BODY = 64 * 1024  # bytes of any other; a larger one is taken up in a thread
 MAX_IMPORT = 1024 * 1024 * 1024  # bytes of a memory that is imported: it is read as it comes, and never held
 MAX_BATCH = BATCH  # messages of a request: as many as the store takes in one step
+MAX_HISTORY = 10_000  # messages of a history
 MAX_MESSAGE = 1024 * 1024  # bytes of one message's JSON
 MAX_PAGE = 500  # entries of a reply
 PAGE = 100

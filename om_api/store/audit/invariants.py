@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from om_api.domain import pieces
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.identity import Known, mark
 from om_api.domain.messages import Message
@@ -37,6 +38,8 @@ def breaches(held: ResourceDump, count: Callable[[Message], int] | None) -> Iter
         yield from _totals(held, part)
         yield from _generations(held, part)
         yield from _standing(held, part)
+        yield from _pieces(held, part)
+    yield from _told_once(held)
     yield from _orphans(held)
     yield from _observations(held)
     yield from _sources(held)
@@ -213,6 +216,27 @@ def _standing(held: ResourceDump, part: Part) -> Iterator[Breach]:
             for name in sorted({one.id for one in _said(members, as_observation)} - stands.ids):
                 where = held.of.reflected(part.scope, n)
                 yield Breach(where, f"{name} was replaced, and no generation in force stands for it")
+
+
+def _pieces(held: ResourceDump, part: Part) -> Iterator[Breach]:
+    """Of a text that was moved each piece stands in it once."""
+    for generation in _said(part.reflections[-1:], as_generation):
+        for fault in pieces.faults(generation, pooled=part.scope.thread is None):
+            yield Breach(held.of.reflections(part.scope), f"generation {generation.n} {fault}")
+
+
+def _told_once(held: ResourceDump) -> Iterator[Breach]:
+    """What went from a pool to several threads says the same in each of them, or it would come back more than once."""
+    met: dict[tuple[str, int], tuple[pieces.Slice, str]] = {}
+    for thread, part in held.parts.items():
+        key = held.of.reflections(part.scope)
+        for lead in _said(part.reflections[-1:] if thread else [], as_generation):
+            for each in pieces.cut(lead, pooled=False):
+                first, where = met.setdefault((each.piece.origin, each.piece.at), (each, key))
+                if first != each:
+                    yield Breach(
+                        key, f"holds piece {each.piece.at} of generation {each.piece.origin} otherwise than {where}"
+                    )
 
 
 # -- observations ------------------------------------------------------------------------------------------------------

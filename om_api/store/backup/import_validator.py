@@ -17,12 +17,12 @@ from om_api.store.backup.backup_format import Line, Text, as_bytes
 from om_api.store.backup.staging import Staging
 from om_api.store.memory.decoding import as_chunk, as_generation, as_observation, as_record
 from om_api.store.memory.keys import ResourceKeys
-from om_api.store.memory.known import COMPLETE, day_of, laid_out, records_of
+from om_api.store.memory.known import COMPLETE, arriving, day_of, laid_out
 
 _MOST = 2**53  # what a double holds exactly: Redis' scores and Lua's numbers are doubles
 _KEY = re.compile(r"[0-9a-f]{32}")
 _DIGITS = re.compile(rb"0|-?[1-9][0-9]{0,15}")
-_COUNTED = {"observed_tokens", "observed_messages"}  # what scripts add to, of what is not counted anew
+_COUNTED = {"observed_tokens", "observed_messages", "tidy_at"}  # what scripts reckon with, of what is not counted anew
 _NOT_TAKEN = ("force", "stirred", "epoch")  # requests, and since when nothing changed; the epoch is a new one
 
 
@@ -207,7 +207,7 @@ class ImportValidator:
 
     def _know(self, thread: str, member: bytes, at: int | None = None) -> None:
         """Have a thread know the id of a message that arrives, and on which day it was sealed."""
-        self._ids[thread] += records_of([member], 0 if at is None else day_of(at))
+        self._ids[thread] += arriving(member, 0 if at is None else day_of(at))
 
     # -- the end -------------------------------------------------------------------------------------------------------
 
@@ -236,7 +236,7 @@ class ImportValidator:
             if messages:
                 counted |= {thread: tokens, f"#{thread}": messages}
         total = sum(tokens for messages, tokens in self._counts.values() if messages)
-        return {**counted, **({"*": total, COMPLETE: 1} if counted else {}), **self._marks()}
+        return {**counted, **({"*": total} if counted else {}), COMPLETE: 1, **self._marks()}
 
     def _marks(self) -> dict[str, Any]:
         key = self.head.signing_key

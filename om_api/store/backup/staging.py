@@ -48,11 +48,6 @@ class Staging:
         if fields:
             self._add("HLEN", "HSET", key, [word for pair in fields.items() for word in pair], len(fields))
 
-    def include(self, key: str, members: Iterable[bytes], until: int) -> None:
-        """Add to a set what is not in it."""
-        some = set(members)
-        self._add("SCARD", "SADD", key, some, len(some), until)
-
     def write(self, key: str, text: str) -> None:
         """Write a string."""
         self._add("STRLEN", "SET", key, [text], len(text))

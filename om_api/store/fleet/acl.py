@@ -23,11 +23,11 @@ _CONNECT = ("auth", "hello", "ping", "select", "quit", "time", "multi", "exec", 
 _ON_A_CLUSTER = ("asking", "cluster|slots", "command", "readonly")
 _READ = (
     *("get", "hget", "hgetall", "hmget", "hlen", "exists"),
-    *("lrange", "llen", "smismember"),
-    *("zcard", "zmscore", "zrange", "zscore"),
+    *("lrange", "llen"),
+    *("zcard", "zrange", "zscore"),
 )
 _WRITE = (
-    *("hset", "hdel", "hincrby", "sadd", "expire", "unlink", "rename"),
+    *("hset", "hdel", "hincrby", "expire", "unlink", "rename"),
     *("zadd", "zrem", "zremrangebyscore"),
 )
 _BROKER = ("ticks", "observe", "reflect", "maintenance", "celery", "unacked", "_kombu.binding", "*.celery.pidbox")

@@ -7,7 +7,7 @@
 -- Returns 'activated' or 'superseded'.
 local record, chunks, observations, epoch, activation, n, ttl = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
-local version = redis.call('HMGET', record, 'epoch', 'activation')
+local version = redis.call('HMGET', record, 'epoch', 'activation', 'tidy_at')
 if version[1] ~= epoch then
   return 'superseded'
 end
@@ -92,7 +92,9 @@ for thread, of in pairs(threads) do
   end
 end
 redis.call('HSET', record, 'activation', activation, 'observed_at', now, 'updated_at', now)
-redis.call('HSETNX', record, 'tidy_at', string.format('%d', tonumber(now) + ttl * 1000)) -- when the first of their ids may be forgotten
+if not version[3] then -- when the first of their ids may be forgotten
+  redis.call('HSET', record, 'tidy_at', string.format('%d', tonumber(now) + ttl * 1000))
+end
 redis.call('HINCRBY', record, 'chunk_tokens', string.format('%d', -weight)) -- Redis 7.0 writes Lua's -0 as '-0', and refuses it
 redis.call('HINCRBY', record, 'observation_tokens', grown)
 redis.call('HINCRBY', record, 'observation_count', n)

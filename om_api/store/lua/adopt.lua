@@ -1,16 +1,16 @@
--- adopt(messages, tokens, known, rejected, threads; thread, card, count, weight, fresh_key, ids, [was, becomes]..., [member, verb, what, score, tokens]...)
--- uses known
+-- adopt(messages, tokens, known, rejected, threads; thread, card, count, weight, fresh_key, n, [was, becomes]..., [member, verb, what, score, tokens]...)
+-- uses ids
 -- Counts what plain ZADDs left in messages, as the caller judged it by what is known of every id. Each raw member is named with
 -- what becomes of it: `keep` (`score` when it must be repaired), `turn` (`what` stands in its place), `drop` (its message is kept
--- already), or `reject` (`what` is the entry for the quarantine). `ids` records must be as they were read ('' = none), and become
+-- already), or `reject` (`what` is the entry for the quarantine). `n` records must be as they were read ('' = none), and become
 -- what they are to be.
 -- Time 0: a member is read, whose id is known of a raw message. Time 1: that one is sealed. Time 2: this member is not the one
 -- that is counted, but a copy of it; its record is not as it was read any more, and nothing changes.
 -- Returns 'superseded' when anything is no longer as it was read, else {kept, dropped, rejected, tokens}.
-local messages, tokens, key, rejected, threads = unpack(KEYS, 1, 5)
-local thread, card, count, weight, fresh, ids = unpack(ARGV, 1, 6)
+local messages, tokens, known, rejected, threads = unpack(KEYS, 1, 5)
+local thread, card, count, weight, fresh, n = unpack(ARGV, 1, 6)
 
-local first = 7 + 2 * tonumber(ids)
+local first = 7 + 2 * tonumber(n)
 local counts = redis.call('HMGET', tokens, '#' .. thread, thread, '*')
 if redis.call('ZCARD', messages) ~= tonumber(card) or (counts[1] or '0') ~= count or (counts[2] or '0') ~= weight
     or (#ARGV - first + 1) / 5 ~= tonumber(card) then
@@ -20,9 +20,9 @@ local records = {}
 for slot = 7, first - 1, 2 do
   records[#records + 1] = ARGV[slot + 1]
 end
-local set = known.open(key, records)
+local set = ids.open(known, records)
 for slot = 7, first - 1, 2 do
-  if (known.find(set, string.sub(ARGV[slot + 1], 1, 7)) or '') ~= ARGV[slot] then
+  if (ids.find(set, string.sub(ARGV[slot + 1], 1, 7)) or '') ~= ARGV[slot] then
     return 'superseded'
   end
 end
@@ -55,11 +55,13 @@ for slot = first, #ARGV, 5 do
     redis.call('ZADD', messages, score, verb == 'turn' and what or member)
   end
 end
+local head
 for i = 1, #records do
-  known.put(set, records[i])
+  head = ids.find(set, string.sub(records[i], 1, 7)) and head or string.sub(records[i], 1, 7)
+  ids.put(set, records[i])
 end
 if #records > 0 then
-  known.save(set)
+  ids.save(set, head)
 end
 if kept > 0 then
   redis.call('HSET', tokens, thread, string.format('%d', sum), '#' .. thread, kept)

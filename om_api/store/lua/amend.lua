@@ -1,20 +1,20 @@
 -- amend(messages, tokens, known; thread, old, member, score, weight, [was, becomes]...)
--- uses known
+-- uses ids
 -- Keeps more of a message that is known: `member` stands in the place of `old`, whose tokens are counted with `weight` more, or is
 -- a further message of its own ('' = no old). The records of the ids that this is about must be as they were read ('' = none).
 -- Time 0: a client reads that m-1 is raw. Time 1: a worker seals it. Time 2: the client has it grow; its old form is no longer among
 -- the raw, nothing changes, and the client looks again.
 -- Returns 'superseded', or {tokens that are unsealed of the thread and of all, wake of the resource and of the thread}.
-local messages, tokens, key = unpack(KEYS, 1, 3)
+local messages, tokens, known = unpack(KEYS, 1, 3)
 local thread, old, member, score, weight = unpack(ARGV, 1, 5)
 
 local records = {}
 for slot = 6, #ARGV, 2 do
   records[#records + 1] = ARGV[slot + 1]
 end
-local set = known.open(key, records)
+local set = ids.open(known, records)
 for slot = 6, #ARGV, 2 do
-  if (known.find(set, string.sub(ARGV[slot + 1], 1, 7)) or '') ~= ARGV[slot] then
+  if (ids.find(set, string.sub(ARGV[slot + 1], 1, 7)) or '') ~= ARGV[slot] then
     return 'superseded'
   end
 end
@@ -29,9 +29,9 @@ if old ~= '' then
 end
 redis.call('ZADD', messages, at or score, member)
 for i = 1, #records do
-  known.put(set, records[i])
+  ids.put(set, records[i])
 end
-known.save(set)
+ids.save(set)
 local own = math.max((tonumber(counts[1]) or 0) + weight, 0)
 local all = math.max((tonumber(counts[3]) or 0) + weight, 0)
 local count = (tonumber(counts[2]) or 0) + (old == '' and 1 or 0)

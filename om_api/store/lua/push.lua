@@ -1,12 +1,12 @@
 -- push(tokens, due, [messages, known]...; mark, scope, resource, fresh_key, [thread, due_name, history, n, [score, member, record, tokens]...]...)
--- uses known
+-- uses ids
 -- The hot path: adds the messages of one resource whose ids are not known, and counts exactly those. An id is known while anything
 -- of its message is kept; a message that comes again under it adds nothing here.
 -- Due = nothing was unsealed before, or no worker has said from where on it is due, or that point is reached; a push that
 -- adds nothing still says so, because the reply of the first try may have been lost. The first message that is kept brings the
 -- key that contexts are signed with.
 -- `history` is '-'; or the records of a client's history before these: all of them must be known to say that, and the last one
--- known must be where the last history ended, else somebody went on otherwise, and nothing is written; or '!', which says that the
+-- known must be what was accepted last, else somebody went on otherwise, and nothing is written; or '!', which says that the
 -- history ends here whatever was known of it.
 -- A count that is more than follows is refused before anything is written: nothing ends a loop that a caller's number makes long.
 -- Returns {now, '!apart'} (no id has a !) for such a history, else {now, due, [position, '' or the record kept]...} of what was known.
@@ -27,19 +27,22 @@ local function sliced(command, key, list)
   return replies
 end
 
--- Whether every id of a history is known, and the last one of all that is was the end of the last history.
+-- Whether every id of a history is known, and the last one of all that is was what the thread ended with.
 local function continues(group, last)
-  local records = known.listed(group.history)
-  local before = known.open(group.known, records)
+  local records = ids.listed(group.history)
+  local before = ids.open(group.known, records)
   for i = 1, #records do
-    local was = known.find(before, string.sub(records[i], 1, 7))
+    local was = ids.find(before, string.sub(records[i], 1, 7))
     if not was or string.sub(was, 10) ~= string.sub(records[i], 10) then
       return false
     end
   end
   last = last or (records[1] and string.sub(records[#records], 1, 7))
   local head = redis.call('HGET', group.known, '^')
-  return not head or head == last
+  if not head then -- nothing was accepted, or by an older version or an import, which do not say how a thread ended
+    return before.count == 0
+  end
+  return head == last
 end
 
 local groups, asked, slot, position, reply = {}, {'*', '*wake', '*key'}, 5, 0, {now, ''}
@@ -56,28 +59,28 @@ for k = 3, #KEYS, 2 do
   if #KEYS > 4 then -- a single set is the first to be written, and refuses by itself
     redis.call('ZCARD', group.messages)
   end
-  group.set = known.open(group.known, records)
+  group.set = ids.open(group.known, records)
   for i = 1, n do
     local record = records[i]
     local id = string.sub(record, 1, 7)
-    local was = known.find(group.set, id)
+    local was = ids.find(group.set, id)
     if was then
       last = id
       reply[#reply + 1] = position + i - 1
       reply[#reply + 1] = string.sub(was, 10) == string.sub(record, 10) and '' or was
     else
-      known.put(group.set, record)
+      ids.put(group.set, record)
       group.zadd[#group.zadd + 1] = ARGV[slot + i * 4]
       group.zadd[#group.zadd + 1] = ARGV[slot + i * 4 + 1]
       group.added = group.added + 1
       group.weight = group.weight + tonumber(ARGV[slot + i * 4 + 3])
     end
   end
-  if group.history ~= '-' then
+  if group.history ~= '-' or group.added > 0 then
     group.head = string.sub(records[n], 1, 7)
-    if group.history ~= '!' and not continues(group, last) then
-      return {now, '!apart'}
-    end
+  end
+  if group.history ~= '-' and group.history ~= '!' and not continues(group, last) then
+    return {now, '!apart'}
   end
   position = position + n
   slot = slot + 4 + n * 4
@@ -101,8 +104,8 @@ for g, group in ipairs(groups) do
     fields[#fields + 1] = string.format('%d', count + group.added)
     grown = grown + group.weight
   end
-  if group.added > 0 or group.head then
-    known.save(group.set, group.head)
+  if group.head then
+    ids.save(group.set, group.head)
   end
   if own_wake or (scope == 'thread' and not wake) then
     if count + group.added > 0 and (count == 0 or not own_wake or after >= own_wake) then

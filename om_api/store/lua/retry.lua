@@ -1,5 +1,5 @@
 -- retry(rejected, messages, [record, chunks, chunk, sealed, observations, source, sources, draft, fresh, fresh_sealed, fresh_source, known]...; entry, member, score, [id, fresh_id, thread, placeholder, tokens, weight, records]...)
--- uses known
+-- uses ids
 -- Takes an entry out of the quarantine and gives what it holds another chance. With the two fixed keys alone: a member that was
 -- never accepted goes back to the raw set, uncounted, and adoption judges it again. With the others: a message behind
 -- `placeholder`, what a ready chunk says or an observation of this id, becomes a sealed chunk, under a new id; the `records` of
@@ -18,7 +18,7 @@ if #KEYS == 2 then
   redis.call('ZADD', messages, 'NX', score, member)
   return 'busy'
 end
-local record, chunks, chunk, sealed, observations, source, sources, draft, fresh, fresh_sealed, fresh_source, key = unpack(KEYS, 3, 14)
+local record, chunks, chunk, sealed, observations, source, sources, draft, fresh, fresh_sealed, fresh_source, known = unpack(KEYS, 3, 14)
 local id, fresh_id, thread, placeholder, tokens, weight, records = unpack(ARGV, 4, 10)
 
 if redis.call('EXISTS', fresh, fresh_source) > 0 then
@@ -37,8 +37,8 @@ if not waits and (not redis.call('ZSCORE', observations, placeholder) or redis.c
 end
 redis.call('HLEN', record)
 redis.call('ZCARD', sources)
-records = known.listed(records)
-local set = known.open(key, records)
+records = ids.listed(records)
+local set = ids.open(known, records)
 
 redis.call('LREM', rejected, 1, entry)
 -- the record's seq moves on, so that whoever planned with the old name (a clear, a migration) is superseded
@@ -60,10 +60,8 @@ redis.call('ZREM', observations, placeholder)
 local n = redis.call('ZCARD', fresh_sealed)
 redis.call('HSET', fresh, 'thread', thread, 'state', 'sealed', 'seq', seq, 'tokens', weight, 'messages', n, 'attempts', 0, 'sealed_at', now)
 redis.call('ZADD', chunks, seq, fresh_id)
-for i = 1, #records do
-  known.put(set, known.sealed(known.find(set, string.sub(records[i], 1, 7)) or records[i], tonumber(now)))
-end
-known.save(set)
+ids.seal(set, records, tonumber(now))
+ids.save(set)
 redis.call('HINCRBY', record, 'chunk_tokens', weight)
 redis.call('HINCRBY', record, 'observed_tokens', string.format('%d', -tonumber(weight)))
 redis.call('HINCRBY', record, 'observed_messages', string.format('%d', -n))

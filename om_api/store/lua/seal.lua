@@ -1,12 +1,12 @@
 -- seal(scope, record, tokens, messages, chunks, chunk, sealed, source, threads, known; word, epoch, fresh_epoch, id, thread, weight, records, [member]...)
--- uses known
+-- uses ids
 -- Takes the named members out of the raw set into a new chunk, so that they can be observed exactly once. All of them must be
 -- there and counted: while the raw set holds a member that nobody counted, any of them could be that one, and nothing moves.
 -- Their ids are known as sealed from now on (`records`, one behind the other, of what an older version did not write down).
 -- Makes the record when there is none (epoch ''). The chunk's id is random and never reused, so a repeated call finds it.
 -- Returns {'sealed', seq} or {'superseded'}.
-local scope, record, tokens, messages, chunks, chunk, sealed, source, threads, key = unpack(KEYS, 1, 10)
-local word, epoch, fresh, id, thread, weight, records = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), known.listed(ARGV[7])
+local scope, record, tokens, messages, chunks, chunk, sealed, source, threads, known = unpack(KEYS, 1, 10)
+local word, epoch, fresh, id, thread, weight, records = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), ids.listed(ARGV[7])
 
 local was = redis.call('HGET', chunk, 'seq')
 if was or redis.call('EXISTS', source) == 1 then
@@ -32,7 +32,7 @@ for from = 8, #ARGV, 1000 do
 end
 redis.call('ZCARD', chunks)
 redis.call('ZCARD', threads)
-local set = known.open(key, records)
+local set = ids.open(known, records)
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -54,10 +54,8 @@ end
 if epoch == '' then
   redis.call('HSET', record, 'schema', 1, 'epoch', fresh, 'generation', 0, 'origin', 'initial', 'created_at', string.format('%d', now))
 end
-for i = 1, #records do
-  known.put(set, known.sealed(known.find(set, string.sub(records[i], 1, 7)) or records[i], now))
-end
-known.save(set)
+ids.seal(set, records, now)
+ids.save(set)
 local seq = redis.call('HINCRBY', record, 'seq', 1)
 redis.call('HINCRBY', record, 'chunk_tokens', weight)
 redis.call('HSET', record, 'updated_at', string.format('%d', now))

@@ -1,12 +1,12 @@
 -- tidy(known, record, chunks, [chunk]...; thread, ttl, first)
--- uses known
+-- uses ids
 -- Forgets the ids of messages whose sources have expired: of a day on which chunks of the thread were sealed, when the last one of
 -- them was activated more than `ttl` seconds ago, and none waits still. `chunk` are all that the scope has. The record says when
 -- to look next, for all threads of which this was asked since the `first`.
 -- Time 0: a worker finds that a day is over. Time 1: a chunk is sealed or split. Time 2: the chunks are others than were named,
 -- nothing is forgotten.
 -- Returns 'superseded', or how many ids were forgotten.
-local key, record, chunks, thread, ttl, first = KEYS[1], KEYS[2], KEYS[3], ARGV[1], tonumber(ARGV[2]) * 1000, ARGV[3] == '1'
+local known, record, chunks, thread, ttl, first = KEYS[1], KEYS[2], KEYS[3], ARGV[1], tonumber(ARGV[2]) * 1000, ARGV[3] == '1'
 
 if redis.call('ZCARD', chunks) ~= #KEYS - 3 then
   return 'superseded'
@@ -23,7 +23,7 @@ for k = 4, #KEYS do
 end
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-local held, over, after, buckets = redis.call('HGETALL', key), {}, now + ttl, {}
+local held, over, after, buckets = redis.call('HGETALL', known), {}, now + ttl, {}
 for i = 1, #held, 2 do
   local day = tonumber(string.match(held[i], '^d(%d+)$') or '')
   local ends = day and tonumber(held[i + 1]) + ttl
@@ -35,28 +35,28 @@ for i = 1, #held, 2 do
     buckets[held[i]] = held[i + 1]
   end
 end
-local asked, gone = redis.call('HGET', record, 'tidy_at'), 0
+local is, gone = redis.call('HMGET', record, 'epoch', 'tidy_at'), 0
 for at, bucket in pairs(next(over) and buckets or {}) do
   local rest = {}
-  for _, each in ipairs(known.listed(bucket)) do
+  for _, each in ipairs(ids.listed(bucket)) do
     if not over[string.sub(each, 8, 9)] then
       rest[#rest + 1] = each
     end
   end
   gone = gone + #bucket / 16 - #rest
   if rest[1] then
-    redis.call('HSET', key, at, table.concat(rest))
+    redis.call('HSET', known, at, table.concat(rest))
   else
-    redis.call('HDEL', key, at)
+    redis.call('HDEL', known, at)
   end
 end
 for _, field in pairs(over) do
-  redis.call('HDEL', key, field)
+  redis.call('HDEL', known, field)
 end
 if gone > 0 then
-  redis.call('HINCRBY', key, '#', string.format('%d', -gone))
+  redis.call('HINCRBY', known, '#', string.format('%d', -gone))
 end
-if asked then
-  redis.call('HSET', record, 'tidy_at', string.format('%d', first and after or math.min(after, tonumber(asked))))
+if is[1] then
+  redis.call('HSET', record, 'tidy_at', string.format('%d', first and after or math.min(after, tonumber(is[2] or '') or after)))
 end
 return gone

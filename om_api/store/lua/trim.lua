@@ -39,7 +39,7 @@ end
 -- inside a message every quote is escaped, so that no text can look like a kind
 local function is_unaccepted(entry)
   local kind = string.match(entry, '"kind":"(%a+)"')
-  return kind == 'malformed' or kind == 'surplus' or kind == 'ownerless'
+  return kind == 'malformed' or kind == 'changed' or kind == 'surplus' or kind == 'ownerless' -- `surplus` of older versions
 end
 
 local keep, kept, held = {}, 0, 0

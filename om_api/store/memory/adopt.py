@@ -90,7 +90,7 @@ def _judged(
         else:
             members.append(RawMember(member, score, to_ms(score) or to_ms(message.timestamp) or raw.now, message))
     known = yield from recognise(keys, resource, thread, {each.message.id for each in members})
-    judgement = Judgement(known, count, lambda each: _surplus(each, thread, raw.now))
+    judgement = Judgement(known, count, lambda each: _changed(each, thread, raw.now))
     judgement.judge(members)
     for name, (whole, _) in judgement.rest.items():
         n, last = yield from last_further(keys, whole.message)
@@ -98,9 +98,12 @@ def _judged(
     return malformed | judgement.verdicts, judgement.records
 
 
-def _surplus(each: RawMember, thread: str, now_ms: int) -> bytes:
-    reason = f"another message with the id {each.message.id} was accepted first"
-    return rejection("surplus", each.member, thread, reason, now_ms, score=each.score)
+def _changed(each: RawMember, thread: str, now_ms: int) -> bytes:
+    other = f"another message with the id {each.message.id} was accepted first and says something else"
+    reason = (
+        f"{other}: write it under an id of its own, or have it replace the other while that is raw (om push --replace)"
+    )
+    return rejection("changed", each.member, thread, reason, now_ms, score=each.score)
 
 
 def rejection(kind: str, member: bytes, thread: str, reason: str, now_ms: int, **where: float | str) -> bytes:

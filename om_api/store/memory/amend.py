@@ -85,7 +85,7 @@ def _rest(
 ) -> _Change:
     new = further(message, n, after)
     new.tokens = count_message(new, count)
-    return _Change(new, old, [(known.record, known.grown(message).record), (was, record_of(new))])
+    return _Change(new, old, [(known.record, known.gone_on(message).record), (was, record_of(new))])
 
 
 def _raw(keys: Keys, message: Message, name: str) -> Steps[_Raw | None]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from om_api.domain import pieces
 from om_api.domain.errors import StoreError
 from om_api.domain.values import Outcome, Scope, Stored, new_id
 from om_api.store.driver.replies import as_hash, as_int, as_list, command, outcome, says, scored, word, write
@@ -200,12 +201,15 @@ def _merged(own: Content) -> tuple[str, ...]:
 def _rewritten(n: int, member: bytes, thread: str, gone: Collection[str], count: Callable[[str], int]) -> list[Any]:
     """A generation without a thread's sections, and without naming what is gone among what could come back."""
     was = as_generation(member)
-    rest, dropped = without_thread(was.text, thread), [name for name in was.observation_ids if name in gone]
+    moved = pieces.without(pieces.cut(was, pooled=True), thread)
+    rest = pieces.text_of(moved, pooled=True) if moved else without_thread(was.text, thread)
+    dropped = [name for name in was.observation_ids if name in gone]
     if rest == was.text and not dropped:
         return []
     tokens = was.tokens if rest == was.text else count(rest)
     kept = [name for name in was.observation_ids if name not in gone]
     said = {"text": rest, "tokens": tokens, "observation_ids": kept, "dropped_ids": [*was.dropped_ids, *dropped]}
+    said["pieces"] = [each.piece for each in moved]
     return [n, msgspec.json.encode({**msgspec.json.decode(member), **said}), tokens]
 
 

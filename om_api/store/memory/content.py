@@ -17,7 +17,10 @@ _OF_A_CHUNK = (
 
 
 class Content(NamedTuple):
-    """A scope's memory as it was read; `histories` is what its generations replaced, as far as it has not expired."""
+    """A scope's memory as it was read; `histories` is what its generations replaced, as far as it has not expired.
+
+    What has a seq up to `pool_seq` stands in the order of the pool that it came from.
+    """
 
     scope: Scope
     epoch: str
@@ -27,6 +30,7 @@ class Content(NamedTuple):
     observations: list[Stored]
     generations: list[tuple[int, bytes]]
     histories: dict[int, list[Stored]]
+    pool_seq: int = 0
 
     @property
     def in_force(self) -> Generation | None:
@@ -77,4 +81,5 @@ def content(keys: Keys, scope: Scope) -> Steps[Content]:
         observations,
         [(int(n), member) for member, n in generations],
         {n: as_stored(pairs) for n, pairs in replaced.items()},
+        int(record.get(b"pool_seq", 0)),
     )

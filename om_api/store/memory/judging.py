@@ -103,4 +103,4 @@ class Judgement:
         new = further(whole.message, n, after)
         new.tokens = count_message(new, self._count)
         self.verdicts[whole.member] = Verdict("turn", encode_message(new), score, new.tokens)
-        self.records += [(known.record, known.grown(whole.message).record), (was, record_of(new))]
+        self.records += [(known.record, known.gone_on(whole.message).record), (was, record_of(new))]

@@ -1,4 +1,4 @@
-"""The ids that a thread knows: of what is raw, sealed, or behind an observation whose source is kept; see shared/known.lua."""
+"""The ids that a thread knows: of what is raw, sealed, or behind an observation whose source is kept; see shared/ids.lua."""
 
 import math
 from collections import defaultdict
@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.identity import Known, further_id, mark, record_of
+from om_api.domain.identity import GOES_ON, Known, continues, further_id, mark, record_of, whole_of
 from om_api.domain.messages import Message
 from om_api.domain.values import Scope
 from om_api.domain.wire import parse_member
@@ -17,6 +17,8 @@ from om_api.store.memory.keys import Keys, ResourceKeys
 DAY_MS = 86_400_000
 COMPLETE = "*ids"  # the field of the tokens hash that says that of every message kept the id is known
 _RECORD = 16  # bytes
+_LAST_DAY = GOES_ON - 1
+_GOES_ON = GOES_ON.to_bytes(2) + bytes(7)
 _FULL = 48  # records of a bucket, on average
 _FURTHER = 8  # further messages of one that are asked for at once
 _AT_ONCE = 100  # sets read in one batch
@@ -51,16 +53,34 @@ def records_of(members: Iterable[bytes], day: int = 0) -> bytes:
     return b"".join(record for member in members if (record := _record(member, day)))
 
 
+def sealing(members: Iterable[bytes]) -> bytes:
+    """The records of members that are sealed now, and those of the messages that they are the rest of."""
+    messages = [message for member in members if (message := _message(member))]
+    own = [record_of(message) for message in messages]
+    return b"".join(own + [mark(name) + _GOES_ON for message in messages if (name := continues(message))])
+
+
 def _record(member: bytes, day: int) -> bytes:
+    message = _message(member)
+    return record_of(message, day) if message else b""
+
+
+def _message(member: bytes) -> Message | None:
     try:
-        return record_of(parse_member(member, "-", "-", 0), day)
+        return parse_member(member, "-", "-", 0)
     except InvalidInputError:
-        return b""
+        return None
+
+
+def arriving(member: bytes, day: int = 0) -> bytes:
+    """The records of a member that comes from a file: its own, and that of the message that it is the rest of."""
+    message = _message(member)
+    return record_of(message, day) + whole_of(message, day) if message else b""
 
 
 def laid_out(records: bytes | bytearray, days: Mapping[int, int]) -> dict[str, bytes | int]:
-    """The hash that knows these records, as the scripts would have made it; `days` as in `learn`."""
-    by_id = {bytes(record[:7]): record for record in listed(records)}
+    """The hash that knows these records, of an id the longest, as the scripts would have made it; `days` as in `learn`."""
+    by_id = {record[:7]: record for record in sorted(listed(records), key=lambda record: Known.of(record).length)}
     buckets = max(1, math.ceil(len(by_id) / _FULL))
     span = 2 ** (buckets.bit_length() - 1)
     held = defaultdict[str, bytearray](bytearray)
@@ -120,7 +140,7 @@ def _learn(keys: Keys, scope: Scope, thread: str) -> Steps[None]:
 
 def day_of(ms: int) -> int:
     """The day a time is of, as records say it; never 0, which says raw."""
-    return max(1, ms // DAY_MS)
+    return min(max(1, ms // DAY_MS), _LAST_DAY)
 
 
 def _slices(places: Mapping[str, int]) -> list[list[str]]:

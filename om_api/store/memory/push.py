@@ -19,7 +19,7 @@ _APART = "!apart"
 class Pushed(NamedTuple):
     """What became of a batch: how many were added, the ids of those that are kept as they are, and which say otherwise.
 
-    `due` names scopes, `now` is the server's time (Unix ms), `apart` is of a history that does not go on where the last one
+    `due` names scopes, `now` is the server's time (Unix ms), `apart` is of a history that does not go on where the thread
     ended.
     """
 
@@ -58,8 +58,8 @@ def push(
 ) -> Steps[Pushed]:
     """Add messages of one resource; each has id, thread_id, tokens and at. Atomic per 500 messages; safe to repeat.
 
-    `before` are the records of a thread's history that these are the end of: should one of them not be known, or the thread's
-    last history have ended elsewhere, the push is `apart` and adds nothing. With WHATEVER they are the end in any case.
+    `before` are the records of a thread's history that these are the end of: should one of them not be known, or the thread
+    have gone on otherwise, the push is `apart` and adds nothing. With WHATEVER they are the end in any case.
     """
     of, threads = keys.of(resource), _by_thread(messages)
     names = [of.tokens, keys.due_observe if mark else of.tokens]

@@ -27,7 +27,7 @@ from om_api.store.driver.tolerant_read import of_many
 from om_api.store.memory import due, reading
 from om_api.store.memory.decoding import as_observation, as_stored
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.known import records_of
+from om_api.store.memory.known import sealing
 
 _TRIES = 5
 _PAGE, _STEP = 1_000, 900  # pages overlap: whoever removes entries meanwhile moves the others under our hands
@@ -36,6 +36,7 @@ MOST = 1_000  # entries of one resource
 MOST_BYTES = 4 * 2**20
 DROPPED = "*dropped"  # the field of the tokens hash that counts what went because the quarantine was full
 PLACEHOLDER = "placeholder"  # the model of an observation that stands for a message no model could observe
+_RENAMED = {"surplus": "changed"}  # kinds as an older version called them
 UNKNOWN = "unknown"  # the resource of members that name none
 
 
@@ -43,7 +44,7 @@ UNKNOWN = "unknown"  # the resource of members that name none
 class Rejected(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of a resource's quarantine; `at` and `score` in Unix ms, `member` as it was written.
 
-    `kind`: `malformed` (no message), `surplus` (its id was accepted before with other content), `ownerless` (under a key
+    `kind`: `malformed` (no message), `changed` (the message of its id says something else), `ownerless` (under a key
     of the older form, and naming no resource), `unobservable` (accepted, but no model could observe it: its placeholder is
     `observation`), `foreign` (not written by us). `utf8` is False when the member's bytes were no text and are lost.
     """
@@ -75,7 +76,7 @@ def as_rejected(entry: bytes) -> Rejected:
         text = entry.decode("utf-8", "replace")
         return Rejected(id=name, kind="foreign", reason="this was not written by the workers", member=text)
     if found.kind:
-        return msgspec.structs.replace(found, id=name)
+        return msgspec.structs.replace(found, id=name, kind=_RENAMED.get(found.kind, found.kind))
     return msgspec.structs.replace(found, id=name, kind=_older_kind(found), utf8="\ufffd" not in found.member)
 
 
@@ -84,7 +85,7 @@ def _older_kind(entry: Rejected) -> str:
     if entry.reason.startswith("a key of the older form"):
         return "ownerless"
     if entry.reason.startswith("another message with the id "):
-        return "surplus"
+        return "changed"
     try:
         parse_member(entry.member.encode(), entry.thread_id, UNKNOWN, entry.at)
     except (InvalidInputError, UnicodeEncodeError):
@@ -176,7 +177,7 @@ def _refuse(entry: Rejected, resource: str) -> None:
         "malformed": ""
         if entry.utf8
         else "its bytes were no UTF-8 and were not kept: write it again, then drop the entry",
-        "surplus": "" if entry.utf8 else "its bytes may not be what was written: write it again, then drop the entry",
+        "changed": "" if entry.utf8 else "its bytes may not be what was written: write it again, then drop the entry",
     }.get(entry.kind, "it was not written by the workers: drop it")
     if why:
         raise InvalidInputError(_cannot(resource, entry, why))
@@ -211,7 +212,7 @@ def _observe_again(keys: Keys, resource: str, entry: bytes, found: Rejected, con
     names += [of.chunk(name), of.sealed(name), of.observations(scope), of.source(name)]
     names += [of.sources(found.thread_id), of.draft(scope), of.chunk(fresh), of.sealed(fresh), of.source(fresh)]
     names.append(of.known(found.thread_id))
-    covered = records_of((yield from as_list("ZRANGE", of.source(name), 0, -1)))
+    covered = sealing((yield from as_list("ZRANGE", of.source(name), 0, -1)))
     told: list[Any] = [
         name,
         fresh,

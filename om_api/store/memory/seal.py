@@ -6,7 +6,7 @@ from om_api.domain.values import Outcome, Scope, new_id
 from om_api.store.driver.replies import outcome
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.known import records_of
+from om_api.store.memory.known import sealing
 
 
 def seal(
@@ -28,5 +28,5 @@ def seal(
     names = [of.scope, of.record(scope), of.tokens, of.messages(thread), of.chunks(scope)]
     names += [of.chunk(chunk), of.sealed(chunk), of.source(chunk), of.threads, of.known(thread)]
     word = "resource" if scope.thread is None else "thread"
-    args = [word, epoch, fresh or new_id(), chunk, thread, tokens, records_of(members), *members]
+    args = [word, epoch, fresh or new_id(), chunk, thread, tokens, sealing(members), *members]
     return (yield from Verb("seal", names, args, outcome))

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from om_api.domain.tool_calls import call_id
+
 _DEEP = 4
 _ROWS = 24
 _SHORT = 48
@@ -11,12 +13,13 @@ _ARGS = 60
 
 
 def calls(parts: list[dict[str, Any]]) -> dict[str, str]:
-    """The arguments of a message's tool calls as short text, by tool_call_id."""
-    return {
-        str(part.get("tool_call_id", "")): ", ".join(flat(part.get("args")))[:_ARGS]
-        for part in parts
-        if part["type"] == "tool-call"
-    }
+    """The arguments of a message's tool calls as short text, each by its `key`."""
+    return {key(part): ", ".join(flat(part.get("args")))[:_ARGS] for part in parts if part["type"] == "tool-call"}
+
+
+def key(part: dict[str, Any]) -> str:
+    """By what a call and its result are known: the id, else the tool's name, which is no id."""
+    return call_id(part) or f"\0{part.get('name') or ''}"
 
 
 def outcome(part: dict[str, Any], args: str) -> list[str]:

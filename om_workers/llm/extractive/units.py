@@ -118,7 +118,7 @@ def _said(order: int, message: Message, question: str, address: re.Pattern[str] 
 def _returned(order: int, message: Message, known: dict[str, str]) -> Iterator[Unit]:
     for part in message.parts:
         if part["type"] == "tool-result":
-            yield from _results(order, message, part, known.get(str(part.get("tool_call_id", "")), ""))
+            yield from _results(order, message, part, known.get(tools.key(part), ""))
 
 
 def _results(order: int, message: Message, part: dict[str, Any], args: str) -> Iterator[Unit]:

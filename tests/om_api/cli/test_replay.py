@@ -93,7 +93,7 @@ def test_text_and_tool_calls_of_one_turn_stay_together():
     [message] = read({"role": "assistant", "content": "One moment.", "tool_calls": [CALL, CALL | {"id": "call-2"}]})
 
     assert message.text() == "One moment."
-    assert message.call_ids("tool-call") == {"call-1", "call-2"}
+    assert [part.get("tool_call_id") for part in message.content] == [None, "call-1", "call-2"]
 
 
 @pytest.mark.parametrize(
@@ -129,13 +129,10 @@ def test_an_object_around_a_list_speaks_for_its_messages():
     assert [message.thread_id for message in messages] == ["t-7", "t-8"]
 
 
-def test_messages_without_ids_get_different_ones_and_the_same_ones_again():
+def test_a_message_has_the_id_it_was_given_and_else_none():
     yes = {"role": "user", "content": "yes"}
 
-    first, again, longer = read(yes, yes), read(yes, yes), read(yes, yes, yes)
-
-    assert len({message.id for message in longer}) == 3
-    assert first == again == longer[:2]
+    assert [message.id for message in read(yes, yes | {"id": 7}, yes | {"id": ""}, WIRE)] == ["", "7", "", "m-1"]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +143,7 @@ def test_messages_without_ids_get_different_ones_and_the_same_ones_again():
         ("17", "line 3: a message is a JSON object"),
         ({"role": "robot", "content": "x"}, "line 3: .*role 'robot'"),
         ({"role": "user"}, "line 3: content must be"),
-        ({"role": "user", "content": [{"type": "video"}]}, "line 3: .*'video'"),
+        ({"role": "user", "content": [5]}, "line 3: .*a part is a text or an object, not '5'"),
         ({"role": "user", "content": "x", "timestamp": "yesterday"}, "line 3: timestamp 'yesterday'"),
         ({"role": "user", "content": "x", "thread_id": "a b"}, "line 3: thread_id 'a b' is not an id"),
         ({"role": "assistant", "tool_calls": "f"}, "line 3: tool_calls is a list"),
@@ -177,3 +174,12 @@ def test_messages_before_a_damaged_line_are_handed_out_first():
     assert next(messages).id == "m-1"
     with pytest.raises(InvalidInputError, match="line 2"):
         next(messages)
+
+
+def test_a_response_is_read_by_its_output_and_an_item_is_no_list_of_messages():
+    answer = {"type": "function_call_output", "call_id": "c", "output": [{"type": "input_text", "text": "4"}]}
+    asked = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
+    messages = read({"id": "resp_1", "object": "response", "output": [asked]}, answer)
+
+    assert [message.content[0]["type"] for message in messages] == ["tool-call", "tool-result"]
+    assert messages[1].content[0]["result"] == "4"

@@ -49,7 +49,8 @@ def test_a_message_is_encoded_once_on_its_way(writer, monkeypatch):
     )
 
     assert encoded == list(receipt.ids)
-    assert [json.loads(word)["id"] for word in asked.args if isinstance(word, bytes)] == list(receipt.ids)
+    members = [word for word in asked.args if isinstance(word, bytes) and word.startswith(b"{")]
+    assert [json.loads(word)["id"] for word in members] == list(receipt.ids)
 
 
 def test_the_writers_own_message_is_left_as_it_was(writer):

@@ -15,7 +15,10 @@ UNPAIRED = {
     "an unanswered call": [("assistant", [call("a", {"q": 1})]), ("user", "hi")],
     "a result alone": [("tool", [result("a")]), ("user", "hi")],
     "a result too late": [("assistant", [call("a", {"q": 1})]), ("user", "wait"), ("tool", [result("a")])],
-    "a call without an id": [("assistant", [call("", {"q": 1})]), ("tool", [result("")])],
+    "a call without an id, of another tool": [
+        ("assistant", [call("", {"q": 1})]),
+        ("tool", [{**result(""), "name": "look_b"}]),
+    ],
 }
 
 

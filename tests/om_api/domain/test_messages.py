@@ -11,7 +11,7 @@ from om_api.domain.messages import MAX_TOKENS, is_token_count, part_problem
 @pytest.mark.parametrize(
     ("field", "value", "says"),
     [
-        ("role", "robot", "role 'robot' is none of user, assistant, system, tool"),
+        ("role", "robot", "role 'robot' is none of user, assistant, system, tool, developer, function, model"),
         ("id", "a b", "its id must be a text of 1 to 200 of"),
         ("id", 7, "its id must be a text"),
         ("tokens", -1, "tokens must be a whole number between 0 and 10,000,000"),
@@ -19,7 +19,7 @@ from om_api.domain.messages import MAX_TOKENS, is_token_count, part_problem
         ("timestamp", "soon", "timestamp 'soon' is neither ISO 8601 nor Unix time"),
         ("content", 5, "content must be text or a list of parts, not int"),
         ("content", [{"type": "text"}], "a text part needs a text"),
-        ("content", [{"type": "text", "text": ""}, "x"], "a part's type 'None' is none of text, tool-call"),
+        ("content", [{"type": "text", "text": ""}, 7], "a part is a text or an object, not '7'"),
     ],
 )
 def test_the_first_thing_that_no_reader_could_rely_on_is_said(field, value, says):
@@ -37,15 +37,13 @@ def test_a_datetime_becomes_text_and_chat_calls_become_parts():
     assert message.timestamp == at.isoformat()
     assert message.tool_calls is None
     assert message.text() == "let me see"
-    assert message.call_ids("tool-call") == {"c-1"}
-    assert message.call_ids("tool-result") == set()
+    assert message.parts[1] == {"type": "tool-call", "tool_call_id": "c-1", "name": "look", "args": {"at": 1}}
 
 
-def test_a_text_has_one_part_and_calls_nothing():
+def test_a_text_has_one_part():
     message = Message(role="user", content="hello")
 
     assert message.parts == [{"type": "text", "text": "hello"}]
-    assert message.call_ids("tool-call") == set()
 
 
 @pytest.mark.parametrize(("value", "believed"), [(0, True), (MAX_TOKENS, True), (MAX_TOKENS + 1, False), (1.0, False)])

@@ -79,7 +79,9 @@ def say(ask: Callable[..., Any]) -> Callable[..., Any]:
     """Add messages of 100 tokens to harold's thread over HTTP."""
 
     def post(*names: str, thread: str = "t-1", **fields: Any) -> Any:
-        given = [{"id": name, "role": "user", "content": f"about {name}", "tokens": 100, **fields} for name in names]
+        given = [
+            {"id": name or None, "role": "user", "content": f"about {name}", "tokens": 100, **fields} for name in names
+        ]
         return ask("POST", f"{HAROLD}/threads/{thread}/messages", json={"messages": given})
 
     return post

@@ -300,3 +300,17 @@ def test_a_scope_whose_chunks_others_observe_is_looked_at_when_the_first_of_thei
     _look(world)
 
     assert 6_000 < world.client.zscore(_index(world), "harold") - seconds * 1_000 < 18_000
+
+
+def test_calls_without_ids_are_not_sealed_without_their_results(world):
+    """As Gemini writes them: two calls of one tool, answered one by one. Sealed apart, each half is observed alone."""
+    call = {"functionCall": {"name": "look", "args": {"words": "x" * 400}}}
+    answers = [{"functionResponse": {"name": "look", "response": {"words": "y" * 400}}}]
+    bodies = [{"role": "model", "parts": [call, call]}, *({"role": "function", "parts": answers} for _ in range(2))]
+    world.om.add_messages(bodies * 4, thread_id="t-1", resource_id="harold")
+    world.settle()
+
+    assert len(world.model.requests) > 1
+    for request in world.model.requests:
+        parts = [part["type"] for message in request.messages for part in message.parts]
+        assert parts.count("tool-call") == parts.count("tool-result")

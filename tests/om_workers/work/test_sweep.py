@@ -199,7 +199,7 @@ def test_what_a_memory_no_longer_needs_expires(world):
     world.settle()
     world.om.force_reflect("harold")
     world.settle()
-    kinds = ("seen", "source", "sources", "reflected")
+    kinds = ("source", "sources", "reflected")
 
     for kind in kinds:
         keys = list(world.client.scan_iter(f"{world.prefix}:{{harold}}:{kind}:*"))

@@ -47,6 +47,18 @@ def test_without_a_resource_the_list_says_who_has_entries(om, om_json, poisoned)
     assert (["harold", "2"] in rows, ["unknown", "1"] in rows) == (True, True)
 
 
+def test_of_a_message_whose_id_says_something_else_the_list_says_what_to_do(om_json, world):
+    world.say("first", id="m-1")
+    key = f"{world.prefix}:{{harold}}:messages:t-1"
+    world.client.zadd(key, {'{"id":"m-1","role":"user","content":"second"}': 1_763_600_000_000})
+    world.sweep()
+    (found,) = om_json("rejected", "list", "harold")
+
+    assert (found["kind"], found["thread_id"]) == ("changed", "t-1")
+    assert found["reason"].startswith("another message with the id m-1 was accepted first and says something else: ")
+    assert "write it under an id of its own" in found["reason"]
+
+
 def test_where_nothing_was_rejected_the_list_says_so(om, om_json, world):
     assert om("rejected", "list").stderr == "nothing was rejected\n"
     assert om_json("rejected", "list") == {}

@@ -26,3 +26,13 @@ def test_the_example_of_a_file_can_be_imported(ask):
 
     assert ask("POST", f"{HAROLD}/import", content=file, headers=LINES).json()["messages"] == 1
     assert "Hello" in ask("GET", f"{HAROLD}/threads/t-1/context").json()["context"]
+
+
+def test_the_example_of_a_history_is_what_is_replied_when_its_last_message_is_new(ask):
+    paths = make_app(load_settings(environ={})).openapi()["paths"]
+    told = paths["/v1/resources/{resource}/threads/{thread}/sync"]["post"]
+    body = told["requestBody"]["content"]["application/json"]["examples"]["three"]["value"]
+    ask("POST", f"{THREAD}/sync", json={"messages": body["messages"][:-1]})
+    found = ask("POST", f"{THREAD}/sync", json=body).json()
+
+    assert {**told["responses"]["200"]["content"]["application/json"]["example"], "diverged_at": None} == found

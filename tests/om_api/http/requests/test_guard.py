@@ -23,6 +23,7 @@ ROUTES = list(iter_route_contexts(make_app(load_settings(environ={})).routes))
 #: what each endpoint is documented to need: a change here is a change of who may do what
 NEEDED = {
     ("POST", "/v1/resources/{resource}/threads/{thread}/messages"): "writer",
+    ("POST", "/v1/resources/{resource}/threads/{thread}/sync"): "writer",
     ("GET", "/v1/resources/{resource}/threads/{thread}/context"): "reader",
     ("GET", "/v1/resources/{resource}/threads"): "reader",
     ("DELETE", "/v1/resources/{resource}/threads/{thread}"): "operator",
@@ -54,7 +55,8 @@ NEEDED = {
 }
 OF_ALL = {"/metrics", "/v1/costs"}  # what is said of all resources together, to keys that are bound to every one
 JSON = {"Content-Type": "application/json"}
-BODIES = {"messages": {"messages": [{"role": "user", "content": "x"}]}, "observe": {}, "reflect": {}}
+SAID = {"messages": [{"role": "user", "content": "x"}]}
+BODIES = {"messages": SAID, "sync": SAID, "observe": {}, "reflect": {}}
 
 
 def _asked(path, resource):
@@ -212,9 +214,10 @@ def test_a_body_that_is_too_large_is_refused_as_it_comes(ask):
         for _ in range(MAX_BODY // 65_536 + 1):
             yield b"x" * 65_536
 
-    messages = "/v1/resources/harold/threads/t-1/messages"
-    for body in (b"x" * (MAX_BODY + 1), pieces()):
-        assert f"{MAX_BODY:,}" in problem(ask("POST", messages, content=body, headers=JSON), 413)["detail"]
+    for path in ("messages", "sync"):
+        for body in (b"x" * (MAX_BODY + 1), pieces()):
+            answer = ask("POST", f"/v1/resources/harold/threads/t-1/{path}", content=body, headers=JSON)
+            assert f"{MAX_BODY:,}" in problem(answer, 413)["detail"]
 
 
 def test_a_body_of_exactly_what_is_permitted_is_read_though_nobody_said_its_length():

@@ -9,12 +9,13 @@ HAROLD = "/v1/resources/harold"
 THREAD = f"{HAROLD}/threads/t-1"
 
 
-@pytest.mark.parametrize("form", ["text", "openai", "anthropic", "gemini", "blocks"])
+@pytest.mark.parametrize("form", ["text", "openai", "openai_responses", "anthropic", "gemini", "blocks"])
 def test_a_context_is_the_librarys_in_every_format(say, ask, world, form):
     say(*[f"m-{n}" for n in range(12)])
     world.settle()
     own = world.context()
     meant = {"text": own.text, "openai": own.as_openai(), "anthropic": own.as_anthropic(), "gemini": own.as_gemini()}
+    meant["openai_responses"] = own.as_openai_responses()
     found = ask("GET", f"{THREAD}/context", params={"format": form}).json()
 
     assert found["tokens"] == own.tokens
@@ -33,7 +34,7 @@ def test_a_context_can_be_capped_and_says_what_it_left_out(say, ask):
     assert "about m-0" not in found["context"]
 
 
-@pytest.mark.parametrize("form", ["text", "openai", "anthropic", "gemini", "blocks"])
+@pytest.mark.parametrize("form", ["text", "openai", "openai_responses", "anthropic", "gemini", "blocks"])
 def test_a_large_context_is_the_same_as_a_small_one_to_the_byte(say, ask, threads, monkeypatch, form):
     for n in range(20):
         say(f"m-{n}", content='a "long" story é \U0001f600 ' * 10)

@@ -200,6 +200,7 @@ def test_nothing_is_counted_of_what_is_over(ask, app, say):
         ("POST", MESSAGES, {"content": b"{"}),
         ("POST", MESSAGES, {"json": {"messages": [{**GOOD, **WIDE}]}}),
         ("POST", MESSAGES, {"content": b"x" * 9_000_000}),
+        ("POST", f"{HAROLD}/threads/t-1/sync", {"json": {"messages": [{**GOOD, **WIDE}]}}),
         ("POST", f"{HAROLD}/import", {"content": b"x"}),
     ]:
         ask(method, path, **given)

@@ -2,8 +2,9 @@
 
 import msgspec
 import pytest
-from scene import AT, HAROLD, breaches, filled, key_of, member
+from scene import AT, HAROLD, breaches, filled, key_of, member, moving, observed, reflect, words
 
+from om_api.domain.values import Outcome, Scope
 from om_api.store.audit.invariants import Breach
 from om_api.store.memory import reading
 
@@ -183,3 +184,71 @@ def test_a_source_may_be_gone_after_a_day_the_shortest_retention_there_is(store,
     store.client.zincrby(index, -hours * 3_600_000, "o2")
 
     assert breaches(store) == [Breach(source, "is missing before its time")] * early
+
+
+POOL = '* common to all\n<thread id="t1">\n* of one\n</thread>'
+
+
+def _moved(store, *ways):
+    """What such a pool is after these moves."""
+    for n, thread in enumerate(("t1", "t2", "t3"), 1):
+        observed(store, f"o{n}", 10 * n, thread=thread)
+    reflect(store, "o1", "o2", "o3", text=POOL)
+    for to in ways:
+        assert store.run(moving(store, to)) is Outcome.ACTIVATED
+    assert breaches(store) == []
+
+
+def _rewrite(store, scope, **said):
+    """Write a generation in force otherwise, with the totals that fit."""
+    reflections = key_of(store, "reflections", scope)
+    was = store.run(reading.generations(store.keys, scope))[-1]
+    made = msgspec.structs.replace(was, **said, tokens=words(said["text"]))
+    store.client.zremrangebyscore(reflections, was.n, was.n)
+    store.client.zadd(reflections, {msgspec.json.encode(made): was.n})
+    store.client.hset(key_of(store, "record", scope), "reflection_tokens", made.tokens)
+    return reflections
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_pool_that_tells_once_for_each_thread_what_was_common_is_named(store, marked):
+    """Breaks without the rule: ten threads moved there and back, a fact stood there ten times, and nothing was found."""
+    _moved(store, "thread", "resource")
+    origin = store.run(reading.generations(store.keys, HAROLD))[-1].pieces[0]
+    text = "\n".join(f'<thread id="t{n}">\n* common to all\n</thread>' for n in (1, 2, 3))
+    pieces = tuple(msgspec.structs.replace(origin, thread=f"t{n}") for n in (1, 2, 3)) if marked else ()
+    key = _rewrite(store, HAROLD, text=text, pieces=pieces)
+
+    assert breaches(store) == [
+        Breach(
+            key,
+            f"generation 1 holds piece 0 of generation {origin.origin} 3 times"
+            if marked
+            else "generation 1 tells 3 times, once for each thread, what is common to them: '* common to all'",
+        )
+    ]
+
+
+def test_a_common_text_that_is_another_in_one_thread_is_named(store):
+    _moved(store, "thread")
+    t2 = Scope("harold", "t2")
+    (piece,) = store.run(reading.generations(store.keys, t2))[-1].pieces
+    key = _rewrite(store, t2, text="* common no more")
+
+    assert [breach for breach in breaches(store) if "holds piece" in breach.what] == [
+        Breach(
+            key,
+            f"holds piece 0 of generation {piece.origin} otherwise than {key_of(store, 'reflections', Scope('harold', 't1'))}",
+        )
+    ]
+
+
+def test_what_a_thread_repeats_in_a_reflection_of_its_own_is_no_breach(store):
+    _moved(store, "thread")
+    for n in (1, 2, 3):
+        scope = Scope("harold", f"t{n}")
+        observed(store, f"p{n}", 100 + n, thread=f"t{n}", scope=scope)
+        reflect(store, f"p{n}", scope=scope, text=f"* common to all\n* and {n}")
+    assert store.run(moving(store, "resource")) is Outcome.ACTIVATED
+
+    assert breaches(store) == []

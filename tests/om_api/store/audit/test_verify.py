@@ -2,7 +2,6 @@
 
 import pytest
 from scene import (
-    AT,
     HAROLD,
     SETTINGS,
     activate,
@@ -173,7 +172,7 @@ def test_what_was_broken_by_hand_is_named(store, what):
     assert [b for b in told if b.where == f"{store.keys.of('harold').base}:{where}" and says in b.what], told
 
 
-@pytest.mark.parametrize("name", ["seen", "source", "sources"])
+@pytest.mark.parametrize("name", ["source", "sources"])
 def test_a_key_that_must_expire_and_does_not_is_named(store, name):
     filled(store)
     (victim, *_) = sorted(store.client.scan_iter(f"{store.keys.prefix}:*:{name}:*"))

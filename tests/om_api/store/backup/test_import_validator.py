@@ -7,15 +7,9 @@ from scene import cleared, exported, filled, import_, nothing_changes, record, r
 
 from om_api.domain.errors import InvalidInputError
 from om_api.store.audit.verify import verify
-from om_api.store.memory.keys import WINDOW_MS
 
 on_a_server = pytest.mark.parametrize("client", ["server"], indirect=True)  # many cases of what scripts have no part in
 FOR_EVER = 2**63 - 1
-
-
-def _latest(found):
-    changed = [{**line, "window": FOR_EVER // WINDOW_MS} if line["kind"] == "seen" else line for line in found]
-    return [{**changed[0], "exported_at": FOR_EVER}, *changed[1:]]
 
 
 def _field(kind, name, value):
@@ -53,7 +47,6 @@ def _replaced_by_none(found):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (_latest, "exported_at"),
         (_high, "seq"),
         (_field("record", "seq", "1e300"), "seq"),
         (_field("record", "observed_tokens", "1_0"), "observed_tokens"),
@@ -105,7 +98,6 @@ def _lacking(kind):
         (_each("chunk", chunk="a/b"), "is not an id"),
         (_each("record", fields={"seq": "many"}), "convert"),
         (_each("source", expires_at=2**63), "expires_at"),
-        (_each("seen", window=10**9), "window"),
         (_lacking("record"), "record of the memory None must come before"),
         (_lacking("thread"), "must come before"),
         (_lacking("chunk"), "must come before"),

@@ -30,6 +30,7 @@ from om_api.store.backup.importing import LONGEST, Incoming
 from om_api.store.driver.steps import Batch
 from om_api.store.memory import requests
 from om_api.store.memory import seal as seal_steps
+from om_api.store.memory.known import held_records
 
 THREAD = Scope("harold", "t1")
 on_a_server = pytest.mark.parametrize("client", ["server"], indirect=True)  # many cases of what scripts have no part in
@@ -42,6 +43,8 @@ def memory(store, resource="harold"):
     found = {key: value for key, value in everything.items() if b":import:" not in key}
     for key in [key for key in found if b":record" in key]:
         found[key] = {name: value for name, value in found[key].items() if not name.decode().startswith(ANEW)}
+    for key in [key for key in found if b":known:" in key]:  # which bucket holds it is not what is known
+        found[key] = sorted(held_records(found[key]).values())
     tokens = store.keys.of(resource).tokens.encode()
     found[tokens] = {name: n for name, n in found.get(tokens, {}).items() if b"*wake" not in name and n != b"0"}
     return {key: (value, store.client.ttl(key) >= 0) for key, value in found.items()}

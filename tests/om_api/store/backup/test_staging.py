@@ -17,7 +17,7 @@ def staged(of):
     made.put(of.messages("t1"), 1.5, b"one")
     made.put(of.messages("t1"), 0.1 + 0.2, b"two")
     made.fill(of.tokens, {"*": 3, "t1": 3})
-    made.include(of.seen("t1", 7), [b"m1", b"m2", b"m1"], 5_000)
+    made.put(of.source("o1"), 1, b"one", 5_000)
     made.write(of.scope, "resource")
     made.append(of.rejected, b"entry")
     return made
@@ -40,7 +40,7 @@ def test_every_key_holds_as_much_as_is_said_of_it_to_the_last_bit(store, of, sta
 
     assert held == {key: said.held for key, said in staged.keys.items()}
     assert store.client.zscore(staged.name(of.messages("t1")), b"two") == 0.1 + 0.2
-    assert staged.keys[of.seen("t1", 7)].until == 5_000
+    assert staged.keys[of.source("o1")].until == 5_000
 
 
 def test_what_its_writer_left_behind_is_gone_after_six_hours(store, staged):

@@ -217,7 +217,6 @@ def test_a_split_repeated_with_its_ids_answers_as_before(store):
 def test_a_clear_planned_before_a_split_leaves_no_half_behind(store):
     """Breaks when split leaves the record's seq: time 0 clear reads c1, time 1 c1 is split, time 2 c1's keys are unlinked."""
     seal(store, "c1", 1, 2)
-    now = store.run(scope_state.look(store.keys, HAROLD)).now
     store.run(interrupted(clear.clear(store.keys, "harold"), "clear", lambda: store.run(splitting(store))))
 
     assert contents(store) == {}

@@ -33,7 +33,6 @@ FOLDED = '* of both\n<thread id="t1">\n* of one\n</thread>\n<thread id="t2">\n* 
 
 
 def clearing_all(store, *, retention=False):
-    now = store.run(scope_state.look(store.keys, HAROLD)).now
     return clear.clear(store.keys, "harold", retention=retention)
 
 

@@ -1,7 +1,5 @@
 """What a reader remembers changes what a look costs, and nothing of what it says."""
 
-import time
-
 import msgspec
 import pytest
 from hypothesis import given

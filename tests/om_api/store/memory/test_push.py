@@ -15,17 +15,16 @@ from scene import (
     push,
     pushing,
     seal,
-    window,
     write_plainly,
 )
 
 from om_api.domain.errors import StoreError
+from om_api.domain.identity import Known, record_of
 from om_api.domain.messages import Message
 from om_api.domain.values import Scope
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.store.memory import due, note, scope_state
-from om_api.store.memory.keys import WINDOW_MS
-from om_api.store.memory.push import ServerClock
+from om_api.store.memory.push import WHATEVER, ServerClock
 from om_api.store.memory.push import push as push_batch
 
 T1 = Scope("harold", "t1")
@@ -33,7 +32,7 @@ T1 = Scope("harold", "t1")
 
 def counts(store):
     found = store.client.hgetall(store.keys.of("harold").tokens)
-    return {name.decode(): int(n) for name, n in found.items() if name != b"*key"}
+    return {name.decode(): int(n) for name, n in found.items() if name not in {b"*key", b"*ids"}}
 
 
 def is_due(store, scope="harold"):
@@ -103,13 +102,6 @@ def test_an_id_is_remembered_after_its_message_was_sealed(store, thread_scope):
     assert (pushed.duplicates, pushed.due) == (("m1",), ())
 
 
-def test_an_id_of_the_window_before_is_a_duplicate(store):
-    store.client.sadd(before := store.keys.of("harold").seen("t1", window() - 1), "m1")
-    store.client.expire(before, 60)
-
-    assert push(store, 1).duplicates == ("m1",)
-
-
 def test_one_id_in_two_threads_is_two_messages(store):
     push(store, 1)
 
@@ -127,8 +119,6 @@ def test_every_message_of_more_than_a_slice_is_remembered_and_known_again(store)
     """Catches a part that is left out where they are asked after, or noted, by the thousand."""
     push(store, *range(4_100))
     of = store.keys.of("harold")
-
-    assert store.client.scard(of.seen("t1", window())) == 2 * 4_100
     store.client.unlink(of.messages("t1"))  # by their ids alone
     assert push(store, *range(4_100)).duplicates == tuple(f"m{n}" for n in range(4_100))
     assert store.client.exists(of.messages("t1")) == 0
@@ -147,18 +137,6 @@ def test_a_duplicate_is_named_whatever_thread_it_is_in(store):
     mixed = [message(1), message(3, "t2"), message(2, "t2")]
 
     assert store.run(pushing(store, mixed)).duplicates == ("m2",)
-
-
-def test_a_push_into_a_window_that_is_not_the_servers_changes_nothing(store):
-    of, late = store.keys.of("harold"), window() - 7
-    names = [of.tokens, store.keys.due_observe, of.messages("t1"), of.seen("t1", late), of.seen("t1", late - 1)]
-    with nothing_changes(store):
-        reply = call(
-            store, "push", names, [late, 600_000, 1, "resource", "harold", "t1", "harold|t1", 1, 1, b"{}", "m", "=f", 1]
-        )
-
-    assert reply[1] == b"!clock"
-    assert abs(reply[0] // 600_000 - window()) <= 1
 
 
 def test_a_resource_that_is_called_clock_is_no_word_of_the_script(store):
@@ -243,10 +221,9 @@ def test_without_marking_the_index_is_left_alone(store):
 
 
 def test_a_plain_member_pushed_again_is_counted_once(store):
-    """Breaks when push counts by `seen` alone: time 0 a plain ZADD, time 1 the same bytes are pushed, time 2 both are adopted."""
+    """Breaks when one of both counts it again: time 0 a plain ZADD, time 1 the same bytes are pushed, time 2 both are adopted."""
     write_plainly(store, member(1))
-    with nothing_changes(store):
-        assert push(store, 1).added == 0
+    assert push(store, 1).added == 1
 
     assert store.run(adopt(store)).kept == 1
     assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
@@ -262,11 +239,74 @@ def test_two_pushes_of_one_id_at_once_add_one(store):
 
 
 @pytest.mark.parametrize("accept", [push, adopted])
-def test_an_accepted_id_is_remembered_to_the_end_of_the_window_after_its_own(store, accept):
+def test_what_is_known_of_ids_never_runs_out_by_itself(store, accept):
     accept(store, 1)
-    ((_, left),) = [(key, store.client.ttl(key)) for key in store.client.scan_iter(f"{store.keys.prefix}*:seen:*")]
 
-    assert 2 * 600 - 5 < left <= 2 * 600
+    assert store.client.ttl(store.keys.of("harold").known("t1")) == -1
+
+
+def test_what_an_id_says_otherwise_is_told_with_what_is_known_of_it(store):
+    push(store, 1)
+    other = message(1)
+    other.content = "something else"
+    pushed = store.run(pushing(store, [message(1), other]))
+
+    assert (pushed.added, pushed.duplicates) == (0, ("m1",))
+    ((each, known),) = pushed.other
+    assert (each.message.content, known) == ("something else", Known.of(record_of(message(1))))
+
+
+def test_the_first_message_of_a_resource_says_that_all_its_ids_are_known(store):
+    """Breaks when it is said later: what an older version accepted before may not be known."""
+    of = store.keys.of("harold")
+    push(store, 1)
+    assert store.client.hget(of.tokens, "*ids") == b"1"
+
+    store.client.hdel(of.tokens, "*ids")
+    push(store, 2, thread="t2")
+    assert store.client.hget(of.tokens, "*ids") is None
+
+
+def history(store, before, *numbers):
+    """A push of the end of a history, of which the messages `before` are known."""
+    records = b"".join(record_of(message(n)) for n in before)
+    return store.run(pushing(store, [message(n) for n in numbers], before=records))
+
+
+def test_the_end_of_a_history_that_goes_on_is_added(store):
+    assert history(store, [], 1, 2).added == 2
+    assert history(store, [1, 2], 3).added == 1
+    assert history(store, [1], 2, 3, 4).added == 1
+    assert history(store, [1, 2, 3, 4], 5).added == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "numbers"),
+    [((1, 9), (3,)), ((1,), (3,)), ((), (3,)), ((), (1, 3))],
+    ids=["one is not known", "another followed the last", "others were before", "another followed the first"],
+)
+def test_a_history_that_is_apart_adds_nothing(store, before, numbers):
+    history(store, [], 1, 2)
+    with nothing_changes(store):
+        pushed = history(store, before, *numbers)
+
+    assert (pushed.apart, pushed.added) == (True, 0)
+
+
+def test_a_history_of_which_a_message_says_otherwise_is_apart(store):
+    history(store, [], 1, 2)
+    other = message(1)
+    other.content = "something else"
+    records = record_of(other) + record_of(message(2))
+
+    assert store.run(pushing(store, [message(3)], before=records)).apart
+
+
+def test_a_history_may_be_said_to_end_here_whatever_was_before(store):
+    history(store, [], 1, 2)
+    assert store.run(pushing(store, [message(3)], before=WHATEVER)).added == 1
+
+    assert history(store, [1, 3], 4).added == 1
 
 
 @pytest.mark.parametrize(
@@ -277,18 +317,17 @@ def test_a_count_of_messages_that_do_not_follow_is_refused_and_nothing_is_writte
     """Catches a script that trusts the count of one group, and writes the group before it."""
     of = store.keys.of("harold")
     names = [of.tokens, store.keys.due_observe]
-    names += [f"{of.base}:{kind}:{thread}" for thread in ("t1", "t2") for kind in ("messages", "seen", "seen_before")]
-    one = [1, AT, b"{}", "m1", "=f", 10]
-    args = [window(), 600_000, 1, "resource", "harold", "key", "t1", "harold|t1", *one]
-    args += ["t2", "harold|t2", count, *one[1:], *one[1 : 6 - left_out]]
+    names += [f"{of.base}:{kind}:{thread}" for thread in ("t1", "t2") for kind in ("messages", "known")]
+    one = [1, AT, b"{}", record_of(message(1)), 10]
+    args = [1, "resource", "harold", "key", "t1", "harold|t1", "-", *one]
+    args += ["t2", "harold|t2", "-", count, *one[1:], *one[1 : 5 - left_out]]
 
     with nothing_changes(store), pytest.raises(StoreError, match="a count of messages is not the number of those that"):
         call(store, "push", names, args)
 
 
 def test_what_was_seen_of_the_servers_clock_is_believed_from_then_on():
-    clock, ahead = ServerClock(), 3 * WINDOW_MS
+    clock, ahead = ServerClock(), 1_800_000
     clock.seen(int(time.time() * 1000) + ahead)
 
     assert abs(clock.ms() - ahead - time.time() * 1000) < 1_000
-    assert clock.window() == clock.ms() // WINDOW_MS

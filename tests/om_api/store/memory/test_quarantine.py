@@ -1,6 +1,7 @@
 """retry and drop: what was rejected gets another chance, exactly once, or says why it cannot, and nothing changes."""
 
 import json
+import time
 
 import pytest
 from scene import (
@@ -38,6 +39,7 @@ from om_api.domain.values import Outcome, Scope
 from om_api.store.audit.verify import verify
 from om_api.store.memory import chunks as chunks_steps
 from om_api.store.memory import clear, migrate, quarantine, reading, scope_state
+from om_api.store.memory.known import tidy
 
 
 def chunks(store, scope=HAROLD):
@@ -79,14 +81,14 @@ def test_a_malformed_member_goes_back_as_it_was_and_is_judged_again(store, bad, 
     assert (raw(store), well(store)) == ([], True)
 
 
-def test_a_surplus_member_goes_back_and_stays_surplus_while_its_id_is_known(store):
+def test_a_changed_member_goes_back_and_is_rejected_again_while_its_id_is_known(store):
     push(store, 1)
     write_plainly(store, b'{"id":"m1","role":"user","content":"late"}')
     store.run(adopt(store))
 
-    assert (only(store).kind, retry(store)) == ("surplus", Outcome.BUSY)
+    assert (only(store).kind, retry(store)) == ("changed", Outcome.BUSY)
     store.run(adopt(store))
-    assert only(store).kind == "surplus"
+    assert only(store).kind == "changed"
     assert [found for found, _ in raw(store)] == [member(1)]
 
 
@@ -112,12 +114,24 @@ def test_of_two_entries_of_a_placeholder_that_read_alike_one_is_taken_out(store)
     assert store.client.lrange(store.keys.of("harold").rejected, 0, -1) == [entry]
 
 
-def test_a_surplus_member_becomes_a_message_once_its_id_is_free(store):
+def test_a_changed_member_stays_one_as_long_as_anything_is_kept_of_the_first(store):
     push(store, 1)
     write_plainly(store, b'{"id":"m1","role":"user","content":"late"}', score=AT + 3_600_000)
     store.run(adopt(store))
     seal(store, "c1", 1)
-    store.client.delete(*store.client.scan_iter(f"{store.keys.prefix}:*:seen:*"))  # twenty minutes later
+
+    assert retry(store) is Outcome.BUSY
+    assert store.run(adopt(store)).rejected == 1
+
+
+def test_a_changed_member_becomes_a_message_once_its_id_is_free(store):
+    push(store, 1)
+    write_plainly(store, b'{"id":"m1","role":"user","content":"late"}', score=AT + 3_600_000)
+    store.run(adopt(store))
+    observed(store, "c1", 1)
+    store.client.delete(store.keys.of("harold").source("c1"))  # as it expires
+    time.sleep(0.005)
+    assert store.run(tidy(store.keys, HAROLD, ["t1"], 0)) == 1
 
     assert retry(store) is Outcome.BUSY
     assert store.run(adopt(store)).kept == 1
@@ -309,7 +323,8 @@ def test_what_cannot_be_retried_says_why_and_changes_nothing(store, why):
     ("fields", "kind"),
     [
         ({"reason": "not JSON", "member": "{"}, "malformed"),
-        ({"reason": "another message with the id m1 was accepted first"}, "surplus"),
+        ({"reason": "another message with the id m1 was accepted first"}, "changed"),
+        ({"kind": "surplus"}, "changed"),
         ({"reason": "a key of the older form, and the message names no resource_id"}, "ownerless"),
         ({"reason": "blocked"}, "unobservable"),
     ],
@@ -441,7 +456,6 @@ def test_a_reflection_thought_before_the_retry_is_not_committed(store):
 @pytest.mark.parametrize("made", [quarantined, activated])
 def test_a_clear_before_the_retry_stays_a_clear(store, made):
     made(store)
-    now = store.run(scope_state.look(store.keys, HAROLD)).now
 
     def meanwhile():
         store.run(clear.clear(store.keys, "harold"))
@@ -454,7 +468,6 @@ def test_a_clear_before_the_retry_stays_a_clear(store, made):
 def test_a_clear_planned_before_the_retry_leaves_nothing_behind(store, made):
     """Breaks when retry leaves the record's seq: time 0 clear reads c1, time 1 retry renames it, time 2 c1 is unlinked."""
     made(store)
-    now = store.run(scope_state.look(store.keys, HAROLD)).now
     store.run(interrupted(clear.clear(store.keys, "harold"), "clear", lambda: retry(store)))
 
     assert list(store.client.scan_iter(f"{store.keys.prefix}:{{harold}}*")) == []

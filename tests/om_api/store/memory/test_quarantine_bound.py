@@ -17,7 +17,7 @@ def small(monkeypatch):
 
 def entry(n, kind="malformed", size=50):
     fields = {"observation": f"c{n}"} if kind == "unobservable" else {"score": 1.0}
-    return rejection(kind, f"{n}:{'x' * size}".encode(), "t1", 'a "kind":"surplus" reason', n, **fields)
+    return rejection(kind, f"{n}:{'x' * size}".encode(), "t1", 'a "kind":"changed" reason', n, **fields)
 
 
 def add(store, *entries):
@@ -137,7 +137,7 @@ def bad(n, kind="malformed"):
         (19, 10, 10_000, 9),  # more go than stay
     ],
 )
-@pytest.mark.parametrize("kind", ["malformed", "surplus", "ownerless", "foreign"])
+@pytest.mark.parametrize("kind", ["malformed", "changed", "surplus", "ownerless", "foreign"])
 def test_a_full_list_loses_a_tenth_and_what_is_left_is_noted_to_the_byte(store, n, most, most_bytes, left, kind):
     """Catches a bound that is one off, and a count of bytes that does not begin with nothing."""
     entries = [bad(at, kind) for at in range(n)]

@@ -2,7 +2,6 @@
 
 import pytest
 from scene import (
-    AT,
     HAROLD,
     SETTINGS,
     TTL,

@@ -28,3 +28,15 @@ def test_a_short_result_is_told_with_the_arguments_of_its_call():
     )
 
     assert "create_user: (name ada, plan pro) id 4411" in text
+
+
+def test_a_result_without_an_id_is_told_with_the_arguments_of_its_tools_call():
+    asked, other, answer = (
+        called("count", {"of": "cats"}),
+        called("count_all", {"of": "dogs"}),
+        returned("count", 4, minute=1),
+    )
+    for each in (asked, other, answer):
+        del each.content[0]["tool_call_id"]
+
+    assert "count: (of cats) 4" in observe(asked, other, answer)

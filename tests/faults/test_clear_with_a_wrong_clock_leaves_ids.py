@@ -1,4 +1,4 @@
-"""A process with a wrong clock that clears leaves `seen`: what is pushed next under an old id is a duplicate of nothing."""
+"""A process with a wrong clock that clears left ids behind: what was pushed next under one of them was a duplicate of nothing."""
 
 import time
 

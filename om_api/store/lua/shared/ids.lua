@@ -1,11 +1,11 @@
 -- The ids that are known of a thread: one hash of numbered buckets that are split one at a time as it grows (linear hashing), so
 -- that one more id touches one bucket, however many there are. Fields: `#` how many records, `/` how many buckets, a bucket's
--- number its records, `^` the id that the last history ended with, `d<day>` the ms at which the last chunk that was sealed on
--- that day was activated.
--- A record is 16 bytes: 7 of the id's hash, 2 the day it was sealed on (0 while it is raw), 3 the length of its content, 4 a
--- check sum of it.
+-- number its records, `^` the id that the thread ended with when something was accepted last, `d<day>` the ms at which the last
+-- chunk that was sealed on that day was activated.
+-- A record is 16 bytes: 7 of the id's hash, 2 the day it was sealed on (0 while it is raw; 65535 while a rest of it is, which keeps
+-- it known as long as that), 3 the length of its content, 4 a check sum of it.
 local RECORD, FULL, DAY = 16, 48, 86400000
-local known = {}
+local ids = {}
 
 local function spanned(set)
   while set.span * 2 <= set.of do
@@ -24,9 +24,13 @@ local function bucket(set, id)
 end
 
 -- Opens the set under a key, and reads what must be looked at for these records, of which the first 7 bytes are the id.
-function known.open(key, records)
+ids.open = function(key, records)
   local was = redis.call('HMGET', key, '#', '/')
-  local set = {key = key, count = tonumber(was[1]) or 0, of = tonumber(was[2]) or 1, was = tonumber(was[2]), span = 1, held = {}, name = {}, added = {}, more = {}, changed = {}}
+  local of = tonumber(was[2])
+  if of and not (of >= 1 and of < 2 ^ 31) then -- nobody's number makes the loops long
+    of = nil
+  end
+  local set = {key = key, count = tonumber(was[1]) or 0, of = of or 1, was = of, span = 1, new = 0, held = {}, name = {}, added = {}, more = {}, changed = {}}
   if set.count == 0 then
     set.of = math.max(set.of, math.ceil(#records / FULL))
   end
@@ -40,7 +44,7 @@ function known.open(key, records)
       asked[#asked + 1], names[#names + 1] = at, set.name[at]
     end
   end
-  for from = 1, set.count > 0 and #names or 0, 1000 do
+  for from = 1, was[1] and #names or 0, 1000 do
     local to = math.min(from + 999, #names)
     local found = redis.call('HMGET', key, unpack(names, from, to))
     for i = from, to do
@@ -60,7 +64,7 @@ local function joined(set, at)
 end
 
 -- The record of an id, and where it stands in which bucket; nil and the bucket for one that is not known.
-function known.find(set, id)
+ids.find = function(set, id)
   local at = bucket(set, id)
   local held, place = set.added[id] and joined(set, at) or set.held[at], 0
   repeat
@@ -70,12 +74,12 @@ function known.find(set, id)
 end
 
 -- Adds a record, or writes it in the place of the one with its id.
-function known.put(set, record)
+ids.put = function(set, record)
   local id = string.sub(record, 1, 7)
-  local was, at, place = known.find(set, id)
+  local was, at, place = ids.find(set, id)
   local held, more = set.held[at], set.more[at] or {}
   if not was then
-    set.count, set.added[id], set.more[at] = set.count + 1, true, more
+    set.count, set.new, set.added[id], set.more[at] = set.count + 1, set.new + 1, true, more
     more[#more + 1] = record
   else
     set.held[at] = string.sub(held, 1, place - 1) .. record .. string.sub(held, place + RECORD)
@@ -97,10 +101,12 @@ local function split(set)
   spanned(set)
 end
 
--- Writes what was changed; `head` is the id that a history ended with.
-function known.save(set, head)
-  while set.count > FULL * set.of do
-    split(set)
+-- Writes what was changed; `head` is the id that the thread ends with now.
+ids.save = function(set, head)
+  for _ = 1, math.ceil(set.new / FULL) + 1 do -- more are never needed, whatever somebody wrote under `#`
+    if set.count > FULL * set.of then
+      split(set)
+    end
   end
   local fields = {'#', string.format('%d', set.count)}
   if set.of ~= set.was then
@@ -118,19 +124,26 @@ function known.save(set, head)
   end
 end
 
--- A record as of a message that was sealed at this time.
-function known.sealed(record, now)
+-- Has messages known as sealed at this time. A record of day 65535 names one of which a rest is sealed: it is known or is not.
+ids.seal = function(set, records, now)
   local day = math.floor(now / DAY)
-  return string.sub(record, 1, 7) .. string.char(math.floor(day / 256) % 256, day % 256) .. string.sub(record, 10)
+  local on = string.char(math.floor(day / 256) % 256, day % 256)
+  for i = 1, #records do
+    local record = ids.find(set, string.sub(records[i], 1, 7))
+    if record or string.sub(records[i], 8, 9) ~= '\255\255' then
+      record = record or records[i]
+      ids.put(set, string.sub(record, 1, 7) .. on .. string.sub(record, 10))
+    end
+  end
 end
 
 -- Records that come one behind the other, as a list.
-function known.listed(joined)
+ids.listed = function(text)
   local records = {}
-  for place = 1, #joined, RECORD do
-    records[#records + 1] = string.sub(joined, place, place + RECORD - 1)
+  for place = 1, #text, RECORD do
+    records[#records + 1] = string.sub(text, place, place + RECORD - 1)
   end
   return records
 end
 
-return known
+return ids

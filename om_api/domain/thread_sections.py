@@ -1,0 +1,53 @@
+"""The sections of threads in a pool's text: whole lines `<thread id="…">` and `</thread>`, which do not nest."""
+
+import re
+from collections.abc import Container, Iterator, Sequence
+
+from om_api.domain.values import ID_PATTERN
+
+_OPENING = re.compile(rf'<thread id="({ID_PATTERN.pattern})">')
+_CLOSING = "</thread>"
+_HEADING = re.compile(r'<(?=/thread>|thread id=")')
+
+
+def section(thread: str, lines: Sequence[str]) -> list[str]:
+    """Lines as a thread's section."""
+    return [f'<thread id="{thread}">', *lines, _CLOSING]
+
+
+def harmless(text: str) -> str:
+    """The text without anything that could open or close a section."""
+    return _HEADING.sub("&lt;", text)
+
+
+def runs(lines: Sequence[str], threads: Container[str] | None = None) -> Iterator[tuple[str, Sequence[str]]]:
+    """Runs of lines, each with the thread whose section it is, headings left out, or "" for what stands between them.
+
+    With `threads` a section of anybody else is nothing but lines. A line that only looks like a heading is made harmless:
+    beside other runs it would be one.
+    """
+    between, at = list[str](), 0
+    while at < len(lines):
+        name, end = _section(lines, at)
+        if name and (threads is None or name in threads):
+            if between:
+                yield "", between
+            yield name, lines[at + 1 : end - 1]
+            between = []
+        else:
+            between += lines[at:end] if name else [_plain(lines[at])]
+        at = end
+    if between:
+        yield "", between
+
+
+def _section(lines: Sequence[str], at: int) -> tuple[str, int]:
+    """Whose section begins at a line, "" if none does, and the line behind it. A heading inside an open section is none."""
+    opening = _OPENING.fullmatch(lines[at])
+    if opening is None or _CLOSING not in lines[at:]:
+        return "", at + 1
+    return opening[1], lines.index(_CLOSING, at) + 1
+
+
+def _plain(line: str) -> str:
+    return harmless(line) if line == _CLOSING or _OPENING.fullmatch(line) else line

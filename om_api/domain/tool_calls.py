@@ -1,0 +1,136 @@
+"""Which result answers which call: by its id, and where one of them has none by the tool's name, in their order."""
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from om_api.domain.messages import Message
+
+Part = dict[str, Any]
+_SPEAKERS = ("user", "system")
+
+
+class Exchange(NamedTuple):
+    """The calls that a message makes and those that it answers, by id or by a made-up one that no id can be."""
+
+    calls: frozenset[str] = frozenset()
+    answers: frozenset[str] = frozenset()
+
+
+def exchanges(messages: Sequence[Message]) -> list[Exchange]:
+    """For each message of one thread, oldest first, what it calls and answers."""
+    waiting = _Waiting()
+    return [_exchange(message, waiting) for message in messages]
+
+
+def _exchange(message: Message, waiting: "_Waiting") -> Exchange:
+    if isinstance(message.content, str):
+        return Exchange()
+    calls, answers = set[str](), set[str]()
+    for part in message.content:
+        if part["type"] == "tool-call":
+            calls.add(waiting.call(part))
+        elif part["type"] == "tool-result":
+            answers.add(waiting.answer(part))
+    return Exchange(frozenset(calls), frozenset(answers - {""}))
+
+
+class _Waiting:
+    """Calls that nobody has answered yet, by the name of their tool."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, bool] = {}  # whether a call has an id of its own
+        self._named: defaultdict[str, deque[str]] = defaultdict(deque)
+        self._made = 0
+
+    def call(self, part: Part) -> str:
+        """The call waits from now on; by which name."""
+        self._made += 1
+        call = call_id(part) or f"\0{self._made}"
+        self._open[call] = bool(call_id(part))
+        self._named[_name(part)].append(call)
+        return call
+
+    def answer(self, part: Part) -> str:
+        """The name of the call that is answered, which waits no longer; "" for a result without an id that answers none."""
+        own, name = call_id(part), _name(part)
+        found = own if own in self._open else self._oldest(name, anonymous=bool(own))
+        self._open.pop(found, None)
+        return found or own
+
+    def _oldest(self, name: str, *, anonymous: bool) -> str:
+        """The oldest open call of a tool, among those without an id if one is given in the result."""
+        queue = self._named[name]
+        while queue and queue[0] not in self._open:
+            queue.popleft()
+        return next((call for call in queue if call in self._open and not (anonymous and self._open[call])), "")
+
+
+def matched(calls: Sequence[Part], results: Sequence[Part]) -> list[tuple[Part, Part]]:
+    """The calls of one turn that are answered, in their order, each with its result; of several with one id the first."""
+    asked, answers = _by_id(calls), _by_id(results)
+    found = {key: answers.pop(key) for key in asked if key in answers and call_id(asked[key])}
+    for key, call in asked.items():
+        if key not in found and (other := _by_name(call, answers)) is not None:
+            found[key] = answers.pop(other)
+    return [(call, found[key]) for key, call in asked.items() if key in found]
+
+
+def _by_id(parts: Sequence[Part]) -> dict[str, Part]:
+    found: dict[str, Part] = {}
+    for n, part in enumerate(parts):
+        found.setdefault(call_id(part) or f"\0{n}", part)
+    return found
+
+
+def _by_name(call: Part, answers: dict[str, Part]) -> str | None:
+    """The first result of the call's tool, where one of the two has no id."""
+    fits = (
+        key for key, each in answers.items() if _name(each) == _name(call) and not (call_id(call) and call_id(each))
+    )
+    return next(fits, None)
+
+
+def whole_from(messages: Sequence[Message], first: int) -> int:
+    """Where a view may begin so that it has no result whose call it leaves out: from `first` on, or else before it.
+
+    The newest message is in every view: an exchange that it belongs to is shown whole, unless someone spoke between call
+    and result, who stand apart anyway then.
+    """
+    made = exchanges(messages)
+    spans = _spans(made)
+    spoken = list(
+        accumulate((m.role in _SPEAKERS and e == Exchange() for m, e in zip(messages, made, strict=True)), initial=0)
+    )
+    close = [(call, answer) for call, answer in spans if spoken[answer] == spoken[call]]
+    places = [place for pairs in (spans, close) for place in _between(pairs, len(messages)) if place >= first]
+    return places[0] if places else max(_between(close, len(messages)))
+
+
+def _spans(made: Sequence[Exchange]) -> list[tuple[int, int]]:
+    """From each call to its first answer, by place."""
+    asked: dict[str, int] = {}
+    spans: list[tuple[int, int]] = []
+    for place, each in enumerate(made):
+        spans += [(asked.pop(name), place) for name in each.answers - each.calls if name in asked]
+        asked |= dict.fromkeys(each.calls - each.answers, place)
+    return spans
+
+
+def _between(spans: Sequence[tuple[int, int]], n: int) -> list[int]:
+    """The places before which one may begin, the whole beginning among them."""
+    steps = [0] * (n + 1)
+    for call, answer in spans:
+        steps[call + 1] += 1
+        steps[answer + 1] -= 1
+    return [place for place, within in enumerate(accumulate(steps[:n])) if not within]
+
+
+def call_id(part: Part) -> str:
+    """The id of a call or result; "" if it has none."""
+    return str(part.get("tool_call_id") or "")
+
+
+def _name(part: Part) -> str:
+    return str(part.get("name") or "")

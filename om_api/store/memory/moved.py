@@ -1,0 +1,104 @@
+"""What a scope's memory is made of after a move: a thread's share of a pool, or a pool of what its threads hold."""
+
+from collections.abc import Callable, Iterable, Sequence
+from heapq import merge
+from typing import NamedTuple
+
+import msgspec
+
+from om_api.domain import pieces
+from om_api.domain.pieces import Lead, Slice
+from om_api.domain.values import Generation, Scope, Stored
+from om_api.store.memory.content import Content
+
+
+class Moved(NamedTuple):
+    """One scope's memory as it will be. `generation` is what leads it, its tokens not yet counted; None for nothing.
+
+    Seqs are those that its parts will have, the last one drawn is `seq`; up to `pool_seq` they are those of the pool it
+    comes from.
+    """
+
+    scope: Scope
+    observations: list[Stored]
+    history: list[Stored]
+    generation: Generation | None
+    seq: int
+    pool_seq: int
+
+
+def to_threads(pool: Content, threads: Sequence[str]) -> list[Moved]:
+    """Each thread's own sections and observations; what stands outside of sections is common and goes to all of them."""
+    generation = pool.in_force
+    known = {*threads, *(stored.observation.thread_id for stored in (*pool.observations, *pool.history))}
+    found = pieces.of_pool(_lead(pool, generation), known) if generation else []
+    known |= {each.piece.thread for each in found if each.piece.thread}
+    moved = [_of_thread(pool, name, pieces.of_thread(found, name)) for name in sorted(known)]
+    return [each for each in moved if each.observations or each.history or (each.generation and each.generation.text)]
+
+
+def _lead(part: Content, generation: Generation) -> Lead:
+    return Lead(f"{part.epoch}:{generation.n}", generation)
+
+
+def _of_thread(pool: Content, name: str, share: Sequence[Slice]) -> Moved:
+    own, generation = pool.of_thread(name), pool.in_force
+    leads = [generation] if generation else []
+    seq = int(float(pool.seq))
+    return Moved(
+        Scope(pool.scope.resource, name),
+        own.observations,
+        own.history,
+        _made(leads, share, own.history, pooled=False),
+        seq,
+        seq,
+    )
+
+
+def to_pool(resource: str, parts: Sequence[Content]) -> Moved:
+    """What threads hold, in one: what came from a pool in its old order, then what came since, by time."""
+    leads = {str(part.scope.thread): _lead(part, generation) for part in parts if (generation := part.in_force)}
+    share = pieces.of_threads(leads, [str(part.scope.thread) for part in parts if part.epoch])
+    past = _in_order(parts, lambda part: part.history)
+    # fresh seqs, history first: those that several threads drew since would collide
+    everything = enumerate([*past, *_in_order(parts, lambda part: part.observations)], 1)
+    fresh = [stored._replace(seq=seq) for seq, stored in everything]
+    history, observations = fresh[: len(past)], fresh[len(past) :]
+    made = _made([lead.generation for lead in leads.values()], share, history, pooled=True)
+    return Moved(Scope(resource), observations, history, made, len(fresh), 0)
+
+
+def _in_order(parts: Sequence[Content], which: Callable[[Content], list[Stored]]) -> list[Stored]:
+    """Of each thread in its own order."""
+    pooled = [stored for part in parts for stored in which(part) if stored.seq <= part.pool_seq]
+    since = ([stored for stored in which(part) if stored.seq > part.pool_seq] for part in parts)
+    later = merge(*since, key=lambda stored: (stored.observation.created_at, stored.observation.to))
+    return [*sorted(pooled, key=lambda stored: stored.seq), *later]
+
+
+def _made(
+    leads: Sequence[Generation], found: Sequence[Slice], history: Sequence[Stored], *, pooled: bool
+) -> Generation | None:
+    """The first generation of a moved memory, after the newest of those that it is made of."""
+    text = pieces.text_of(found, pooled=pooled)
+    if not leads or not (text or history):
+        return None
+    return msgspec.structs.replace(
+        max(leads, key=lambda generation: generation.created_at),
+        n=1,
+        origin="restore",
+        restores=None,
+        text=text,
+        observation_ids=tuple(stored.observation.id for stored in history),
+        dropped_ids=(),
+        patterns=_still_said((each.patterns for each in leads), text),
+        insights=_still_said((each.insights for each in leads), text),
+        loss=None,
+        candidates=(),
+        pieces=tuple(each.piece for each in found),
+    )
+
+
+def _still_said(readings: Iterable[Sequence[str]], text: str) -> tuple[str, ...]:
+    said = {reading for some in readings for reading in some if reading in text}
+    return tuple(sorted(said, key=text.find))

@@ -1,0 +1,229 @@
+"""sync: a client's whole history, each turn again: what is new is added once, in one round trip where it just goes on."""
+
+import random
+
+import pytest
+from world import World
+
+from om_api import Message
+from om_api.client import syncing
+from om_api.domain.errors import InvalidInputError
+
+
+@pytest.fixture
+def world(client, prefix):
+    return World(client, prefix)
+
+
+def turns(*texts, first=0):
+    """A talk without ids."""
+    roles = ("user", "assistant")
+    return [Message(role=roles[n % 2], content=text) for n, text in enumerate(texts, first)]
+
+
+def fresh(world):
+    """A client that remembers nothing."""
+    return World(world.client, world.prefix).om
+
+
+def sync(world, history, om=None):
+    return (om or world.om).sync(history, "harold", "t-1")
+
+
+def texts(world):
+    return [message.content for message in world.context().messages]
+
+
+def trips(world, om, history):
+    """How many scripts and transactions a sync is."""
+    asked, run = [], om._connection.run
+
+    def counted(steps):
+        def inner():
+            reply = None
+            try:
+                while True:
+                    step = steps.send(reply)
+                    asked.append(step)
+                    reply = yield step
+            except StopIteration as end:
+                return end.value
+
+        return run(inner())
+
+    om._connection.run = counted
+    found = sync(world, history, om)
+    return found, len(asked)
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_what_is_new_of_a_long_history_is_added_in_one_round_trip(world, warm):
+    history = turns(*(f"turn {n}" for n in range(200)))
+    sync(world, history)
+    om = world.om if warm else fresh(world)
+    om.ping()
+    found, asked = trips(world, om, [*history, *turns("and this", "yes")])
+
+    assert (found.added, found.known, found.diverged_at) == (2, 200, None)
+    assert asked == 1
+    assert texts(world)[-2:] == ["and this", "yes"]
+
+
+def test_a_thing_said_twice_is_two_messages(world):
+    for n in range(1, 9):
+        assert sync(world, turns(*["ok"] * n), fresh(world)).added == 1
+
+    assert texts(world) == ["ok"] * 8
+
+
+def test_sent_again_nothing_is_added_by_whoever(world):
+    history = turns("a", "b", "c")
+    ids = sync(world, history).ids
+    for om in (world.om, fresh(world)):
+        again = sync(world, history, om)
+
+        assert (again.ids, again.added, again.known) == (ids, 0, 3)
+
+
+def test_messages_that_were_added_before_are_recognised_without_their_ids(world):
+    """Catches a history that is believed new because no history was synced before."""
+    world.say("a", id="m-1")
+    world.say("b", id="m-2")
+    found = sync(world, [Message(role="user", content=text) for text in "abc"])
+
+    assert (found.ids[:2], found.added, found.known) == (("m-1", "m-2"), 1, 2)
+    assert texts(world) == ["a", "b", "c"]
+
+
+def test_own_ids_are_kept_and_may_stand_beside_none(world):
+    history = [Message(role="user", content="a", id="mine"), *turns("b", first=1)]
+    found = sync(world, history)
+
+    assert found.ids[0] == "mine"
+    assert sync(world, [*history, *turns("c")], fresh(world)).added == 1
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_an_edit_of_the_past_changes_nothing_and_is_told(world, warm):
+    history = turns("a", "b", "c", "d")
+    ids = sync(world, history).ids
+    edited = [*turns("a", "other", "c", "d"), *turns("e")]
+    found = sync(world, edited, world.om if warm else fresh(world))
+
+    assert (found.added, found.known, found.diverged_at) == (1, 3, 1)
+    assert [each.id for each in found.changed] == [ids[1]]
+    assert found.ids[:4] == ids
+    assert texts(world) == ["a", "b", "c", "d", "e"]
+
+    again = sync(world, edited, world.om if warm else fresh(world))
+    assert (again.added, [each.id for each in again.changed]) == (0, [ids[1]])
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_a_branch_is_added_and_told(world, warm):
+    sync(world, turns("a", "b", "c", "d"))
+    found = sync(world, turns("a", "b", "x", "y"), world.om if warm else fresh(world))
+
+    assert (found.added, found.known, found.changed, found.diverged_at) == (2, 2, (), 2)
+    assert texts(world) == ["a", "b", "c", "d", "x", "y"]
+    assert sync(world, turns("a", "b", "x", "y", "z"), fresh(world)).added == 1
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_a_last_message_that_was_cut_while_it_streamed_grows(world, warm):
+    sync(world, turns("a", "hel"))
+    found = sync(world, turns("a", "hello", "c"), world.om if warm else fresh(world))
+
+    assert (found.added, found.known, len(found.grown), found.diverged_at) == (1, 1, 1, None)
+    assert texts(world) == ["a", "hello", "c"]
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_a_history_that_lost_its_beginning_goes_on(world, warm):
+    history = turns(*(f"turn {n}" for n in range(60)))
+    for end in range(20, 60, 2):
+        found = sync(world, history[end - 20 : end + 2], world.om if warm else fresh(world))
+
+        assert found.diverged_at is None
+    assert texts(world) == [f"turn {n}" for n in range(60)]
+
+
+def test_what_was_observed_is_recognised(world):
+    history = turns(*(f"turn {n}" for n in range(30)))
+    sync(world, history)
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    found = sync(world, [*history[10:], *turns("new")], fresh(world))
+
+    assert (found.added, found.known) == (1, 20)
+    assert world.om.verify() == []
+
+
+def test_instructions_are_no_part_of_the_talk(world):
+    today = Message(role="system", content="Today is Monday.")
+    tomorrow = Message(role="system", content="Today is Tuesday.")
+    assert sync(world, [today, *turns("a", "b")]).ids[0] == ""
+    found = sync(world, [tomorrow, *turns("a", "b", "c")])
+
+    assert (found.added, found.known, found.changed) == (1, 2, ())
+    assert texts(world) == ["a", "b", "c"]
+    assert sync(world, [today]) == syncing.Synced(("",), 0, 0)
+    assert sync(world, []) == syncing.Synced((), 0, 0)
+
+
+def test_a_vendors_messages_are_taken_as_they_are(world):
+    call = {"id": "c-1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    history = [
+        {"role": "user", "content": "look"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c-1", "content": "found"},
+    ]
+    assert sync(world, history).added == 3
+    assert sync(world, [*history, {"role": "assistant", "content": "There."}], fresh(world)).added == 1
+
+
+def test_more_than_a_batch_is_added_whole_and_known_again(world):
+    history = turns(*(f"turn {n}" for n in range(1_203)))
+
+    assert sync(world, history).added == 1_203
+    assert sync(world, [*history, *turns("new", first=1)], fresh(world)).added == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["text"], r"messages\[0\]: .*Message"),
+        ([Message(role="user", content="a", thread_id="t-9")], r"messages\[0\]: it is of .*t-9"),
+        ([Message(role="user", content="a"), Message(role="user", content="b", resource_id="ann")], r"messages\[1\]"),
+    ],
+)
+def test_what_cannot_be_a_history_is_refused_and_nothing_is_kept(world, given, told):
+    with pytest.raises(InvalidInputError, match=told):
+        sync(world, given)
+    assert texts(world) == []
+
+
+def test_a_message_that_cannot_be_kept_is_named_by_its_place_in_the_history(world):
+    history = [*turns("a", "b"), Message(role="user", content=[{"type": "text", "text": "x", "odd": object()}])]
+    with pytest.raises(InvalidInputError, match=r"messages\[2\]"):
+        sync(world, history)
+    assert texts(world) == []
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_however_a_talk_goes_on_each_turn_stands_there_once(world, seed):
+    """A client that forgets, restarts, loses its beginning or repeats itself; its words are few, so that they repeat."""
+    dice = random.Random(seed)
+    said: list[str] = []
+    start = 0
+    for _ in range(12):
+        said += [dice.choice(["ok", "yes", "no", f"word {len(said)}"]) for _ in range(dice.randrange(1, 6))]
+        history = turns(*said)[start:]
+        sync(world, history, world.om if dice.random() < 0.5 else fresh(world))
+        if dice.random() < 0.3:
+            world.tick()
+    world.settle()
+
+    sources = [m for o in world.om.observations("harold") for m in world.om.sources(o.id, "harold")]
+    kept = [*sources, *world.context().messages]
+    assert sorted(message.content for message in kept) == sorted(said)

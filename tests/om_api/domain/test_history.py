@@ -1,0 +1,108 @@
+"""A client's history beside what is kept: which message is which, and from where on it differs."""
+
+import random
+
+import pytest
+
+from om_api.domain.history import align, goes_on, named
+from om_api.domain.identity import said_by
+from om_api.domain.messages import Message
+
+
+def talk(text, ids=""):
+    """A message for each letter; `ids` says which of them have one of their own."""
+    return [Message(role="user", content=letter, id=f"own-{letter}" if letter in ids else "") for letter in text]
+
+
+def kept(text):
+    return [Message(role="user", content=letter, id=f"{n}{letter}") for n, letter in enumerate(text)]
+
+
+def aligned(old, new):
+    """For each message of the new history the kept one that it is, `+` for one that is new; and where it differs."""
+    messages = talk(new)
+    found = align(kept(old), messages, [said_by(message) for message in messages])
+    there = {message.id for message in kept(old)}
+    return [name if name in there else "+" for name in found.ids], found.diverged_at
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "ids", "diverged_at"),
+    [
+        ("abc", "abc", ["0a", "1b", "2c"], None),
+        ("abc", "abcd", ["0a", "1b", "2c", "+"], None),
+        ("", "ab", ["+", "+"], None),
+        ("abc", "bcd", ["1b", "2c", "+"], None),
+        ("abc", "ab", ["0a", "1b"], None),
+        ("aab", "aabaa", ["0a", "1a", "2b", "+", "+"], None),
+        ("abcd", "axcde", ["0a", "1b", "2c", "3d", "+"], 1),
+        ("abcd", "abxy", ["0a", "1b", "+", "+"], 2),
+        ("abcd", "axbcd", ["0a", "+", "1b", "2c", "3d"], None),
+        ("abc", "xyz", ["+", "+", "+"], 0),
+    ],
+    ids=[
+        "the same",
+        "goes on",
+        "the first",
+        "lost its beginning",
+        "lost its end",
+        "says a thing twice",
+        "edited",
+        "branched",
+        "something put in",
+        "another",
+    ],
+)
+def test_a_history_is_found_among_what_is_kept(old, new, ids, diverged_at):
+    assert aligned(old, new) == (ids, diverged_at)
+
+
+def test_what_goes_on_where_the_last_kept_message_stopped_is_that_one():
+    messages = [Message(role="user", content=text) for text in ("a", "hello", "next")]
+    there = [Message(role="user", content="a", id="1"), Message(role="user", content="hel", id="2")]
+    found = align(there, messages, [said_by(message) for message in messages])
+
+    assert found.ids[:2] == ["1", "2"]
+    assert found.ids[2] not in {"1", "2"}
+    assert found.diverged_at is None
+    assert goes_on(there[1], messages[1])
+
+
+def test_what_another_role_says_instead_is_new():
+    messages = [Message(role="user", content="a"), Message(role="user", content="x"), Message(role="user", content="c")]
+    there = [
+        Message(role=role, content=text, id=text) for role, text in (("user", "a"), ("assistant", "b"), ("user", "c"))
+    ]
+    found = align(there, messages, [said_by(message) for message in messages])
+
+    assert found.ids[::2] == ["a", "c"]
+    assert found.ids[1] not in {"a", "b", "c"}
+
+
+def test_ids_are_their_own_or_follow_from_what_precedes():
+    messages = talk("aba", ids="b")
+    ids = named(messages, [said_by(message) for message in messages])
+
+    assert ids[1] == "own-b"
+    assert ids == named(messages, [said_by(message) for message in messages])
+    assert ids[0] != ids[2]
+    assert ids[1:] == named(messages[1:], [said_by(message) for message in messages[1:]], ids[0])
+
+
+def test_an_id_counts_more_than_what_is_said():
+    messages = [Message(role="user", content="other", id="0a"), Message(role="user", content="b")]
+    found = align(kept("ab"), messages, [said_by(message) for message in messages])
+
+    assert found.ids == ["0a", "1b"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_history_that_only_goes_on_is_known_to_the_last_message(seed):
+    """However often it says the same: what is new is exactly what was added."""
+    dice = random.Random(seed)
+    old = "".join(dice.choice("ab") for _ in range(dice.randrange(60)))
+    new = old + "".join(dice.choice("ab") for _ in range(dice.randrange(20)))
+    ids, diverged_at = aligned(old, new)
+
+    assert ids == [f"{n}{letter}" for n, letter in enumerate(old)] + ["+"] * (len(new) - len(old))
+    assert diverged_at is None

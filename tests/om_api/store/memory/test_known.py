@@ -1,0 +1,238 @@
+"""What is known of ids: as many as there are, as long as they are kept, and what an older version left is learned."""
+
+import random
+import time
+
+import pytest
+from scene import HAROLD, cleared, member, message, nothing_changes, observed, push, ready, seal
+
+from om_api.domain.identity import Known, record_of
+from om_api.store.audit.verify import verify
+from om_api.store.memory import due
+from om_api.store.memory.known import (
+    day_of,
+    held_records,
+    laid_out,
+    last_further,
+    learn,
+    listed,
+    recognise,
+    records_of,
+    tidy,
+)
+
+
+def fields(store, thread="t1"):
+    return store.client.hgetall(store.keys.of("harold").known(thread))
+
+
+def names(store, *numbers, thread="t1"):
+    """Which of some messages are known, and on which day they were sealed (0: raw)."""
+    found = store.run(recognise(store.keys, "harold", thread, [f"m{n}" for n in numbers]))
+    return {name: known.day for name, known in found.items()}
+
+
+def today(store):
+    return day_of(int(store.client.time()[0]) * 1000)
+
+
+def test_what_was_pushed_is_known_and_nothing_else(store):
+    push(store, 1, 2)
+
+    assert names(store, 1, 2, 3) == {"m1": 0, "m2": 0}
+    assert store.run(recognise(store.keys, "harold", "t1", [])) == {}
+    assert names(store, 1, thread="t2") == {}
+
+
+def test_what_was_sealed_is_known_with_its_day(store):
+    seal(store, "c1", 1)
+    push(store, 2)
+
+    assert names(store, 1, 2) == {"m1": today(store), "m2": 0}
+
+
+@pytest.mark.parametrize("client", ["server"], indirect=True)  # the fake one needs minutes
+@pytest.mark.parametrize("at_once", [1, 37, 500])
+def test_however_many_ids_there_are_each_stands_in_its_bucket(store, at_once):
+    """Catches a split that moves what it must keep, and a layout that Python and the scripts do not agree on."""
+    for start in range(0, 2_000, at_once):
+        push(store, *range(start, min(start + at_once, 2_000)))
+    held = fields(store)
+    buckets = [len(value) // 16 for name, value in held.items() if name.isdigit()]
+
+    assert (int(held[b"#"]), sum(buckets), len(held_records(held))) == (2_000, 2_000, 2_000)
+    assert max(buckets) < 3 * 48
+    assert len(names(store, *range(2_100))) == 2_000
+
+
+@pytest.mark.parametrize("count", [0, 1, 47, 48, 49, 96, 97, 1_000])
+def test_what_is_laid_out_here_is_found_by_the_scripts(store, count):
+    records = records_of(member(n) for n in range(count))
+    store.client.hset(store.keys.of("harold").known("t1"), mapping=laid_out(records, {20_000: 5}))
+
+    assert len(names(store, *range(count + 5))) == count
+    push(store, *range(count + 60))
+    assert len(names(store, *range(count + 100))) == count + 60
+    assert fields(store)[b"d20000"] == b"5"
+
+
+@pytest.mark.parametrize("field", ["#", "/"])
+@pytest.mark.parametrize("forged", [10**15, "inf", "nan", -1, "x"])
+def test_a_number_that_somebody_forged_does_not_keep_the_server_busy(store, field, forged):
+    push(store, 1)
+    store.client.hset(store.keys.of("harold").known("t1"), field, forged)
+    before = time.monotonic()
+    push(store, 2)
+
+    assert time.monotonic() - before < 1
+    assert names(store, 2) == {"m2": 0}
+
+
+# -- learning ----------------------------------------------------------------------------------------------------------
+
+
+def forget_ids(store):
+    """As an older version leaves a memory: without what is known of ids."""
+    of = store.keys.of("harold")
+    store.client.delete(of.known("t1"), of.known("t2"))
+    store.client.hdel(of.tokens, "*ids")
+
+
+def test_what_an_older_version_kept_is_learned_wherever_it_is(store):
+    observed(store, "c1", 1)
+    seal(store, "c2", 2)
+    push(store, 3)
+    push(store, 4, thread="t2")
+    forget_ids(store)
+    store.run(learn(store.keys, HAROLD, ["t1", "t2"], complete=True))
+
+    assert names(store, 1, 2, 3) == {"m1": today(store), "m2": today(store), "m3": 0}
+    assert names(store, 4, thread="t2") == {"m4": 0}
+    assert fields(store)[b"d%d" % today(store)]
+    store.run(due.mark(store.keys.due_observe, [HAROLD]))
+    assert store.run(verify(store.keys)) == []
+
+
+def test_what_is_known_already_is_not_learned_otherwise(store):
+    """Time 0: a worker reads m1 as raw. Time 1: it is sealed. Time 2: what was read is learned."""
+    push(store, 1)
+    steps = learn(store.keys, HAROLD, ["t1"], complete=False)
+    asked = next(steps)
+    replies = store.run(asked)
+    seal(store, "c1", 1)
+    with pytest.raises(StopIteration):
+        step = steps.send(_raw_replies(store, asked, replies))
+        while True:
+            step = steps.send(store.run(_sent(step)))
+
+    assert names(store, 1) == {"m1": today(store)}
+
+
+def _raw_replies(store, asked, replies):
+    raw, chunks, sources = replies
+    return [raw, chunks, [word for pair in sources for word in pair]]
+
+
+def _sent(step):
+    return (yield step)
+
+
+def test_a_memory_without_messages_is_not_said_to_be_complete(store):
+    store.run(learn(store.keys, HAROLD, [], complete=True))
+
+    assert store.client.exists(store.keys.of("harold").tokens) == 0
+
+
+# -- forgetting --------------------------------------------------------------------------------------------------------
+
+
+def expire(store, *chunks):
+    of = store.keys.of("harold")
+    store.client.delete(of.sources("t1"), *map(of.source, chunks))
+    time.sleep(0.003)
+
+
+def test_ids_are_forgotten_with_the_sources_of_their_day(store):
+    observed(store, "c1", 1, 2)
+    push(store, 3)
+    expire(store, "c1")
+
+    assert store.run(tidy(store.keys, HAROLD, ["t1"], 3_600)) == 0
+    assert store.run(tidy(store.keys, HAROLD, ["t1"], 0)) == 2
+    assert names(store, 1, 2, 3) == {"m3": 0}
+    assert fields(store)[b"#"] == b"1"
+    assert b"d%d" % today(store) not in fields(store)
+
+
+def test_nothing_is_left_of_a_thread_of_which_everything_expired(store):
+    observed(store, "c1", *range(200))
+    expire(store, "c1")
+    store.run(tidy(store.keys, HAROLD, ["t1"], 0))
+
+    assert {name for name in fields(store) if name.isdigit()} == set()
+
+
+@pytest.mark.parametrize("waiting", [seal, ready])
+def test_ids_stay_known_while_a_chunk_of_their_day_waits(store, waiting):
+    """Breaks when only activations are looked at: what was sealed that day and never activated would be forgotten."""
+    observed(store, "c1", 1)
+    waiting(store, "c2", 2)
+    expire(store, "c1")
+
+    assert store.run(tidy(store.keys, HAROLD, ["t1"], 0)) == 0
+    assert set(names(store, 1, 2)) == {"m1", "m2"}
+
+
+def test_another_threads_chunks_keep_no_id(store):
+    observed(store, "c1", 1)
+    seal(store, "c2", 2, thread="t2")
+    expire(store, "c1")
+
+    assert store.run(tidy(store.keys, HAROLD, ["t1"], 0)) == 1
+
+
+def test_a_look_that_did_not_name_every_chunk_forgets_nothing(store):
+    observed(store, "c1", 1)
+    expire(store, "c1")
+    steps = tidy(store.keys, HAROLD, ["t1"], 0)
+    step = next(steps)
+    reply = store.run(_sent(step))
+    seal(store, "c2", 2)
+    verb = steps.send(reply)
+    with nothing_changes(store), pytest.raises(StopIteration) as end:
+        steps.send(store.run(_sent(verb)))
+
+    assert end.value.value == 0
+
+
+def test_the_record_says_when_to_look_next(store):
+    of = store.keys.of("harold")
+    observed(store, "c1", 1)
+    first = int(store.client.hget(of.record(HAROLD), "tidy_at"))
+    activated = int(fields(store)[b"d%d" % today(store)])
+    assert first > activated
+
+    store.run(tidy(store.keys, HAROLD, ["t1"], 50))
+    assert 50_000 <= int(store.client.hget(of.record(HAROLD), "tidy_at")) - activated <= 50_001
+
+    cleared(store)
+    store.run(tidy(store.keys, HAROLD, ["t1"], 50))
+    assert store.client.exists(of.record(HAROLD)) == 0
+
+
+def test_records_stand_one_behind_the_other():
+    records = [record_of(message(n)) for n in range(3)]
+
+    assert listed(b"".join(records)) == records
+    assert records_of([member(0), b"broken"]) == records[0]
+    assert (day_of(0), day_of(2**60)) == (1, 2**16 - 2)
+
+
+def test_the_last_further_message_is_found_however_many_there_are(store):
+    numbers = list(range(1, random.Random(1).randrange(12, 20)))
+    ids = [Known.of(record_of(message(1), name=f"m1+{n}")).record for n in numbers]
+    store.client.hset(store.keys.of("harold").known("t1"), mapping=laid_out(b"".join(ids), {}))
+    n, last = store.run(last_further(store.keys, message(1)))
+
+    assert (n, last.record) == (len(numbers), ids[-1])
+    assert store.run(last_further(store.keys, message(2))) == (0, None)
