@@ -1,5 +1,7 @@
 """A client's whole history beside what is kept of it: which message is which, what is new, and from where on it differs."""
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -15,6 +17,14 @@ class Aligned(NamedTuple):
 
     ids: list[str]
     diverged_at: int | None
+
+
+class _Link(NamedTuple):
+    """A position in both, and the next such."""
+
+    a: int
+    b: int
+    then: "_Link | None"
 
 
 def named(messages: Sequence[Message], said: Sequence[bytes], before: str = "") -> list[str]:
@@ -36,7 +46,7 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
     own = [message.id if message.id in certain else said_by(message) for message in kept]
     there = {message.id for message in kept}
     theirs = [message.id if message.id in there else says for message, says in zip(messages, said, strict=True)]
-    blocks = SequenceMatcher(None, own, theirs, autojunk=False).get_opcodes()
+    blocks = _blocks(own, theirs)
     found: dict[int, str] = {}
     diverged: list[int] = []
     for n, (word, i, i_end, j, j_end) in enumerate(blocks):
@@ -56,6 +66,37 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
         before = found.get(n) or message.id or chained(before, said[n])
         ids.append(before)
     return Aligned(ids, min(diverged, default=None))
+
+
+def _blocks(own: Sequence[object], theirs: Sequence[object]) -> list[tuple[str, int, int, int, int]]:
+    """What both have in common and what not, as difflib says it, held fast where both say once what nobody says again.
+
+    A window of "fine, done" and "ok" is the end of a history, although an earlier "ok" of it stands before that.
+    """
+    blocks, i, j = list[tuple[str, int, int, int, int]](), 0, 0
+    for a, b in [*_anchors(own, theirs), (len(own), len(theirs))]:
+        between = SequenceMatcher(None, own[i:a], theirs[j:b], autojunk=False).get_opcodes()
+        blocks += [(word, i + w, i + x, j + y, j + z) for word, w, x, y, z in between]
+        blocks += [("equal", a, a + 1, b, b + 1)] if a < len(own) else []
+        i, j = a + 1, b + 1
+    return blocks
+
+
+def _anchors(own: Sequence[object], theirs: Sequence[object]) -> list[tuple[int, int]]:
+    """Where what both have once stands in both, as much of it as is in the same order (patience sorting), rather the newest."""
+    once = [{key for key, times in Counter(each).items() if times == 1} for each in (own, theirs)]
+    at = {key: i for i, key in enumerate(own)}
+    ends, chains = list[int](), list[_Link]()
+    for b, key in reversed([*enumerate(theirs)]):
+        if key in once[0] and key in once[1]:
+            n = bisect_left(ends, -at[key])
+            link = _Link(at[key], b, chains[n - 1] if n else None)
+            ends[n : n + 1], chains[n : n + 1] = [-at[key]], [link]
+    found, link_ = list[tuple[int, int]](), chains[-1] if chains else None
+    while link_:
+        found.append((link_.a, link_.b))
+        link_ = link_.then
+    return found
 
 
 def in_place(kept: Sequence[Message], ids: Sequence[str], messages: Sequence[Message]) -> list[Message]:
