@@ -1,5 +1,7 @@
 """A client's whole history beside what is kept of it: which message is which, what is new, and from where on it differs."""
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple, TypeAlias
@@ -12,11 +14,23 @@ from om_api.domain.messages import Message
 _MANY = 2_000  # messages between a common beginning and a common end
 
 
+# as SequenceMatcher says it: what, from where to where in each of two lists
+_Block: TypeAlias = tuple[str, int, int, int, int]
+
+
 class Aligned(NamedTuple):
     """The ids of a history's messages, and the position from which on it is not what was kept (None: it only goes on)."""
 
     ids: list[str]
     diverged_at: int | None
+
+
+class _Link(NamedTuple):
+    """A position in both, and the next such."""
+
+    a: int
+    b: int
+    then: "_Link | None"
 
 
 def named(messages: Sequence[Message], said: Sequence[bytes], before: str = "") -> list[str]:
@@ -38,7 +52,7 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
     own = [message.id if message.id in certain else said_by(message) for message in kept]
     there = {message.id for message in kept}
     theirs = [message.id if message.id in there else says for message, says in zip(messages, said, strict=True)]
-    blocks = _compared(own, theirs)
+    blocks = _blocks(own, theirs)
     found: dict[int, str] = {}
     diverged: list[int] = []
     for n, (word, i, i_end, j, j_end) in enumerate(blocks):
@@ -60,6 +74,36 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
     return Aligned(ids, min(diverged, default=None))
 
 
+def _blocks(own: Sequence[str | bytes], theirs: Sequence[str | bytes]) -> list[_Block]:
+    """What both have in common and what not, as difflib says it, held fast where both say once what nobody says again.
+
+    A window of "fine, done" and "ok" is the end of a history, although an earlier "ok" of it stands before that.
+    """
+    blocks, i, j = list[_Block](), 0, 0
+    for a, b in [*_anchors(own, theirs), (len(own), len(theirs))]:
+        blocks += _differences(own[i:a], theirs[j:b], i, j)
+        blocks += [("equal", a, a + 1, b, b + 1)] if a < len(own) else []
+        i, j = a + 1, b + 1
+    return blocks
+
+
+def _anchors(own: Sequence[str | bytes], theirs: Sequence[str | bytes]) -> list[tuple[int, int]]:
+    """Where what both have once stands in both, as much of it as is in the same order (patience sorting), rather the newest."""
+    once = [{key for key, times in Counter(each).items() if times == 1} for each in (own, theirs)]
+    at = {key: i for i, key in enumerate(own)}
+    ends, chains = list[int](), list[_Link]()
+    for b, key in reversed([*enumerate(theirs)]):
+        if key in once[0] and key in once[1]:
+            n = bisect_left(ends, -at[key])
+            link = _Link(at[key], b, chains[n - 1] if n else None)
+            ends[n : n + 1], chains[n : n + 1] = [-at[key]], [link]
+    found, link_ = list[tuple[int, int]](), chains[-1] if chains else None
+    while link_:
+        found.append((link_.a, link_.b))
+        link_ = link_.then
+    return found
+
+
 def in_place(kept: Sequence[Message], ids: Sequence[str], messages: Sequence[Message]) -> list[Message]:
     """The messages of a history, of which those without a time that stand before a kept one are dated before that one.
 
@@ -76,24 +120,6 @@ def in_place(kept: Sequence[Message], ids: Sequence[str], messages: Sequence[Mes
 def goes_on(kept: Message, message: Message) -> bool:
     """Whether a message begins with what was kept of it."""
     return compare(KnownId.of(record_of(kept)), message) is Said.GROWN
-
-
-_Block: TypeAlias = tuple[
-    str, int, int, int, int
-]  # as SequenceMatcher says it: what, from where to where in each of two lists
-
-
-def _compared(own: Sequence[str | bytes], theirs: Sequence[str | bytes]) -> list[_Block]:
-    """What makes one list of the other. What has the same id is the same; what is between goes by what it says."""
-    places = {name: n for n, name in enumerate(own) if isinstance(name, str)}
-    blocks, i, j = list[_Block](), 0, 0
-    for n, name in enumerate(theirs):
-        at = places.get(name, -1) if isinstance(name, str) else -1
-        if at >= i:
-            blocks += _differences(own[i:at], theirs[j:n], i, j)
-            blocks.append(("equal", at, at + 1, n, n + 1))
-            i, j = at + 1, n + 1
-    return blocks + _differences(own[i:], theirs[j:], i, j)
 
 
 def _differences(own: Sequence[str | bytes], theirs: Sequence[str | bytes], i: int, j: int) -> list[_Block]:

@@ -55,3 +55,11 @@ def test_a_beginning_that_is_told_later_stands_before_the_rest_and_is_found_agai
 
     assert (synced.added, synced.known, synced.diverged_at) == (0, 4, None)
     assert _texts(house) == ["one", "two", "three", "four"]
+
+
+def test_a_window_of_two_is_the_end_although_an_earlier_message_says_the_same(house):
+    _sync(house, "ok", "one", "two")
+    synced = _sync(house, "two", "ok")
+
+    assert (synced.added, synced.known, synced.diverged_at) == (1, 1, None)
+    assert _texts(house) == ["ok", "one", "two", "ok"]

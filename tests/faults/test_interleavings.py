@@ -1,6 +1,6 @@
 """Seeded interleavings, a part of them: `make fuzz SEEDS=2000` plays more. See fuzz/game.py for what can happen.
 
-That they notice what they must is tested too: each of eleven guards, taken out, is found within fifty seeds.
+That they notice what they must is tested too: each guard, taken out, is found within fifty seeds.
 """
 
 import logging

@@ -57,9 +57,9 @@ def adopting(game: Game, resource: str, thread: str) -> Callable[[], Any]:
 
 
 WEIGHTS: dict[Callable[[Game], Any], float] = {
-    advance: 18,
+    advance: 16,
     crash: 5,
     cut: 3,
     leases_expire: 4,
-    locks_expire: 2.5,
+    locks_expire: 3,
 }

@@ -49,15 +49,15 @@ def push_grown(game: Game) -> None:
         push(game, both if game.dice.random() < 0.2 else both[:1])
 
 
-def push_grown_while_sealed(game: Game) -> None:
-    """A message grows, and after the client read that it is raw a worker seals it."""
-    game.go_where("messages")
+def push_grown_overtaken(game: Game) -> None:
+    """A message grows, and after the client read what is kept of it a worker seals that, or it grows by another hand."""
     if found := _found(game):
         name, form = found
         slow = push(game, [(name, grown(game, form))], begin=game.start)
         slow.go_until("push")
         slow.commit()
-        sealing(game).finish()
+        fast = sealing(game) if game.dice.random() < 0.5 else push(game, [(name, grown(game, form))], begin=game.start)
+        fast.finish()
         slow.finish()
 
 
@@ -86,7 +86,7 @@ def plain_grown(game: Game) -> None:
 
 WEIGHTS: dict[Callable[[Game], Any], float] = {
     push_grown: 5,
-    push_grown_while_sealed: 2.5,
+    push_grown_overtaken: 3.5,
     push_changed: 2.5,
     push_replaced: 3.5,
     plain_grown: 3.5,

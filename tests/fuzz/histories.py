@@ -92,7 +92,7 @@ def sync_branched(game: Game) -> None:
 
 WEIGHTS: dict[Callable[[Game], Any], float] = {
     sync_on: 4,
-    sync_again: 2.5,
+    sync_again: 3,
     sync_grown: 3,
     sync_truncated: 2.5,
     sync_edited: 3,

@@ -116,7 +116,7 @@ def _tidy(game: Game) -> None:
 
 
 WEIGHTS: dict[Callable[[Game], Any], float] = {
-    minutes_pass: 2,
-    day_passes: 2,
+    minutes_pass: 2.8,
+    day_passes: 3,
     returns: 4,
 }

@@ -48,9 +48,10 @@ def sync(game: Game, history: Sequence[Turn], edit: Edit | None = None, cut: Seq
             due = _due(game, push, [turn in fresh for turn in turns], edit, cut)
             synced = tried(lambda: om.sync(messages, resource, thread))
             _must(len(turns), len({*synced.ids}), f"{names}: ids of {synced}")
-            if undisturbed() and due:
-                _check(game, push, due, synced, edit)
-            _acknowledge(game, push, synced)
+            judged = undisturbed() and due
+            if judged:
+                _check(game, push, judged, synced, edit)
+            _acknowledge(game, push, synced, sure=bool(judged))
         finally:
             game.expected.end_push(push)
 
@@ -80,7 +81,7 @@ def _due(game: Game, push: Push, fresh: Sequence[bool], edit: Edit | None, cut: 
     at_end = "".join(word[:1] for word in words).lstrip("kc").removeprefix("g").strip("a") == ""
     if "" in words or not at_end or (said_twice and "added" in words):
         return None
-    return Due(words, before, edit.n if edit else _diverged(words, others, cut))
+    return Due(words, before, _diverged(words, others, cut))
 
 
 def _word(turn: Turn, before: Forms, *, new: bool) -> str:
@@ -123,13 +124,14 @@ def _check(game: Game, push: Push, due: Due, synced: Synced, edit: Edit | None) 
     _must(after, _kept(game, push.resource, push.thread, synced.ids), told)
 
 
-def _acknowledge(game: Game, push: Push, synced: Synced) -> None:
+def _acknowledge(game: Game, push: Push, synced: Synced, *, sure: bool) -> None:
+    """What is said more than once may be another's that says the same, where what had to become of it was not `sure`."""
     changed = {each.id for each in synced.changed}
     if not push.overlapped:
         said = {name: turn.form for name, turn in zip(synced.ids, push.turns, strict=True) if name not in changed}
         game.expected.acknowledge(push, said, ())
     for turn, name in zip(push.turns, synced.ids, strict=True):
-        if name not in changed:
+        if name not in changed and (sure or not turn.form.text.startswith(OK)):
             turn.name = name
 
 
