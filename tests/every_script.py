@@ -28,7 +28,7 @@ from scene import (
 from scene import write_plainly as write
 
 from om_api.domain.api_keys import Role
-from om_api.domain.identity import Known, record_of
+from om_api.domain.identity import KnownId, record_of
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.store.driver.scripts import load_all
 from om_api.store.fleet import api_key_records, breaker, spending
@@ -98,7 +98,7 @@ def _of_a_memory(store: Any) -> None:
     other = message(20)
     other.content = "turn 20 goes on"
     amending = EncodedMessage(other, encode_message(other))
-    store.run(amend.amend(store.keys, amending, Known.of(record_of(message(20))), len))
+    store.run(amend.amend(store.keys, amending, KnownId.of(record_of(message(20))), len))
     store.run(known.learn(store.keys, HAROLD, ["t1"], complete=True))
     store.run(known.tidy(store.keys, HAROLD, ["t1"], TTL))
     store.client.rpush(of.rejected, b'{"kind":"malformed"}')

@@ -93,9 +93,19 @@ def seal(store: Any, chunk: str, *numbers: int, thread: str = "t1", scope: Scope
 
 def observation(store: Any, chunk: str, thread: str = "t1", task: str = "") -> Observation:
     found = decoding.as_chunk(chunk, 0, store.client.hgetall(store.keys.of("harold").chunk(chunk)))
-    ids = tuple(m.id for m in store.run(scope_state.sealed_messages(store.keys, "harold", found)))
+    covered = store.run(scope_state.sealed_messages(store.keys, "harold", found))
+    ids = tuple(m.id for m in covered)
     return Observation(
-        id=chunk, thread_id=thread, text=f"* noted {chunk}", tokens=5, message_ids=ids, task_state=task, created_at=AT
+        id=chunk,
+        thread_id=thread,
+        text=f"* noted {chunk}",
+        tokens=5,
+        message_ids=ids,
+        source_range=(ids[0], ids[-1]) if ids else (),
+        from_=covered[0].at if ids else 0,
+        to=covered[-1].at if ids else 0,
+        task_state=task,
+        created_at=AT,
     )
 
 

@@ -54,7 +54,7 @@ def full(text="hello", task="Primary: ship it"):
     return snapshot(
         [said(text), said(text, NOON + 1, "assistant")],
         [observed(1, text), observed(2, text, "t2"), observed(3, text, activation="a2")],
-        thread=ThreadState(id="t1", current_task=task, suggested_response=text),
+        thread=ThreadState(id="t1", current_task=task, suggested_response=text, suggested_response_at=NOON + 2),
         generation=Generation(n=1, text=text),
         others={"t2": [said(text)]},
         other_counts={"t2": 5},

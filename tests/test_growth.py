@@ -15,6 +15,8 @@ from om_api.client.context_usage import ContextUsage
 from om_api.client.contexts import REMEMBERED
 from om_api.client.core import Core
 from om_api.client.reader_cache import MOST, READERS, ReaderCache
+from om_api.client.syncing import MOST_BYTES as HISTORIES_BYTES
+from om_api.client.syncing import REMEMBERED as HISTORIES
 from om_api.client.unsent import MOST as UNSENT
 from om_api.client.unsent import MOST_BYTES as UNSENT_BYTES
 from om_api.client.unsent import Unsent
@@ -192,6 +194,7 @@ def rows():
         ("scopes that were marked urgent", (f"{REMEMBERED:,}",)),
         ("contexts served: threads", (f"{SERVED:,}", f"{SERVED_BYTES // MB} MB")),
         ("contexts served: resources", (f"{SERVED:,}",)),
+        ("histories that were synced", (f"{HISTORIES}", f"{HISTORIES_BYTES // MB} MB")),
         ("messages that wait", (f"{UNSENT:,}", f"{UNSENT_BYTES // MB} MB")),
         ("counts of texts", (f"{COUNTS:,}",)),
         ("settings that records carry", (f"{recorded_settings.REMEMBERED}", f"{recorded_settings.LONGEST:,}")),
@@ -222,6 +225,8 @@ _MAKERS |= {"WeakSet", "WeakKeyDictionary", "WeakValueDictionary", "Unsent", "Re
 _KEPT = {
     *("core.unsent", "unsent._waiting", "caching._entries", "reader_cache._readers"),
     *("contexts._readers", "contexts._urgent", "contexts._only_read", "writing._last_ms", "reporting.usage"),
+    "syncing._last",
+    "message._EMPTY",
     *("context_usage._seen", "context_usage._sums", "context_usage._told"),
     *(
         "tokens._known",
@@ -255,6 +260,10 @@ _PASSING = {
         "demo_screen",
         "exporting",
         "importing",
+        "judging",
+        "receipts",
+        "player",
+        "tool_calls",
         "staging",
         "condensing",
         "choosing",

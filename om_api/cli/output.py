@@ -31,8 +31,11 @@ def cell(value: object) -> str:
 
 
 def as_time(ms: int) -> str | None:
-    """Unix ms as a date and a time of UTC; None for 0."""
-    return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%SZ}" if ms else None
+    """Unix ms as a date and a time of UTC; None for 0, and for what no calendar knows."""
+    try:
+        return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%SZ}" if ms else None
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def table_of(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None) -> Table:

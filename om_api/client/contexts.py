@@ -48,7 +48,8 @@ class Contexts:
         check_id(thread, "thread_id")
         reader = self._readers.of(resource, thread)
         snapshot, now = yield from self._activated(resource, thread, reader)
-        built = reader.rendering.context(snapshot, now.view, snapshot.now, max_tokens)
+        view = now.view_of(snapshot.record.observation_tokens)
+        built = reader.rendering.context(snapshot, view, snapshot.now, max_tokens)
         self._readers.keep(resource, thread, reader)
         if _is_known(snapshot) and not self._settings.for_agent(resource).read_only:
             self._reporter.served(snapshot, built.blocks)
@@ -121,7 +122,8 @@ class Contexts:
         known = {message.id for message in last.messages}
         own = [m for m in unsent if (m.resource_id, m.thread_id) == (resource, thread) and m.id not in known]
         snapshot = msgspec.structs.replace(last, messages=[*last.messages, *own])
-        view, now = self._in_force(resource, last.record).view, int(time.time() * 1000)
+        view = self._in_force(resource, last.record).view_of(last.record.observation_tokens)
+        now = int(time.time() * 1000)
         return context.build(snapshot, view, self._count, now, max_tokens, unavailable=True)
 
 

@@ -8,7 +8,7 @@ from om_api.client.owning import Owner
 from om_api.client.reading import MemoryReader, Scopes
 from om_api.client.receipts import Receipt
 from om_api.client.reporting import Reporter
-from om_api.client.syncing import Syncing
+from om_api.client.syncing import Synced, Syncing
 from om_api.client.unsent import Unsent
 from om_api.client.watching import Watcher
 from om_api.client.writing import Writer
@@ -58,6 +58,22 @@ class Core:
         ready = self.writing.prepare_all(messages)
         wait = self._fails_open and not replace
         return self._send(ready) if wait else self.writing.send(ready, replace=replace)
+
+    def sync(self, messages: Iterable[Message], resource: str, thread: str) -> Steps[Synced]:
+        """Add what is new of a thread's history, after what waits. While the store is away nothing waits: it comes again."""
+        given = list(messages)
+        try:
+            if self.unsent:
+                yield from self._send([])
+            found = yield from self.syncing.sync(given, resource, thread)
+            yield from self.reporter.tell_due([resource])
+        except StoreError as error:
+            if not self._fails_open:
+                raise
+            self._lost(error)
+            return Synced(tuple(message.id for message in given), 0, 0)
+        self._away = False
+        return found
 
     def _send(self, messages: list[EncodedMessage]) -> Steps[Receipt]:
         """Send messages after those that wait; of two calls at once neither forgets what only the other one has sent."""

@@ -117,7 +117,7 @@ class ObservationalMemory:
         beginning. Nothing is kept twice for being sent twice: repeat a call whose reply was lost. One round trip where the
         history goes on as it ended last.
         """
-        return self._run(self._core.syncing.sync(placed(messages), resource_id, thread_id))
+        return self._run(self._core.sync(placed(messages), resource_id, thread_id))
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -125,7 +125,8 @@ class ObservationalMemory:
         """The Actor's whole memory for a thread: reflection, observations, raw messages, in the order prompt caches like.
 
         One round trip when warm. Chunks that are due are activated on the way. `max_tokens` caps the whole by leaving the
-        oldest raw messages out of the view (`Context.omitted`); the memory keeps them.
+        oldest raw messages out of the view (`Context.omitted`); the memory keeps them. Without it the setting
+        `context_max_tokens` decides: by default raw messages beyond twice the threshold are left out.
         """
         return self._run(self._core.context(resource_id, thread_id, max_tokens))
 

@@ -32,7 +32,7 @@ class Receipt(NamedTuple):
     replaced: tuple[str, ...] = ()
 
 
-class Tally:
+class ReceiptTally:
     """Counts what becomes of messages, one push after the other."""
 
     def __init__(self) -> None:

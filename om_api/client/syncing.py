@@ -9,12 +9,12 @@ from typing import NamedTuple
 from msgspec import structs
 
 from om_api.client.reading import Scopes
-from om_api.client.receipts import Changed, Tally
+from om_api.client.receipts import Changed, ReceiptTally
 from om_api.client.writing import Writer
 from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.history import align, named
-from om_api.domain.identity import CONTINUES, Known, Said, compare, record_of, said_by
+from om_api.domain.history import align, in_place, named
+from om_api.domain.identity import CONTINUES, KnownId, Said, compare, record_of, said_by
 from om_api.domain.messages import Message
 from om_api.domain.values import check_id
 from om_api.domain.wire import EncodedMessage
@@ -25,10 +25,10 @@ from om_api.store.memory.known import recognise
 from om_api.store.memory.push import BATCH, NO_HISTORY, WHATEVER
 
 _LIKELY_NEW = 16  # messages at a history's end that are sent at once, while nothing is remembered of it
-_REMEMBERED = 256  # histories
+REMEMBERED = 256  # histories
 _LONGEST = 2_000  # messages of one that are remembered
 _BYTES = 300  # that one of them takes, about
-_MOST_BYTES = 32 * 2**20
+MOST_BYTES = 32 * 2**20
 _MOST_READ = 20_000  # messages
 
 
@@ -67,7 +67,7 @@ class Syncing:
 
     def __init__(self, keys: Keys, scopes: Scopes, writer: Writer) -> None:
         self._keys, self._scopes, self._writer = keys, scopes, writer
-        self._last: LRU[tuple[str, str], _History] = LRU(_REMEMBERED, _MOST_BYTES)
+        self._last: LRU[tuple[str, str], _History] = LRU(REMEMBERED, MOST_BYTES)
 
     def sync(self, messages: Iterable[Message], resource: str, thread: str) -> Steps[Synced]:
         """Add what is new of a thread's whole history, oldest first: in one round trip where it goes on as it ended last."""
@@ -85,7 +85,8 @@ class Syncing:
         if not found.changed:
             kept_of_it = history.cut()
             self._last.put((resource, thread), kept_of_it, _BYTES * len(kept_of_it.ids))
-        return found._replace(ids=("",) * skipped + tuple(history.ids))
+        ids = ("",) * skipped + tuple(history.ids)
+        return found._replace(ids=ids, diverged_at=_diverged_at(ids, found))
 
     def _continued(
         self, talk: Sequence[Message], history: _History, fresh: int, skipped: int, resource: str, thread: str
@@ -94,7 +95,7 @@ class Syncing:
         sent = range(fresh, len(talk))
         if len(sent) > BATCH:
             return None
-        ready, tally = self._ready(talk, history.ids, sent, skipped, resource, thread), Tally()
+        ready, tally = self._ready(talk, history.ids, sent, skipped, resource, thread), ReceiptTally()
         pushed = yield from self._writer.push(resource, ready, before=b"".join(history.records[:fresh]))
         if pushed.apart:
             return None
@@ -125,14 +126,15 @@ class Syncing:
         aligned = align(own, certain, history.said)
         known = yield from recognise(self._keys, resource, thread, aligned.ids)
         sent = [n for n, name in enumerate(aligned.ids) if not _is_known(known.get(name), talk[n])]
-        dated, tally = _dated(talk, sent, there[-1].at if there else 0), Tally()
+        dated = _dated(in_place(own, aligned.ids, talk), sent, there[-1].at if there else 0)
+        tally = ReceiptTally()
         yield from self._sent(self._ready(dated, aligned.ids, sent, skipped, resource, thread), tally, aligned.ids[-1])
         records = [record_of(message, name=name) for name, message in zip(aligned.ids, talk, strict=True)]
         diverged = None if aligned.diverged_at is None else skipped + aligned.diverged_at
         found = _synced(tally, len(talk) - len(sent))._replace(diverged_at=diverged)
         return _History(history.said, aligned.ids, records), found
 
-    def _sent(self, ready: Sequence[EncodedMessage], tally: Tally, last: str) -> Steps[None]:
+    def _sent(self, ready: Sequence[EncodedMessage], tally: ReceiptTally, last: str) -> Steps[None]:
         for start in range(0, len(ready), BATCH):
             some = ready[start : start + BATCH]
             ends = some[-1].message.id == last
@@ -218,11 +220,18 @@ def _is_enough(length: int, wanted: Collection[str], found: Sequence[Message]) -
     )
 
 
-def _is_known(known: Known | None, message: Message) -> bool:
+def _is_known(known: KnownId | None, message: Message) -> bool:
     return known is not None and compare(known, message) is Said.SAME
 
 
-def _synced(tally: Tally, unsent: int) -> Synced:
+def _diverged_at(ids: Sequence[str], found: Synced) -> int | None:
+    """Where a history differs first: an edited message, or where it goes on otherwise."""
+    changed = {each.id for each in found.changed}
+    edited = next((n for n, name in enumerate(ids) if name in changed), None)
+    return min((n for n in (edited, found.diverged_at) if n is not None), default=None)
+
+
+def _synced(tally: ReceiptTally, unsent: int) -> Synced:
     receipt = tally.receipt(())
     known = unsent + len(receipt.duplicates)
     return Synced((), receipt.added, known, receipt.grown, receipt.changed)

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from msgspec import structs
 
-from om_api.client.receipts import Receipt, Tally
+from om_api.client.receipts import Receipt, ReceiptTally
 from om_api.client.reporting import Reporter
 from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError, StoreError
@@ -101,7 +101,7 @@ class Writer:
         resources: dict[str, list[EncodedMessage]] = {}
         for each in ready:
             resources.setdefault(each.message.resource_id, []).append(each)
-        tally, kept = Tally(), 0
+        tally, kept = ReceiptTally(), 0
         for resource, batch in _batches(resources):
             try:
                 yield from self._push(resource, batch, tally, replace=replace)
@@ -113,12 +113,14 @@ class Writer:
         yield from self._reporter.tell_due(resources)
         return tally.receipt(each.message.id for each in ready)
 
-    def _push(self, resource: str, batch: Sequence[EncodedMessage], tally: Tally, *, replace: bool) -> Steps[None]:
+    def _push(
+        self, resource: str, batch: Sequence[EncodedMessage], tally: ReceiptTally, *, replace: bool
+    ) -> Steps[None]:
         pushed = yield from self.push(resource, batch)
         tally.take(pushed)
         yield from self.amend(pushed, tally, replace=replace)
 
-    def amend(self, pushed: Pushed, tally: Tally, *, replace: bool = False) -> Steps[None]:
+    def amend(self, pushed: Pushed, tally: ReceiptTally, *, replace: bool = False) -> Steps[None]:
         """Keep what messages of a push say more than those that were kept before under their ids."""
         for each, known in pushed.other:
             said = yield from amend(self._keys, each, known, self.count, replace=replace)

@@ -32,7 +32,7 @@ class Made(NamedTuple):
 class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything an agent's model should read before its next turn.
 
-    `blocks` in reading order; `omitted` says how many older messages `max_tokens` left out (the memory keeps them).
+    `blocks` in reading order; `omitted` says how many older messages had no room (the memory keeps them).
     `unavailable`: the long-term memory could not be reached.
     """
 

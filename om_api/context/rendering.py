@@ -3,22 +3,21 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
-from itertools import accumulate
 from operator import is_
 
 from om_api.context.ages import ages
 from om_api.context.assemble import Context, Made
+from om_api.context.cut import first_shown, first_turn
 from om_api.context.parts import plain
 from om_api.context.signature import Signer
 from om_api.context.stable import stable_blocks
 from om_api.context.turns import Turns
-from om_api.context.view import Block, View
-from om_api.context.volatile import Moment, volatile_blocks
+from om_api.context.view import Block, View, local_time
+from om_api.context.volatile import CurrentTask, Moment, volatile_blocks
 from om_api.domain.caching import Memoized
 from om_api.domain.message_tokens import Count, count_message
 from om_api.domain.messages import Message
 from om_api.domain.snapshot import Snapshot
-from om_api.domain.tool_calls import whole_from
 from om_api.domain.values import Generation, Stored
 
 
@@ -44,33 +43,41 @@ class Rendering:
         messages = sorted(snapshot.messages, key=lambda message: message.at)
         signer = Signer.of_memory(snapshot.signing_key, snapshot.scope)
         stable = self._stable(observations, snapshot.generation, signer, snapshot.scope.thread is None)
-        volatile = self._volatile(
-            self._moment(snapshot, observations, view, now_ms, unavailable=unavailable), _identity(snapshot.others)
-        )
         raw = self._raw(messages)
-        framing = [*stable, *volatile]
-        around = sum(block.tokens for block in framing)
+        sizes = [block.tokens for block in raw]
         cap = view.context_max_tokens if max_tokens is None else max_tokens
-        start = 0 if cap is None else first_shown(messages, [block.tokens for block in raw], cap - around)
+        beyond = first_turn(messages, sizes, view.raw_max_tokens) if cap is None else 0
+        moment = self._moment(snapshot, observations, view, now_ms, unavailable=unavailable, omitted=beyond)
+        framing = [*stable, *(volatile := self._volatile(moment, _identity(snapshot.others)))]
+        around = sum(block.tokens for block in framing)
+        start = beyond if cap is None else first_shown(messages, sizes, cap - around)
         return Context(
             resource_id=snapshot.scope.resource,
             thread_id=snapshot.thread.id,
             blocks=(*stable, *raw[start:], *volatile),
             observations=[stored.observation for stored in observations],
             reflection=snapshot.generation,
-            tokens=around + sum(block.tokens for block in raw[start:]),
+            tokens=around + sum(sizes[start:]),
             omitted=start,
             unavailable=unavailable,
             made=Made(messages[start:], framing, partial(self._system, stable), self._turns),
         )
 
     def _moment(
-        self, snapshot: Snapshot, observations: list[Stored], view: View, now_ms: int, *, unavailable: bool
+        self,
+        snapshot: Snapshot,
+        observations: list[Stored],
+        view: View,
+        now_ms: int,
+        *,
+        unavailable: bool,
+        omitted: int,
     ) -> Moment:
         today = datetime.fromtimestamp(now_ms / 1000, view.zone).date()
         aged = self._aged(observations, snapshot.generation, today)
         signer = Signer.of_thread(snapshot.signing_key, snapshot.thread.id)
-        return Moment(snapshot.thread, snapshot.others, snapshot.other_counts, aged, view, today, unavailable, signer)
+        task, others, counts = _task(snapshot, observations, view), snapshot.others, snapshot.other_counts
+        return Moment(task, others, counts, aged, view, today, unavailable, omitted, signer)
 
 
 def build(
@@ -84,20 +91,10 @@ def build(
     """Make a context of what was read at one instant; `now_ms` shows in its last block only.
 
     `max_tokens` (else the view's `context_max_tokens`) caps the whole by leaving out the oldest raw messages, never the
-    newest one. Nothing of the snapshot is changed.
+    newest one; where neither is given, the view's `raw_max_tokens` leaves out whole turns, and says so. Nothing of the
+    snapshot is changed.
     """
     return Rendering(count).context(snapshot, view, now_ms, max_tokens, unavailable=unavailable)
-
-
-def first_shown(messages: Sequence[Message], tokens: Sequence[int], room: int | None) -> int:
-    """The index of the oldest message that fits into `room` tokens with all newer ones; None is room for everything.
-
-    The newest message is always shown, and no call is parted from its result: see `whole_from`.
-    """
-    if room is None or sum(tokens) <= room or not messages:
-        return 0
-    fitting = sum(total <= room for total in accumulate(reversed(tokens)))
-    return whole_from(messages, min(len(messages) - fitting, len(messages) - 1))
 
 
 class _MessageBlocks:
@@ -118,6 +115,18 @@ class _MessageBlocks:
 def _block(message: Message, count: Count) -> Block:
     text, tokens = plain(message), count_message(message, count)
     return Block(kind="message", role=message.role, text=text, stable=False, tokens=tokens)
+
+
+def _task(snapshot: Snapshot, observations: Sequence[Stored], view: View) -> CurrentTask:
+    """What holds of the thread's task: no suggestion once the Actor has spoken, the day of a task older than what is newest."""
+    thread = snapshot.thread
+    spoken = any(m.role == "assistant" and m.at >= thread.suggested_response_at for m in snapshot.messages)
+    newest = (
+        one.observation for one in observations if one.observation.activation == observations[-1].observation.activation
+    )
+    fresh = any(one.thread_id == thread.id and one.source_range[-1:] == (thread.current_task_from,) for one in newest)
+    noted = local_time(thread.current_task_at, view.zone).date() if thread.current_task_at and not fresh else None
+    return CurrentTask(thread.current_task, "" if spoken else thread.suggested_response, noted)
 
 
 def _identity(others: Mapping[str, list[Message]]) -> list[tuple[str, list[int]]]:

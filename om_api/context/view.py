@@ -1,6 +1,7 @@
 """What is seen of a memory: a context's pieces, and how much of it a reader wants, in which time zone."""
 
 import hashlib
+from datetime import datetime
 from typing import Literal
 from zoneinfo import ZoneInfo
 
@@ -9,6 +10,7 @@ import msgspec
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.folding import folded
 
+_LAST_MS = 250_000_000_000_000  # in the year 9892: a score of a broken clock must not stop a read
 Kind = Literal["preamble", "reflection", "observations", "continuation", "message", "volatile"]
 
 
@@ -40,13 +42,15 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     """What a context is cut to; budgets are in tokens.
 
     `timezone` (IANA) decides today's date. `excerpt_tokens` bounds each other thread's excerpt, `others_tokens` all of
-    them together, `context_max_tokens` the whole context. Raises InvalidInputError for a zone nobody knows.
+    them together, `context_max_tokens` the whole context, `raw_max_tokens` the thread's own raw messages where nothing
+    bounds the whole; None bounds nothing. Raises InvalidInputError for a zone nobody knows.
     """
 
     timezone: str = "UTC"
     excerpt_tokens: int = 200
     others_tokens: int = 2000
     context_max_tokens: int | None = None
+    raw_max_tokens: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse a zone now, so that building a context cannot fail on it."""
@@ -59,3 +63,8 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     def zone(self) -> ZoneInfo:
         """The zone itself; zoneinfo keeps it after the first look."""
         return ZoneInfo(self.timezone)
+
+
+def local_time(at: int, zone: ZoneInfo) -> datetime:
+    """A time in Unix ms as a zone's clocks show it, brought within what a calendar knows."""
+    return datetime.fromtimestamp(min(max(0, at), _LAST_MS) / 1000, zone)

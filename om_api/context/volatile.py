@@ -1,48 +1,52 @@
-"""The one block that changes from day to day and turn to turn, so it comes last.
-
-It shows what goes on in the other threads of a resource: bounded excerpts of messages that no observation covers yet.
-"""
+"""The one block that changes from day to day and turn to turn, so it comes last."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime
-from html import escape as attribute
+from datetime import date
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
-from om_api.context.parts import plain
+from om_api.context.excerpts import excerpts
 from om_api.context.signature import Signer
 from om_api.context.view import Block, View
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
-from om_api.domain.values import ThreadState
+from om_api.language.spans import Span, phrase
 
 _UNAVAILABLE = "Your long-term memory could not be reached just now; what you see may lack earlier knowledge."
-_LONGEST_TOKEN = 16  # characters; what is longer than that many a token cannot fit, and is never counted
-_SHORTEST = 48  # characters of a line; cut below that it would say nothing
-_LAST_MS = 250_000_000_000_000  # in the year 9892: a score of a broken clock must not stop a read
-_CLOSE = "</unobserved-context>"
+
+
+class CurrentTask(NamedTuple):
+    """What the Observer last said of a thread that still holds; `noted` is the day of the task, where it should be said."""
+
+    current: str = ""
+    suggested: str = ""
+    noted: date | None = None
 
 
 class Moment(NamedTuple):
-    """What the last block is made of: `others` and `counts` as in the snapshot, `aged` the lines on dates (None: no memory)."""
+    """What the last block is made of: `others` and `counts` as in the snapshot, `aged` the lines on dates (None: no memory).
 
-    thread: ThreadState
+    `omitted` is how many of the thread's own messages have no room, where that is to be said.
+    """
+
+    task: CurrentTask
     others: Mapping[str, list[Message]]
     counts: Mapping[str, int]
     aged: Sequence[str] | None
     view: View
     today: date
     unavailable: bool
+    omitted: int
     signer: Signer
 
 
 def volatile_blocks(moment: Moment, count: Callable[[str], int]) -> list[Block]:
-    """Today's date, the ages of dates in the memory, the task, and what other threads are at: one block.
+    """Today's date, what has no room, the ages of dates in the memory, the task, and what other threads are at: one block.
 
     [] when there is neither memory, nor a task, nor an excerpt, nor trouble to report.
     """
     others = excerpts(moment.others, moment.counts, moment.view, count)
-    said = [*([_UNAVAILABLE] if moment.unavailable else []), *_task(moment.thread), *others.sections]
+    told = [*([_UNAVAILABLE] if moment.unavailable else []), *_omitted(moment.omitted)]
+    said = [*told, *_task(moment.task, moment.today), *others.sections]
     if moment.aged is None and not said:
         return []
     today = f"Today is {_day(moment.today)} ({moment.view.timezone})."
@@ -55,95 +59,18 @@ def _day(today: date) -> str:
     return f"{today:%A, %B} {today.day}, {today.year}"
 
 
-def _task(thread: ThreadState) -> list[str]:
-    named = (("current-task", thread.current_task), ("suggested-response", thread.suggested_response))
-    return [f"<{tag}>\n{escape(text.strip())}\n</{tag}>" for tag, text in named if text.strip()]
+def _omitted(number: int) -> list[str]:
+    """Where messages are that have no room: the Actor has no other way to know that there are any."""
+    if not number:
+        return []
+    were, kept = ("message stands", "It is") if number == 1 else ("messages stand", "They are")
+    where = f"{number:,} {were} between your notes and the first message above, and had no room here."
+    return [
+        f"{where} {kept} kept in your memory, to be summarised into your notes; until then do not guess what was said there."
+    ]
 
 
-class Excerpts(NamedTuple):
-    """The sections shown, newest thread first, and one line that counts the rest ("" when nothing is left out)."""
-
-    sections: list[str]
-    rest: str
-
-
-def excerpts(
-    others: Mapping[str, list[Message]], counts: Mapping[str, int], view: View, count: Callable[[str], int]
-) -> Excerpts:
-    """Show each other thread's newest messages within the view's budgets; the tags' tokens are part of them.
-
-    `others` are the newest raw messages by thread, `counts` how many each thread holds in all.
-    """
-    hidden = {thread: len(messages) for thread, messages in others.items()} | dict(counts)
-    sections, left = [], view.others_tokens
-    for thread in sorted(others, key=lambda thread: _newest(others[thread]), reverse=True):
-        room = _Room(min(view.excerpt_tokens, left), count)
-        if section := _section(thread, others[thread], hidden[thread], room, view.zone):
-            sections.append(section)
-            hidden[thread], left = 0, left - room.used
-    return Excerpts(sections, _rest([number for number in hidden.values() if number]))
-
-
-class _Room:
-    """A budget of tokens that lines are taken from."""
-
-    def __init__(self, tokens: int, count: Callable[[str], int]) -> None:
-        self.tokens, self.used = tokens, 0
-        self._count = count
-
-    def take(self, *lines: str) -> bool:
-        """Take all the lines or none of them."""
-        if sum(map(len, lines)) > max(0, self.tokens) * _LONGEST_TOKEN:
-            return False
-        cost = sum(self._count(f"{line}\n") for line in lines)
-        if self.used + cost > self.tokens:
-            return False
-        self.used += cost
-        return True
-
-    def cut(self, line: str) -> str:
-        """Take as much of the line as fits and return it; "" when that would say nothing."""
-        line = line[: max(0, self.tokens) * _LONGEST_TOKEN]
-        while len(line) >= _SHORTEST:
-            line = f"{line[: len(line) * 4 // 5]}…"
-            if self.take(line):
-                return line
-        return ""
-
-
-def _newest(messages: list[Message]) -> int:
-    return max((message.at for message in messages), default=0)
-
-
-def _section(thread: str, messages: list[Message], total: int, room: _Room, zone: ZoneInfo) -> str:
-    opening = f'<unobserved-context thread="{attribute(thread)}">'
-    if not room.take(opening, _earlier(total), _CLOSE):
-        return ""
-    lines: list[str] = []
-    for message in sorted(messages, key=lambda message: message.at, reverse=True):
-        line = _line(message, zone, room.tokens * _LONGEST_TOKEN)
-        if not room.take(line):
-            lines += filter(None, [room.cut(line) if not lines else ""])
-            break
-        lines.append(line)
-    head = [opening, _earlier(total - len(lines))] if total > len(lines) else [opening]
-    return "\n".join([*head, *reversed(lines), _CLOSE]) if lines else ""
-
-
-def _line(message: Message, zone: ZoneInfo, longest: int) -> str:
-    at = datetime.fromtimestamp(min(max(0, message.at), _LAST_MS) / 1000, zone)
-    text = " ".join(plain(message)[:longest].split())
-    return f"[{at:%Y-%m-%d %H:%M}] {message.role}: {escape(text)}"
-
-
-def _earlier(number: int) -> str:
-    return f"({_messages(number)} before these not shown)"
-
-
-def _rest(numbers: list[int]) -> str:
-    threads = f"{len(numbers)} other thread{'' if len(numbers) == 1 else 's'}"
-    return f"Not shown: {_messages(sum(numbers))} in {threads}." if numbers else ""
-
-
-def _messages(number: int) -> str:
-    return f"{number} message{'' if number == 1 else 's'}"
+def _task(task: CurrentTask, today: date) -> list[str]:
+    noted = f' noted="{phrase(Span(task.noted, task.noted), today)}"' if task.noted and task.noted <= today else ""
+    named = (("current-task", noted, task.current), ("suggested-response", "", task.suggested))
+    return [f"<{tag}{about}>\n{escape(text.strip())}\n</{tag}>" for tag, about, text in named if text.strip()]

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple, TypeAlias
 
-from om_api.domain.identity import Known, Said, chained, compare, record_of, said_by
+from msgspec import structs
+
+from om_api.domain.identity import KnownId, Said, chained, compare, record_of, said_by
 from om_api.domain.messages import Message
 
 _MANY = 2_000  # messages between a common beginning and a common end
@@ -58,9 +60,22 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
     return Aligned(ids, min(diverged, default=None))
 
 
+def in_place(kept: Sequence[Message], ids: Sequence[str], messages: Sequence[Message]) -> list[Message]:
+    """The messages of a history, of which those without a time that stand before a kept one are dated before that one.
+
+    Else they would be ordered behind it, and the next time their history would not be found as it is.
+    """
+    at, dated, next_at = {message.id: message.at for message in kept}, list(messages), 0
+    for n in reversed(range(len(messages))):
+        next_at = at.get(ids[n], next_at - 1)
+        if ids[n] not in at and next_at > 0 and messages[n].timestamp is None:
+            dated[n] = structs.replace(messages[n], timestamp=next_at)
+    return dated
+
+
 def goes_on(kept: Message, message: Message) -> bool:
     """Whether a message begins with what was kept of it."""
-    return compare(Known.of(record_of(kept)), message) is Said.GROWN
+    return compare(KnownId.of(record_of(kept)), message) is Said.GROWN
 
 
 _Block: TypeAlias = tuple[

@@ -32,7 +32,7 @@ class Said(StrEnum):
     REPLACED = "replaced"
 
 
-class Known(NamedTuple):
+class KnownId(NamedTuple):
     """What is known of an id: the day its message was sealed on (0: it is raw), how long its content is, a check sum of it.
 
     Of one that grew after it was sealed the day is that of its last rest.
@@ -46,18 +46,18 @@ class Known(NamedTuple):
     check: int
 
     @classmethod
-    def of(cls, record: bytes) -> "Known":
+    def of(cls, record: bytes) -> "KnownId":
         """What a record says."""
         day, length, check = (int.from_bytes(record[a:b]) for a, b in ((7, 9), (9, 12), (12, 16)))
         return cls(record, day, length, check)
 
-    def grown(self, message: Message) -> "Known":
+    def grown(self, message: Message) -> "KnownId":
         """The same of a message that says more by now."""
-        return Known.of(self.record[:9] + record_of(message)[9:])
+        return KnownId.of(self.record[:9] + record_of(message)[9:])
 
-    def gone_on(self, message: Message) -> "Known":
+    def gone_on(self, message: Message) -> "KnownId":
         """The same of a sealed message whose rest is raw: it is known as long as that is kept."""
-        return Known.of(record_of(message, GOES_ON))
+        return KnownId.of(record_of(message, GOES_ON))
 
 
 def mark(name: str) -> bytes:
@@ -93,7 +93,7 @@ def _part(part: dict[str, Any]) -> bytes:
     return b"\0j" + _encoder.encode(part)
 
 
-def compare(known: Known, message: Message) -> Said:
+def compare(known: KnownId, message: Message) -> Said:
     """What a message says beside the one whose record is known."""
     content = canonical(message)
     if known.length == _LONGEST or len(content) < known.length or zlib.crc32(content[: known.length]) != known.check:
@@ -125,7 +125,7 @@ def further_id(name: str, n: int) -> str:
 
 def further(message: Message, n: int, after: int) -> Message:
     """The n-th further message of one that grew after it was sealed: what it says behind `after` canonical bytes."""
-    whole = Known.of(record_of(message))
+    whole = KnownId.of(record_of(message))
     link = {CONTINUES: {"id": message.id, "after": after, "length": whole.length, "check": whole.check}}
     return Message(
         id=further_id(message.id, n),

@@ -108,6 +108,11 @@ def whole_from(messages: Sequence[Message], first: int) -> int:
     return places[0] if places else max(_between(close, len(messages)))
 
 
+def beginnings(messages: Sequence[Message]) -> list[int]:
+    """The places where a view may begin that has no result without its call, the first one among them."""
+    return _between(_spans(exchanges(messages)), len(messages))
+
+
 def _spans(made: Sequence[Exchange]) -> list[tuple[int, int]]:
     """From each call to its first answer, by place."""
     asked: dict[str, int] = {}

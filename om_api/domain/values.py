@@ -135,7 +135,11 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True):
 
 @learned
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
-    """One Observer result for one thread: dated lines, covering named messages."""
+    """One Observer result for one thread: dated lines, covering named messages.
+
+    `no_task` and `no_suggestion`: the Observer said that there is none, which an empty text alone does not say. `spoken_at`
+    is when the Actor last spoke in what it covers (Unix ms), 0 if it did not.
+    """
 
     id: str
     thread_id: str
@@ -144,6 +148,9 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     priority: int = 3
     task_state: str = ""
     suggested_response: str = ""
+    no_task: bool = False
+    no_suggestion: bool = False
+    spoken_at: int = 0
     message_ids: tuple[str, ...] = ()
     source_range: tuple[str, ...] = ()
     from_: int = msgspec.field(default=0, name="from")
@@ -236,12 +243,20 @@ class Stored(NamedTuple):
 
 
 class ThreadState(msgspec.Struct, frozen=True, kw_only=True):
-    """One thread of a resource: what is unsealed of it and what the Observer last said of its task."""
+    """One thread of a resource: what is unsealed of it and what the Observer last said of its task.
+
+    `current_task_at` and `current_task_from` are the time (Unix ms) and the id of the newest message it was noted from, 0
+    and "" where nobody knows; likewise for the suggested response. An empty text with a time: it was noted that there is none.
+    """
 
     id: str
     tokens: int = 0
     messages: int = 0
     at: int = 0
     current_task: str = ""
+    current_task_at: int = 0
+    current_task_from: str = ""
     suggested_response: str = ""
+    suggested_response_at: int = 0
+    suggested_response_from: str = ""
     title: str = ""

@@ -1,6 +1,5 @@
 """A message as the bytes that Redis keeps: read from what any language wrote, and written as we write it."""
 
-import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
@@ -158,11 +157,6 @@ def _brackets(member: bytes) -> bytes:
 def derived_id(member: bytes) -> str:
     """The id of a message that was written without one: a hash of its bytes."""
     return "h-" + hashlib.sha256(member).hexdigest()[:32]
-
-
-def fingerprint(member: bytes) -> str:
-    """A short mark of a member's bytes, kept beside its id in `seen`; `=` keeps it apart from every id."""
-    return "=" + base64.urlsafe_b64encode(hashlib.sha1(member, usedforsecurity=False).digest()[:9]).decode()
 
 
 def encode_message(message: Message) -> bytes:

@@ -3,7 +3,7 @@
 import re
 import sys
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator
@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 MAX_TOKENS = 10_000_000
 MOST_NAMES = 10  # each may be asked before the next one steps in
 SMALLEST_FLOOR = 1_000  # below it nothing tells tokens from a mistyped ratio
+LEAST_ROOM = 100  # tokens of a context
 SMALLEST_BLOCK = 100  # below it a number is a multiple
 _LARGEST = sys.float_info.max
 _UNITS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
@@ -129,6 +130,14 @@ def _model_names(value: object) -> str | tuple[str, ...]:
     return names if isinstance(value, list | tuple) else names[0]
 
 
+def _room(value: object) -> int | str | None:
+    if value is None or value == "auto":
+        return value
+    if isinstance(value, bool) or not isinstance(value, int) or not LEAST_ROOM <= value <= MAX_TOKENS:
+        raise ValueError("out of range")
+    return value
+
+
 def _zone(name: str) -> str:
     try:
         ZoneInfo(name)
@@ -142,4 +151,5 @@ FractionOrTokens = Annotated[float, _or_tokens(lambda share: 0 < share < 1, leas
 RatioOrFloor = Annotated[float, _or_tokens(lambda ratio: 0 < ratio <= 1, least=SMALLEST_FLOOR)]
 MultipleOrTokens = Annotated[float, _or_tokens(lambda times: 1 <= times < SMALLEST_BLOCK, least=SMALLEST_BLOCK)]
 ModelNames = Annotated[str | tuple[str, ...], PlainValidator(_model_names)]
+Room = Annotated[int | Literal["auto"] | None, PlainValidator(_room)]
 Zone = Annotated[str, AfterValidator(_zone)]

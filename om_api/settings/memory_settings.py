@@ -8,6 +8,8 @@ from pydantic import model_validator
 from om_api.domain.policy import Limits
 from om_api.settings.api_settings import ApiSettings
 from om_api.settings.fields import (
+    LEAST_ROOM,
+    MAX_TOKENS,
     MOST_NAMES,
     SMALLEST_BLOCK,
     FractionOrTokens,
@@ -15,6 +17,7 @@ from om_api.settings.fields import (
     ModelNames,
     MultipleOrTokens,
     RatioOrFloor,
+    Room,
     Seconds,
     Zone,
     contradiction,
@@ -180,7 +183,12 @@ class MemorySettings(Group):
     )
     min_recent_messages: int = number(2, "newest messages of a thread that stay raw", 0, 10_000, "messages")
     share_token_budget: bool = switch("raw messages may use the room that observations leave free", on=False)
-    context_max_tokens: int | None = tokens(None, "most tokens of one context; null: no such limit")
+    context_max_tokens: Room = setting(
+        "auto",
+        "most tokens of one context; auto: no more of the raw messages than twice message_threshold; null: no limit",
+        f"auto, a whole number from {LEAST_ROOM} to {MAX_TOKENS:,}, or null",
+        "tokens",
+    )
     other_threads: OtherThreads = OtherThreads()
     model: ModelNames | None = setting(
         None, "model of both, Observer and Reflector, instead of the two below", f"{_NAMES}, or null"

@@ -6,32 +6,46 @@ import msgspec
 
 from om_api.context import View
 from om_api.domain.learned import learned
-from om_api.domain.policy import Limits
+from om_api.domain.policy import Limits, threshold
 from om_api.settings import MemorySettings
 
 REMEMBERED = 256
 LONGEST = 8_192  # characters: several times what `write` gives
 _DAY_S = 86_400
+_ROOM = 2  # thresholds: what is raw stays below one and a half while observing keeps pace
 
 
 @learned
 class RecordedSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits to decide by, the view to render by, and how long (s) sources are kept."""
+    """Limits to decide by, the view to render by, and how long (s) sources are kept.
+
+    `bounded`: raw messages beyond twice the threshold have no room in a view.
+    """
 
     limits: Limits = Limits()
     view: View = View()
     retention_s: int = 90 * _DAY_S
+    bounded: bool = True
+
+    def view_of(self, observation_tokens: int) -> View:
+        """The view of a memory with so many tokens of observations: a shared budget moves the threshold with them."""
+        if not self.bounded:
+            return self.view
+        room = _ROOM * threshold(self.limits, observation_tokens)
+        return msgspec.structs.replace(self.view, raw_max_tokens=room)
 
 
 def of(settings: MemorySettings) -> RecordedSettings:
     """What an agent's settings say."""
+    room = settings.context_max_tokens
     view = View(
         timezone=settings.timezone,
         excerpt_tokens=settings.other_threads.excerpt_tokens,
         others_tokens=settings.other_threads.total_tokens,
-        context_max_tokens=settings.context_max_tokens,
+        context_max_tokens=None if room == "auto" else room,
     )
-    return RecordedSettings(limits=settings.limits(), view=view, retention_s=round(settings.ttl_days * _DAY_S))
+    kept = round(settings.ttl_days * _DAY_S)
+    return RecordedSettings(limits=settings.limits(), view=view, retention_s=kept, bounded=room == "auto")
 
 
 def write(in_force: RecordedSettings) -> str:

@@ -24,8 +24,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     `system` and `prompt` are the whole question in words, for models that read. `messages` and `previous` (Observer) or
     `observations` (Reflector: texts, oldest first, the generation in force before all) say the same in values, for models
     that do not. `threads` is not empty when one answer is wanted for each of several threads; `messages` then holds the
-    messages of them all. `target_tokens` is the size wanted of the answer, `timeout` the seconds it may take, `timezone`
-    an IANA name.
+    messages of them all. `task` is what the thread was at before these messages, `tasks` the same by thread.
+    `target_tokens` is the size wanted of the answer, `timeout` the seconds it may take, `timezone` an IANA name.
     """
 
     purpose: Purpose
@@ -33,6 +33,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str
     messages: tuple[Message, ...] = ()
     threads: dict[str, tuple[Message, ...]] = {}
+    task: str = ""
+    tasks: dict[str, str] = {}
     observations: tuple[str, ...] = ()
     previous: str = ""
     target_tokens: int = 0

@@ -9,6 +9,7 @@ import msgspec
 from om_api.language.calendar import days
 from om_workers.prompts import sections
 from om_workers.prompts.lines import USUAL, highest_priority, is_item, items, readings, shorten_lines
+from om_workers.prompts.nothing import says_nothing
 from om_workers.prompts.order import sort_by_time
 from om_workers.prompts.repetition import is_degenerate
 from om_workers.prompts.threads import is_thread_tag, with_threads, without_threads
@@ -20,12 +21,15 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     """What an Observer noted: `text` in dated lines, escaped; "" with `readable` means nothing was worth noting.
 
     `readable` is False when the reply held neither a block nor a list item, as a refusal does; `degenerate` when it was
-    caught in a loop, and then everything in it is discarded. `priority` is the highest of the lines, 1-5.
+    caught in a loop, and then everything in it is discarded. `priority` is the highest of the lines, 1-5. `no_task` and
+    `no_suggestion`: it said that there is none; a section that is missing says nothing, as in a reply that was cut off.
     """
 
     text: str = ""
     current_task: str = ""
     suggested_response: str = ""
+    no_task: bool = False
+    no_suggestion: bool = False
     priority: int = USUAL
     degenerate: bool = False
     readable: bool = True
@@ -58,11 +62,18 @@ def parse_observer(text: str) -> Observed:
     noted = sort_by_time(_trimmed(without_threads(_joined(blocks) if blocks else items(text))))
     return Observed(
         text=noted,
-        current_task=without_threads(task),
-        suggested_response=without_threads(response),
+        current_task=_text_of(task),
+        suggested_response=_text_of(response),
+        no_task=task is not None and not _text_of(task),
+        no_suggestion=response is not None and not _text_of(response),
         priority=highest_priority(noted),
         readable=blocks is not None or bool(noted),
     )
+
+
+def _text_of(section: str | None) -> str:
+    said = without_threads(section or "")
+    return "" if says_nothing(said) else said
 
 
 def parse_batch(text: str, threads: Collection[str]) -> dict[str, Observed]:

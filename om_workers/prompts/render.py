@@ -60,6 +60,7 @@ def observer_request(
         _ask("observer_task", manner),
         manner,
         messages=_heard(messages, known),
+        task=prior_task,
     )
 
 
@@ -86,6 +87,7 @@ def batch_request(
         manner,
         messages=tuple(message for messages in given.values() for message in messages),
         threads=given,
+        tasks=dict(prior_tasks or {}),
     )
 
 
@@ -99,10 +101,10 @@ def _heard(messages: Sequence[Message], known: Shown) -> tuple[Message, ...]:
     return tuple(known.without(message, "") for message in messages)
 
 
-def _observing(previous: Sequence[str], tasks: str, said: str, asked: str, manner: Manner, **given: Any) -> Request:
+def _observing(previous: Sequence[str], prior: str, said: str, asked: str, manner: Manner, **given: Any) -> Request:
     """An Observer's request of its sections in their order, and what is `given` in values."""
     shown, notes = _shown(previous, manner["previous_tokens"], manner["count"])
-    written = _joined([notes, tasks, _tagged("messages", said or _NOTHING), asked])
+    written = _joined([notes, prior, _tagged("messages", said or _NOTHING), asked])
     return _request("observer", manner, purpose="observe", prompt=written, previous=shown, **given)
 
 

@@ -14,23 +14,26 @@ _THREAD_ENDS = re.compile(r"[ \t]*</thread\s*>", re.IGNORECASE)
 _THREAD_ENDS_LINE = re.compile(r"</thread\s*>[ \t]*$", re.IGNORECASE)
 
 
-def take(text: str, name: str) -> tuple[str, str]:
-    """Return what the first section `name` says ("" if there is none), and the text without any such section.
+def take(text: str, name: str) -> tuple[str | None, str]:
+    """Return what the first section `name` says (None if there is none), and the text without any such section.
 
     The closing tag begins a line, or ends the line of the opening tag, or else ends a line before the next section.
     """
     lines, said, rest, at = text.split("\n"), [], [], 0
     opening = re.compile(rf"[ \t]*<{name}[ \t]*>", re.IGNORECASE)
+    empty = re.compile(rf"[ \t]*<{name}[ \t]*/>[ \t]*", re.IGNORECASE)
     while at < len(lines):
         found = opening.match(lines[at])
         end = _end(lines, at, name) if found else None
-        if found and end is not None:
+        if empty.fullmatch(lines[at]):
+            said.append("")
+        elif found and end is not None:
             said.append(_inside("\n".join(lines[at : end + 1])[found.end() :], name))
             at = end
         else:
             rest.append(lines[at])
         at += 1
-    return said[0] if said else "", "\n".join(rest)
+    return said[0] if said else None, "\n".join(rest)
 
 
 def _end(lines: list[str], start: int, name: str) -> int | None:

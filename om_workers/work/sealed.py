@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from om_api.domain.messages import Message
-from om_api.domain.values import Chunk, Observation, Scope
+from om_api.domain.values import Chunk, Observation, Scope, ThreadState
 from om_api.store.driver.steps import batch, each
 from om_api.store.memory import decoding, model_cooldown, reading, scope_state
 from om_api.store.memory.scope_state import ScopeState
@@ -66,14 +66,16 @@ def read(services: Services, scope: Scope, ids: Sequence[str], seen: ScopeState 
     before = [one.observation for one in stored] + pending
     now = {chunk.id: chunk for chunk in state.chunks if not chunk.ready}
     return [
-        Sealed(state, now[chunk.id], said, before, _task(pending, chunk.thread) or thread.current_task, waits)
+        Sealed(state, now[chunk.id], said, before, _task(pending, thread), waits)
         for chunk, thread, said in zip(chunks, threads, messages, strict=True)
         if chunk.id in now
     ]
 
 
-def _task(pending: Sequence[Observation], thread: str) -> str:
-    return next((one.task_state for one in reversed(pending) if one.thread_id == thread), "")
+def _task(pending: Sequence[Observation], thread: ThreadState) -> str:
+    """What the newest note on it says, activated or not."""
+    said = [one.task_state for one in pending if one.thread_id == thread.id and (one.task_state or one.no_task)]
+    return [thread.current_task, *said][-1]
 
 
 def observation_of(sealed: Sealed, observed: Observed, reply: Reply, tokens: int) -> Observation:
@@ -86,6 +88,9 @@ def observation_of(sealed: Sealed, observed: Observed, reply: Reply, tokens: int
         priority=observed.priority,
         task_state=observed.current_task,
         suggested_response=observed.suggested_response,
+        no_task=observed.no_task,
+        no_suggestion=observed.no_suggestion,
+        spoken_at=max((message.at for message in sealed.messages if message.role == "assistant"), default=0),
         message_ids=ids,
         source_range=(ids[0], ids[-1]),
         from_=sealed.messages[0].at,

@@ -31,6 +31,7 @@ observational_memory:
   tokenizer: estimate
   message_threshold: {window}
   observation_threshold: {threshold}
+  context_max_tokens: null  # a reader looks for every message, however long nothing was observed
   observer_interval: 0.5s
   reflector_interval: 1s
   observer_model: local

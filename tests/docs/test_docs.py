@@ -19,7 +19,6 @@ from om_api.domain.values import Outcome
 from om_api.settings.environment import environment_layer
 from om_api.settings.model_settings import DEFAULT_MODELS
 from om_api.store.memory import due
-from om_api.store.memory.keys import WINDOW_MS
 from om_bench.__main__ import bench
 from om_workers.process import heartbeat
 from om_workers.tasks import wiring
@@ -145,12 +144,10 @@ def test_every_outcome_is_explained():
 
 def test_the_fixed_times_and_numbers_are_those_of_the_code():
     told = table(OPERATIONS)
-    minutes = WINDOW_MS // 60_000
 
     assert told["lease of a scope, and of a lock"] == f"{due.LEASE_MS // 1000} s"
     assert told["interval of the heartbeat"] == f"{heartbeat.LEASE_S / heartbeat._BEATS_A_LEASE:g} s"
     assert told["interval of the sweep"] == f"{rounds.SWEEP_S:g} s"
-    assert told["ids of accepted messages are remembered"] == f"{minutes} to {2 * minutes} min"
     assert told["tasks at a time in one worker, unless `-c` says otherwise"] == str(assigned("app.py", "_CONCURRENCY"))
     assert told["a client's round trip, unless its `timeout` says otherwise"] == f"{_client_timeout():g} s"
     assert told["a worker's round trip"] == f"{wiring._STORE_TIMEOUT_S:g} s"

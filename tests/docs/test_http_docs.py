@@ -31,6 +31,7 @@ def test_the_limits_of_the_guide_are_those_in_force():
         limits.SMALL_BODY,
         limits.MAX_IMPORT,
         limits.MAX_BATCH,
+        limits.MAX_HISTORY,
         limits.MAX_MESSAGE,
         limits.MAX_PAGE,
         round(limits.MAX_WAIT_S),

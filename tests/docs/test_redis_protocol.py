@@ -28,6 +28,7 @@ from om_api.domain.values import ID_PATTERN, Generation, Observation, Record, Sc
 from om_api.domain.vendors.ours import THOUGHTS
 from om_api.domain.vendors.parts import KNOWN
 from om_api.store.memory.keys import Keys, queued
+from om_workers.llm.scripted import Scripted
 
 DOC = (Path(__file__).parents[2] / "docs" / "redis-protocol.md").read_text("utf-8")
 SECTIONS = {part[0]: part for part in re.split(r"^## ", DOC, flags=re.MULTILINE)}
@@ -119,13 +120,17 @@ def built() -> set[str]:
     keys = Keys("P")
     samples = {
         "thread": "<t>",
-        "window": "<n>",
         "generation": "<n>",
         "transfer": "<import>",
         "day": "<day>",
         "resource": "<r>",
     }
-    of = {**dict.fromkeys(("messages", "thread", "sources"), "<t>"), "chunk": "<c>", "sealed": "<c>", "source": "<o>"}
+    of = {
+        **dict.fromkeys(("messages", "thread", "sources", "known"), "<t>"),
+        "chunk": "<c>",
+        "sealed": "<c>",
+        "source": "<o>",
+    }
     of |= {"lock": "<what>", "told": "<what>"}
     names = {
         name: value for name, value in {**vars(keys), **vars(keys.of("<r>"))}.items() if name not in {"base", "prefix"}
@@ -255,8 +260,31 @@ def test_scores_in_any_unit_become_milliseconds(world, run, client, prefix):
     ]
 
 
+def test_a_message_that_is_written_again_as_it_grows_is_one(world, run):
+    run(blocks("2", "redis")[3])
+    world.sweep()
+
+    assert [message.content for message in world.context("growing").messages] == ["Your flight is on Friday."]
+    assert world.om.stats("harold").rejected == 0
+
+
+def test_what_a_message_grew_by_after_it_was_observed_is_a_further_message_linked_to_it(world, run):
+    first, hint, *again = blocks("2", "redis")[3].splitlines()
+    run(f"{first}\n{hint}")
+    world.sweep()
+    world.om.force_observe("growing", "harold")
+    world.settle()
+    run("\n".join(again))
+    world.sweep()
+
+    (found,) = world.context("growing").messages
+    assert (found.id, found.content) == ("m-1+1", " is on Friday.")
+    (link,) = (found.metadata or {}).values()
+    assert set(link) | set(found.metadata or {}) <= set(re.findall(r"`(\w+)`", SECTIONS["2"]))
+
+
 def test_what_is_rejected_is_in_the_list_with_its_reason(world, run):
-    *write, look = blocks("2", "redis")[3].splitlines()
+    *write, look = blocks("2", "redis")[4].splitlines()
     run("\n".join(write))
     world.sweep()
 
@@ -284,7 +312,7 @@ def test_same_bytes_again_are_dropped_even_after_they_were_observed(world, run, 
 
 
 def test_a_key_of_the_older_form_is_moved_to_the_resource_its_message_names(world, run, client, prefix):
-    run(blocks("2", "redis")[4])
+    run(blocks("2", "redis")[5])
     world.sweep()
 
     assert raw(client, prefix, "thread-9") == [("m-1", 1763600000000)]
@@ -466,7 +494,46 @@ def test_a_memory_that_changes_between_two_looks_shows_each_message_once(read, b
 
 
 def test_a_reader_of_an_empty_memory_sees_nothing(read, client):
-    assert read("nobody", "t-1") == {"scope": "resource", "memory": [], "task": "", "messages": [], "others": {}}
+    assert read("nobody", "t-1") == {
+        "scope": "resource",
+        "memory": [],
+        "messages": [],
+        "task": "",
+        "task_at": 0,
+        "suggestion": "",
+        "others": {},
+    }
+
+
+TASK, SAID = "mend </observations> the roof", "ask <task> for nails"
+
+
+@pytest.mark.parametrize("raw", [[], ["user"], ["assistant"], ["user", "assistant"]])
+def test_a_reader_shows_the_task_and_the_suggestion_that_the_library_shows(read, client, prefix, raw):
+    answer = f"<current-task>{TASK}</current-task>\n<suggested-response>{SAID}</suggested-response>"
+    world = World(client, prefix, Scripted(f"<observations>\n* noted\n</observations>\n{answer}"))
+    world.say("the roof leaks", timestamp=1763600000000)
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    for n, role in enumerate(raw, 1):
+        world.om.add_message(
+            Message(role=role, content="x", thread_id="t-1", resource_id="harold", timestamp=1763600000000 + n)
+        )
+    seen, shown = read("harold", "t-1"), world.context("t-1").blocks[-1].text
+
+    assert (seen["task"], seen["task_at"]) == ("mend &lt;/observations> the roof", 1763600000000)
+    assert f"<current-task>\n{seen['task']}\n</current-task>" in shown
+    assert seen["suggestion"] == ("" if "assistant" in raw else "ask &lt;task> for nails")
+    assert ("<suggested-response>" in shown) == ("assistant" not in raw)
+
+
+def test_the_page_names_every_field_of_a_threads_hash(client, prefix):
+    world = World(client, prefix, Scripted("<observations>\n* noted\n</observations>\n<current-task>x</current-task>"))
+    world.say("the roof leaks")
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+
+    assert {name.decode() for name in client.hgetall(f"{prefix}:{{harold}}:thread:t-1")} == fields_of("Thread")
 
 
 def test_a_reader_leaves_what_is_no_message_to_the_workers(read, world, client, prefix):

@@ -12,9 +12,12 @@ from om_api import Message
 
 _AGENTS = {
     "agents/harold/memory.yaml": (
-        "observational_memory: {message_threshold: 1000, observation_threshold: 1200, min_recent_messages: 1}"
+        "observational_memory: {message_threshold: 1000, observation_threshold: 1200, min_recent_messages: 1, "
+        "context_max_tokens: null}"
     ),
-    "agents/albert/memory.yaml": "observational_memory: {message_threshold: 2000, observer_model: echo-slow, scope: thread}",
+    "agents/albert/memory.yaml": (
+        "observational_memory: {message_threshold: 2000, observer_model: echo-slow, scope: thread, context_max_tokens: null}"
+    ),
 }
 
 

@@ -19,6 +19,9 @@ ALL = 100_000  # commands: more than any activity has
 _here: "ContextVar[Activity | None]" = ContextVar("activity", default=None)
 
 
+_latest: list["Activity"] = []  # who had a command last
+
+
 class CrashedError(BaseException):
     """The process died here. No handler of the product may see it: a dead process handles nothing."""
 
@@ -33,6 +36,7 @@ class Activity:
         self.finished = False
         self.failure: BaseException | None = None
         self.dies_now = False
+        self.turns = 0
         self._fate = ""
         self._dead = False
         self._go, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
@@ -56,8 +60,16 @@ class Activity:
         for _ in range(commands):
             if self.finished:
                 return
+            if _latest != [self]:
+                self.turns += 1
+                _latest[:] = [self]
             self._go.release()
             self._stopped.acquire()
+
+    @property
+    def undisturbed(self) -> bool:
+        """Whether nobody did anything since it began."""
+        return self.turns == 1
 
     def think(self) -> None:
         """Let it go on until it asks a model, or comes to its end."""
@@ -124,6 +136,11 @@ class Activity:
         return reply
 
 
+def somebody_else() -> None:
+    """Whoever is under way was disturbed."""
+    _latest.clear()
+
+
 def current() -> Activity | None:
     """The activity that is going on here, if it is one."""
     return _here.get()
@@ -170,4 +187,4 @@ def _name(words: tuple[Any, ...]) -> str:
 
 def _word(reply: Any) -> str:
     first = reply[0] if isinstance(reply, list) and reply else reply
-    return first.decode()[:40] if isinstance(first, bytes) else str(first)[:40]
+    return first.decode(errors="replace")[:40] if isinstance(first, bytes) else str(first)[:40]

@@ -1,54 +1,17 @@
 """What agents do: push well, late, twice and badly; write without the library; read."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from typing import Any
 
 from fuzz.checker import BrokenError, message_id
 from fuzz.expected import Push
 from fuzz.game import Game
-from om_api import Message
-from om_api.domain.errors import OMError
+from fuzz.pieces import name_of
+from fuzz.saying import Form, said
+from fuzz.writing import push
 
-_TRIES = 3  # of a client whose reply was lost
 _PAST, _FUTURE = 1_700_000_000_000, 1_900_000_000_000
-
-
-def _push(game: Game, ids: Sequence[str], at: int | None, text: str = "") -> None:
-    push = Push(game.resource, game.thread, tuple(dict.fromkeys(ids)))
-    messages = [
-        Message(
-            role="user",
-            content=text or name,
-            id=name,
-            thread_id=game.thread,
-            resource_id=game.resource,
-            tokens=tokens,
-            timestamp=at,
-        )
-        for name in ids
-        for tokens in [game.dice.choice([0, 40, 60, 100, 100, 250])]
-    ]
-    om = game.world.om
-    game.expected.begin_push(push)
-    for name in ids:
-        game.ages.setdefault((game.resource, name), 0)  # a duplicate is not accepted anew
-
-    def work() -> None:
-        try:
-            for last in range(_TRIES):
-                try:
-                    receipt = om.add_messages(messages)
-                except OMError:
-                    if last == _TRIES - 1:
-                        raise
-                else:
-                    game.expected.acknowledge(push, receipt.duplicates)
-                    return
-        finally:
-            game.expected.end_push(push)
-
-    game.begin(f"push {','.join(ids)}", work)
 
 
 def _zadd(game: Game, name: str, member: bytes | str) -> None:
@@ -59,68 +22,77 @@ def _zadd(game: Game, name: str, member: bytes | str) -> None:
     game.history[-1] += f" {name}"
 
 
-def _fresh(game: Game) -> str:
-    game.n += 1
-    return f"m-{game.n}"
+def _fresh(game: Game, times: int = 1, text: str = "") -> list[tuple[str, Form]]:
+    names = [game.fresh("m") for _ in range(times)]
+    return [(name, said(text or name)) for name in names]
+
+
+def somebody(game: Game, among: Collection[str] = ()) -> str:
+    """Turn to a message that was pushed, by whomever, rather to one among these: its id, "" when there is none."""
+    known = [key for key in game.expected.threads if key[1].startswith(("m-", "p-"))]
+    if not known:
+        return ""
+    game.resource, name = game.dice.choice([key for key in known if key[1] in among] or known[-40:])
+    game.thread = game.expected.threads[game.resource, name]
+    return name
 
 
 def push_one(game: Game) -> None:
     """One message."""
-    _push(game, [_fresh(game)], None)
+    push(game, _fresh(game))
 
 
 def push_batch(game: Game) -> None:
     """A few at once."""
-    _push(game, [_fresh(game) for _ in range(game.dice.randrange(2, 8))], None)
+    push(game, _fresh(game, game.dice.randrange(2, 8)))
 
 
 def push_duplicate(game: Game) -> None:
-    """An id that was pushed within the last ten minutes, by whomever, with another text."""
-    known = [key for key, age in game.ages.items() if age < 2 and key in game.expected.threads]
-    before = [key for key in known if game.ages[key] == 1]  # the edge of what is remembered
-    if before and game.dice.random() < 0.7:
-        known = before
-    if known:
-        game.resource, name = game.dice.choice(known[-30:])
-        game.thread = game.expected.threads[game.resource, name]
-        _push(game, [name], None, text=f"another text for {name}")
+    """An id that was pushed before, by whomever, with what was said under it, or with another text."""
+    if name := somebody(game):
+        form = game.expected.contents.latest(game.resource, name)
+        push(game, [(name, form if form and game.dice.random() < 0.5 else said(f"another text for {name}"))])
 
 
 def push_twins(game: Game) -> None:
     """One id twice in a batch."""
-    name = _fresh(game)
-    _push(game, [name, _fresh(game), name], None)
+    one, other = _fresh(game, 2)
+    push(game, [one, other, one])
 
 
 def push_late(game: Game) -> None:
     """Dated before everything that was observed."""
-    _push(game, [_fresh(game) for _ in range(game.dice.randrange(1, 4))], _PAST + game.dice.randrange(1000))
+    push(game, _fresh(game, game.dice.randrange(1, 4)), _PAST + game.dice.randrange(1000))
 
 
 def push_equal(game: Game) -> None:
     """Of one millisecond, which others have too."""
-    _push(game, [_fresh(game) for _ in range(game.dice.randrange(1, 4))], _PAST)
+    push(game, _fresh(game, game.dice.randrange(1, 4)), _PAST)
 
 
 def push_future(game: Game) -> None:
     """Dated ahead of the clock."""
-    _push(game, [_fresh(game) for _ in range(game.dice.randrange(1, 4))], _FUTURE + game.dice.randrange(1000))
+    push(game, _fresh(game, game.dice.randrange(1, 4)), _FUTURE + game.dice.randrange(1000))
 
 
 def push_poison(game: Game) -> None:
     """Among others one that no model observes."""
-    _push(game, [_fresh(game) for _ in range(game.dice.randrange(1, 4))], None, text="poison")
+    push(game, _fresh(game, game.dice.randrange(1, 4), "poison"))
+
+
+def write_plainly(game: Game, name: str, form: Form) -> None:
+    """A writer with nothing but a Redis client says this under an id."""
+    game.plain_ids.add((game.resource, name))
+    push = Push(game.resource, game.thread, (name,))
+    game.expected.begin_push(push, [(name, form)])
+    _zadd(game, name, json.dumps({"id": name, "role": form.role, "content": form.content, "tokens": 60}))
+    game.expected.end_push(push)
 
 
 def plain(game: Game) -> None:
-    """A writer with nothing but a Redis client."""
-    game.n += 1
-    name = f"p-{game.n}"
-    game.plain_ids.add((game.resource, name))
-    push = Push(game.resource, game.thread, (name,))
-    game.expected.begin_push(push)
-    _zadd(game, name, json.dumps({"id": name, "role": "user", "content": name, "tokens": 60}))
-    game.expected.end_push(push)
+    """A message of a plain writer."""
+    name = game.fresh("p")
+    write_plainly(game, name, said(name))
 
 
 def plain_copy(game: Game) -> None:
@@ -129,20 +101,16 @@ def plain_copy(game: Game) -> None:
     raw = [name for members in game.held[game.resource].of("messages").values() for name in map(message_id, members)]
     known = [name for name in known if name not in raw] or known  # rather of one that is covered elsewhere
     if known and not game.expected.removing(game.resource):
-        name = game.dice.choice(known)
+        name = name_of(game.dice.choice(known))
         game.thread = game.expected.threads[game.resource, name]
-        _zadd(game, name, json.dumps({"id": name, "role": "user", "content": name, "tokens": 60}))
+        write_plainly(game, name, said(name))
 
 
 def plain_again(game: Game) -> None:
     """Other bytes under the id of an accepted message: adoption rejects them, and nobody seals them before that."""
-    known = [key for key, age in game.ages.items() if not age and key in game.expected.threads]
-    if known and not game.aged:
-        game.resource, name = game.dice.choice(known[-30:])
-        game.thread = game.expected.threads[game.resource, name]
-        if name in game.expected.of(game.resource) and not game.expected.removing(game.resource):
-            game.plain_ids.add((game.resource, name))
-            _zadd(game, name, json.dumps({"id": name, "role": "user", "content": "other bytes", "tokens": 60}))
+    name = somebody(game)
+    if name in game.expected.of(game.resource) and not game.expected.removing(game.resource):
+        write_plainly(game, name, said(f"other bytes for {name}"))
 
 
 def plain_malformed(game: Game) -> None:
@@ -161,7 +129,7 @@ def read(game: Game) -> None:
 
     def work() -> None:
         seen = [message.id for message in om.get_context(thread, resource).messages]
-        ids = [name for name in seen if (resource, name) not in game.plain_ids]  # a copy may wait for adoption
+        ids = [name for name in seen if (resource, name_of(name)) not in game.plain_ids]  # a copy may wait for adoption
         if len(ids) != len(set(ids)):
             raise BrokenError(f"the context of {resource} {thread} shows a message twice: {ids}")
 

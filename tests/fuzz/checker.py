@@ -56,17 +56,23 @@ def read(client: Any, prefix: str) -> dict[str, Held]:
     return held
 
 
-def covering(held: Held) -> Counter[str]:
-    """How often each message id is covered: raw, sealed, or named by an observation, in force or replaced by a generation."""
+def covering(held: Held) -> tuple[Counter[str], set[str]]:
+    """How often each id is covered: raw, sealed, or named by an observation, in force or replaced by a generation.
+
+    And those that an observation names of which no source is kept: they do not count.
+    """
     found: Counter[str] = Counter()
+    past: set[str] = set()
     for kind in ("messages", "sealed"):
         for members in held.of(kind).values():
             found.update(map(message_id, members))
     for kind in ("observations", "reflected"):
         for members in held.of(kind).values():
             for member, _ in members:
-                found.update(json.loads(member)["message_ids"])
-    return found
+                observation = json.loads(member)
+                covers = found if observation["id"] in held.of("source") else past
+                covers.update(observation["message_ids"])
+    return found, past
 
 
 def message_id(entry: tuple[bytes, float]) -> str:
@@ -186,7 +192,7 @@ def _check_told_once(where: str, observations: list[dict[str, Any]], generation:
 
 
 def _marks(text: str) -> list[str]:
-    return re.findall(r"\[[mpb]-\d+\]", text)
+    return re.findall(r"\[[mpsb]-[0-9a-f]+(?:\+\d+)?\]", text)
 
 
 class Watch:

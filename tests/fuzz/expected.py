@@ -1,28 +1,41 @@
 """What must be covered: what was acknowledged is there exactly once, what may have arrived at most once."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 
-from fuzz.checker import BrokenError, Held, waiting
+from fuzz.checker import BrokenError, Held, covering, waiting
+from fuzz.contents import Contents
+from fuzz.pieces import name_of, pieces
+from fuzz.saying import Form
+from fuzz.turns import Turn, Turns
 
 
-class Push(NamedTuple):
-    """Ids on their way to one thread."""
+@dataclass(eq=False)
+class Push:
+    """Ids on their way to one thread, and the turns of a history; an owner, or time, may remove the `doubtful` meanwhile.
+
+    `overlapped` says that there was one of those at all.
+    """
 
     resource: str
     thread: str
     ids: tuple[str, ...]
+    turns: tuple[Turn, ...] = ()
+    doubtful: set[str] = field(default_factory=set)
+    overlapped: bool = False
 
 
 @dataclass(eq=False)
 class Removal:
-    """An owner removing messages; whatever is pushed meanwhile may go with them."""
+    """An owner who moves, forgets or clears messages; whatever is pushed while they clear may go with them."""
 
     resource: str
     ids: frozenset[str]
     pushed: set[str]
+    kind: str
+    turns: frozenset[Turn]
+    since: int
 
 
 class Expected:
@@ -30,32 +43,43 @@ class Expected:
 
     def __init__(self) -> None:
         self.threads: dict[tuple[str, str], str] = {}
+        self.turns = Turns()
+        self.contents = Contents(self.turns.forms)
         self._surely: dict[str, set[str]] = defaultdict(set)
         self._perhaps: dict[str, set[str]] = defaultdict(set)
         self._forgotten: dict[str, set[str]] = defaultdict(set)
+        self._expired: dict[str, set[str]] = defaultdict(set)
         self._pushes: list[Push] = []
         self._removals: list[Removal] = []
 
     # -- pushes
 
-    def begin_push(self, push: Push) -> None:
-        """From now on these may be there."""
+    def begin_push(self, push: Push, said: Iterable[tuple[str, Form]], *, replace: bool = False) -> None:
+        """From now on these may be there, saying what they say."""
         self._pushes.append(push)
         self._perhaps[push.resource].update(push.ids)
         for name in push.ids:
             self.threads[push.resource, name] = push.thread
+        for name, form in said:
+            self.contents.offer(push.resource, name, form, replace=replace)
         for removal in self._removals:
             if removal.resource == push.resource:
                 removal.pushed.update(push.ids)
+                push.doubtful.update(push.ids)
+                push.overlapped = True
 
-    def acknowledge(self, push: Push, duplicates: Iterable[str]) -> None:
-        """The server said that it has them: unless somebody removes them at this very time, they are there.
+    def acknowledge(self, push: Push, kept: Mapping[str, Form | None], added: Collection[str]) -> None:
+        """The server said that it has these: unless somebody removed them at this very time, they are there.
 
-        A duplicate is there as well, from an earlier try; one that was forgotten since is still known to the server.
+        What was not `added` is there as well, from an earlier try; one that was forgotten since is still known to the server.
+        One that was changed is there and says something else: None.
         """
-        doubtful = {name for removal in self._removals if removal.resource == push.resource for name in removal.pushed}
-        doubtful |= self._forgotten[push.resource] & set(duplicates)
-        self._surely[push.resource].update(set(push.ids) - doubtful)
+        over = self._forgotten[push.resource] | self._expired[push.resource]
+        for name, form in kept.items():
+            if form and name not in push.doubtful:
+                self.contents.acknowledge(push.resource, name, form)
+            if name not in push.doubtful and (name in added or name not in over):
+                self._surely[push.resource].add(name)
 
     def end_push(self, push: Push) -> None:
         """It is over, acknowledged or not."""
@@ -65,18 +89,23 @@ class Expected:
         """Whether any push is under way."""
         return bool(self._pushes)
 
-    # -- owners
+    # -- owners, and time
 
     def begin_removal(
-        self, resource: str, ids: Iterable[str], *, may_stay: Iterable[str] = (), forgets: bool = False
+        self, resource: str, ids: Iterable[str], *, may_stay: Iterable[str] = (), kind: str = "moves"
     ) -> Removal:
-        """From now on these may go, of which some may stay; `forgets` when their ids stay known to the server."""
+        """From now on these may go, of which some may stay; who `forgets` has their ids stay known, who `clears` has not."""
         under_way = {name for push in self._pushes if push.resource == resource for name in push.ids}
-        removal = Removal(resource, frozenset(ids), {*under_way, *may_stay})
+        turns = frozenset(turn for push in self._pushes for turn in push.turns)
+        removal = Removal(resource, frozenset(ids), {*under_way, *may_stay}, kind, turns, self.turns.now())
         self._removals.append(removal)
         self._surely[resource] -= removal.ids
-        if forgets:
+        for push in self._pushes:
+            push.doubtful |= removal.ids
+            push.overlapped = True
+        if kind == "forgets":
             self._forgotten[resource] |= removal.ids
+            self.contents.excuse(resource, removal.ids)
         return removal
 
     def end_removal(self, removal: Removal, *, done: bool) -> None:
@@ -85,10 +114,32 @@ class Expected:
         others = {name for other in self._removals if other.resource == removal.resource for name in other.pushed}
         if done:
             self._perhaps[removal.resource] -= removal.ids - removal.pushed - others
+        if removal.kind == "clears":
+            gone, unnamed = removal.ids | removal.pushed, self._unnamed(removal.resource)
+            unsure = removal.pushed | others | (unnamed - removal.ids) if done else gone | unnamed
+            self.contents.begin_anew(removal.resource, gone | unnamed, unsure=unsure)
+        if removal.kind == "clears" and done:
+            threads = {self.threads.get((removal.resource, name), "") for name in removal.ids}
+            self.turns.remove(removal.resource, threads, removal.since, removal.turns)
+
+    def expire(self, resource: str, sources: Iterable[str], histories: Iterable[str]) -> None:
+        """Time took the sources of these messages, and what generations replaced of those: nothing need name them any more."""
+        over = set(sources)
+        self._expired[resource] |= over
+        self.contents.excuse(resource, over)
+        self.contents.let_return(resource)
+        self._surely[resource] -= set(histories)
+        for push in self._pushes:
+            push.doubtful |= set(push.ids)
+            push.overlapped = True
 
     def of(self, resource: str, thread: str | None = None) -> set[str]:
         """Every id that may be there, in one thread or in all."""
         return {name for name in self._perhaps[resource] if thread in {None, self.threads[resource, name]}}
+
+    def ever(self, resource: str, thread: str | None = None) -> set[str]:
+        """Every id that was ever said, in one thread or in all."""
+        return {name for (of, name), where in self.threads.items() if of == resource and thread in {None, where}}
 
     def removing(self, resource: str) -> bool:
         """Whether an owner removes or moves anything of this resource now."""
@@ -96,17 +147,39 @@ class Expected:
 
     # -- what must hold
 
-    def check(self, resource: str, covered: Counter[str], held: Held) -> None:
+    def check(self, resource: str, held: Held) -> None:
         """P1, from outside."""
+        self._meet_unnamed(resource, held)
+        covered, past = covering(held)
         for name in self._surely[resource]:
-            if covered[name] < 1:
+            if covered[name] < 1 and name not in past:
                 raise BrokenError(f"{resource}: the acknowledged message {name} is LOST")
+        if lost := past - self._expired[resource]:
+            raise BrokenError(f"{resource}: the messages behind an observation are LOST: {sorted(lost)}")
         open_ = waiting(held)
         for name, times in covered.items():
             if name.startswith("malformed"):
                 continue
-            if name not in self._perhaps[resource]:
+            if name_of(name) not in self._perhaps[resource] | self._forgotten[resource]:
                 raise BrokenError(f"{resource}: {name} was removed by its owner, or never pushed, and is there")
             # a plain copy stands beside its first form until it is adopted
-            if times > 1 and self.threads[resource, name] not in open_:
+            if times > 1 and self.threads[resource, name_of(name)] not in open_:
                 raise BrokenError(f"{resource}: {name} is covered {times} times")
+        self.contents.check(resource, held, self._being_removed(resource))
+
+    def _being_removed(self, resource: str) -> set[str]:
+        removals = [removal for removal in self._removals if removal.resource == resource]
+        pushed = self._unnamed(resource).union(*(each.pushed for each in removals))
+        going = [each.ids | (pushed if each.kind == "clears" else set()) for each in removals]
+        return {name_of(name) for some in going for name in some}
+
+    def _unnamed(self, resource: str) -> set[str]:
+        return {name for of, name in self.threads if of == resource and name.startswith("s-")}
+
+    def _meet_unnamed(self, resource: str, held: Held) -> None:
+        """Messages that were given no id are known by what they say: there are no more of them than were said."""
+        found = {name: some for name, some in pieces(held).items() if name.startswith("s-")}
+        for name, some in found.items():
+            self.threads[resource, name] = some[0].thread
+        self._perhaps[resource].update(found)
+        self.turns.check(resource, found)

@@ -5,7 +5,6 @@ from typing import Any
 
 from fuzz import agents
 from fuzz.activity import ALL, Activity
-from fuzz.checker import read, waiting
 from fuzz.game import Game
 from om_api.store.memory.keys import queued
 
@@ -57,28 +56,10 @@ def adopting(game: Game, resource: str, thread: str) -> Callable[[], Any]:
     return lambda: world.perform("adopt", key)
 
 
-def ids_expire(game: Game) -> None:
-    """Ten minutes pass, and every stray was adopted: what was accepted in these is remembered in the window before."""
-    if game.expected.on_their_way():
-        return
-    for resource, held in game.held.items():
-        for thread in sorted(waiting(held)):
-            game.start("adopt", adopting(game, resource, thread)).finish()
-    if any(waiting(held) for held in read(game.client, game.prefix).values()):
-        return
-    game.aged = True
-    keys = sorted(game.client.scan_iter(f"{game.prefix}:*:seen:*", count=10_000))
-    for key in keys:  # lowest window first, so that none is overwritten before it was moved on
-        stem, _, window = key.decode().rpartition(":")
-        game.client.rename(key, f"{stem}:{int(window) - 1}")
-    game.ages = {name: age + 1 for name, age in game.ages.items()}
-
-
 WEIGHTS: dict[Callable[[Game], Any], float] = {
     advance: 18,
     crash: 5,
     cut: 3,
     leases_expire: 4,
     locks_expire: 2.5,
-    ids_expire: 2,
 }

@@ -9,9 +9,10 @@ import redis
 from world import World
 
 from fuzz.activity import ALL, Activity, Stoppable
-from fuzz.checker import Held, Watch, check_shape, covering, read
+from fuzz.checker import Held, Watch, check_shape, read
 from fuzz.expected import Expected
 from fuzz.model import Moody
+from fuzz.turns import Turn
 from om_api.domain.errors import OMError
 
 RESOURCES = ("harold", "albert")
@@ -24,8 +25,9 @@ class Game:
     """Who is under way, what was done, what was accepted. `client` is plain redis-py on a real server.
 
     Verbs are functions of a game (agents.py, workers.py, owners.py, forces.py). `world`, `resource`, `thread` and `dice`
-    are those of the verb that is done now; `held` is the store as the last check saw it; `ages` says for each pushed id
-    how many windows ago it was accepted; `plain_ids` are those that a plain writer wrote.
+    are those of the verb that is done now; `held` is the store as the last check saw it; `plain_ids` are those that a plain
+    writer wrote, `histories` what clients hold who sync, each of a thread;
+    `syncing` is what they are doing.
     """
 
     def __init__(self, seed: int, client: redis.Redis, prefix: str) -> None:
@@ -35,7 +37,9 @@ class Game:
         self.verbs: Counter[str] = Counter()
         self.expected, self.watch = Expected(), Watch()
         self.running: list[Activity] = []
-        self.n, self.ages, self.aged = 0, dict[tuple[str, str], int](), False
+        self.n = 0
+        self.syncing: dict[tuple[str, str], Activity] = {}
+        self.histories: dict[tuple[str, str], list[Turn]] = {}
         self.plain_ids: set[tuple[str, str]] = set()
         self.dice = random.Random(f"{seed}:begin")
         self.model = Moody(random.Random(f"{seed}:model"))
@@ -48,6 +52,7 @@ class Game:
             "scope": self.dice.choice(["resource", "thread"]),
             "min_recent_messages": self.dice.choice("01"),
             "observer__max_attempts": "2",
+            "ttl_days": "1",
         }
         self.worlds = [World(self.stoppable, prefix, model=self.model, **options) for _ in range(2)]
         self.world, self.resource, self.thread = self.worlds[0], RESOURCES[0], THREADS[0]
@@ -88,6 +93,15 @@ class Game:
             if activity.failure:
                 self.history.append(f"    {activity.name} failed: {str(activity.failure)[:150]}")
 
+    def fresh(self, letter: str) -> str:
+        """A name that nobody has yet."""
+        self.n += 1
+        return f"{letter}-{self.n}"
+
+    def look(self, resource: str) -> Held:
+        """What a resource holds now."""
+        return read(self.client, self.prefix)[resource]
+
     def go_where(self, kind: str, *states: bytes) -> str:
         """Turn to a resource and thread that have such a thing; its name, '' when nobody has."""
         found = [
@@ -100,7 +114,7 @@ class Game:
             return ""
         self.resource, tail = self.dice.choice(sorted(found))
         named = self.held[self.resource].of("chunk")[tail][b"thread"].decode() if states else tail.split(":")[-1]
-        self.thread = named if named in THREADS else self.thread
+        self.thread = named or self.thread
         return tail
 
     def check(self) -> None:
@@ -108,7 +122,7 @@ class Game:
         self.held = read(self.client, self.prefix)
         for resource in RESOURCES:
             held = self.held[resource]
-            self.expected.check(resource, covering(held), held)
+            self.expected.check(resource, held)
             check_shape(resource, held)
             if self.expected.removing(resource):
                 self.watch.forget(resource)

@@ -9,11 +9,11 @@ from fuzz.game import Game
 from fuzz.workers import reflecting, sealing
 
 
-def _removing(game: Game, ids: set[str], work: Callable[[], bool], *, forgets: bool = False) -> Callable[[], None]:
+def _removing(game: Game, ids: set[str], work: Callable[[], bool], kind: str = "moves") -> Callable[[], None]:
     """Work that may remove these ids, and says whether it did; what was seen before may change while it is under way."""
     resource = game.resource
     plain = {name for of, name in game.plain_ids if of == resource}
-    removal = game.expected.begin_removal(resource, ids, may_stay=plain, forgets=forgets)
+    removal = game.expected.begin_removal(resource, ids, may_stay=plain, kind=kind)
 
     def removing() -> None:
         done = False
@@ -46,7 +46,8 @@ def pause(game: Game) -> None:
 
 def _clearing(game: Game) -> Callable[[], None]:
     om, resource = game.world.om, game.resource
-    return _removing(game, game.expected.of(resource), lambda: bool(om.clear(resource).outcome == "cleared"))
+    ids = game.expected.ever(resource)
+    return _removing(game, ids, lambda: bool(om.clear(resource).outcome == "cleared"), "clears")
 
 
 def clear(game: Game) -> None:
@@ -66,8 +67,9 @@ def clear_overtaken(game: Game) -> None:
 def clear_thread(game: Game) -> None:
     """A thread ends."""
     om, resource, thread = game.world.om, game.resource, game.thread
-    ids = game.expected.of(resource, thread)
-    game.begin("clear thread", _removing(game, ids, lambda: bool(om.clear(resource, thread).outcome == "cleared")))
+    ids = game.expected.ever(resource, thread)
+    work = lambda: bool(om.clear(resource, thread).outcome == "cleared")  # noqa: E731
+    game.begin("clear thread", _removing(game, ids, work, "clears"))
 
 
 def forget(game: Game) -> None:
@@ -77,14 +79,12 @@ def forget(game: Game) -> None:
     if members:
         observation, om, resource = json.loads(game.dice.choice(members)), game.world.om, game.resource
         forget = lambda: bool(om.forget(observation["id"], resource) == "cleared")  # noqa: E731
-        game.begin("forget", _removing(game, set(observation["message_ids"]), forget, forgets=True))
+        game.begin("forget", _removing(game, set(observation["message_ids"]), forget, "forgets"))
 
 
 def _rejected(game: Game) -> tuple[str, str] | None:
     """A resource and the id of an entry of its quarantine."""
     found = [(r, entry) for r, held in game.held.items() for entry in held.of("rejected").get("", [])]
-    # after twenty minutes an id that was accepted once is a new message, by design
-    found = [(r, entry) for r, entry in found if not (game.aged and json.loads(entry)["kind"] == "changed")]
     if not found:
         return None
     game.resource, entry = game.dice.choice(found)

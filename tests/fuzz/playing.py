@@ -5,15 +5,24 @@ from collections.abc import Sequence
 
 import redis
 
-from fuzz import agents, forces, moving, owners, workers
-from fuzz.activity import Activity
+from fuzz import agents, forces, growing, histories, moving, owners, passing, workers
+from fuzz.activity import Activity, somebody_else
 from fuzz.checker import BrokenError
 from fuzz.forces import adopting, leases_expire, locks_expire
 from fuzz.game import RESOURCES, THREADS, Game
 
 OPERATIONS = 60
 _CALM = 40  # rounds within which everybody must have come to rest
-_WEIGHTS = {**agents.WEIGHTS, **workers.WEIGHTS, **forces.WEIGHTS, **owners.WEIGHTS, **moving.WEIGHTS}
+_WEIGHTS = {
+    **agents.WEIGHTS,
+    **growing.WEIGHTS,
+    **histories.WEIGHTS,
+    **passing.WEIGHTS,
+    **workers.WEIGHTS,
+    **forces.WEIGHTS,
+    **owners.WEIGHTS,
+    **moving.WEIGHTS,
+}
 VERBS = {verb.__name__: verb for verb in _WEIGHTS}
 
 
@@ -65,6 +74,7 @@ def step(game: Game, verb: str, dice: random.Random) -> None:
     game.resource, game.thread = dice.choice(RESOURCES), dice.choice(THREADS)
     game.history.append(f"{verb} {game.resource} {game.thread} by {game.worlds.index(game.world)}")
     before = {activity: len(activity.log) for activity in game.running}
+    somebody_else()
     VERBS[verb](game)
     _tell(game, verb, before)
     game.bury()
@@ -86,6 +96,7 @@ def _tell(game: Game, verb: str, before: dict[Activity, int]) -> None:
 def settle(game: Game) -> None:
     """Everybody comes to their end, leases run out, sweeps go round; then nothing is left undone."""
     game.history.append("settle")
+    somebody_else()
     while game.running:
         game.running[0].finish()
         game.bury()

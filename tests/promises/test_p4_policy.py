@@ -146,7 +146,7 @@ def test_a_disabled_or_paused_memory_keeps_messages_and_asks_no_model(client, pr
     world = World(client, prefix, **({"enabled": "false"} if how == "enabled" else {}))
     if how == "paused":
         world.om.pause("harold")
-    said = world.say(*[f"message {n}" for n in range(30)])
+    said = world.say(*[f"message {n}" for n in range(20)])
     world.settle()
 
     assert [message.id for message in world.context().messages] == said

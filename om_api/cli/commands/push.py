@@ -58,21 +58,20 @@ def push(
     said = {**given, **({"id": name} if name else {}), **({"timestamp": timestamp} if timestamp else {})}
     with target.memory() as om:
         receipt = om.add_message({**said, "thread_id": thread, "resource_id": resource}, replace=replace)
-    outcome = _outcome(receipt)
-    advice = [each.advice for each in receipt.changed]
+    _tell(receipt, as_json)
+    if receipt.changed:
+        sys.exit(1)
+
+
+def _tell(receipt: Receipt, as_json: bool) -> None:
+    """Print what became of the one message."""
+    words = {"grown": receipt.grown, "changed": receipt.changed, "replaced": receipt.replaced}
+    other = next((word for word, those in words.items() if those), "duplicate")
+    outcome, advice = "added" if receipt.added else other, [each.advice for each in receipt.changed]
     if as_json:
         print_json({"id": receipt.ids[0], "outcome": outcome, **({"advice": advice[0]} if advice else {})})
     else:
         click.echo(": ".join([f"{receipt.ids[0]} {outcome}", *advice]))
-    if advice:
-        sys.exit(1)
-
-
-def _outcome(receipt: Receipt) -> str:
-    """The word for what became of the one message."""
-    words = {"grown": receipt.grown, "changed": receipt.changed, "replaced": receipt.replaced}
-    other = next((word for word, those in words.items() if those), "duplicate")
-    return "added" if receipt.added else other
 
 
 def _read(text: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from om_api.cli.checks import check_known, note_broken
 from om_api.cli.output import as_time, json_option, note, print_fields, print_json, print_table, words
 from om_api.cli.target import Target, command, optional_resource, resource_argument
 from om_api.client.stats import Stats
+from om_api.domain.values import ThreadState
 
 _TIERS = ("message_tokens", "chunk_tokens", "observation_tokens", "reflection_tokens", "generation", "compression")
 _OVERVIEW = ("resource", "scope", "threads", *_TIERS, "due", "lag", "rejected", "cost_today", "budget_reached")
@@ -35,6 +36,10 @@ def stats(target: Target, resource: str | None, as_json: bool) -> None:
     note_broken(broken)
 
 
+def _noted(thread: ThreadState) -> str | None:
+    return as_time(thread.current_task_at) if thread.current_task else None
+
+
 def _print_one(found: Stats) -> None:
     fields = msgspec.structs.asdict(found)
     problems = fields.pop("problems")
@@ -59,5 +64,7 @@ def threads(target: Target, resource: str, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    rows = [(each.id, each.messages, each.tokens, as_time(each.at), each.title, each.current_task) for each in found]
-    print_table(["thread", "messages", "tokens", "last message", "title", "current task"], rows)
+    rows = [
+        (one.id, one.messages, one.tokens, as_time(one.at), one.title, one.current_task, _noted(one)) for one in found
+    ]
+    print_table(["thread", "messages", "tokens", "last message", "title", "current task", "noted from"], rows)

@@ -10,7 +10,15 @@ from om_api.store.memory.quarantine import Rejected
 
 _AT = 1_763_630_400_000
 _OBSERVATION = "0196f1c2a4b800000001a1b2c3d4e5f6"
-THREAD = ThreadState(id="thread-1", tokens=1_200, messages=14, at=_AT, current_task="Book a flight to Oslo.")
+THREAD = ThreadState(
+    id="thread-1",
+    tokens=1_200,
+    messages=14,
+    at=_AT,
+    current_task="Book a flight to Oslo.",
+    current_task_at=_AT,
+    current_task_from="m-2",
+)
 OBSERVATION = Observation(
     id=_OBSERVATION,
     thread_id="thread-1",

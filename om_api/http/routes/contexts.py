@@ -17,7 +17,7 @@ Format = Literal["text", "openai", "openai_responses", "anthropic", "gemini", "b
 
 
 class RenderedContext(msgspec.Struct, frozen=True, kw_only=True):
-    """A context: `context` as the format has it, its tokens, and how many older messages `max_tokens` left out."""
+    """A context: `context` as the format has it, its tokens, and how many older messages had no room (the memory keeps them)."""
 
     format: str
     context: str | dict[str, Any] | list[dict[str, Any]]

@@ -9,7 +9,7 @@ import msgspec
 
 from om_api.domain import pieces
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.identity import Known, mark
+from om_api.domain.identity import KnownId, mark
 from om_api.domain.messages import Message
 from om_api.domain.values import Observation
 from om_api.domain.wire import parse_member
@@ -312,7 +312,7 @@ def _coverage(held: ResourceDump) -> Iterator[Breach]:
                 by_id[thread, message.id].append(key)
                 known = records.get(thread, {}).get(mark(message.id))
                 lacks += known is None
-                if known and (Known.of(known).day == 0) != (key == held.of.messages(thread)):
+                if known and (KnownId.of(known).day == 0) != (key == held.of.messages(thread)):
                     other = message.id
         if thread and COMPLETE in held.tokens and not thread.startswith("?"):
             if lacks:

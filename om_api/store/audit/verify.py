@@ -40,8 +40,7 @@ def examine(keys: Keys, count: Callable[[Message], int] | None = None) -> Steps[
 
     Writes nothing. The key space is walked by SCAN, each resource is then read in one MULTI. What looks broken is read
     again, three times in all, and named only if it stays. `count` weighs messages that carry no tokens. Members that
-    wait for adoption are no breach. The same bytes accepted twice, which is permitted ten minutes apart, look like a
-    message in two sets and are named. A resource that cannot be read at all is a breach, and hides no other one.
+    wait for adoption are no breach. A resource that cannot be read at all is a breach, and hides no other one.
     """
     walked = yield from _walk(keys)
     found, messages = list(walked.breaches), 0

@@ -22,7 +22,7 @@ _DAY = "????-??-??"  # as long as a day is, so that no other resource's bill fit
 _CONNECT = ("auth", "hello", "ping", "select", "quit", "time", "multi", "exec", "discard")
 _ON_A_CLUSTER = ("asking", "cluster|slots", "command", "readonly")
 _READ = (
-    *("get", "hget", "hgetall", "hmget", "hlen", "exists"),
+    *("get", "hget", "hgetall", "hmget", "exists"),
     *("lrange", "llen"),
     *("zcard", "zrange", "zscore"),
 )

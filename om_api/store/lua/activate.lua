@@ -1,9 +1,14 @@
--- activate(record, chunks, observations, [chunk, sealed, source, thread, sources, known]...; epoch, activation, n, ttl, [id, observation, tokens, current_task, suggested_response]...)
+-- activate(record, chunks, observations, [chunk, sealed, source, thread, sources, known, messages]...; epoch, activation, n, ttl, [id, observation, tokens, current_task, suggested_response]..., [at, from, spoken]...)
 -- Turns the first n of the named chunks into observations with fresh seqs, so that activation only ever appends; the messages
 -- stay where they are under a new name (RENAME), which costs the same for 5 as for 5,000. The other named chunks are those the
 -- caller saw and leaves: none of them may be an earlier one of the same thread, and no chunk that nobody named may be earlier.
 -- Time 0: a client and a worker both see chunk 7 ready. Time 1: the worker activates it. Time 2: the client's call names a chunk
 -- that is gone; nothing changes, it reads again and finds the observation.
+-- [at, from, spoken] is there for each of the first n: the time and the id of the newest message it covers, and when the Actor last
+-- spoke in it. `messages` are what is unsealed of its thread. A task or a suggestion is '' where the Observer said nothing
+-- of it, so that what stood stands; else '=' and its text, of which there is none where it said that there is none.
+-- A suggestion goes with its task, and with the Actor's next words; a new one is set only of the newest that a thread has. What
+-- was sealed since the caller looked may be anybody's, so nothing before it counts as the newest.
 -- Returns 'activated' or 'superseded'.
 local record, chunks, observations, epoch, activation, n, ttl = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
@@ -19,9 +24,10 @@ for i = 1, #listed, 2 do
   seqs[listed[i]] = tonumber(listed[i + 1])
 end
 local known, picked, days, last, threads = {}, {}, {}, 0, {}
-for i = 1, (#KEYS - 3) / 6 do
+local groups = (#KEYS - 3) / 7
+for i = 1, groups do
   local id = ARGV[i * 5]
-  local chunk, sealed, source, thread, sources, ids = unpack(KEYS, i * 6 - 2, i * 6 + 3)
+  local chunk, sealed, source, thread, sources, ids, messages = unpack(KEYS, i * 7 - 3, i * 7 + 3)
   local is = redis.call('HMGET', chunk, 'state', 'thread', 'tokens', 'messages', 'sealed_at')
   if i <= n then
     -- '' is what a caller gives that saw the chunk before it was ready: it has nothing to put in its place
@@ -29,13 +35,17 @@ for i = 1, (#KEYS - 3) / 6 do
       return 'superseded'
     end
     if not threads[thread] then
-      redis.call('HLEN', thread)
       redis.call('ZCARD', sources)
-      redis.call('HLEN', ids)
-      threads[thread] = {sources = sources, says = {}}
+      redis.call('HGET', ids, '#')
+      local stood = redis.call('HMGET', thread, 'suggested_response', 'suggested_response_at')
+      local unsealed = redis.call('ZRANGE', messages, -1, -1, 'WITHSCORES')[2]
+      threads[thread] = {
+        sources = sources, says = {}, unsealed = tonumber(unsealed) or -1,
+        suggested = (stood[1] or '') ~= '', suggested_at = tonumber(stood[2]) or 0,
+      }
     end
     days[i] = math.floor((tonumber(is[5]) or 0) / 86400000)
-    picked[i] = {id = id, seq = seqs[id], tokens = tonumber(is[3]), messages = tonumber(is[4])}
+    picked[i] = {id = id, seq = seqs[id], tokens = tonumber(is[3]), messages = tonumber(is[4]), i = i, thread = is[2]}
     last = math.max(last, seqs[id])
   end
   known[id] = {thread = is[2] or '', picked = i <= n}
@@ -69,20 +79,36 @@ for rank, chunk in ipairs(picked) do
   weight, messages = weight + chunk.tokens, messages + chunk.messages
 end
 for i = 1, n do
-  local id, observation, tokens, task, suggested = unpack(ARGV, i * 5, i * 5 + 4)
+  local id, observation, tokens = unpack(ARGV, i * 5, i * 5 + 2)
   redis.call('ZADD', observations, place[id], observation)
   redis.call('ZREM', chunks, id)
-  local chunk, sealed, source, thread, sources, ids = unpack(KEYS, i * 6 - 2, i * 6 + 3)
+  local chunk, sealed, source, _, sources, ids = unpack(KEYS, i * 7 - 3, i * 7 + 2)
   redis.call('UNLINK', chunk)
   redis.call('RENAME', sealed, source)
   redis.call('EXPIRE', source, ttl)
   redis.call('ZADD', sources, now, id)
   redis.call('HSET', ids, 'd' .. days[i], now)
-  local says = threads[thread].says
-  if suggested ~= '' or task ~= '' then
-    says.current_task, says.suggested_response = task ~= '' and task or says.current_task, suggested
-  end
   grown = grown + tonumber(tokens)
+end
+local newest = {}
+for i = 1, #listed, 2 do
+  if known[listed[i]] then
+    newest[known[listed[i]].thread] = listed[i]
+  else
+    newest = {}
+  end
+end
+for _, chunk in ipairs(picked) do
+  local of, task, suggested = threads[KEYS[chunk.i * 7]], unpack(ARGV, chunk.i * 5 + 3, chunk.i * 5 + 4)
+  local at, from, spoken = unpack(ARGV, groups * 5 + 2 + chunk.i * 3, groups * 5 + 4 + chunk.i * 3)
+  local says = of.says
+  if task ~= '' then
+    says.current_task, says.current_task_at, says.current_task_from = string.sub(task, 2), at, from
+  end
+  if task ~= '' or suggested ~= '' or (of.suggested and tonumber(spoken) >= math.max(of.suggested_at, 1)) then
+    local ahead = newest[chunk.thread] ~= chunk.id or of.unsealed >= tonumber(at)
+    says.suggested_response, says.suggested_response_at, says.suggested_response_from = ahead and '' or string.sub(suggested, 2), at, from
+  end
 end
 for thread, of in pairs(threads) do
   redis.call('ZREMRANGEBYSCORE', of.sources, '-inf', string.format('%d', tonumber(now) - ttl * 1000))

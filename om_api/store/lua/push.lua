@@ -5,9 +5,9 @@
 -- Due = nothing was unsealed before, or no worker has said from where on it is due, or that point is reached; a push that
 -- adds nothing still says so, because the reply of the first try may have been lost. The first message that is kept brings the
 -- key that contexts are signed with.
--- `history` is '-'; or the records of a client's history before these: all of them must be known to say that, and the last one
--- known must be what was accepted last, else somebody went on otherwise, and nothing is written; or '!', which says that the
--- history ends here whatever was known of it.
+-- `history` is '-'; or the records of a client's history before these: all of them must be known to say that, the last one known
+-- must be what was accepted last, and none that is new stand before it, else somebody went on otherwise, and nothing is
+-- written; or '!', which says that the history ends here whatever was known of it.
 -- A count that is more than follows is refused before anything is written: nothing ends a loop that a caller's number makes long.
 -- Returns {now, '!apart'} (no id has a !) for such a history, else {now, due, [position, '' or the record kept]...} of what was known.
 local tokens, due, mark, scope, resource, fresh = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -66,6 +66,7 @@ for k = 3, #KEYS, 2 do
     local was = ids.find(group.set, id)
     if was then
       last = id
+      group.parted = group.parted or group.added > 0
       reply[#reply + 1] = position + i - 1
       reply[#reply + 1] = string.sub(was, 10) == string.sub(record, 10) and '' or was
     else
@@ -79,7 +80,7 @@ for k = 3, #KEYS, 2 do
   if group.history ~= '-' or group.added > 0 then
     group.head = string.sub(records[n], 1, 7)
   end
-  if group.history ~= '-' and group.history ~= '!' and not continues(group, last) then
+  if group.history ~= '-' and group.history ~= '!' and (group.parted or not continues(group, last)) then
     return {now, '!apart'}
   end
   position = position + n

@@ -30,14 +30,27 @@ def activate(
     names = [of.record(scope), of.chunks(scope), of.observations(scope)]
     for chunk in picked + left:
         names += [of.chunk(chunk.id), of.sealed(chunk.id), of.source(chunk.id)]
-        names += [of.thread(chunk.thread), of.sources(chunk.thread), of.known(chunk.thread)]
+        names += [of.thread(chunk.thread), of.sources(chunk.thread), of.known(chunk.thread), of.messages(chunk.thread)]
     args: list[Any] = [epoch, activation, len(picked), ttl_s]
-    args += [word for chunk in picked for word in _activated(chunk, activation)]
+    said = [msgspec.json.decode(chunk.observation) if chunk.observation else {} for chunk in picked]
+    args += [word for chunk, noted in zip(picked, said, strict=True) for word in _activated(chunk, noted, activation)]
     args += [word for chunk in left for word in (chunk.id, b"", 0, "", "")]
+    args += [word for noted in said for word in _newest(noted)]
     return (yield from Verb("activate", names, args, outcome))
 
 
-def _activated(chunk: Chunk, activation: str) -> tuple[Any, ...]:
-    said = msgspec.json.decode(chunk.observation) if chunk.observation else {}
-    member = msgspec.json.encode({**said, "activation": activation}) if said else b""
-    return chunk.id, member, said.get("tokens", 0), said.get("task_state", ""), said.get("suggested_response", "")
+def _activated(chunk: Chunk, noted: dict[str, Any], activation: str) -> tuple[Any, ...]:
+    member = msgspec.json.encode({**noted, "activation": activation}) if noted else b""
+    task = _answer(noted.get("task_state", ""), noted.get("no_task", False))
+    suggested = _answer(noted.get("suggested_response", ""), noted.get("no_suggestion", False))
+    return chunk.id, member, noted.get("tokens", 0), task, suggested
+
+
+def _answer(text: str, none: bool) -> str:  # noqa: FBT001 - as the wire has it
+    """What a section said, as the script takes it: "" where there was no such section."""
+    return f"={text}" if text or none else ""
+
+
+def _newest(noted: dict[str, Any]) -> tuple[Any, ...]:
+    *_, last = noted.get("source_range") or [""]
+    return noted.get("to", 0), last, noted.get("spoken_at", 0)

@@ -8,12 +8,12 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.identity import further_id
+from om_api.domain.judging import Judgement, RawMember, Verdict
 from om_api.domain.values import Scope, to_ms
 from om_api.domain.wire import parse_member
 from om_api.store.driver.replies import Pair, as_fields, as_pairs, server_ms, write
 from om_api.store.driver.steps import Steps, Verb, batch
 from om_api.store.memory import quarantine
-from om_api.store.memory.judging import Judgement, RawMember, Verdict
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.known import last_further, recognise
 from om_api.store.memory.push import ServerClock, new_signing_key

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from om_api.domain.errors import InvalidInputError, StoreError
-from om_api.domain.identity import Known, Said, compare, continued, further, further_id, record_of
+from om_api.domain.identity import KnownId, Said, compare, continued, further, further_id, record_of
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
 from om_api.domain.values import Scope
@@ -38,7 +38,7 @@ class _Change(NamedTuple):
 
 
 def amend(
-    keys: Keys, each: EncodedMessage, known: Known, count: Callable[[str], int], *, replace: bool = False
+    keys: Keys, each: EncodedMessage, known: KnownId, count: Callable[[str], int], *, replace: bool = False
 ) -> Steps[Said]:
     """Keep what a message says more than the one that is known by its id; CHANGED, and nothing is, for one that says otherwise.
 
@@ -46,7 +46,7 @@ def amend(
     faster than it can be read.
     """
     message = each.message
-    found: Known | None = known
+    found: KnownId | None = known
     for _ in range(_TRIES):
         if found is None:
             break
@@ -61,7 +61,7 @@ def amend(
     raise StoreError(f"{text}: repeat the call with the same ids, which is safe.", stored=None)
 
 
-def _in_place(keys: Keys, message: Message, known: Known) -> Steps[_Change | None]:
+def _in_place(keys: Keys, message: Message, known: KnownId) -> Steps[_Change | None]:
     """Where a raw message stands, what it says now."""
     old = yield from _raw(keys, message, message.id)
     if old is None:
@@ -70,7 +70,7 @@ def _in_place(keys: Keys, message: Message, known: Known) -> Steps[_Change | Non
     return _Change(new, old, [(known.record, known.grown(message).record)])
 
 
-def _behind(keys: Keys, message: Message, known: Known, count: Callable[[str], int]) -> Steps[_Change]:
+def _behind(keys: Keys, message: Message, known: KnownId, count: Callable[[str], int]) -> Steps[_Change]:
     """What a message says beyond what was sealed of it: in the place of what is raw of that, else a further message."""
     n, last = yield from last_further(keys, message)
     if last and not last.day and (old := (yield from _raw(keys, message, further_id(message.id, n)))):
@@ -81,7 +81,7 @@ def _behind(keys: Keys, message: Message, known: Known, count: Callable[[str], i
 
 
 def _rest(
-    message: Message, known: Known, n: int, after: int, was: bytes, old: _Raw | None, count: Callable[[str], int]
+    message: Message, known: KnownId, n: int, after: int, was: bytes, old: _Raw | None, count: Callable[[str], int]
 ) -> _Change:
     new = further(message, n, after)
     new.tokens = count_message(new, count)

@@ -11,6 +11,8 @@ from om_api.domain.values import Chunk, Generation, Observation, Record, Stored,
 from om_api.domain.wire import parse_member
 from om_api.store.driver.replies import Pair, scored
 
+_LONGEST_TIME = 18  # digits
+
 
 def unsealed_threads(counts: Mapping[bytes, bytes]) -> dict[str, tuple[int, int]]:
     """From the tokens hash: thread -> (tokens, messages) of what is unsealed."""
@@ -58,12 +60,24 @@ def as_record(value: Mapping[bytes, bytes]) -> Record:
 def as_thread(thread: str, value: Mapping[bytes, bytes], unsealed: Mapping[str, tuple[int, int]]) -> ThreadState:
     """A thread's state from its hash and what is unsealed of it."""
     tokens, messages = unsealed.get(thread, (0, 0))
-    task, suggested, title = (
-        value.get(name, b"").decode("utf-8", "replace") for name in (b"current_task", b"suggested_response", b"title")
-    )
+    text = {name.decode("utf-8", "replace"): said.decode("utf-8", "replace") for name, said in value.items()}
     return ThreadState(
-        id=thread, tokens=tokens, messages=messages, current_task=task, suggested_response=suggested, title=title
+        id=thread,
+        tokens=tokens,
+        messages=messages,
+        current_task=text.get("current_task", ""),
+        current_task_at=_ms(text.get("current_task_at", "")),
+        current_task_from=text.get("current_task_from", ""),
+        suggested_response=text.get("suggested_response", ""),
+        suggested_response_at=_ms(text.get("suggested_response_at", "")),
+        suggested_response_from=text.get("suggested_response_from", ""),
+        title=text.get("title", ""),
     )
+
+
+def _ms(text: str) -> int:
+    """A time in Unix ms; 0 for what is none, because the hash is open to others."""
+    return int(text) if text.isdecimal() and len(text) <= _LONGEST_TIME else 0
 
 
 def as_stored(reply: Any) -> list[Stored]:

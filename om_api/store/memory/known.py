@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.identity import GOES_ON, Known, continues, further_id, mark, record_of, whole_of
+from om_api.domain.identity import GOES_ON, KnownId, continues, further_id, mark, record_of, whole_of
 from om_api.domain.messages import Message
 from om_api.domain.values import Scope
 from om_api.domain.wire import parse_member
@@ -24,15 +24,15 @@ _FURTHER = 8  # further messages of one that are asked for at once
 _AT_ONCE = 100  # sets read in one batch
 
 
-def recognise(keys: Keys, resource: str, thread: str, names: Collection[str]) -> Steps[dict[str, Known]]:
+def recognise(keys: Keys, resource: str, thread: str, names: Collection[str]) -> Steps[dict[str, KnownId]]:
     """What is known of ids; those that are not known are left out."""
     if not names:
         return {}
     found = yield from Verb("recognise", [keys.of(resource).known(thread)], list(map(mark, names)), _records)
-    return {name: Known.of(record) for name, record in zip(names, found, strict=True) if record}
+    return {name: KnownId.of(record) for name, record in zip(names, found, strict=True) if record}
 
 
-def last_further(keys: Keys, message: Message) -> Steps[tuple[int, Known | None]]:
+def last_further(keys: Keys, message: Message) -> Steps[tuple[int, KnownId | None]]:
     """The number of the last further message of one, and what is known of it; 0 and None for one that has none."""
     n, last = 0, None
     while True:
@@ -80,7 +80,7 @@ def arriving(member: bytes, day: int = 0) -> bytes:
 
 def laid_out(records: bytes | bytearray, days: Mapping[int, int]) -> dict[str, bytes | int]:
     """The hash that knows these records, of an id the longest, as the scripts would have made it; `days` as in `learn`."""
-    by_id = {record[:7]: record for record in sorted(listed(records), key=lambda record: Known.of(record).length)}
+    by_id = {record[:7]: record for record in sorted(listed(records), key=lambda record: KnownId.of(record).length)}
     buckets = max(1, math.ceil(len(by_id) / _FULL))
     span = 2 ** (buckets.bit_length() - 1)
     held = defaultdict[str, bytearray](bytearray)

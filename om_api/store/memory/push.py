@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from om_api.domain.identity import Known, record_of
+from om_api.domain.identity import KnownId, record_of
 from om_api.domain.values import Scope
 from om_api.domain.wire import EncodedMessage
 from om_api.store.driver.steps import Steps, Verb
@@ -25,7 +25,7 @@ class Pushed(NamedTuple):
 
     added: int
     duplicates: tuple[str, ...]
-    other: tuple[tuple[EncodedMessage, Known], ...]
+    other: tuple[tuple[EncodedMessage, KnownId], ...]
     due: tuple[str, ...]
     now: int
     apart: bool = False
@@ -73,7 +73,7 @@ def push(
         return Pushed(0, (), (), (), now, apart=True)
     laid_out = [each for own in threads.values() for each in own] if known else []
     ids = tuple(laid_out[position].message.id for position, record in known if not record)
-    other = tuple((laid_out[position], Known.of(record)) for position, record in known if record)
+    other = tuple((laid_out[position], KnownId.of(record)) for position, record in known if record)
     return Pushed(len(messages) - len(known), ids, other, tuple(due.split()), now)
 
 

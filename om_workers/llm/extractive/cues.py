@@ -53,6 +53,13 @@ _STATE = re.compile(
     r"\b(?:an?|the|any|each|every) (?:fixed|closed|finished|completed?|merged|confirmed|released)\b", re.IGNORECASE
 )
 _TESTS_PASS = re.compile(r"\btests?\b.*\bpass|\b\d+ passed\b", re.IGNORECASE)
+_NOTHING_LEFT = re.compile(
+    r"\b(?:nothing|none|no(?: \w+)? (?:tasks?|work|items?|requests?|questions?))(?: (?:else|more|is|are|now|still))* "
+    r"(?:pending|open|outstanding|left|remaining|to do)\b"
+    r"|\b(?:everything(?:'s|’s| is)|(?:it|that)(?:'s|’s| is) all|all(?: tasks)?(?: is| are)?) "
+    r"(?:done|completed?|finished|resolved)\b",
+    re.IGNORECASE,
+)
 _WORDS_THAT_SHOW = {
     "preference": """always never prefer prefers preferred preference hate hates dislike rather instead favourite favorite
     allergic allergy avoid must only ignore forget stop don't don’t unless vegetarian vegan""",
@@ -180,6 +187,11 @@ def done(text: str, words: Collection[str]) -> bool:
     if "?" in text or not _NOT_YET.isdisjoint(words):
         return False
     return (not DONE.isdisjoint(words) and not _STATE.search(text)) or _TESTS_PASS.search(text) is not None
+
+
+def nothing_left(text: str) -> bool:
+    """Whether a text says that nothing is to do any more; one that asks does not."""
+    return "?" not in text and "？" not in text and _NOTHING_LEFT.search(text) is not None
 
 
 def chatter(words: Collection[str]) -> bool:

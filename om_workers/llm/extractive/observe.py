@@ -8,6 +8,7 @@ from om_api.domain.messages import Message
 from om_api.domain.tags import escape
 from om_api.language.calendar import LocalTime
 from om_api.language.telegraphic import clip, telegraphic
+from om_api.language.words import STOP, words
 from om_workers.llm.base import Request
 from om_workers.llm.extractive import cues, joining, notes
 from om_workers.llm.extractive.choosing import Chooser
@@ -19,6 +20,8 @@ _OF_TALK, _OF_ANSWERS, _OF_DATA = 5, 10, 10  # how many tokens become one, where
 _SEAMS = 2  # texts that are joined may be a token or two more than they are apart
 _ROUNDS = 4
 _LONGEST = 120
+_NONE = "<current-task>\nnone\n</current-task>\n<suggested-response>\nnone\n</suggested-response>"
+_HEADING = frozenset({"primary", "secondary"})
 _PROMISE = ("i'll", "i will", "on it", "let me", "looking", "working", "one moment", "sure", "adding", "changing")
 
 
@@ -26,7 +29,7 @@ def observe(request: Request) -> str:
     """The observations of a request's messages in our tag format; an empty block when nothing is worth noting."""
     if request.threads:
         return _by_thread(request)
-    block, ending = _answer(request.messages, request.target_tokens, LocalTime(request.timezone))
+    block, ending = _answer(request.messages, request.target_tokens, LocalTime(request.timezone), request.task)
     return "\n".join(filter(None, ["<observations>", block, "</observations>", ending]))
 
 
@@ -36,16 +39,17 @@ def _by_thread(request: Request) -> str:
     share = request.target_tokens / max(1, sum(sizes.values()))
     lines = ["<observations>"]
     for name, messages in request.threads.items():
-        answer = _answer(messages, math.ceil(share * sizes[name]), LocalTime(request.timezone))
+        wanted, task = math.ceil(share * sizes[name]), request.tasks.get(name, "")
+        answer = _answer(messages, wanted, LocalTime(request.timezone), task)
         lines += [f'<thread id="{name}">', *filter(None, answer), "</thread>"]
     return "\n".join([*lines, "</observations>"])
 
 
-def _answer(messages: Iterable[Message], wanted: int, clock: LocalTime) -> tuple[str, str]:
+def _answer(messages: Iterable[Message], wanted: int, clock: LocalTime, task: str) -> tuple[str, str]:
     """The notes of messages and the sections that follow them, together in `wanted` tokens (0: notes as they are worth)."""
     messages = sorted(messages, key=lambda message: message.at)
     found = units(messages)
-    ending = _ending(messages, found)
+    ending = _ending(messages, found, task)
     size = wanted or max(LEAST, sum(map(_worth, messages)))
     style = joining.style_for(size / max(size_of(messages), 1))
     room = wanted - counted(ending) - counted(notes.FRAME) - _SEAMS if wanted else size
@@ -79,10 +83,10 @@ def _worth(message: Message) -> int:
     return size // (_OF_ANSWERS if message.role == "assistant" else _OF_TALK)
 
 
-def _ending(messages: Sequence[Message], found: Sequence[Unit]) -> str:
-    """The current-task and suggested-response blocks, or '' when nothing is open."""
+def _ending(messages: Sequence[Message], found: Sequence[Unit], task: str) -> str:
+    """The current-task and suggested-response blocks: `none` when the task before is done, '' when nothing is said of it."""
     if not (request := _open(found)):
-        return ""
+        return _NONE if task and _finished(found, task) else ""
     primary = escape(clip(telegraphic(request.text), _LONGEST))
     lines = ["<current-task>", f"Primary: {primary}", "</current-task>"]
     if hint := _hint(messages, found, request):
@@ -106,6 +110,24 @@ def _settles(later: Unit, request: Unit) -> bool:
     if later.role == "tool" or not request.cues.asks:
         return later.cues.done
     return not later.cues.asks and not later.text.lower().startswith(_PROMISE)
+
+
+def _finished(found: Sequence[Unit], task: str) -> bool:
+    """Whether what was said completes the task before: by its words, by saying that nothing is left, before another is given."""
+    wanted = set(words(task)) - STOP - cues.ORDER - _HEADING
+    given = False
+    for unit in found:
+        given = given or (unit.role == "user" and cues.asked(unit.text, unit.words))
+        done = unit.cues.done and _completes(unit, wanted, given=given)
+        if not unit.failed and (done or cues.nothing_left(unit.text)):
+            return True
+    return False
+
+
+def _completes(done: Unit, wanted: set[str], *, given: bool) -> bool:
+    """Whether a unit that tells of something done tells it of a task; an agent's word is for that while it has no other."""
+    named = 2 * len(wanted & done.content) > len(wanted)
+    return named or (done.role == "assistant" and not given)
 
 
 def _hint(messages: Sequence[Message], found: Sequence[Unit], request: Unit) -> str:

@@ -1,5 +1,6 @@
 """A context's pressure is what a client sees of it, and without a store it is made of what was read last."""
 
+import msgspec
 import pytest
 from world import SMALL
 
@@ -46,3 +47,11 @@ def test_what_was_read_last_is_shown_with_it_once(contexts):
     found = contexts.without_store("harold", "t-1", [said("read"), said("new", name="m-2")], None)
 
     assert [message.content for message in found.messages] == ["read", "new"]
+
+
+def test_without_a_store_a_context_is_bounded_as_well(contexts):
+    waiting = [Message(**{**msgspec.structs.asdict(said("x", name=f"m-{n}")), "tokens": 100}) for n in range(30)]
+    found = contexts.without_store("harold", "t-1", waiting, None)
+
+    assert (found.omitted, len(found.messages)) == (10, 20)
+    assert contexts.without_store("harold", "t-1", waiting, 100_000).omitted == 0

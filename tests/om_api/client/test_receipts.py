@@ -1,12 +1,12 @@
 """What became of messages is told once for each of them."""
 
-from om_api.client.receipts import Tally
+from om_api.client.receipts import ReceiptTally
 from om_api.domain.identity import Said
 from om_api.store.memory.push import Pushed
 
 
 def test_each_message_is_told_once():
-    tally = Tally()
+    tally = ReceiptTally()
     tally.take(Pushed(2, ("same",), (), (), 0))
     tally.said("grown", Said.GROWN, sealed=True)
     tally.said("raw", Said.CHANGED, sealed=False)
@@ -22,7 +22,7 @@ def test_each_message_is_told_once():
 
 
 def test_who_meets_something_else_is_told_what_to_do():
-    tally = Tally()
+    tally = ReceiptTally()
     for sealed in (False, True):
         tally.said("m-1", Said.CHANGED, sealed=sealed)
     raw, observed = (each.advice for each in tally.receipt([]).changed)

@@ -3,11 +3,12 @@
 import random
 
 import pytest
+import redis
 from world import World
 
 from om_api import Message
 from om_api.client import syncing
-from om_api.domain.errors import InvalidInputError
+from om_api.domain.errors import InvalidInputError, StoreError
 
 
 @pytest.fixture
@@ -208,6 +209,25 @@ def test_a_message_that_cannot_be_kept_is_named_by_its_place_in_the_history(worl
     with pytest.raises(InvalidInputError, match=r"messages\[2\]"):
         sync(world, history)
     assert texts(world) == []
+
+
+def test_while_the_store_is_away_nothing_waits_and_nothing_is_lost(world, monkeypatch):
+    """The next history brings everything again; with `fail_open` the agent goes on."""
+    om = world.face(world.services.settings, fail_open=True, client=world.client)
+    history = turns("a", "b")
+    with monkeypatch.context() as away:
+        away.setattr(world.client, "evalsha", _fails)
+        found = om.sync(history, "harold", "t-1")
+        with pytest.raises(StoreError):
+            sync(world, history)
+
+    assert (found.added, found.known) == (0, 0)
+    assert om.sync([*history, *turns("c")], "harold", "t-1").added == 3
+    assert texts(world) == ["a", "b", "c"]
+
+
+def _fails(*_):
+    raise redis.ConnectionError("away")
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -4,7 +4,7 @@ import pytest
 
 from om_api.domain.identity import (
     GOES_ON,
-    Known,
+    KnownId,
     Said,
     chained,
     compare,
@@ -31,7 +31,7 @@ def message(content, role="assistant", **more):
 
 
 def known(content, role="assistant"):
-    return Known.of(record_of(message(content, role)))
+    return KnownId.of(record_of(message(content, role)))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_record_has_sixteen_bytes_and_says_the_day():
     record = record_of(message("hello"), day=20_780)
 
     assert len(record) == 16
-    assert Known.of(record)._replace(record=b"") == known("hello")._replace(record=b"", day=20_780)
+    assert KnownId.of(record)._replace(record=b"") == known("hello")._replace(record=b"", day=20_780)
     assert known("hello").day == 0
 
 
@@ -109,8 +109,8 @@ def test_a_further_message_says_of_which_it_is_the_rest():
 
     assert (rest.id, rest.role, rest.content, rest.timestamp) == ("m-1+2", "assistant", "lo", 1_763_600_000)
     assert rest.metadata == {"a": 1, "continues": rest.metadata["continues"]}
-    assert Known.of(whole_of(rest, 9)) == Known.of(record_of(message("hello"), 9))
-    assert Known.of(whole_of(rest, 0)).day == GOES_ON
+    assert KnownId.of(whole_of(rest, 9)) == KnownId.of(record_of(message("hello"), 9))
+    assert KnownId.of(whole_of(rest, 0)).day == GOES_ON
     assert whole_of(message("hello"), 9) == b""
     for odd in (
         "m-1",

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from om_api import InvalidInputError, Message
-from om_api.domain.wire import MAX_DEPTH, derived_id, encode_message, fingerprint, parse_member
+from om_api.domain.wire import MAX_DEPTH, derived_id, encode_message, parse_member
 
 AT = 1_763_600_000_000
 
@@ -80,7 +80,3 @@ def test_brackets_within_texts_are_no_depth():
 def test_what_cannot_be_written_is_refused():
     with pytest.raises(InvalidInputError, match="message m-1: cannot be written as JSON"):
         encode_message(Message(role="user", content="", id="m-1", metadata={"a": object()}))
-
-
-def test_a_fingerprint_is_short_and_can_be_no_id():
-    assert fingerprint(b"{}") == "=vyGp6PvFo4Rv"

@@ -60,7 +60,7 @@ def context(text):
         generation=Generation(n=1, text=f'{noted(text)}\n<thread id="t-1">\n{noted(text)}\n</thread>', created_at=AT),
         observations=more,
         messages=conversation(text),
-        thread=ThreadState(id="t-1", current_task=text, suggested_response=text),
+        thread=ThreadState(id="t-1", current_task=text, suggested_response=text, suggested_response_at=2 * AT),
         others={"t-2": conversation(text)},
     )
     return build(snapshot, View(), estimate, AT)

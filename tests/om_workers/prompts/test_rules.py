@@ -14,7 +14,7 @@ from om_workers.prompts.parse import parse_observer, parse_reflector
 from om_workers.prompts.render import observer_request, reflector_request
 
 PAGE = (Path(__file__).parents[3] / "docs" / "prompts.md").read_text("utf-8")
-RULES = {"1": 24, "2": 9, "3": 11, "4": 6, "5": 13, "6": 7, "7": 8}  # how many there are in each section
+RULES = {"1": 24, "2": 9, "3": 11, "4": 6, "5": 13, "6": 8, "7": 8}  # how many there are in each section
 FILES = {"5": "reflector", "7": "reflector"}
 VARIANTS = ["default", "condensed", "legacy"]
 SETTINGS = {"instruction": None, "timezone": "UTC", "temperature": 0.0, "timeout": 60.0}

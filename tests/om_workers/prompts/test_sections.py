@@ -62,6 +62,40 @@ def test_the_first_task_at_the_start_of_a_line_counts(text, task):
     assert parse_observer(f"{observations('* a')}\n{text}").current_task == task
 
 
+@pytest.mark.parametrize(
+    "section",
+    [
+        "<current-task></current-task>",
+        "<current-task>\n\n</current-task>",
+        "<current-task/>",
+        " <Current-Task />",
+        "<current-task>\nnone\n</current-task>",
+        "<current-task>\nPrimary: none\nSecondary: n/a\n</current-task>",
+    ],
+)
+def test_a_section_that_says_none_is_told_from_one_that_is_missing(section):
+    observed = parse_observer(f"{observations('* a')}\n{section}")
+
+    assert (observed.current_task, observed.no_task, observed.no_suggestion) == ("", True, False)
+    assert observed.text == "* a"
+
+
+@pytest.mark.parametrize("rest", ["", "<current-task>\nPrimary: mend", "<current-task>", "said <current-task/>"])
+def test_a_reply_that_was_cut_off_says_nothing_of_the_task(rest):
+    observed = parse_observer(f"{observations('* a')}\n{rest}")
+
+    assert (observed.current_task, observed.no_task, observed.no_suggestion) == ("", False, False)
+
+
+def test_a_suggestion_of_none_is_read_as_one():
+    observed = parse_observer(
+        f"{observations('* a')}\n<current-task>\nship it\n</current-task>\n<suggested-response>\nn/a\n</suggested-response>"
+    )
+
+    assert (observed.current_task, observed.no_task) == ("ship it", False)
+    assert (observed.suggested_response, observed.no_suggestion) == ("", True)
+
+
 def test_sections_inside_the_block_are_taken_out_of_it():
     text = observations("* a", "<current-task>", "x", "</current-task>", "* b")
 

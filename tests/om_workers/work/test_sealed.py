@@ -4,7 +4,8 @@ import pytest
 from world import World
 
 from om_api.domain.errors import ModelError
-from om_api.domain.values import Chunk, Observation, Outcome, Scope
+from om_api.domain.messages import Message
+from om_api.domain.values import Chunk, Observation, Outcome, Scope, ThreadState
 from om_api.store.memory import chunks, scope_state
 from om_workers.llm.base import Reply, Usage
 from om_workers.llm.scripted import Scripted
@@ -64,6 +65,36 @@ def test_an_observation_covers_the_messages_of_its_chunk_from_the_first_to_the_l
     assert (made.from_, made.to) == (found.messages[0].at, found.messages[2].at)
     assert (made.text, made.priority, made.task_state, made.suggested_response) == ("* noted", 3, "rest", "Go on")
     assert (made.tokens, made.message_tokens, made.model, made.cost) == (7, 150, "m", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("roles", "spoken"), [(["user", "user"], None), (["user", "assistant"], 1), (["assistant"], 0)]
+)
+def test_an_observation_says_when_the_actor_last_spoke_in_what_it_covers(world, roles, spoken):
+    for role in roles:
+        world.om.add_message(Message(role=role, content="said", thread_id="t-1", resource_id="harold", tokens=50))
+    (found,) = sealed.read(world.services, HAROLD, [_sealed(world)])
+    made = sealed.observation_of(found, Observed(no_task=True, no_suggestion=True), Reply(text="", model="m"), 0)
+
+    assert made.spoken_at == (0 if spoken is None else found.messages[spoken].at)
+    assert (made.no_task, made.no_suggestion) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("noted", "shown"),
+    [
+        ([], "before"),
+        ([("one", False)], "one"),
+        ([("one", False), ("", False)], "one"),
+        ([("one", False), ("", True)], ""),
+        ([("", True), ("two", False)], "two"),
+    ],
+)
+def test_the_observer_is_shown_the_newest_task_that_was_noted_activated_or_not(noted, shown):
+    pending = [Observation(id="o", thread_id="t-1", text="", task_state=text, no_task=none) for text, none in noted]
+    pending.append(Observation(id="o", thread_id="t-2", text="", task_state="another thread's"))
+
+    assert sealed._task(pending, ThreadState(id="t-1", current_task="before")) == shown
 
 
 def chunk(tokens, *, attempts=0, thread="t"):

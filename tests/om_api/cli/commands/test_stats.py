@@ -44,6 +44,19 @@ def test_threads_say_what_is_not_yet_observed(om_json, om, world):
     assert "t-2" in om("threads", "harold").stdout
 
 
+@pytest.mark.parametrize(
+    ("task", "at", "shown"), [("mend", 1763600000000, True), ("", 1763600000000, False), ("mend", 10**17, False)]
+)
+def test_threads_say_of_which_time_a_task_is(om_json, om, world, task, at, shown):
+    world.say("one")
+    said = {"current_task": task, "current_task_at": at, "current_task_from": "m-1"}
+    world.client.hset(f"{world.prefix}:{{harold}}:thread:t-1", mapping=said)
+    (state,) = om_json("threads", "harold")
+
+    assert {name: state[name] for name in said} == said
+    assert ("2025-11-20" in om("threads", "harold").stdout) is shown
+
+
 SPOILS = {
     "of another type": lambda client, own: (client.delete(own + ":rejected"), client.set(own + ":rejected", "oops")),
     "a name that is no text": lambda client, own: client.zadd(own + ":threads", {b"\xff": 1}),

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 from scene import (
+    AT,
     HAROLD,
     TTL,
     activate,
@@ -133,6 +134,150 @@ def test_a_thread_keeps_its_task_until_another_is_noted_and_a_suggestion_goes_wi
     state = store.client.hgetall(store.keys.of("harold").thread("t1"))
 
     assert (state[b"current_task"].decode(), state[b"suggested_response"].decode()) == left
+
+
+def noted(store, chunk, *numbers, task=None, suggested=None, spoken=0, thread="t1"):
+    """A ready chunk: None is a section that is missing, "" one that says none."""
+    seal(store, chunk, *numbers, thread=thread)
+    said = msgspec.structs.replace(
+        observation(store, chunk, thread=thread),
+        task_state=task or "",
+        suggested_response=suggested or "",
+        no_task=task == "",
+        no_suggestion=suggested == "",
+        spoken_at=AT + spoken * 1000 if spoken else 0,
+    )
+    store.run(chunks_steps.buffer(store.keys, "harold", said, "w"))
+
+
+def closing(store, thread="t1"):
+    (state,) = store.run(reading.threads(store.keys, "harold", [thread]))
+    return state.current_task, state.suggested_response
+
+
+def test_a_task_and_a_suggestion_say_when_and_from_which_message_they_were_noted(store):
+    noted(store, "c1", 1, 2, task="mend the roof", suggested="ask for nails")
+    activate(store, "c1")
+    (state,) = store.run(reading.threads(store.keys, "harold", ["t1"]))
+
+    assert (state.current_task_at, state.current_task_from) == (AT + 2000, "m2")
+    assert (state.suggested_response_at, state.suggested_response_from) == (AT + 2000, "m2")
+
+
+@pytest.mark.parametrize(
+    ("task", "suggested", "left"),
+    [
+        ("", "", ("", "")),
+        ("", None, ("", "")),
+        (None, "", ("mend the roof", "")),
+        (None, None, ("mend the roof", "ask for nails")),
+        ("", "say goodbye", ("", "say goodbye")),
+    ],
+    ids=["both none", "no task, and nothing of a suggestion", "no suggestion", "nothing said", "only a suggestion"],
+)
+def test_none_clears_and_nothing_said_leaves_what_stood(store, task, suggested, left):
+    noted(store, "c1", 1, task="mend the roof", suggested="ask for nails")
+    activate(store, "c1")
+    noted(store, "c2", 2, task=task, suggested=suggested)
+    activate(store, "c2", by="a2")
+
+    assert closing(store) == left
+
+
+def test_of_chunks_that_come_together_none_said_last_clears_what_was_said_first(store):
+    noted(store, "c1", 1, task="mend the roof", suggested="ask for nails")
+    noted(store, "c2", 2, task="", suggested="")
+    activate(store, "c2", "c1")
+
+    assert closing(store) == ("", "")
+
+
+def test_what_a_worker_of_before_noted_without_saying_none_leaves_what_stood(store):
+    noted(store, "c1", 1, task="mend the roof", suggested="ask for nails")
+    activate(store, "c1")
+    noted(store, "c2", 2)
+    key = store.keys.of("harold").chunk("c2")
+    older = msgspec.json.decode(store.client.hget(key, "observation"))
+    for name in ("no_task", "no_suggestion", "spoken_at"):
+        del older[name]
+    store.client.hset(key, "observation", msgspec.json.encode(older))
+    activate(store, "c2", by="a2")
+
+    assert closing(store) == ("mend the roof", "ask for nails")
+
+
+@pytest.mark.parametrize(("spoken", "left"), [(0, "ask for nails"), (1, "ask for nails"), (2, ""), (3, "")])
+def test_a_suggestion_goes_with_the_actors_next_words_once_they_are_observed(store, spoken, left):
+    """The second chunk tells nothing of a suggestion; the first one's was made from message 2."""
+    noted(store, "c1", 1, 2, task="mend the roof", suggested="ask for nails")
+    activate(store, "c1")
+    noted(store, "c2", 3, spoken=spoken)
+    activate(store, "c2", by="a2")
+
+    assert closing(store) == ("mend the roof", left)
+
+
+def test_a_suggestion_of_before_of_which_nobody_knows_the_time_goes_with_the_actors_next_words(store):
+    key = store.keys.of("harold").thread("t1")
+    store.client.hset(key, mapping={"current_task": "mend the roof", "suggested_response": "ask for nails"})
+    noted(store, "c1", 1)
+    noted(store, "c2", 2, spoken=2)
+    activate(store, "c1")
+
+    assert closing(store) == ("mend the roof", "ask for nails")
+    activate(store, "c2", by="a2")
+    assert closing(store) == ("mend the roof", "")
+
+
+@pytest.mark.parametrize("behind", ["unsealed", "at the same time", "sealed", "ready", "sealed since"])
+def test_a_suggestion_of_a_chunk_that_is_not_the_newest_of_its_thread_is_not_set(store, behind):
+    noted(store, "c1", 1, 2, task="mend the roof", suggested="ask for nails")
+    if behind in {"unsealed", "at the same time"}:
+        key, score = store.keys.of("harold").messages("t1"), AT + 2000 + (behind == "unsealed")
+        store.client.zadd(key, {member(9): score})
+    if behind == "sealed":
+        seal(store, "c2", 3)
+    if behind == "ready":
+        noted(store, "c2", 3)
+    steps = activating(store, "c1")
+    if behind == "sealed since":
+        seal(store, "c2", 3)
+
+    assert store.run(steps) is Outcome.ACTIVATED
+    assert closing(store) == ("mend the roof", "")
+
+
+def test_of_all_that_is_unsealed_the_newest_keeps_a_suggestion_away(store):
+    noted(store, "c1", 5, 6, task="mend the roof", suggested="ask for nails")
+    push(store, 1, 2, 9)
+    activate(store, "c1")
+
+    assert closing(store) == ("mend the roof", "")
+
+
+def test_a_suggestion_is_not_set_of_a_chunk_that_comes_together_with_a_later_one(store):
+    noted(store, "c1", 1, task="mend the roof", suggested="ask for nails")
+    noted(store, "c2", 2)
+    activate(store, "c1", "c2")
+
+    assert closing(store) == ("mend the roof", "")
+
+
+def test_what_is_raw_of_another_thread_or_older_keeps_no_suggestion_away(store):
+    noted(store, "c1", 5, 6, task="mend the roof", suggested="ask for nails")
+    push(store, 1)
+    push(store, 31, thread="t2")
+    seal(store, "c2", 32, thread="t2")
+    activate(store, "c1")
+
+    assert closing(store) == ("mend the roof", "ask for nails")
+
+
+def test_of_a_thread_of_which_nothing_was_noted_nothing_is_written(store):
+    noted(store, "c1", 1, spoken=1)
+    activate(store, "c1")
+
+    assert not store.client.exists(store.keys.of("harold").thread("t1"))
 
 
 def test_fields_of_a_thread_that_are_not_ours_are_kept(store):

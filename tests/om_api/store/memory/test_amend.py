@@ -18,7 +18,7 @@ from scene import (
 )
 
 from om_api.domain.errors import StoreError
-from om_api.domain.identity import Known, Said, record_of
+from om_api.domain.identity import KnownId, Said, record_of
 from om_api.domain.values import Outcome, Scope
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.store.memory import note, scope_state
@@ -186,4 +186,4 @@ def test_a_message_behind_more_than_a_page_of_others_is_found(store):
     push(store, *range(1, 1_201))
 
     assert store.run(amending(store, form(LONGER))) is Said.GROWN
-    assert Known.of(record_of(form(LONGER))) == store.run(recognise(store.keys, "harold", "t1", ["m1"]))["m1"]
+    assert KnownId.of(record_of(form(LONGER))) == store.run(recognise(store.keys, "harold", "t1", ["m1"]))["m1"]

@@ -57,6 +57,13 @@ def test_a_thread_says_its_task_as_far_as_it_is_text():
     assert decoding.as_thread("t2", {}, {}) == ThreadState(id="t2")
 
 
+def test_a_time_that_is_none_is_not_known():
+    value = {b"current_task_at": b"soon", b"suggested_response_at": b"1763600000000", b"current_task_from": b"m-1"}
+    state = decoding.as_thread("t1", value, {})
+
+    assert (state.current_task_at, state.suggested_response_at, state.current_task_from) == (0, 1763600000000, "m-1")
+
+
 @pytest.mark.parametrize("form", [[(SAID, 2.5)], [SAID, b"2.5"]], ids=["pairs", "in a row"])
 def test_observations_come_with_their_place_and_their_bytes(form):
     assert decoding.as_stored(form) == [(2.5, Observation(id="o", thread_id="t1", text="*"), SAID)]

@@ -6,7 +6,7 @@ import time
 import pytest
 from scene import HAROLD, cleared, member, message, nothing_changes, observed, push, ready, seal
 
-from om_api.domain.identity import Known, record_of
+from om_api.domain.identity import KnownId, record_of
 from om_api.store.audit.verify import verify
 from om_api.store.memory import due
 from om_api.store.memory.known import (
@@ -230,7 +230,7 @@ def test_records_stand_one_behind_the_other():
 
 def test_the_last_further_message_is_found_however_many_there_are(store):
     numbers = list(range(1, random.Random(1).randrange(12, 20)))
-    ids = [Known.of(record_of(message(1), name=f"m1+{n}")).record for n in numbers]
+    ids = [KnownId.of(record_of(message(1), name=f"m1+{n}")).record for n in numbers]
     store.client.hset(store.keys.of("harold").known("t1"), mapping=laid_out(b"".join(ids), {}))
     n, last = store.run(last_further(store.keys, message(1)))
 

@@ -19,7 +19,7 @@ from scene import (
 )
 
 from om_api.domain.errors import StoreError
-from om_api.domain.identity import Known, record_of
+from om_api.domain.identity import KnownId, record_of
 from om_api.domain.messages import Message
 from om_api.domain.values import Scope
 from om_api.domain.wire import EncodedMessage, encode_message
@@ -253,7 +253,7 @@ def test_what_an_id_says_otherwise_is_told_with_what_is_known_of_it(store):
 
     assert (pushed.added, pushed.duplicates) == (0, ("m1",))
     ((each, known),) = pushed.other
-    assert (each.message.content, known) == ("something else", Known.of(record_of(message(1))))
+    assert (each.message.content, known) == ("something else", KnownId.of(record_of(message(1))))
 
 
 def test_the_first_message_of_a_resource_says_that_all_its_ids_are_known(store):

@@ -68,6 +68,59 @@ def test_a_finished_request_is_no_current_task(request_, reply):
     assert "<current-task>" not in observe(said(request_), said(reply, "assistant", 1))
 
 
+NONE = "<current-task>\nnone\n</current-task>\n<suggested-response>\nnone\n</suggested-response>"
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [
+        [("assistant", "Bug 7 is fixed; nothing is pending.")],
+        [("assistant", "Done, merged as 4.2.")],
+        [("user", "I fixed bug 7 myself.")],
+        [("user", "What is the port?"), ("assistant", "It is 6379."), ("assistant", "Bug 7 is fixed and deployed.")],
+        [("user", "Rename the lib to core"), ("assistant", "Renamed it, everything is done.")],
+    ],
+)
+def test_the_task_before_is_cleared_by_what_says_that_it_is_done(talk):
+    messages = [said(text, role, minute) for minute, (role, text) in enumerate(talk)]
+
+    assert observe(*messages, task="Primary: Fix bug 7").endswith(NONE)
+    assert "<current-task>" not in observe(*messages)
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [
+        [("assistant", "I am looking into bug 7.")],
+        [("assistant", "Bug 7 is not fixed yet.")],
+        [("assistant", "Is bug 7 fixed, and nothing else pending?")],
+        [("user", "What is the port of the broker?"), ("assistant", "It is port 6379.")],
+        [("user", "Fix the login bug"), ("assistant", "Done, the login bug is fixed.")],
+        [("user", "I sent a parcel to Oslo.")],
+    ],
+)
+def test_the_task_before_stands_where_nothing_says_that_it_is_done(talk):
+    messages = [said(text, role, minute) for minute, (role, text) in enumerate(talk)]
+
+    assert "<current-task>" not in observe(*messages, task="Primary: Fix bug 7")
+
+
+def test_the_task_before_gives_way_to_a_new_request():
+    text = observe(
+        said("Bug 7 is fixed.", "assistant"), said("Deploy it to staging", minute=1), task="Primary: Fix bug 7"
+    )
+
+    assert "<current-task>\nPrimary: Deploy it to staging\n</current-task>" in text
+
+
+def test_of_several_threads_each_has_its_own_task_before():
+    talk = {name: (said("Bug 7 is fixed.", "assistant"),) for name in ("a", "b")}
+    text = observe(threads=talk, tasks={"a": "Primary: Fix bug 7"})
+
+    assert text.count(NONE) == 1
+    assert text.index(NONE) < text.index('<thread id="b">')
+
+
 def test_a_failed_tool_is_what_to_speak_of_next():
     text = observe(said("Deploy version 4 to staging"), returned("deploy", "disk full", is_error=True, minute=1))
 

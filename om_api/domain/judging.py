@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from om_api.domain.identity import Known, Said, compare, continued, further, record_of
+from om_api.domain.identity import KnownId, Said, compare, continued, further, record_of
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
 from om_api.domain.wire import encode_message
@@ -35,11 +35,11 @@ class Judgement:
     """
 
     def __init__(
-        self, known: Mapping[str, Known], count: Callable[[str], int], entry: Callable[[RawMember], bytes]
+        self, known: Mapping[str, KnownId], count: Callable[[str], int], entry: Callable[[RawMember], bytes]
     ) -> None:
         self.verdicts: dict[bytes, Verdict] = {}
         self.records: list[tuple[bytes, bytes]] = []
-        self.rest: dict[str, tuple[RawMember, Known]] = {}
+        self.rest: dict[str, tuple[RawMember, KnownId]] = {}
         self._known, self._count, self._entry = known, count, entry
         self._kept: dict[str, RawMember] = {}
 
@@ -55,10 +55,10 @@ class Judgement:
             else:
                 self._raw(name, known, own)
 
-    def _raw(self, name: str, known: Known | None, own: list[RawMember]) -> None:
+    def _raw(self, name: str, known: KnownId | None, own: list[RawMember]) -> None:
         same = (each for each in own if known and compare(known, each.message) is Said.SAME)
         kept = next(same, own[0])
-        form = Known.of(record_of(kept.message))
+        form = KnownId.of(record_of(kept.message))
         at: int | float | str = "" if kept.score == kept.at else kept.at
         for each in own:
             said = Said.SAME if each is kept else compare(form, each.message)
@@ -73,11 +73,11 @@ class Judgement:
             self.records.append((known.record if known else b"", form.record))
 
     def _other(self, each: RawMember, said: Said, kept: Message) -> None:
-        begins = compare(Known.of(record_of(each.message)), kept) is Said.GROWN
+        begins = compare(KnownId.of(record_of(each.message)), kept) is Said.GROWN
         dropped = said is Said.SAME or begins
         self.verdicts[each.member] = Verdict("drop") if dropped else Verdict("reject", self._entry(each))
 
-    def _sealed(self, name: str, known: Known, own: list[RawMember]) -> None:
+    def _sealed(self, name: str, known: KnownId, own: list[RawMember]) -> None:
         form, whole = known, None
         for each in own:
             said = compare(form, each.message)
@@ -90,7 +90,7 @@ class Judgement:
         if whole:
             self.rest[name] = whole, known
 
-    def go_on(self, name: str, n: int, last: Known | None, last_id: str) -> None:
+    def go_on(self, name: str, n: int, last: KnownId | None, last_id: str) -> None:
         """Keep what came of a sealed message beyond what was sealed: with the rest that is raw, or as the next rest of it."""
         whole, known = self.rest[name]
         old = self._kept.get(last_id) if last and not last.day else None

@@ -4,9 +4,9 @@ from itertools import permutations
 
 import pytest
 
-from om_api.domain.identity import Known, record_of
+from om_api.domain.identity import KnownId, record_of
+from om_api.domain.judging import Judgement, RawMember, Verdict
 from om_api.domain.messages import Message
-from om_api.store.memory.judging import Judgement, RawMember, Verdict
 
 AT = 1_763_600_000_000
 
@@ -23,7 +23,7 @@ def judged(members, known=None):
 
 
 def known(text, day=0):
-    return Known.of(record_of(raw(text).message, day))
+    return KnownId.of(record_of(raw(text).message, day))
 
 
 def verbs(judgement):
@@ -72,7 +72,7 @@ def test_more_of_what_is_sealed_is_the_rest_of_the_longest():
         True,
         True,
     )
-    assert [Known.of(becomes).day for _, becomes in judgement.records] == [9, 0]
+    assert [KnownId.of(becomes).day for _, becomes in judgement.records] == [9, 0]
     assert judgement.records[0][0] == known("a", day=9).record
 
 

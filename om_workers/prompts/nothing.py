@@ -1,0 +1,64 @@
+"""Whether a section of a reply says that there is nothing, in the ways models say it."""
+
+import re
+
+from om_api.language.words import word_set
+
+_LONGEST = 120  # characters of a clause; what is longer says something
+_ENDS = re.compile(r"[\n;(]|[.,]\s|\s[-–—]\s")
+_LABEL = re.compile(
+    r"(?:primary|secondary|current[ -]task|task|suggested[ -]response|next[ -]step)\s*[:：]", re.IGNORECASE
+)
+_EDGES = re.compile(r"\A[\W_]+|[\W_]+\Z")
+_ELSEWHERE = word_set(
+    """keine keiner keines nichts aucun aucune rien ninguno ninguna nada nenhum nenhuma nessuno nessuna niente geen niets
+    brak нет ничего なし 特になし 无 無 没有 沒有 없음"""
+)
+_WHICH = (
+    "current|currently|active|open|pending|outstanding|remaining|further|specific|immediate|suggested|particular|other|more"
+    "|new|next|unresolved|additional|explicit|ongoing|unfinished"
+)
+_KIND = (
+    "tasks?|work|actions?|items?|requests?|questions?|responses?|reply|replies|suggestions?|steps?|follow-?ups?|to-?dos?|goals?"
+    "|issues?|business"
+)
+_HOW = (
+    "is|are|was|were|left|to do|to be done|currently|now|right now|at the moment|at this (?:moment|time|point|stage)|at present"
+    "|for now|so far|yet|pending|open|outstanding|remaining|remains?|further|else|more|needed|required|necessary|planned|active"
+    "|ongoing|in progress|specified|given|identified|assigned|available|suggested"
+)
+_THERE = "(?:there (?:is|are) (?:currently |now )?)?"
+_NO_THING = rf"{_THERE}(?:none|nothing|nil|null|n\.?/?a|not applicable|empty)(?: (?:{_HOW}))*"
+_NO_KIND = rf"{_THERE}no(?: (?:{_WHICH}))* (?:{_KIND})(?: (?:{_HOW}))*"
+_ALL_DONE = (
+    r"(?:(?:all|everything|the) )?(?:(?:current|open|pending|requested) )?(?:(?:tasks?|work|requests?|items?) )?"
+    r"(?:(?:is|are|was|were|has been|have been|now|all) )*(?:done|completed?|finished|resolved|settled)"
+)
+_NOTHING = re.compile(f"{_NO_THING}|{_NO_KIND}|{_ALL_DONE}", re.IGNORECASE)
+_WAITING = re.compile(
+    r"(?:wait|waiting) (?:for|on) (?:the )?user(?:['’]s)?(?: (?:next|new|further))?"
+    r"(?: (?:message|request|input|question|instructions?|task|reply|turn))?",
+    re.IGNORECASE,
+)
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a section is empty, or each of its clauses says "none": "n/a", "-", "no open tasks", "Primary: nothing pending".
+
+    Beside such a clause, one that waits for the user says no more. "None of the tests pass" says something.
+    """
+    clauses = [said for clause in _ENDS.split(text) if (said := _bare(clause))]
+    telling = [clause for clause in clauses if not _WAITING.fullmatch(clause)]
+    return all(map(_is_nothing, telling)) and bool(telling or not clauses)
+
+
+def _bare(clause: str) -> str:
+    """A clause without its mark, its label and what stands around its words; "" when that is all it is."""
+    clause = _EDGES.sub("", clause)
+    if label := _LABEL.match(clause):
+        clause = _EDGES.sub("", clause[label.end() :])
+    return "" if _LABEL.fullmatch(f"{clause}:") else " ".join(clause.split())
+
+
+def _is_nothing(clause: str) -> bool:
+    return len(clause) <= _LONGEST and (_NOTHING.fullmatch(clause) is not None or clause.lower() in _ELSEWHERE)

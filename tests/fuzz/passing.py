@@ -1,0 +1,122 @@
+"""Time that passes: the store is moved back instead, so that all that expires is nearer to its end."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from fuzz.checker import Held
+from fuzz.game import RESOURCES, Game
+from fuzz.pieces import pieces
+from fuzz.saying import said
+from fuzz.workers import all_neglected
+from fuzz.writing import push
+
+_MINUTE, _DAY = 60_000, 86_400_000
+_RECORD = 16  # bytes of a known id, of which the eighth and ninth say the day it was sealed on
+
+
+def minutes_pass(game: Game) -> None:
+    """Twenty of them: what lives for minutes is gone, nobody's message is."""
+    _shorten(game, 20 * _MINUTE)
+
+
+def day_passes(game: Game) -> None:
+    """As long as sources and histories are kept: what was activated, and what was reflected, is gone with its lives' end."""
+    game.check()
+    before = game.held
+    for resource in RESOURCES:
+        game.watch.forget(resource)
+    _date_back(game)
+    _shorten(game, _DAY)
+    for resource in RESOURCES:
+        _expire(game, resource, before[resource], game.look(resource))
+
+
+def _expire(game: Game, resource: str, before: Held, after: Held) -> None:
+    gone = before.of("source").keys() - after.of("source").keys()
+    over = [json.loads(member)["id"] for name in gone for member, _ in before.of("source")[name]]
+    histories = [ms for name, ms in before.of("reflected").items() if name not in after.of("reflected")]
+    named = [name for ms in histories for member, _ in ms for name in json.loads(member)["message_ids"]]
+    game.expected.expire(resource, over, named)
+
+
+def _shorten(game: Game, ms: int) -> None:
+    """Whatever has a time to live has less of it."""
+    keys = list(game.client.scan_iter(f"{game.prefix}*", count=10_000))
+    lives = [(key, game.client.pttl(key)) for key in keys]
+    for key, left in lives:
+        if left >= 0 and left <= ms:
+            game.client.unlink(key)
+        elif left >= 0:
+            game.client.pexpire(key, left - ms)
+
+
+def _date_back(game: Game) -> None:
+    """Whatever was written down by the server's clock was written a day before."""
+    for key in game.client.scan_iter(f"{game.prefix}:{{*", count=10_000):
+        kind = key.decode().rpartition("}:")[2].partition(":")[0]
+        if kind == "known":
+            _date_ids_back(game, key)
+        elif kind == "sources":
+            game.client.zadd(key, {name: at - _DAY for name, at in game.client.zrange(key, 0, -1, withscores=True)})
+        elif kind in {"chunk", "record"}:
+            field = {"chunk": "sealed_at", "record": "tidy_at"}[kind]
+            if game.client.hexists(key, field):
+                game.client.hincrby(key, field, -_DAY)
+
+
+def _date_ids_back(game: Game, key: bytes) -> None:
+    held = game.client.hgetall(key)
+    for name in [name for name in held if name.startswith(b"d")]:
+        game.client.hdel(key, name)
+    for name, value in held.items():
+        if name.startswith(b"d"):
+            game.client.hset(key, b"d%d" % (int(name[1:]) - 1), int(value) - _DAY)
+        elif name.isdigit():
+            records = [value[at : at + _RECORD] for at in range(0, len(value), _RECORD)]
+            game.client.hset(key, name, b"".join(map(_day_before, records)))
+
+
+def _day_before(record: bytes) -> bytes:
+    day = int.from_bytes(record[7:9])
+    return record[:7] + (day - (0 < day < 0xFFFF)).to_bytes(2) + record[9:]
+
+
+def returns(game: Game) -> None:
+    """An id whose message is over comes again, mostly after a sweep tidied up: with the same text, or another."""
+    if not _over(game):
+        day_passes(game)
+    if not (chosen := _over(game)):
+        return
+    game.resource, name = game.dice.choice(chosen)
+    game.thread = game.expected.threads[game.resource, name]
+    if game.dice.random() < 0.7:
+        _tidy(game)
+    form = game.expected.contents.latest(game.resource, name)
+    push(game, [(name, form if form and game.dice.random() < 0.7 else said(f"another text for {name}"))])
+
+
+def _over(game: Game) -> list[tuple[str, str]]:
+    found = [(resource, name) for resource in RESOURCES for name in game.expected.contents.returning(resource)]
+    return [(resource, name) for resource, name in found if name.startswith(("m-", "p-"))]
+
+
+def _tidy(game: Game) -> None:
+    """A sweep forgets what is over: all of a thread of which no message is kept any more."""
+    all_neglected(game)
+    game.start("sweep", game.world.sweep).finish()
+    game.bury()
+    game.check()
+    held = game.held[game.resource]
+    kept = {piece.thread for some in pieces(held).values() for piece in some if not piece.raw}
+    if game.thread not in kept and not game.expected.removing(game.resource):
+        for name in game.expected.contents.returning(game.resource):
+            if game.expected.threads[game.resource, name] == game.thread:
+                game.expected.contents.must_return(game.resource, name)
+
+
+WEIGHTS: dict[Callable[[Game], Any], float] = {
+    minutes_pass: 2,
+    day_passes: 2,
+    returns: 4,
+}

@@ -1,0 +1,138 @@
+"""A client that syncs its whole history, and holds what it is answered, and what is kept then, to what had to become of it."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from fuzz.checker import BrokenError, waiting
+from fuzz.expected import Push
+from fuzz.game import Game
+from fuzz.pieces import pieces
+from fuzz.saying import Form, goes_on
+from fuzz.turns import Turn
+from fuzz.writing import tried, undisturbed
+from om_api import Message
+from om_api.client.syncing import Synced
+
+OK = "ok"  # what is said more than once
+_ANYWHERE = -1
+Forms = Mapping[str, Form]  # what is kept of a thread, by id
+
+
+class Due(NamedTuple):
+    """What must become of a history: the words of its turns, what was kept before, and from where on it differs."""
+
+    words: list[str]
+    before: Forms
+    diverged_at: int | None
+
+
+class Edit(NamedTuple):
+    """Turn n of a history says something else than what it `was`."""
+
+    n: int
+    was: Turn
+
+
+def sync(game: Game, history: Sequence[Turn], edit: Edit | None = None, cut: Sequence[Turn] = ()) -> None:
+    """A client syncs its history, after it was answered the last time; one turn is edited, or some were cut off its end."""
+    resource, thread, turns, om = game.resource, game.thread, list(history), game.world.om
+    push = Push(resource, thread, tuple(turn.name for turn in turns if turn.name), tuple(turns))
+    names = [turn.name for turn in turns]
+    messages = [Message(role=t.form.role, content=t.form.content, id=t.id) for t in turns]
+    fresh = {turn for turn in turns if not turn.sent}
+    game.expected.begin_push(push, [(turn.id, turn.form) for turn in turns if turn.id])
+    game.expected.turns.send([turn for turn in turns if not turn.id])
+
+    def work() -> None:
+        try:
+            due = _due(game, push, [turn in fresh for turn in turns], edit, cut)
+            synced = tried(lambda: om.sync(messages, resource, thread))
+            _must(len(turns), len({*synced.ids}), f"{names}: ids of {synced}")
+            if undisturbed() and due:
+                _check(game, push, due, synced, edit)
+            _acknowledge(game, push, synced)
+        finally:
+            game.expected.end_push(push)
+
+    game.syncing[resource, thread] = game.begin(f"sync {len(turns)} turns", work)
+
+
+def _kept(game: Game, resource: str, thread: str, names: Sequence[str]) -> Forms | None:
+    """What is kept of a thread; None where nobody can say."""
+    held = game.look(resource)
+    found = [name for name, some in pieces(held).items() for piece in some if piece.thread == thread]
+    kept = {name: game.expected.contents.kept(resource, name, held) for name in {*found, *names}}
+    if game.expected.removing(resource) or thread in waiting(held) or None in kept.values():
+        return None
+    return {name: each.form for name, each in kept.items() if each and each.form}
+
+
+def _due(game: Game, push: Push, fresh: Sequence[bool], edit: Edit | None, cut: Sequence[Turn]) -> Due | None:
+    """What must become of a history whose turns are all kept, but for its end; None where nobody can say."""
+    before = _kept(game, push.resource, push.thread, push.ids)
+    if before is None:
+        return None
+    words = [_word(turn, before, new=new) for turn, new in zip(push.turns, fresh, strict=True)]
+    others = before.keys() - {turn.name for turn in push.turns}
+    said_twice = any(before[name].text.startswith(OK) for name in others if name.startswith("s-"))
+    if edit:
+        words[edit.n] = _edited(edit, push.turns[edit.n], before) if others <= {edit.was.name} else ""
+    at_end = "".join(word[:1] for word in words).lstrip("kc").removeprefix("g").strip("a") == ""
+    if "" in words or not at_end or (said_twice and "added" in words):
+        return None
+    return Due(words, before, edit.n if edit else _diverged(words, others, cut))
+
+
+def _word(turn: Turn, before: Forms, *, new: bool) -> str:
+    kept = before.get(turn.name) if turn.name else None
+    if kept is None:
+        return "added" if new else ""
+    return "known" if kept == turn.form else "grown" if goes_on(kept, turn.form) else "changed" if turn.id else ""
+
+
+def _edited(edit: Edit, turn: Turn, before: Forms) -> str:
+    was = before.get(edit.was.name)
+    sure = was == edit.was.form and not goes_on(was, turn.form) and (turn.id or was.role == turn.form.role)
+    return "changed" if sure else ""
+
+
+def _diverged(words: Sequence[str], others: set[str], cut: Sequence[Turn]) -> int | None:
+    if "changed" in words:
+        return words.index("changed")
+    if others and others == {turn.name for turn in cut} and "added" in words:
+        return words.index("added")
+    return _ANYWHERE if others else None
+
+
+def _check(game: Game, push: Push, due: Due, synced: Synced, edit: Edit | None) -> None:
+    words, told = due.words, f"{push.resource} {push.thread} {[(t.name, t.form) for t in push.turns]} {due}: {synced}"
+    named = [edit.was.name if edit and n == edit.n else turn.name for n, turn in enumerate(push.turns)]
+    for n, (word, name) in enumerate(zip(words, named, strict=True)):
+        if word != "added":
+            _must(name, synced.ids[n], told)
+    changed = [name for name, word in zip(named, words, strict=True) if word == "changed"]
+    grown = [name for name, word in zip(named, words, strict=True) if word == "grown"]
+    counts = (words.count("added"), words.count("known"), grown, changed)
+    _must(counts, (synced.added, synced.known, [*synced.grown], [each.id for each in synced.changed]), told)
+    if due.diverged_at != _ANYWHERE:
+        _must(due.diverged_at, synced.diverged_at, told)
+    said = zip(synced.ids, push.turns, words, strict=True)
+    after = {**due.before, **{name: turn.form for name, turn, word in said if word in {"added", "grown"}}}
+    for turn, name in zip(push.turns, synced.ids, strict=True):
+        game.expected.threads.setdefault((push.resource, name), turn.thread)
+    _must(after, _kept(game, push.resource, push.thread, synced.ids), told)
+
+
+def _acknowledge(game: Game, push: Push, synced: Synced) -> None:
+    changed = {each.id for each in synced.changed}
+    if not push.overlapped:
+        said = {name: turn.form for name, turn in zip(synced.ids, push.turns, strict=True) if name not in changed}
+        game.expected.acknowledge(push, said, ())
+    for turn, name in zip(push.turns, synced.ids, strict=True):
+        if name not in changed:
+            turn.name = name
+
+
+def _must(expected: object, actual: object, told: str) -> None:
+    if expected != actual:
+        raise BrokenError(f"must be {expected}, it is {actual}: {told}")
