@@ -81,6 +81,11 @@ class Activity:
         while not self.finished and self.at not in load_all():
             self.go()
 
+    def come_to(self, script: str) -> None:
+        """Let it go on until its next command is a certain script, or comes to its end."""
+        while not self.finished and self.at != script:
+            self.go()
+
     def go_until(self, script: str) -> None:
         """Let it go on until it has had a script's answer, or comes to its end."""
         while not self.finished and not any(entry.startswith(f"{script} ->") for entry in self.log):

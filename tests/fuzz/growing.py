@@ -54,8 +54,7 @@ def push_grown_overtaken(game: Game) -> None:
     if found := _found(game):
         name, form = found
         slow = push(game, [(name, grown(game, form))], begin=game.start)
-        slow.go_until("push")
-        slow.commit()
+        slow.come_to("amend")
         fast = sealing(game) if game.dice.random() < 0.5 else push(game, [(name, grown(game, form))], begin=game.start)
         fast.finish()
         slow.finish()

@@ -141,7 +141,7 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     work: 14,
     double: 2.5,
     lose: 3,
-    adopt: 6,
+    adopt: 7,
     sweep: 3,
     seal: 5,
     observe: 6,
