@@ -8,7 +8,7 @@ from om_api.client.owning import Owner
 from om_api.client.reading import MemoryReader, Scopes
 from om_api.client.receipts import Receipt
 from om_api.client.reporting import Reporter
-from om_api.client.syncing import Synced, Syncing
+from om_api.client.syncing import Synced, Syncing, checked
 from om_api.client.unsent import Unsent
 from om_api.client.watching import Watcher
 from om_api.client.writing import Writer
@@ -61,7 +61,7 @@ class Core:
 
     def sync(self, messages: Iterable[Message], resource: str, thread: str) -> Steps[Synced]:
         """Add what is new of a thread's history, after what waits. While the store is away nothing waits: it comes again."""
-        given = list(messages)
+        given = checked(messages, resource, thread)
         try:
             if self.unsent:
                 yield from self._send([])

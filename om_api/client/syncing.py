@@ -69,11 +69,8 @@ class Syncing:
         self._keys, self._scopes, self._writer = keys, scopes, writer
         self._last: LRU[tuple[str, str], _History] = LRU(REMEMBERED, MOST_BYTES)
 
-    def sync(self, messages: Iterable[Message], resource: str, thread: str) -> Steps[Synced]:
-        """Add what is new of a thread's whole history, oldest first: in one round trip where it goes on as it ended last."""
-        check_id(resource, "resource_id")
-        check_id(thread, "thread_id")
-        given = _given(messages, resource, thread)
+    def sync(self, given: Sequence[Message], resource: str, thread: str) -> Steps[Synced]:
+        """Add what is new of a thread's whole history, oldest first and `checked`: in one round trip where it just goes on."""
         skipped = len([*takewhile(lambda message: message.role == "system", given)])
         talk = given[skipped:]
         if not talk:
@@ -145,7 +142,10 @@ class Syncing:
             yield from self._writer.amend(pushed, tally)
 
 
-def _given(messages: Iterable[Message], resource: str, thread: str) -> list[Message]:
+def checked(messages: Iterable[Message], resource: str, thread: str) -> list[Message]:
+    """The messages of a thread's history; raises InvalidInputError, which says by position which one cannot be."""
+    check_id(resource, "resource_id")
+    check_id(thread, "thread_id")
     given: list[Message] = []
     try:
         for message in messages:

@@ -170,9 +170,14 @@ def test_whatever_was_said_the_newest_is_shown_within_the_room_and_no_result_wit
     assert sum(tokens[start:]) <= room or start == len(messages) - 1
     called: dict[str, int] = {}
     for place, message in enumerate(messages):
-        parted = [name for name in message.call_ids("tool-result") if name in called and called[name] < start <= place]
+        answers = named(message, "tool-result") - named(message, "tool-call")
+        parted = [name for name in answers if name in called and called[name] < start <= place]
         assert not parted or start == len(messages) - 1
-        called |= dict.fromkeys(message.call_ids("tool-call"), place)
+        called |= dict.fromkeys(named(message, "tool-call"), place)
+
+
+def named(message, kind):
+    return {part["tool_call_id"] for part in message.parts if part["type"] == kind}
 
 
 def test_a_context_says_how_many_messages_had_no_room_and_where_they_are():

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from om_api.domain.identity import KnownId, record_of
+from om_api.domain.identity import GOES_ON, KnownId, record_of
 from om_api.domain.judging import Judgement, RawMember, Verdict
 from om_api.domain.messages import Message
 
@@ -72,7 +72,7 @@ def test_more_of_what_is_sealed_is_the_rest_of_the_longest():
         True,
         True,
     )
-    assert [KnownId.of(becomes).day for _, becomes in judgement.records] == [9, 0]
+    assert [KnownId.of(becomes).day for _, becomes in judgement.records] == [GOES_ON, 0]
     assert judgement.records[0][0] == known("a", day=9).record
 
 

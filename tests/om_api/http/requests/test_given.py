@@ -77,7 +77,7 @@ def test_a_history_that_cannot_be_accepted_keeps_nothing(ask, world, wrong, wide
 @pytest.mark.parametrize(
     ("wrong", "what"),
     [
-        ({"content": [{"type": "song"}]}, "text, tool-call, tool-result, image, file"),
+        ({"content": [{"type": "text", "text": 7}]}, "a text part needs a text"),
         ({"content": "x" * MAX_MESSAGE}, f"{MAX_MESSAGE:,}: split it"),
     ],
 )
