@@ -53,8 +53,8 @@ end
 for _, field in pairs(over) do
   redis.call('HDEL', known, field)
 end
-if gone > 0 then
-  redis.call('HINCRBY', known, '#', string.format('%d', -gone))
+if gone > 0 and redis.call('HINCRBY', known, '#', string.format('%d', -gone)) == 0 then
+  redis.call('UNLINK', known)
 end
 if is[1] then
   redis.call('HSET', record, 'tidy_at', string.format('%d', first and after or math.min(after, tonumber(is[2] or '') or after)))
