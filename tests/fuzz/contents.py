@@ -68,10 +68,12 @@ class Contents:
         """These pieces may go: their owner forgets them, or their source is over."""
         self._excused[resource].update(ids)
 
-    def let_return(self, resource: str) -> None:
+    def let_return(self, resource: str, held: Held) -> None:
         """A day is over: of messages that are not kept the ids may be new again."""
-        for _, told in self._of(resource):
-            told.returns |= bool(told.seen) and {piece.id for piece in told.seen.values()} <= self._excused[resource]
+        kept = {name for name, some in pieces(held).items() if not all(uncounted(held, [piece]) for piece in some)}
+        for (_, name), told in self._of(resource):
+            if told.seen and name not in kept and {piece.id for piece in told.seen.values()} <= self._excused[resource]:
+                told.returns, told.missing = True, set(told.seen)
 
     def must_return(self, resource: str, name: str) -> None:
         """Of a message whose source is over the id must be new again."""

@@ -122,12 +122,12 @@ class Expected:
             threads = {self.threads.get((removal.resource, name), "") for name in removal.ids}
             self.turns.remove(removal.resource, threads, removal.since, removal.turns)
 
-    def expire(self, resource: str, sources: Iterable[str], histories: Iterable[str]) -> None:
+    def expire(self, resource: str, sources: Iterable[str], histories: Iterable[str], held: Held) -> None:
         """Time took the sources of these messages, and what generations replaced of those: nothing need name them any more."""
         over = set(sources)
         self._expired[resource] |= over
         self.contents.excuse(resource, over)
-        self.contents.let_return(resource)
+        self.contents.let_return(resource, held)
         self._surely[resource] -= set(histories)
         for push in self._pushes:
             push.doubtful |= set(push.ids)

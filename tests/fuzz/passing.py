@@ -37,7 +37,7 @@ def _expire(game: Game, resource: str, before: Held, after: Held) -> None:
     over = [json.loads(member)["id"] for name in gone for member, _ in before.of("source")[name]]
     histories = [ms for name, ms in before.of("reflected").items() if name not in after.of("reflected")]
     named = [name for ms in histories for member, _ in ms for name in json.loads(member)["message_ids"]]
-    game.expected.expire(resource, over, named)
+    game.expected.expire(resource, over, named, after)
 
 
 def _shorten(game: Game, ms: int) -> None:
@@ -103,6 +103,7 @@ def _over(game: Game) -> list[tuple[str, str]]:
 
 def _tidy(game: Game) -> None:
     """A sweep forgets what is over: all of a thread of which no message is kept any more."""
+    game.client.zadd(f"{game.prefix}:resources", {game.resource: 1})
     all_neglected(game)
     game.start("sweep", game.world.sweep).finish()
     game.bury()

@@ -75,11 +75,12 @@ def _due(game: Game, push: Push, fresh: Sequence[bool], edit: Edit | None, cut: 
         return None
     words = [_word(turn, before, new=new) for turn, new in zip(push.turns, fresh, strict=True)]
     others = before.keys() - {turn.name for turn in push.turns}
-    said_twice = any(before[name].text.startswith(OK) for name in others if name.startswith("s-"))
+    texts = ([before[name].text for name in others], [turn.form.text for turn in push.turns])
+    said_twice = all(any(text.startswith(OK) for text in some) for some in texts)  # nobody can say which of them it is
     if edit:
         words[edit.n] = _edited(edit, push.turns[edit.n], before) if others <= {edit.was.name} else ""
     at_end = "".join(word[:1] for word in words).lstrip("kc").removeprefix("g").strip("a") == ""
-    if "" in words or not at_end or (said_twice and "added" in words):
+    if "" in words or not at_end or said_twice:
         return None
     return Due(words, before, _diverged(words, others, cut))
 
