@@ -14,9 +14,8 @@ import msgspec
 from om_api.domain.messages import Message
 from om_api.domain.values import is_id
 
-CONTINUES = (
-    "continues"  # in the metadata of a further message: of which one it is the rest, behind how many bytes of how many
-)
+# in the metadata of a further message: of which one it is the rest, behind how many bytes of how many
+CONTINUES = "continues"
 _RAW = b"\0\0"
 GOES_ON = 2**16 - 1  # the day of a sealed message of which a rest is raw: it is never over
 _LONGEST = 2**24 - 1
@@ -141,29 +140,31 @@ def further(message: Message, n: int, after: int) -> Message:
 
 def continued(message: Message, name: str) -> int | None:
     """Behind how many bytes of the message `name` a further message of it goes on; None for any other."""
-    link = (message.metadata or {}).get(CONTINUES)
-    after = link.get("after") if isinstance(link, dict) and link.get("id") == name else None
+    link = _link(message)
+    after = link.get("after") if link.get("id") == name else None
     return after if isinstance(after, int) else None
 
 
 def continues(message: Message) -> str | None:
     """The id of the message that a further one is the rest of; None for any other."""
-    link = (message.metadata or {}).get(CONTINUES)
-    name = link.get("id") if isinstance(link, dict) else None
+    name = _link(message).get("id")
     return name if isinstance(name, str) else None
 
 
 def whole_of(message: Message, day: int) -> bytes:
     """What is to be known of the message that a further one is the rest of, which was sealed on a day (0: it is raw)."""
-    link = (message.metadata or {}).get(CONTINUES)
-    name, length, check = (
-        (link.get(key) for key in ("id", "length", "check")) if isinstance(link, dict) else (None,) * 3
-    )
+    link = _link(message)
+    name, length, check = (link.get(key) for key in ("id", "length", "check"))
     if not (isinstance(name, str) and type(length) is int and type(check) is int):
         return b""
     if not (0 <= length <= _LONGEST and 0 <= check < 2**32):
         return b""
     return mark(name) + (day or GOES_ON).to_bytes(2) + length.to_bytes(3) + check.to_bytes(4)
+
+
+def _link(message: Message) -> dict[str, Any]:
+    link = (message.metadata or {}).get(CONTINUES)
+    return link if isinstance(link, dict) else {}
 
 
 def said_by(message: Message) -> bytes:

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from om_api.domain.identity import Known, Said
+from om_api.domain import judging
+from om_api.domain.identity import KnownId, Said
 from om_api.store.driver import scripts
-from om_api.store.memory import amend, judging, scope_state
+from om_api.store.memory import amend, scope_state
 
 
 class Guard(NamedTuple):
@@ -55,7 +56,7 @@ def _all_the_same(patch: pytest.MonkeyPatch) -> None:
 
 
 def _beginnings_are_forgotten(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Known, "gone_on", Known.grown)
+    patch.setattr(KnownId, "gone_on", KnownId.grown)
 
 
 _CURSORS: dict[tuple[str, str, str], int] = {}

@@ -30,7 +30,8 @@ def part(written: Part) -> Part:
         kind = next((key for key in said if key not in _BESIDE and key != "type"), "unknown")
         return {**said, "type": str(kind)}
     beside = rest(said, name, "thought", "type", *(() if said.get("thought_signature") else ("thought_signature",)))
-    return _FIELDS[name](said[name], bool(said.get("thought")), beside)
+    made = _FIELDS[name](said[name], beside)
+    return {**made, "type": "reasoning"} if name == "text" and said.get("thought") else made
 
 
 def _snake(fields: Any) -> Part:
@@ -41,16 +42,12 @@ def _object(value: Any) -> Part:
     return _snake(rest(value)) if isinstance(value, dict) else {}
 
 
-def _text(said: Any, thought: bool, beside: Part) -> Part:  # noqa: FBT001 - as all of them
-    return {**text(said, beside), "type": "reasoning"} if thought else text(said, beside)
-
-
-def _call(said: Any, _: bool, beside: Part) -> Part:  # noqa: FBT001
+def _call(said: Any, beside: Part) -> Part:
     call = _object(said)
     return tool_call(call.get("name"), call.get("args") or {}, call.get("id"), beside)
 
 
-def _response(said: Any, _: bool, beside: Part) -> Part:  # noqa: FBT001
+def _response(said: Any, beside: Part) -> Part:
     answer = _object(said)
     given = answer.get("response")
     failed = isinstance(given, dict) and given.keys() == {"error"} and bool(given["error"])
@@ -59,23 +56,23 @@ def _response(said: Any, _: bool, beside: Part) -> Part:  # noqa: FBT001
     return {**made, **({"parts": answer["parts"]} if answer.get("parts") else {}), **beside}
 
 
-def _inline(said: Any, _: bool, beside: Part) -> Part:  # noqa: FBT001
+def _inline(said: Any, beside: Part) -> Part:
     blob = _object(said)
     mime = blob.get("mime_type")
     url = data_url(mime, blob.get("data"))
     return attachment(kind_of(mime), url=url, mime=mime, name=blob.get("display_name"), **beside)
 
 
-def _file(said: Any, _: bool, beside: Part) -> Part:  # noqa: FBT001
+def _file(said: Any, beside: Part) -> Part:
     file = _object(said)
     mime = file.get("mime_type")
     return attachment(kind_of(mime), url=file.get("file_uri"), mime=mime, name=file.get("display_name"), **beside)
 
 
-_FIELDS: dict[str, Callable[[Any, bool, Part], Part]] = {
+_FIELDS: dict[str, Callable[[Any, Part], Part]] = {
     "function_call": _call,
     "function_response": _response,
     "inline_data": _inline,
     "file_data": _file,
-    "text": _text,
+    "text": text,
 }
