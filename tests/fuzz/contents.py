@@ -75,9 +75,11 @@ class Contents:
             if told.seen and name not in kept and {piece.id for piece in told.seen.values()} <= self._excused[resource]:
                 told.returns, told.missing = True, set(told.seen)
 
-    def must_return(self, resource: str, name: str) -> None:
-        """Of a message whose source is over the id must be new again."""
-        self._told[resource, name].over = self._told[resource, name].returns
+    def must_return(self, resource: str, names: Iterable[str]) -> None:
+        """Of messages whose sources are over the ids must be new again, unless one of them was removed since that."""
+        seen = [self._told[resource, name] for name in names if self._told[resource, name].seen]
+        for told in seen:
+            told.over = told.returns and all(each.returns or not each.missing for each in seen)
 
     def begin_anew(self, resource: str, names: Iterable[str], *, unsure: Iterable[str]) -> None:
         """What their owner removed is not what may come; of the `unsure` nobody knows whether they went."""

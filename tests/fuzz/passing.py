@@ -111,9 +111,7 @@ def _tidy(game: Game) -> None:
     held = game.held[game.resource]
     kept = {piece.thread for some in pieces(held).values() for piece in some if not piece.raw}
     if game.thread not in kept and not game.expected.removing(game.resource):
-        for name in game.expected.contents.returning(game.resource):
-            if game.expected.threads[game.resource, name] == game.thread:
-                game.expected.contents.must_return(game.resource, name)
+        game.expected.contents.must_return(game.resource, game.expected.ever(game.resource, game.thread))
 
 
 WEIGHTS: dict[Callable[[Game], Any], float] = {
