@@ -93,18 +93,15 @@ class Syncing:
         if len(sent) > BATCH:
             return None
         ready, tally = self._ready(talk, history.ids, sent, skipped, resource, thread), ReceiptTally()
-        pushed = yield from self._writer.push(resource, ready, before=b"".join(history.records[:fresh]))
-        if pushed.apart:
-            return None
-        tally.take(pushed)
-        yield from self._writer.amend(pushed, tally)
-        return _synced(tally, len(talk) - len(sent))
+        before = b"".join(history.records[:fresh])
+        goes_on = yield from self._writer.push(resource, ready, tally, before=before)
+        return _synced(tally, len(talk) - len(sent)) if goes_on else None
 
     def _ready(
         self, talk: Sequence[Message], ids: Sequence[str], sent: Sequence[int], skipped: int, resource: str, thread: str
     ) -> list[EncodedMessage]:
-        named = (structs.replace(talk[n], id=ids[n], resource_id=resource, thread_id=thread) for n in sent)
-        return self._writer.prepare_all(named, [skipped + n for n in sent])
+        own = (structs.replace(talk[n], id=ids[n], resource_id=resource, thread_id=thread) for n in sent)
+        return self._writer.prepare_all(own, [skipped + n for n in sent])
 
     def _compared(
         self, talk: Sequence[Message], history: _History, skipped: int, resource: str, thread: str
@@ -134,12 +131,8 @@ class Syncing:
     def _sent(self, ready: Sequence[EncodedMessage], tally: ReceiptTally, last: str) -> Steps[None]:
         for start in range(0, len(ready), BATCH):
             some = ready[start : start + BATCH]
-            ends = some[-1].message.id == last
-            pushed = yield from self._writer.push(
-                some[0].message.resource_id, some, before=WHATEVER if ends else NO_HISTORY
-            )
-            tally.take(pushed)
-            yield from self._writer.amend(pushed, tally)
+            before = WHATEVER if some[-1].message.id == last else NO_HISTORY
+            yield from self._writer.push(some[0].message.resource_id, some, tally, before=before)
 
 
 def checked(messages: Iterable[Message], resource: str, thread: str) -> list[Message]:
