@@ -116,8 +116,8 @@ class AsyncObservationalMemory:
         A message is given as in `add_messages`. One without an id is known by what it says and what precedes it, so "ok" said
         twice is two messages. What was edited changes nothing and is told as `changed`; where the history goes on otherwise
         than what is kept, what is new is added, and `diverged_at` says from which message on. A history may have lost its
-        beginning. Nothing is kept twice for being sent twice: repeat a call whose reply was lost. One round trip where the
-        history goes on as it ended last.
+        beginning. Nothing is kept twice for being sent twice: repeat a call whose reply was lost. One round trip where it
+        just goes on from what was accepted last.
         """
         return await self._run(self._core.sync(placed(messages), resource_id, thread_id))
 

@@ -48,7 +48,8 @@ class ReceiptTally:
     def said(self, name: str, said: Said, *, sealed: bool) -> None:
         """Count a message that was kept before."""
         if said is Said.CHANGED:
-            self._changed.append(Changed(name, f"message {name} was kept and says something else: " + _advice(sealed)))
+            advice = _OBSERVED if sealed else _RAW
+            self._changed.append(Changed(name, f"message {name} was kept and says something else: {advice}"))
         else:
             self._ids[said].append(name)
 
@@ -63,7 +64,3 @@ class ReceiptTally:
             changed=tuple(self._changed),
             replaced=tuple(said[Said.REPLACED]),
         )
-
-
-def _advice(sealed: bool) -> str:  # noqa: FBT001 - as counted
-    return _OBSERVED if sealed else _RAW

@@ -48,6 +48,15 @@ class Synced(NamedTuple):
     diverged_at: int | None = None
 
 
+class _Talk(NamedTuple):
+    """A history's messages without the instructions before them, how many those were, and whose it is."""
+
+    messages: Sequence[Message]
+    skipped: int
+    resource: str
+    thread: str
+
+
 class _History(NamedTuple):
     """A history's messages: what each says, with its own id, the id it is kept under, and its record; `whole` if all of them."""
 
@@ -72,74 +81,65 @@ class Syncing:
     def sync(self, given: Sequence[Message], resource: str, thread: str) -> Steps[Synced]:
         """Add what is new of a thread's whole history, oldest first and `checked`: in one round trip where it just goes on."""
         skipped = len([*takewhile(lambda message: message.role == "system", given)])
-        talk = given[skipped:]
-        if not talk:
+        talk = _Talk(given[skipped:], skipped, resource, thread)
+        if not talk.messages:
             return Synced(("",) * skipped, 0, 0)
-        history, fresh = _guessed(talk, self._last.get((resource, thread)))
-        found = yield from self._continued(talk, history, fresh, skipped, resource, thread)
+        history, fresh = _guessed(talk.messages, self._last.get((resource, thread)))
+        found = yield from self._continued(talk, history, fresh)
         if found is None:
-            history, found = yield from self._compared(talk, history, skipped, resource, thread)
+            history, found = yield from self._compared(talk, history)
         if not found.changed:
-            kept_of_it = history.cut()
-            self._last.put((resource, thread), kept_of_it, _BYTES * len(kept_of_it.ids))
+            end = history.cut()
+            self._last.put((resource, thread), end, _BYTES * len(end.ids))
         ids = ("",) * skipped + tuple(history.ids)
         return found._replace(ids=ids, diverged_at=_diverged_at(ids, found))
 
-    def _continued(
-        self, talk: Sequence[Message], history: _History, fresh: int, skipped: int, resource: str, thread: str
-    ) -> Steps[Synced | None]:
+    def _continued(self, talk: _Talk, history: _History, fresh: int) -> Steps[Synced | None]:
         """Send what is probably new, if all before it is known; None where it is not, or the thread went on otherwise."""
-        sent = range(fresh, len(talk))
+        sent = range(fresh, len(talk.messages))
         if len(sent) > BATCH:
             return None
-        ready, tally = self._ready(talk, history.ids, sent, skipped, resource, thread), ReceiptTally()
-        pushed = yield from self._writer.push(resource, ready, before=b"".join(history.records[:fresh]))
-        if pushed.apart:
-            return None
-        tally.take(pushed)
-        yield from self._writer.amend(pushed, tally)
-        return _synced(tally, len(talk) - len(sent))
+        ready, tally = self._ready(talk, history.ids, sent), ReceiptTally()
+        before = b"".join(history.records[:fresh])
+        goes_on = yield from self._writer.push(talk.resource, ready, tally, before=before)
+        return _synced(tally, len(talk.messages) - len(sent)) if goes_on else None
 
-    def _ready(
-        self, talk: Sequence[Message], ids: Sequence[str], sent: Sequence[int], skipped: int, resource: str, thread: str
-    ) -> list[EncodedMessage]:
-        named = (structs.replace(talk[n], id=ids[n], resource_id=resource, thread_id=thread) for n in sent)
-        return self._writer.prepare_all(named, [skipped + n for n in sent])
+    def _ready(self, talk: _Talk, ids: Sequence[str], sent: Sequence[int]) -> list[EncodedMessage]:
+        messages, skipped, resource, thread = talk
+        own = (structs.replace(messages[n], id=ids[n], resource_id=resource, thread_id=thread) for n in sent)
+        return self._writer.prepare_all(own, [skipped + n for n in sent])
 
-    def _compared(
-        self, talk: Sequence[Message], history: _History, skipped: int, resource: str, thread: str
-    ) -> Steps[tuple[_History, Synced]]:
+    def _compared(self, talk: _Talk, history: _History) -> Steps[tuple[_History, Synced]]:
         """Find the history among what is kept, and send what is not there as it says."""
+        messages, skipped, resource, thread = talk
         known = yield from recognise(self._keys, resource, thread, history.ids)
-        if all(_is_known(known.get(name), message) for name, message in zip(history.ids, talk, strict=True)):
-            return history, Synced((), 0, len(talk))
+        if all(_is_known(known.get(name), message) for name, message in zip(history.ids, messages, strict=True)):
+            return history, Synced((), 0, len(messages))
         certain = [
             structs.replace(message, id=name) if name in known else message
-            for name, message in zip(history.ids, talk, strict=True)
+            for name, message in zip(history.ids, messages, strict=True)
         ]
         scope = yield from self._scopes.of(resource, thread)
-        there = yield from kept(self._keys, scope, thread, partial(_is_enough, len(talk), known.keys()))
+        there = yield from kept(self._keys, scope, thread, partial(_is_enough, len(messages), known.keys()))
         own = [message for message in there if CONTINUES not in (message.metadata or {})]
         aligned = align(own, certain, history.said)
         known = yield from recognise(self._keys, resource, thread, aligned.ids)
-        sent = [n for n, name in enumerate(aligned.ids) if not _is_known(known.get(name), talk[n])]
-        dated = _dated(in_place(own, aligned.ids, talk), sent, there[-1].at if there else 0)
-        tally = ReceiptTally()
-        yield from self._sent(self._ready(dated, aligned.ids, sent, skipped, resource, thread), tally, aligned.ids[-1])
-        records = [record_of(message, name=name) for name, message in zip(aligned.ids, talk, strict=True)]
+        sent = [n for n, name in enumerate(aligned.ids) if not _is_known(known.get(name), messages[n])]
+        dated = _dated(in_place(own, aligned.ids, messages), sent, there[-1].at if there else 0)
+        ready = self._ready(talk._replace(messages=dated), aligned.ids, sent)
+        tally = yield from self._sent(resource, ready, aligned.ids[-1])
+        records = [record_of(message, name=name) for name, message in zip(aligned.ids, messages, strict=True)]
         diverged = None if aligned.diverged_at is None else skipped + aligned.diverged_at
-        found = _synced(tally, len(talk) - len(sent))._replace(diverged_at=diverged)
+        found = _synced(tally, len(messages) - len(sent))._replace(diverged_at=diverged)
         return _History(history.said, aligned.ids, records), found
 
-    def _sent(self, ready: Sequence[EncodedMessage], tally: ReceiptTally, last: str) -> Steps[None]:
+    def _sent(self, resource: str, ready: Sequence[EncodedMessage], last: str) -> Steps[ReceiptTally]:
+        tally = ReceiptTally()
         for start in range(0, len(ready), BATCH):
             some = ready[start : start + BATCH]
-            ends = some[-1].message.id == last
-            pushed = yield from self._writer.push(
-                some[0].message.resource_id, some, before=WHATEVER if ends else NO_HISTORY
-            )
-            tally.take(pushed)
-            yield from self._writer.amend(pushed, tally)
+            before = WHATEVER if some[-1].message.id == last else NO_HISTORY
+            yield from self._writer.push(resource, some, tally, before=before)
+        return tally
 
 
 def checked(messages: Iterable[Message], resource: str, thread: str) -> list[Message]:

@@ -104,7 +104,7 @@ class Writer:
         tally, kept = ReceiptTally(), 0
         for resource, batch in _batches(resources):
             try:
-                yield from self._push(resource, batch, tally, replace=replace)
+                yield from self.push(resource, batch, tally, replace=replace)
             except StoreError as error:
                 if not kept:
                     raise
@@ -113,21 +113,28 @@ class Writer:
         yield from self._reporter.tell_due(resources)
         return tally.receipt(each.message.id for each in ready)
 
-    def _push(
-        self, resource: str, batch: Sequence[EncodedMessage], tally: ReceiptTally, *, replace: bool
-    ) -> Steps[None]:
-        pushed = yield from self.push(resource, batch)
-        tally.take(pushed)
-        yield from self.amend(pushed, tally, replace=replace)
+    def push(
+        self,
+        resource: str,
+        batch: Sequence[EncodedMessage],
+        tally: ReceiptTally,
+        *,
+        before: bytes = NO_HISTORY,
+        replace: bool = False,
+    ) -> Steps[bool]:
+        """Push messages of one resource, and what they say more than is known by their ids; `before` as in push.push.
 
-    def amend(self, pushed: Pushed, tally: ReceiptTally, *, replace: bool = False) -> Steps[None]:
-        """Keep what messages of a push say more than those that were kept before under their ids."""
+        False, and nothing is kept, where the thread went on otherwise than from `before`.
+        """
+        pushed = yield from self._pushed(resource, batch, before)
+        tally.take(pushed)
         for each, known in pushed.other:
             said = yield from amend(self._keys, each, known, self.count, replace=replace)
             tally.said(each.message.id, said, sealed=known.day > 0)
+        return not pushed.apart
 
-    def push(self, resource: str, batch: Sequence[EncodedMessage], *, before: bytes = NO_HISTORY) -> Steps[Pushed]:
-        """Push messages of one resource, and have what is due marked; `before` as in push.push."""
+    def _pushed(self, resource: str, batch: Sequence[EncodedMessage], before: bytes) -> Steps[Pushed]:
+        """Push, and have what is due marked."""
         by_thread = self._settings.for_agent(resource).scope == "thread"
         mark = not self._cluster
         pushed = yield from push(

@@ -8,6 +8,7 @@ from om_api.context.turns import Turn
 from om_api.context.view import Block
 
 Wire = dict[str, Any]
+_AROUND = ("continuation", "volatile")
 
 
 def openai_items(blocks: Sequence[Block], turns: Iterable[Turn], system: str) -> list[Wire]:
@@ -15,9 +16,6 @@ def openai_items(blocks: Sequence[Block], turns: Iterable[Turn], system: str) ->
     before, after = ([_message("user", block.text) for block in blocks if block.kind == kind] for kind in _AROUND)
     said = [item for turn in turns for item in _items(turn)]
     return [*([_message("system", system)] if system else []), *before, *said, *after]
-
-
-_AROUND = ("continuation", "volatile")
 
 
 def _items(turn: Turn) -> list[Wire]:

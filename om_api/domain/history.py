@@ -12,10 +12,7 @@ from om_api.domain.identity import KnownId, Said, chained, compare, record_of, s
 from om_api.domain.messages import Message
 
 _MANY = 2_000  # messages between a common beginning and a common end
-
-
-# as SequenceMatcher says it: what, from where to where in each of two lists
-_Block: TypeAlias = tuple[str, int, int, int, int]
+_Block: TypeAlias = tuple[str, int, int, int, int]  # as SequenceMatcher says it: what, from where to where in each list
 
 
 class Aligned(NamedTuple):
@@ -65,8 +62,9 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
             pairs = [(a, j) for a in {i_end - 1, i} if pairs and goes_on(kept[a], messages[j])][:1]
         same = [(a, b) for a, b in pairs if kept[a].role == messages[b].role and not messages[b].id]
         found |= {b: kept[a].id for a, b in same}
-        if i_end - i > len(same) * (not edited) and j_end - j > len(same) * (not edited):
-            diverged.append(j + len(same) * (not edited))
+        grown = 0 if edited else len(same)
+        if i_end - i > grown and j_end - j > grown:
+            diverged.append(j + grown)
     ids, before = [], ""
     for n, message in enumerate(messages):
         before = found.get(n) or message.id or chained(before, said[n])

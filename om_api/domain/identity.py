@@ -16,7 +16,6 @@ from om_api.domain.values import is_id
 
 # in the metadata of a further message: of which one it is the rest, behind how many bytes of how many
 CONTINUES = "continues"
-_RAW = b"\0\0"
 GOES_ON = 2**16 - 1  # the day of a sealed message of which a rest is raw: it is never over
 _LONGEST = 2**24 - 1
 _encoder = msgspec.json.Encoder(order="sorted")
@@ -65,13 +64,13 @@ def mark(name: str) -> bytes:
 
 
 def record_of(message: Message, day: int = 0, name: str = "") -> bytes:
-    """What is to be known of a message that is raw, or was sealed on a day (days since 1970, of the server).
+    """What is to be known of a message that is raw (0), or was sealed on a day (days since 1970, of the server).
 
     `name` is the id it will have, where it has none.
     """
     content = canonical(message)
     form = min(len(content), _LONGEST).to_bytes(3) + zlib.crc32(content).to_bytes(4)
-    return mark(name or message.id) + (day.to_bytes(2) if day else _RAW) + form
+    return mark(name or message.id) + day.to_bytes(2) + form
 
 
 def canonical(message: Message) -> bytes:

@@ -13,14 +13,8 @@ from om_api.domain.vendors.ours import THOUGHTS
 from om_api.domain.vendors.parts import to_parts
 
 ROLES = ("user", "assistant", "system", "tool")
-PART_TYPES = (
-    "text",
-    "tool-call",
-    "tool-result",
-    "image",
-    "file",
-    *THOUGHTS,
-)  # others are kept, and shown by their names
+# others are kept, and shown by their names
+PART_TYPES = ("text", "tool-call", "tool-result", "image", "file", *THOUGHTS)
 MAX_TOKENS = 10_000_000
 _NO_CHAT = (None, None)
 

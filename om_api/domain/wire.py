@@ -69,7 +69,7 @@ def message_of(given: Given, thread: str | None = None, resource: str | None = N
     return message_of_json(_plain(given), thread, resource)
 
 
-def message_of_json(said: dict[str, Any], thread: str | None, resource: str | None) -> Message:
+def message_of_json(said: dict[str, Any], thread: str | None = None, resource: str | None = None) -> Message:
     """The same of a message that JSON said, none of which is copied for it."""
     fields = _wire(said)
     if fields.get("content") is None:

@@ -20,17 +20,8 @@ _BLANK = re.compile(r"\s")
 _PLAIN = re.compile(r"[\w.:/@+-]+")
 _TEXT = {"type", "text"}
 _OF_TOOLS = {"tool-call", "tool-result"}
-_ATTACHED = {
-    "type",
-    "url",
-    "name",
-    "filename",
-    "mime",
-    "mimeType",
-    "data",
-    "detail",
-    "file_id",
-}  # one that says more is JSON
+# an item that says more is written as JSON
+_ATTACHED = {"type", "url", "name", "filename", "mime", "mimeType", "data", "detail", "file_id"}
 _SHOWN = {"text": _TEXT, "image": _ATTACHED, "file": _ATTACHED}
 _DENIED = "execution-denied"  # the type of result by which agents' frameworks say that a person refused a call
 

@@ -111,7 +111,7 @@ class Sweeper:
             cleared = self._run(clear.clear(keys, resource, retention=True))
             self._services.events.cleared(resource, cleared)
             return cleared.outcome
-        self._keep_ids(resource, states, now)
+        self._keep_ids(states, now)
         limits = self._services.in_force(Scope(resource)).limits
         places = [*zip(states, self._run(keyspace_scan.places(keys, [state.scope for state in states])), strict=True)]
         forgotten = [state.scope for state, place in places if self._is_forgotten(state, place.observe_at, now)]
@@ -120,17 +120,19 @@ class Sweeper:
         self._run(due.mark(keys.due_reflect, full))
         return Outcome.BUSY if forgotten or full else Outcome.REST
 
-    def _keep_ids(self, resource: str, states: Sequence[ScopeState], now: int) -> None:
+    def _keep_ids(self, states: Sequence[ScopeState], now: int) -> None:
         """Learn the ids that an older version did not write down, and forget those of which nothing is kept any more."""
         keys = self._services.keys
         unlearned = [state for state in states if state.unlearned]
         for state in unlearned:
-            threads = [state.scope.thread] if state.scope.thread else self._run(clear.threads_of(keys, resource))
-            self._run(known.learn(keys, state.scope, threads, complete=state is unlearned[-1]))
+            self._run(known.learn(keys, state.scope, self._threads(state.scope), complete=state is unlearned[-1]))
         for state in states:
             if state.record.epoch and state.tidy_at <= now:
-                threads = [state.scope.thread] if state.scope.thread else self._run(clear.threads_of(keys, resource))
-                self._run(known.tidy(keys, state.scope, threads, self._services.in_force(state.scope).retention_s))
+                ttl_s = self._services.in_force(state.scope).retention_s
+                self._run(known.tidy(keys, state.scope, self._threads(state.scope), ttl_s))
+
+    def _threads(self, scope: Scope) -> list[str]:
+        return [scope.thread] if scope.thread else self._run(clear.threads_of(self._services.keys, scope.resource))
 
     def _is_forgotten(self, state: ScopeState, observe_at: float | None, now: int) -> bool:
         """Whether nobody will look at a scope that has work; an entry further ahead than a lease is an idle deadline.

@@ -78,4 +78,5 @@ def _read(text: str) -> dict[str, Any]:
     try:
         return msgspec.json.decode(text, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-        raise InvalidInputError(f"the message is no object of JSON: {error}") from None
+        example = '{"role": "user", "content": "My flight is on Friday."}'
+        raise InvalidInputError(f"the message is no object of JSON: {error}; write it as {example}") from None

@@ -143,7 +143,7 @@ def _changed(found: tuple[Changed, ...]) -> tuple[ChangedMessage, ...]:
 def _messages(given: Sequence[GivenMessage], resource: str, thread: str) -> Iterator[Message]:
     for each in given:
         said = {name: value for name, value in each if name in each.model_fields_set}
-        message = message_of_json(said | {"thread_id": thread, "resource_id": resource}, thread, resource)
+        message = message_of_json(said | {"thread_id": thread, "resource_id": resource})
         if (size := len(encode_message(message))) > MAX_MESSAGE:
             raise InvalidInputError(
                 f"message {message.id or '(without id)'} takes {size:,} bytes; permitted are {MAX_MESSAGE:,}: split it"

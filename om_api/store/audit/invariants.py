@@ -1,7 +1,7 @@
 """What must hold of a resource at every instant: each rule looks at one dump and names what breaks it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
@@ -306,24 +306,26 @@ def _coverage(held: ResourceDump) -> Iterator[Breach]:
     by_id = defaultdict[tuple[str, str], list[str]](list)
     records = {thread: held_records(found) for thread, found in held.known.items()}
     for key, thread, members in _places(held):
-        lacks, other = 0, ""
-        for member, at in members:
-            if message := _message(member, at):
-                by_id[thread, message.id].append(key)
-                known = records.get(thread, {}).get(mark(message.id))
-                lacks += known is None
-                if known and (KnownId.of(known).day == 0) != (key == held.of.messages(thread)):
-                    other = message.id
+        names = [message.id for member, at in members if (message := _message(member, at))]
+        for name in names:
+            by_id[thread, name].append(key)
         if thread and COMPLETE in held.tokens and not thread.startswith("?"):
-            if lacks:
-                yield Breach(held.of.known(thread), f"does not know {lacks} messages of {key}")
-            if other:
-                yield Breach(held.of.known(thread), f"knows {other} as in another place than {key}")
+            known = [(name, records.get(thread, {}).get(mark(name))) for name in names]
+            yield from _ids(held, thread, key, known)
     told = set()
     for (_, name), keys in by_id.items():
         if len(keys) > 1 and tuple(keys) not in told:
             told.add(tuple(keys))
             yield Breach(keys[0], f"holds message {name}, which {keys[1]} holds too")
+
+
+def _ids(held: ResourceDump, thread: str, key: str, known: Sequence[tuple[str, bytes | None]]) -> Iterator[Breach]:
+    """Of what one place keeps each id is known, and as raw or sealed as it is."""
+    raw = key == held.of.messages(thread)
+    if lacks := sum(record is None for _, record in known):
+        yield Breach(held.of.known(thread), f"does not know {lacks} messages of {key}")
+    if other := [name for name, record in known if record and (KnownId.of(record).day == 0) != raw]:
+        yield Breach(held.of.known(thread), f"knows {other[-1]} as in another place than {key}")
 
 
 def _places(held: ResourceDump) -> Iterator[tuple[str, str, Members]]:

@@ -37,9 +37,7 @@ _OF_RESOURCE = (
     _kind("rejected", "rejected", "list"),
     _kind("messages", "messages:(?P<thread>ID)", "zset"),
     _kind("known", "known:(?P<thread>ID)", "hash"),
-    _kind(
-        "seen", r"seen:(?P<thread>ID):\d+", "set", expires=True
-    ),  # what older versions wrote of ids, gone 20 minutes after
+    _kind("seen", r"seen:(?P<thread>ID):\d+", "set", expires=True),  # of ids, by older versions; gone 20 minutes after
     _kind("thread", "thread:(?P<thread>ID)", "hash"),
     _kind("sources", "sources:(?P<thread>ID)", "zset", expires=True),
     _kind("chunk", "chunk:(?P<id>ID)", "hash"),

@@ -1,5 +1,5 @@
 -- clear(tokens, threads, [record]..., [messages]..., [key]...; retention, records, [epoch, seq, generation]..., [thread, count]...)
--- Unlinks every key it was given, seen and records included, in one step. The first `records` keys after threads are records with
+-- Unlinks every key it was given, known ids and records included, in one step. The first `records` keys after threads are records with
 -- the version the keys were planned from, the next ones the raw sets of the threads that the plan knew, with their counts (0 =
 -- nothing unsealed).
 -- Time 0: an owner's clear is planned. Time 1: a message of a new thread is pushed. Time 2: it is sealed: in thread scope only

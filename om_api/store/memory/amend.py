@@ -119,14 +119,8 @@ def _commit(keys: Keys, change: _Change, count: Callable[[str], int]) -> Steps[b
     message = structs.replace(message, tokens=tokens, at=0)
     weight = tokens - (count_message(old.message, count) if old else 0)
     member = encode_message(message)
-    args = [
-        message.thread_id,
-        old.member if old else b"",
-        member,
-        at,
-        weight,
-        *(word for pair in records for word in pair),
-    ]
+    args: list[Any] = [message.thread_id, old.member if old else b"", member, at, weight]
+    args += [word for pair in records for word in pair]
     names = [of.messages(message.thread_id), of.tokens, of.known(message.thread_id)]
     counts = yield from Verb("amend", names, args, _counts)
     if counts is None:

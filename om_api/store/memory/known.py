@@ -50,7 +50,7 @@ def _records(reply: Any) -> list[bytes]:
 
 def records_of(members: Iterable[bytes], day: int = 0) -> bytes:
     """The records of members as they are kept, one behind the other, without those that are no messages."""
-    return b"".join(record for member in members if (record := _record(member, day)))
+    return b"".join(record_of(message, day) for member in members if (message := _message(member)))
 
 
 def sealing(members: Iterable[bytes]) -> bytes:
@@ -58,11 +58,6 @@ def sealing(members: Iterable[bytes]) -> bytes:
     messages = [message for member in members if (message := _message(member))]
     own = [record_of(message) for message in messages]
     return b"".join(own + [mark(name) + _GOES_ON for message in messages if (name := continues(message))])
-
-
-def _record(member: bytes, day: int) -> bytes:
-    message = _message(member)
-    return record_of(message, day) if message else b""
 
 
 def _message(member: bytes) -> Message | None:
