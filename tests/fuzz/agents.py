@@ -137,16 +137,16 @@ def read(game: Game) -> None:
 
 
 WEIGHTS: dict[Callable[[Game], Any], float] = {
-    push_one: 5,
-    push_batch: 5,
-    push_duplicate: 4,
+    push_one: 4,
+    push_batch: 4,
+    push_duplicate: 3.4,
     push_twins: 3,
     push_late: 2.5,
     push_equal: 3,
     push_future: 2.5,
-    push_poison: 2.4,
+    push_poison: 3.2,
     plain: 4,
-    plain_copy: 2.5,
+    plain_copy: 4,
     plain_again: 3,
     plain_malformed: 2.6,
     read: 3,

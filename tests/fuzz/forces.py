@@ -57,8 +57,8 @@ def adopting(game: Game, resource: str, thread: str) -> Callable[[], Any]:
 
 
 WEIGHTS: dict[Callable[[Game], Any], float] = {
-    advance: 16,
-    crash: 5,
+    advance: 14,
+    crash: 4,
     cut: 3,
     leases_expire: 4,
     locks_expire: 3,

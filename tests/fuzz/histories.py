@@ -92,9 +92,9 @@ def sync_branched(game: Game) -> None:
 
 WEIGHTS: dict[Callable[[Game], Any], float] = {
     sync_on: 4,
-    sync_again: 3,
+    sync_again: 3.8,
     sync_grown: 3,
     sync_truncated: 2.5,
-    sync_edited: 3,
+    sync_edited: 3.2,
     sync_branched: 3,
 }

@@ -106,4 +106,4 @@ def _must(where: str, expected: object, actual: object) -> None:
         raise BrokenError(f"{where}: must be {expected}, it is {actual}")
 
 
-WEIGHTS: dict[Callable[[Game], Any], float] = {moves_there_and_back: 2.5}
+WEIGHTS: dict[Callable[[Game], Any], float] = {moves_there_and_back: 3.4}

@@ -137,17 +137,17 @@ def overtake(game: Game) -> None:
 
 
 WEIGHTS: dict[Callable[[Game], Any], float] = {
-    claim: 5,
-    work: 14,
-    double: 2.5,
+    claim: 4,
+    work: 12.5,
+    double: 3.2,
     lose: 3,
-    adopt: 7,
-    sweep: 3,
+    adopt: 9,
+    sweep: 3.8,
     seal: 5,
     observe: 6,
-    split: 8,
-    activate: 6,
+    split: 10,
+    activate: 7,
     reflect: 4,
-    outlive: 6,
+    outlive: 4,
     overtake: 6.5,
 }

@@ -171,7 +171,7 @@ def test_whatever_was_said_the_newest_is_shown_within_the_room_and_no_result_wit
     called: dict[str, int] = {}
     for place, message in enumerate(messages):
         answers = named(message, "tool-result") - named(message, "tool-call")
-        parted = [name for name in answers if name in called and called[name] < start <= place]
+        parted = [name for name in answers if name in called and called.pop(name) < start <= place]
         assert not parted or start == len(messages) - 1
         called |= dict.fromkeys(named(message, "tool-call"), place)
 
