@@ -14,7 +14,7 @@ from om_api.client.writing import Writer
 from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.history import align, in_place, named
-from om_api.domain.identity import CONTINUES, KnownId, Said, compare, record_of, said_by
+from om_api.domain.identity import KnownId, Said, compare, continues, record_of, said_by
 from om_api.domain.messages import Message
 from om_api.domain.values import check_id
 from om_api.domain.wire import EncodedMessage
@@ -119,7 +119,7 @@ class Syncing:
         ]
         scope = yield from self._scopes.of(resource, thread)
         there = yield from kept(self._keys, scope, thread, partial(_is_enough, len(talk), known.keys()))
-        own = [message for message in there if CONTINUES not in (message.metadata or {})]
+        own = [message for message in there if continues(message) is None]
         aligned = align(own, certain, history.said)
         known = yield from recognise(self._keys, resource, thread, aligned.ids)
         sent = [n for n, name in enumerate(aligned.ids) if not _is_known(known.get(name), talk[n])]

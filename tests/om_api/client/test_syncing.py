@@ -247,3 +247,12 @@ def test_however_a_talk_goes_on_each_turn_stands_there_once(world, seed):
     sources = [m for o in world.om.observations("harold") for m in world.om.sources(o.id, "harold")]
     kept = [*sources, *world.context().messages]
     assert sorted(message.content for message in kept) == sorted(said)
+
+
+def test_metadata_that_merely_has_our_word_hides_no_message(world):
+    said = turns("a", "b")
+    world.om.add_messages(said, thread_id="t-1", resource_id="harold")
+    marked = Message(role="user", content="c", metadata={"continues": True})
+    world.om.add_message(marked, thread_id="t-1", resource_id="harold")
+    found = sync(world, turns("a", "b", "c", "d"), fresh(world))
+    assert (found.added, found.known, texts(world)) == (1, 3, ["a", "b", "c", "d"])
