@@ -13,8 +13,8 @@ from om_api.client.receipts import Changed, ReceiptTally
 from om_api.client.writing import Writer
 from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.history import align, in_place, named
-from om_api.domain.identity import CONTINUES, KnownId, Said, compare, record_of, said_by
+from om_api.domain.history import align, going_on, in_place, named
+from om_api.domain.identity import KnownId, Said, compare, continues, record_of, said_by
 from om_api.domain.messages import Message
 from om_api.domain.values import check_id
 from om_api.domain.wire import EncodedMessage
@@ -121,8 +121,10 @@ class Syncing:
         ]
         scope = yield from self._scopes.of(resource, thread)
         there = yield from kept(self._keys, scope, thread, partial(_is_enough, len(messages), known.keys()))
-        own = [message for message in there if CONTINUES not in (message.metadata or {})]
-        aligned = align(own, certain, history.said)
+        own = [message for message in there if continues(message) is None]
+        aligned = align(own, certain, history.said, history.ids)
+        if aligned.edited and not any(message.id for message in messages):
+            aligned = going_on(own, history.said) or aligned
         known = yield from recognise(self._keys, resource, thread, aligned.ids)
         sent = [n for n, name in enumerate(aligned.ids) if not _is_known(known.get(name), messages[n])]
         dated = _dated(in_place(own, aligned.ids, messages), sent, there[-1].at if there else 0)

@@ -16,10 +16,14 @@ _Block: TypeAlias = tuple[str, int, int, int, int]  # as SequenceMatcher says it
 
 
 class Aligned(NamedTuple):
-    """The ids of a history's messages, and the position from which on it is not what was kept (None: it only goes on)."""
+    """The ids of a history's messages, and the position from which on it is not what was kept (None: it only goes on).
+
+    `edited`: a kept message was found only by its place among others.
+    """
 
     ids: list[str]
     diverged_at: int | None
+    edited: bool = False
 
 
 class _Link(NamedTuple):
@@ -39,11 +43,12 @@ def named(messages: Sequence[Message], said: Sequence[bytes], before: str = "") 
     return ids
 
 
-def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[bytes]) -> Aligned:
+def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[bytes], names: Sequence[str]) -> Aligned:
     """Find a history's messages, given with the ids that are certain, among those that are kept, oldest first.
 
     What stands in the place of a kept one, before others that are found again, was edited: it gets that one's id. At the
-    end only a message that goes on where a kept one stopped does; anything else is new.
+    end only the last kept message is, behind one that is found, by what it was a beginning of or what is left of it; anything
+    else is new, and gets its own of the `names`: by these a history that is sent again is known.
     """
     certain = {message.id for message in messages} - {""}
     own = [message.id if message.id in certain else said_by(message) for message in kept]
@@ -52,6 +57,7 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
     blocks = _blocks(own, theirs)
     found: dict[int, str] = {}
     diverged: list[int] = []
+    moved = False
     for n, (word, i, i_end, j, j_end) in enumerate(blocks):
         pairs = list(zip(range(i, i_end), range(j, j_end), strict=False))
         if word == "equal":
@@ -59,17 +65,40 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
             continue
         edited = any(later[0] == "equal" for later in blocks[n + 1 :])
         if not edited:
-            pairs = [(a, j) for a in {i_end - 1, i} if pairs and goes_on(kept[a], messages[j])][:1]
+            cut = pairs and i_end - i == 1 and _is_cut(kept[i], messages[j], alone=i == 0)
+            pairs = pairs[:1] if cut else []
         same = [(a, b) for a, b in pairs if kept[a].role == messages[b].role and not messages[b].id]
         found |= {b: kept[a].id for a, b in same}
+        moved = moved or (edited and bool(same))
         grown = 0 if edited else len(same)
         if i_end - i > grown and j_end - j > grown:
             diverged.append(j + grown)
-    ids, before = [], ""
-    for n, message in enumerate(messages):
-        before = found.get(n) or message.id or chained(before, said[n])
-        ids.append(before)
-    return Aligned(ids, min(diverged, default=None))
+    ids = [found.get(n) or message.id or names[n] for n, message in enumerate(messages)]
+    return Aligned(ids, min(diverged, default=None), moved)
+
+
+def going_on(kept: Sequence[Message], said: Sequence[bytes]) -> Aligned | None:
+    """A history that begins with the end of what is kept, and says more: all of that is new. None where it does not.
+
+    Where one can be read as edited, too, this reading is the safe one: what is new is never taken for an edit and left out.
+    """
+    own = [said_by(message) for message in kept[-len(said) :]]
+    for start, says in enumerate(own):
+        if says == said[0] and own[start:] == list(said[: len(own) - start]):
+            ids = [message.id for message in kept[len(kept) - len(own) + start :]]
+            for more in said[len(ids) :]:
+                ids.append(chained(ids[-1], more))
+            return Aligned(ids, None)
+    return None
+
+
+def _is_cut(kept: Message, message: Message, *, alone: bool) -> bool:
+    """Whether one of both, which says something, is the beginning of the other; `alone`, behind nothing: up to a word's end."""
+    first, second = (kept, message) if goes_on(kept, message) else (message, kept)
+    if not (first.content and goes_on(first, second)):
+        return False
+    texts = isinstance(first.content, str) and isinstance(second.content, str)
+    return not (alone and texts and second.content[len(first.content)].isalnum())  # type: ignore[union-attr]
 
 
 def _blocks(own: Sequence[str | bytes], theirs: Sequence[str | bytes]) -> list[_Block]:

@@ -29,6 +29,9 @@ end
 
 -- Whether every id of a history is known, and the last one of all that is was what the thread ended with.
 local function continues(group, last)
+  if redis.call('ZCARD', group.messages) ~= (tonumber(redis.call('HGET', tokens, '#' .. group.thread) or '') or 0) then
+    return false -- what a plain ZADD left is not known yet, and may be what comes
+  end
   local records = ids.listed(group.history)
   local before = ids.open(group.known, records)
   for i = 1, #records do

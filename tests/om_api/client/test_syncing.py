@@ -1,6 +1,8 @@
 """sync: a client's whole history, each turn again: what is new is added once, in one round trip where it just goes on."""
 
+import json
 import random
+import time
 
 import pytest
 import redis
@@ -149,6 +151,47 @@ def test_a_history_that_lost_its_beginning_goes_on(world, warm):
     assert texts(world) == [f"turn {n}" for n in range(60)]
 
 
+@pytest.mark.parametrize("warm", [True, False])
+def test_a_window_that_begins_as_the_talk_began_loses_no_new_word(world, warm):
+    """Catches a window that is taken for the beginning of the talk: what is new in it was called an edit, and lost."""
+    history = []
+    for n in range(16):
+        history += turns("tick" if n < 6 else f"do W{n}", "tock")
+        sync(world, history[-8:], world.om if warm else fresh(world))
+
+    assert [text for text in texts(world) if text.startswith("do")] == [f"do W{n}" for n in range(6, 16)]
+
+
+def test_an_edited_history_that_is_sent_again_adds_nothing(world):
+    sync(world, turns(*(f"W{n}" for n in range(6))))
+    for edited in (["W0", "W1", "X", "W3", "W4", "W5"], ["W0", "W1", "X", "Y", "W3", "W4", "W5"]):
+        sync(world, turns(*edited))
+        kept_now = texts(world)
+        for om in (world.om, fresh(world)):
+            assert sync(world, turns(*edited), om).added == 0
+        assert texts(world) == kept_now
+
+
+def test_what_a_plain_writer_left_before_the_sweep_is_recognised(world):
+    sync(world, turns("a", "b"))
+    member = json.dumps({"role": "user", "content": "c"})
+    world.client.zadd(f"{world.prefix}:{{harold}}:messages:t-1", {member: time.time() * 1000})
+    sync(world, turns("a", "b", "c", "d"))
+    world.sweep()
+
+    assert texts(world) == ["a", "b", "c", "d"]
+
+
+def test_a_note_that_is_gone_the_next_turn_leaves_one_message(world):
+    history = []
+    for n in range(6):
+        history += turns(f"W{n}")
+        sync(world, [*history[:-1], *turns(f"W{n}\n<note>{n}</note>")])
+        history += turns(f"answer {n}", first=1)
+
+    assert len([text for text in texts(world) if text.startswith("W")]) == 6
+
+
 def test_what_was_observed_is_recognised(world):
     history = turns(*(f"turn {n}" for n in range(30)))
     sync(world, history)
@@ -247,3 +290,12 @@ def test_however_a_talk_goes_on_each_turn_stands_there_once(world, seed):
     sources = [m for o in world.om.observations("harold") for m in world.om.sources(o.id, "harold")]
     kept = [*sources, *world.context().messages]
     assert sorted(message.content for message in kept) == sorted(said)
+
+
+def test_metadata_that_merely_has_our_word_hides_no_message(world):
+    said = turns("a", "b")
+    world.om.add_messages(said, thread_id="t-1", resource_id="harold")
+    marked = Message(role="user", content="c", metadata={"continues": True})
+    world.om.add_message(marked, thread_id="t-1", resource_id="harold")
+    found = sync(world, turns("a", "b", "c", "d"), fresh(world))
+    assert (found.added, found.known, texts(world)) == (1, 3, ["a", "b", "c", "d"])

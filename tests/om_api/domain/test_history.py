@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from om_api.domain.history import align, goes_on, named
+from om_api.domain.history import align, goes_on, going_on, named
 from om_api.domain.identity import said_by
 from om_api.domain.messages import Message
 
@@ -18,10 +18,15 @@ def kept(text):
     return [Message(role="user", content=letter, id=f"{n}{letter}") for n, letter in enumerate(text)]
 
 
+def found_in(there, messages):
+    said = [said_by(message) for message in messages]
+    return align(there, messages, said, named(messages, said))
+
+
 def aligned(old, new):
     """For each message of the new history the kept one that it is, `+` for one that is new; and where it differs."""
     messages = talk(new)
-    found = align(kept(old), messages, [said_by(message) for message in messages])
+    found = found_in(kept(old), messages)
     there = {message.id for message in kept(old)}
     return [name if name in there else "+" for name in found.ids], found.diverged_at
 
@@ -60,7 +65,7 @@ def test_a_history_is_found_among_what_is_kept(old, new, ids, diverged_at):
 def test_what_goes_on_where_the_last_kept_message_stopped_is_that_one():
     messages = [Message(role="user", content=text) for text in ("a", "hello", "next")]
     there = [Message(role="user", content="a", id="1"), Message(role="user", content="hel", id="2")]
-    found = align(there, messages, [said_by(message) for message in messages])
+    found = found_in(there, messages)
 
     assert found.ids[:2] == ["1", "2"]
     assert found.ids[2] not in {"1", "2"}
@@ -73,7 +78,7 @@ def test_what_another_role_says_instead_is_new():
     there = [
         Message(role=role, content=text, id=text) for role, text in (("user", "a"), ("assistant", "b"), ("user", "c"))
     ]
-    found = align(there, messages, [said_by(message) for message in messages])
+    found = found_in(there, messages)
 
     assert found.ids[::2] == ["a", "c"]
     assert found.ids[1] not in {"a", "b", "c"}
@@ -91,7 +96,7 @@ def test_ids_are_their_own_or_follow_from_what_precedes():
 
 def test_an_id_counts_more_than_what_is_said():
     messages = [Message(role="user", content="other", id="0a"), Message(role="user", content="b")]
-    found = align(kept("ab"), messages, [said_by(message) for message in messages])
+    found = found_in(kept("ab"), messages)
 
     assert found.ids == ["0a", "1b"]
 
@@ -106,3 +111,39 @@ def test_a_history_that_only_goes_on_is_known_to_the_last_message(seed):
 
     assert ids == [f"{n}{letter}" for n, letter in enumerate(old)] + ["+"] * (len(new) - len(old))
     assert diverged_at is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "ids"),
+    [("abab", "abxb", ["2a", "3b", "+", "+"]), ("abc", "cd", ["2c", "+"]), ("abc", "xy", None), ("", "a", None)],
+)
+def test_a_history_that_begins_with_the_end_of_what_is_kept_goes_on_there(old, new, ids):
+    messages = talk(new)
+    found = going_on(kept(old), [said_by(message) for message in messages])
+    there = {message.id for message in kept(old)}
+
+    assert (found and [name if name in there else "+" for name in found.ids]) == ids
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (["go", "more"], ["going on"]),
+        (["a", "go", "more"], ["a", "go left"]),
+        (["a", ""], ["a", "anything"]),
+        (["No"], ["Nothing"]),
+    ],
+)
+def test_what_only_begins_alike_is_new(old, new):
+    """Only the last kept message may have been cut while it streamed, behind one that is found again."""
+    messages = [Message(role="user", content=text) for text in new]
+    there = [Message(role="user", content=text, id=f"m-{n}") for n, text in enumerate(old)]
+
+    assert found_in(there, messages).ids[-1] not in {message.id for message in there}
+
+
+def test_what_is_left_of_the_last_kept_message_is_that_one():
+    messages = [Message(role="user", content=text) for text in ("a", "hello", "next")]
+    there = [Message(role="user", content="a", id="1"), Message(role="user", content="hello\n<note>", id="2")]
+
+    assert found_in(there, messages).ids[1] == "2"
