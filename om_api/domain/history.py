@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple, TypeAlias
 
@@ -73,8 +73,20 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
         grown = 0 if edited else len(same)
         if i_end - i > grown and j_end - j > grown:
             diverged.append(j + grown)
+    found |= _elsewhere(kept, own, theirs, found)
     ids = [found.get(n) or message.id or names[n] for n, message in enumerate(messages)]
     return Aligned(ids, min(diverged, default=None), moved)
+
+
+def _elsewhere(
+    kept: Sequence[Message], own: Sequence[str | bytes], theirs: Sequence[str | bytes], found: Mapping[int, str]
+) -> dict[int, str]:
+    """What both say once, but in another order: a turn that was left out and comes again. Not what is older than all found."""
+    there = {*found.values()}
+    first = next((a for a, message in enumerate(kept) if message.id in there), len(kept))
+    once = [{says for says, times in Counter(each).items() if times == 1} for each in (own[first:], theirs)]
+    places = {own[a]: kept[a].id for a in range(first, len(kept)) if own[a] in once[0] and kept[a].id not in there}
+    return {n: places[says] for n, says in enumerate(theirs) if n not in found and says in once[1] and says in places}
 
 
 def going_on(kept: Sequence[Message], said: Sequence[bytes]) -> Aligned | None:

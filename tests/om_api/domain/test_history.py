@@ -44,6 +44,7 @@ def aligned(old, new):
         ("abcd", "abxy", ["0a", "1b", "+", "+"], 2),
         ("abcd", "axbcd", ["0a", "+", "1b", "2c", "3d"], None),
         ("abc", "xyz", ["+", "+", "+"], 0),
+        ("abcxy", "axcz", ["0a", "3x", "2c", "+"], 2),
     ],
     ids=[
         "the same",
@@ -56,6 +57,7 @@ def aligned(old, new):
         "branched",
         "something put in",
         "another",
+        "what was left out comes again",
     ],
 )
 def test_a_history_is_found_among_what_is_kept(old, new, ids, diverged_at):
