@@ -22,7 +22,7 @@ from om_api.store.driver.steps import Steps
 from om_api.store.memory.kept import kept
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.known import recognise
-from om_api.store.memory.push import BATCH, NO_HISTORY, WHATEVER
+from om_api.store.memory.push import BATCH, INSIDE, WHATEVER
 
 _LIKELY_NEW = 16  # messages at a history's end that are sent at once, while nothing is remembered of it
 REMEMBERED = 256  # histories
@@ -139,7 +139,7 @@ class Syncing:
         tally = ReceiptTally()
         for start in range(0, len(ready), BATCH):
             some = ready[start : start + BATCH]
-            before = WHATEVER if some[-1].message.id == last else NO_HISTORY
+            before = WHATEVER if some[-1].message.id == last else INSIDE
             yield from self._writer.push(resource, some, tally, before=before)
         return tally
 

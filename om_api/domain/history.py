@@ -47,8 +47,8 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
     """Find a history's messages, given with the ids that are certain, among those that are kept, oldest first.
 
     What stands in the place of a kept one, before others that are found again, was edited: it gets that one's id. At the
-    end only the last kept message is, behind one that is found, by what it was a beginning of or what is left of it; anything
-    else is new, and gets its own of the `names`: by these a history that is sent again is known.
+    end only one is that was cut, or is left of one; anything else is new, and gets its own of the `names`: by these a history
+    that is sent again is known.
     """
     certain = {message.id for message in messages} - {""}
     own = [message.id if message.id in certain else said_by(message) for message in kept]
@@ -65,8 +65,8 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
             continue
         edited = any(later[0] == "equal" for later in blocks[n + 1 :])
         if not edited:
-            cut = pairs and i_end - i == 1 and _is_cut(kept[i], messages[j], alone=i == 0)
-            pairs = pairs[:1] if cut else []
+            alone = i == 0 or i_end - i > 1
+            pairs = [(a, j) for a in (i_end - 1, i) if pairs and _is_cut(kept[a], messages[j], alone=alone)][:1]
         same = [(a, b) for a, b in pairs if kept[a].role == messages[b].role and not messages[b].id]
         found |= {b: kept[a].id for a, b in same}
         moved = moved or (edited and bool(same))
@@ -105,7 +105,7 @@ def going_on(kept: Sequence[Message], said: Sequence[bytes]) -> Aligned | None:
 
 
 def _is_cut(kept: Message, message: Message, *, alone: bool) -> bool:
-    """Whether one of both, which says something, is the beginning of the other; `alone`, behind nothing: up to a word's end."""
+    """Whether one of both, which says something, is the beginning of the other; up to a word's end, where it stands `alone`."""
     first, second = (kept, message) if goes_on(kept, message) else (message, kept)
     if not (first.content and goes_on(first, second)):
         return False

@@ -86,7 +86,7 @@ def plain_grown(game: Game) -> None:
 WEIGHTS: dict[Callable[[Game], Any], float] = {
     push_grown: 3.2,
     push_grown_overtaken: 3.5,
-    push_changed: 2.6,
+    push_changed: 3.2,
     push_replaced: 3.5,
     plain_grown: 3.5,
 }

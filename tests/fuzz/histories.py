@@ -94,7 +94,7 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     sync_on: 4,
     sync_again: 3.8,
     sync_grown: 3,
-    sync_truncated: 2.5,
+    sync_truncated: 3.1,
     sync_edited: 3.2,
     sync_branched: 3,
 }

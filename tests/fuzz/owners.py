@@ -146,7 +146,7 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     force_reflect: 2.5,
     pause: 2,
     clear: 2,
-    clear_overtaken: 2.8,
+    clear_overtaken: 3.6,
     clear_thread: 3.9,
     forget: 3.5,
     retry: 4.4,

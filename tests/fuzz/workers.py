@@ -146,7 +146,7 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     seal: 5,
     observe: 6,
     split: 10,
-    activate: 7,
+    activate: 8.5,
     reflect: 4,
     outlive: 4,
     overtake: 6.5,

@@ -7,7 +7,7 @@
 -- key that contexts are signed with.
 -- `history` is '-'; or the records of a client's history before these: all of them must be known to say that, the last one known
 -- must be what was accepted last, and none that is new stand before it, else somebody went on otherwise, and nothing is
--- written; or '!', which says that the history ends here whatever was known of it.
+-- written; or '!', which says that the history ends here whatever was known of it; or '.', which says that it does not end here.
 -- A count that is more than follows is refused before anything is written: nothing ends a loop that a caller's number makes long.
 -- Returns {now, '!apart'} (no id has a !) for such a history, else {now, due, [position, '' or the record kept]...} of what was known.
 local tokens, due, mark, scope, resource, fresh = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -80,10 +80,10 @@ for k = 3, #KEYS, 2 do
       group.weight = group.weight + tonumber(ARGV[slot + i * 4 + 3])
     end
   end
-  if group.history ~= '-' or group.added > 0 then
+  if group.history ~= '.' and (group.history ~= '-' or group.added > 0) then
     group.head = string.sub(records[n], 1, 7)
   end
-  if group.history ~= '-' and group.history ~= '!' and (group.parted or not continues(group, last)) then
+  if #group.history ~= 1 and (group.parted or not continues(group, last)) then
     return {now, '!apart'}
   end
   position = position + n
@@ -108,7 +108,7 @@ for g, group in ipairs(groups) do
     fields[#fields + 1] = string.format('%d', count + group.added)
     grown = grown + group.weight
   end
-  if group.head then
+  if group.added > 0 or group.head then
     ids.save(group.set, group.head)
   end
   if own_wake or (scope == 'thread' and not wake) then

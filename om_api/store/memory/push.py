@@ -12,7 +12,7 @@ from om_api.store.driver.steps import Steps, Verb
 from om_api.store.memory.keys import Keys
 
 BATCH = 500  # messages of one script call; a larger batch is several calls
-NO_HISTORY, WHATEVER = b"-", b"!"
+NO_HISTORY, WHATEVER, INSIDE = b"-", b"!", b"."
 _APART = "!apart"
 
 
@@ -59,7 +59,8 @@ def push(
     """Add messages of one resource; each has id, thread_id, tokens and at. Atomic per 500 messages; safe to repeat.
 
     `before` are the records of a thread's history that these are the end of: should one of them not be known, or the thread
-    have gone on otherwise, the push is `apart` and adds nothing. With WHATEVER they are the end in any case.
+    have gone on otherwise, the push is `apart` and adds nothing. With WHATEVER they are the end in any case, INSIDE
+    they are not.
     """
     of, threads = keys.of(resource), _by_thread(messages)
     names = [of.tokens, keys.due_observe if mark else of.tokens]

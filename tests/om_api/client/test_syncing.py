@@ -172,6 +172,16 @@ def test_an_edited_history_that_is_sent_again_adds_nothing(world):
         assert texts(world) == kept_now
 
 
+def test_a_beginning_that_comes_later_is_not_where_the_talk_ended(world):
+    """Catches an end that moves to what was put in before it: another branch was taken for what goes on there."""
+    sync(world, turns("b", "c"))
+    first = Message(role="user", content="a", id="own")
+    sync(world, [first, *turns("b", "c")])
+    found = sync(world, [first, *turns("b", "x")])
+
+    assert (found.added, found.known, found.diverged_at) == (1, 2, 2)
+
+
 def test_what_a_plain_writer_left_before_the_sweep_is_recognised(world):
     sync(world, turns("a", "b"))
     member = json.dumps({"role": "user", "content": "c"})
