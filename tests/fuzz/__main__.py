@@ -86,7 +86,7 @@ def _judge(verbs: Counter[str], words: argparse.Namespace, seconds: float, url: 
     if words.write:
         write_block("fuzz", text)
     if missing := report.rare(verbs, steps):
-        _say(f"\ntoo rare (under 1 % of all steps): {', '.join(missing)}")
+        _say(f"\ntoo rare (under a third of an even share of all steps): {', '.join(missing)}")
         return 1
     return 0
 

@@ -78,5 +78,5 @@ def table(verbs: Counter[str], seeds: int, steps: int, seconds: float, server: s
 
 
 def rare(verbs: Counter[str], steps: int) -> list[str]:
-    """The verbs that happened in fewer than one step of a hundred: such a run proves too little about them."""
-    return [name for name, counted in VERBS.items() if 100 * verbs[counted] < steps]
+    """The verbs that happened in less than a third of an even share of the steps: such a run proves too little about them."""
+    return [name for name, counted in VERBS.items() if 3 * len(VERBS) * verbs[counted] < steps]
