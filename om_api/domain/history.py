@@ -50,10 +50,7 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
     end only one is that was cut, or is left of one; anything else is new, and gets its own of the `names`: by these a history
     that is sent again is known.
     """
-    certain = {message.id for message in messages} - {""}
-    own = [message.id if message.id in certain else said_by(message) for message in kept]
-    there = {message.id for message in kept}
-    theirs = [message.id if message.id in there else says for message, says in zip(messages, said, strict=True)]
+    own, theirs = _told_apart(kept, messages, said)
     blocks = _blocks(own, theirs)
     found: dict[int, str] = {}
     diverged: list[int] = []
@@ -76,6 +73,18 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
     found |= _elsewhere(kept, own, theirs, found)
     ids = [found.get(n) or message.id or names[n] for n, message in enumerate(messages)]
     return Aligned(ids, min(diverged, default=None), moved)
+
+
+def _told_apart(
+    kept: Sequence[Message], messages: Sequence[Message], said: Sequence[bytes]
+) -> tuple[list[str | bytes], list[str | bytes]]:
+    """What each message is compared by: the id that both have, else what it says."""
+    certain, there = {message.id for message in messages} - {""}, {message.id for message in kept}
+    own: list[str | bytes] = [message.id if message.id in certain else said_by(message) for message in kept]
+    theirs: list[str | bytes] = [
+        message.id if message.id in there else says for message, says in zip(messages, said, strict=True)
+    ]
+    return own, theirs
 
 
 def _elsewhere(
