@@ -62,8 +62,8 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
             continue
         edited = any(later[0] == "equal" for later in blocks[n + 1 :])
         if not edited:
-            alone = i == 0 or i_end - i > 1
-            pairs = [(a, j) for a in (i_end - 1, i) if pairs and _is_cut(kept[a], messages[j], alone=alone)][:1]
+            newest = reversed(range(i, i_end)) if pairs else ()
+            pairs = [(a, j) for a in newest if _is_cut(kept[a], messages[j], alone=i == 0)][:1]
         same = [(a, b) for a, b in pairs if kept[a].role == messages[b].role and not messages[b].id]
         found |= {b: kept[a].id for a, b in same}
         moved = moved or (edited and bool(same))
