@@ -13,7 +13,7 @@ from om_api.client.receipts import Changed, ReceiptTally
 from om_api.client.writing import Writer
 from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.history import align, going_on, in_place, named
+from om_api.domain.history import Aligned, align, going_on, in_place, named
 from om_api.domain.identity import KnownId, Said, compare, continues, record_of, said_by
 from om_api.domain.messages import Message
 from om_api.domain.values import check_id
@@ -58,17 +58,23 @@ class _Talk(NamedTuple):
 
 
 class _History(NamedTuple):
-    """A history's messages: what each says, with its own id, the id it is kept under, and its record; `whole` if all of them."""
+    """A history's messages: what each says, with its own id, the id it is kept under, and the record of what is kept.
+
+    `whole` if it is all of them; `changed` are those that say something else than what is kept. Of a message that is forgotten,
+    because what it became has expired, the record is empty.
+    """
 
     said: list[bytes]
     ids: list[str]
     records: list[bytes]
     whole: bool = True
+    changed: tuple[Changed, ...] = ()
 
     def cut(self) -> "_History":
         """Its last messages."""
         some = slice(-_LONGEST, None)
-        return _History(self.said[some], self.ids[some], self.records[some], len(self.said) <= _LONGEST)
+        whole = len(self.said) <= _LONGEST
+        return _History(self.said[some], self.ids[some], self.records[some], whole, self.changed)
 
 
 class Syncing:
@@ -88,9 +94,8 @@ class Syncing:
         found = yield from self._continued(talk, history, fresh)
         if found is None:
             history, found = yield from self._compared(talk, history)
-        if not found.changed:
-            end = history.cut()
-            self._last.put((resource, thread), end, _BYTES * len(end.ids))
+        end = history._replace(changed=found.changed).cut()
+        self._last.put((resource, thread), end, _BYTES * len(end.ids))
         ids = ("",) * skipped + tuple(history.ids)
         return found._replace(ids=ids, diverged_at=_diverged_at(ids, found))
 
@@ -102,7 +107,12 @@ class Syncing:
         ready, tally = self._ready(talk, history.ids, sent), ReceiptTally()
         before = b"".join(history.records[:fresh])
         goes_on = yield from self._writer.push(talk.resource, ready, tally, before=before)
-        return _synced(tally, len(talk.messages) - len(sent)) if goes_on else None
+        if not goes_on:
+            return None
+        unsent = {*history.ids[:fresh]}
+        changed = tuple(each for each in history.changed if each.id in unsent)
+        found = _synced(tally, fresh - len(changed))
+        return found._replace(changed=changed + found.changed)
 
     def _ready(self, talk: _Talk, ids: Sequence[str], sent: Sequence[int]) -> list[EncodedMessage]:
         messages, skipped, resource, thread = talk
@@ -115,25 +125,24 @@ class Syncing:
         known = yield from recognise(self._keys, resource, thread, history.ids)
         if all(_is_known(known.get(name), message) for name, message in zip(history.ids, messages, strict=True)):
             return history, Synced((), 0, len(messages))
-        certain = [
-            structs.replace(message, id=name) if name in known else message
-            for name, message in zip(history.ids, messages, strict=True)
-        ]
         scope = yield from self._scopes.of(resource, thread)
         there = yield from kept(self._keys, scope, thread, partial(_is_enough, len(messages), known.keys()))
         own = [message for message in there if continues(message) is None]
-        aligned = align(own, certain, history.said, history.ids)
-        if aligned.edited and not any(message.id for message in messages):
-            aligned = going_on(own, history.said) or aligned
-        known = yield from recognise(self._keys, resource, thread, aligned.ids)
-        sent = [n for n, name in enumerate(aligned.ids) if not _is_known(known.get(name), messages[n])]
+        aligned = _aligned(own, messages, history, known)
+        accepted = _accepted(messages, history.ids, known)
+        known |= yield from recognise(self._keys, resource, thread, aligned.ids)
+        named_ones = [*enumerate(zip(aligned.ids, messages, strict=True))]
+        forgotten = accepted - known.keys()
+        sent = [n for n, (name, each) in named_ones if name not in forgotten and not _is_known(known.get(name), each)]
         dated = _dated(in_place(own, aligned.ids, messages), sent, there[-1].at if there else 0)
         ready = self._ready(talk._replace(messages=dated), aligned.ids, sent)
         tally = yield from self._sent(resource, ready, aligned.ids[-1])
-        records = [record_of(message, name=name) for name, message in zip(aligned.ids, messages, strict=True)]
         diverged = None if aligned.diverged_at is None else skipped + aligned.diverged_at
         found = _synced(tally, len(messages) - len(sent))._replace(diverged_at=diverged)
-        return _History(history.said, aligned.ids, records), found
+        records = {name: record_of(each, name=name) for _, (name, each) in named_ones}
+        records |= {each.id: known[each.id].record for each in found.changed if each.id in known}
+        records |= dict.fromkeys(forgotten, b"")
+        return _History(history.said, aligned.ids, [records[name] for name in aligned.ids]), found
 
     def _sent(self, resource: str, ready: Sequence[EncodedMessage], last: str) -> Steps[ReceiptTally]:
         tally = ReceiptTally()
@@ -171,9 +180,11 @@ def _guessed(talk: Sequence[Message], last: _History | None) -> tuple[_History, 
     said = [said_by(message) + message.id.encode() for message in talk]
     ids, records, fresh = _remembered(talk, said, last)
     ids = ids + named(talk[len(ids) :], said[len(ids) :], ids[-1] if ids else "")
+    there = {*ids[: len(records)]}
+    changed = tuple(each for each in (last.changed if last else ()) if each.id in there)
     rest = zip(talk[len(records) :], ids[len(records) :], strict=True)
     records = records + [record_of(message, name=name) for message, name in rest]
-    return _History(said, ids, records), min(fresh, len(talk) - 1)
+    return _History(said, ids, records, changed=changed), min(fresh, len(talk) - 1)
 
 
 def _remembered(
@@ -183,17 +194,20 @@ def _remembered(
 
     It may have lost its beginning. Where it says the same over and over, only ids tell how much of it is known then.
     """
-    nothing = list[str](), list[bytes](), max(0, len(talk) - _LIKELY_NEW)
+    ids, records, likely = list[str](), list[bytes](), max(0, len(talk) - _LIKELY_NEW)
     if last is None:
-        return nothing
-    if last.whole and last.said == list(said[: len(last.said)]):
-        return last.ids, last.records, len(last.ids)
-    ids = named(talk, said)
-    if last.ids[-1] in ids:
-        return ids, [], ids.index(last.ids[-1]) + 1
-    lost = last.whole and last.said[0] != said[0]
-    start = _overlap(last.said, said) if lost else None
-    return nothing if start is None else (last.ids[start:], last.records[start:], len(last.ids) - start)
+        return ids, records, likely
+    same = next((n for n, (a, b) in enumerate(zip(last.said, said, strict=False)) if a != b), len(last.said))
+    same = min(same, len(said))
+    if last.whole and same == len(last.said):
+        return last.ids, last.records, same
+    names = named(talk, said)
+    if last.ids[-1] in names:
+        return names, records, names.index(last.ids[-1]) + 1
+    if last.whole and same:
+        return last.ids[:same], last.records[:same], likely
+    start = _overlap(last.said, said) if last.whole else None
+    return (ids, records, likely) if start is None else (last.ids[start:], last.records[start:], len(last.ids) - start)
 
 
 def _dated(talk: Sequence[Message], sent: Sequence[int], last_ms: int) -> list[Message]:
@@ -224,6 +238,30 @@ def _is_enough(length: int, wanted: Collection[str], found: Sequence[Message]) -
 
 def _is_known(known: KnownId | None, message: Message) -> bool:
     return known is not None and compare(known, message) is Said.SAME
+
+
+def _aligned(own: Sequence[Message], messages: Sequence[Message], history: _History, known: Collection[str]) -> Aligned:
+    """Where its messages are. One that was an edit of a kept one may be kept itself by now: another client's branch."""
+    edited = {each.id for each in history.changed}
+    certain = [
+        structs.replace(message, id=name) if name in known and name not in edited else message
+        for name, message in zip(history.ids, messages, strict=True)
+    ]
+    aligned = align(own, certain, history.said, history.ids)
+    if aligned.edited and not any(message.id for message in messages):
+        return going_on(own, certain, history.said) or aligned
+    return aligned
+
+
+def _accepted(messages: Sequence[Message], ids: Sequence[str], known: Collection[str]) -> set[str]:
+    """The ids of a history that were accepted once: those that are known, and what precedes one that was named by that."""
+    accepted, follows = set[str](), False
+    for message, name in zip(reversed(messages), reversed(ids), strict=True):
+        follows = follows or name in known
+        if follows:
+            accepted.add(name)
+        follows = follows and not message.id
+    return accepted
 
 
 def _diverged_at(ids: Sequence[str], found: Synced) -> int | None:

@@ -98,17 +98,23 @@ def _elsewhere(
     return {n: places[says] for n, says in enumerate(theirs) if n not in found and says in once[1] and says in places}
 
 
-def going_on(kept: Sequence[Message], said: Sequence[bytes]) -> Aligned | None:
+def going_on(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[bytes]) -> Aligned | None:
     """A history that begins with the end of what is kept, and says more: all of that is new. None where it does not.
 
     Where one can be read as edited, too, this reading is the safe one: what is new is never taken for an edit and left out.
+    Not where something of that is certain to be kept, by an id among its `messages`, which was said just once.
     """
+    times = Counter(map(said_by, kept))
     own = [said_by(message) for message in kept[-len(said) :]]
     for start, says in enumerate(own):
-        if says == said[0] and own[start:] == list(said[: len(own) - start]):
-            ids = [message.id for message in kept[len(kept) - len(own) + start :]]
-            for more in said[len(ids) :]:
-                ids.append(chained(ids[-1], more))
+        length = len(own) - start
+        if says == said[0] and own[start:] == list(said[:length]):
+            more = zip(messages[length:], said[length:], strict=True)
+            if any(message.id and times[each] == 1 for message, each in more):
+                return None
+            ids = [message.id for message in kept[len(kept) - length :]]
+            for each in said[length:]:
+                ids.append(chained(ids[-1], each))
             return Aligned(ids, None)
     return None
 

@@ -78,7 +78,10 @@ def message_of_json(said: dict[str, Any], thread: str | None = None, resource: s
         "thread_id": fields.get("thread_id") or thread or "",
         "resource_id": fields.get("resource_id") or resource or "",
     }
-    return Message(**{"role": "", **{name: fields[name] for name in _STRICT if fields.get(name) is not None}, **place})
+    own = {name: fields[name] for name in _STRICT if fields.get(name) is not None}
+    if type(own.get("id")) is int:
+        own["id"] = str(own["id"])
+    return Message(**{"role": "", **own, **place})
 
 
 def _filled(message: Message, thread: str | None, resource: str | None) -> Message:
@@ -169,5 +172,5 @@ def encode_message(message: Message) -> bytes:
         member = msgspec.json.encode(written)
         _check_depth(member)
     except (TypeError, ValueError, msgspec.MsgspecError) as error:
-        raise InvalidInputError(f"message {message.id}: cannot be written as JSON: {error}") from None
+        raise InvalidInputError(f"message {message.id or '(without id)'}: cannot be written as JSON: {error}") from None
     return member

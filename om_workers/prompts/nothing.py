@@ -28,13 +28,19 @@ _HOW = (
     "|ongoing|in progress|specified|given|identified|assigned|available|suggested"
 )
 _THERE = "(?:there (?:is|are) (?:currently |now )?)?"
-_NO_THING = rf"{_THERE}(?:none|nothing|nil|null|n\.?/?a|not applicable|empty)(?: (?:{_HOW}))*"
-_NO_KIND = rf"{_THERE}no(?: (?:{_WHICH}))* (?:{_KIND})(?: (?:{_HOW}))*"
+_NO_THING = (
+    rf"{_THERE}(?:none|nothing|nil|null|n\.?/?a|not (?:applicable|specified|given|available)|empty|unknown|tbd|idle)"
+    rf"(?: (?:{_HOW}))*"
+)
+_NO_KIND = rf"{_THERE}no(?: (?:{_WHICH}))*(?: (?:{_KIND})(?: (?:and|or) (?:{_WHICH}|{_KIND}))*)+(?: (?:{_HOW}))*"
 _ALL_DONE = (
     r"(?:(?:all|everything|the) )?(?:(?:current|open|pending|requested) )?(?:(?:tasks?|work|requests?|items?) )?"
     r"(?:(?:is|are|was|were|has been|have been|now|all) )*(?:done|completed?|finished|resolved|settled)"
 )
-_NOTHING = re.compile(f"{_NO_THING}|{_NO_KIND}|{_ALL_DONE}", re.IGNORECASE)
+_THE_END = (
+    "(?:the )?(?:conversation|session|chat) (?:(?:has|is|was) )?(?:now )?(?:ended|over|concluded|closed|finished)"
+)
+_NOTHING = re.compile(f"{_NO_THING}|{_NO_KIND}|{_ALL_DONE}|{_THE_END}", re.IGNORECASE)
 _WAITING = re.compile(
     r"(?:wait|waiting) (?:for|on) (?:the )?user(?:['’]s)?(?: (?:next|new|further))?"
     r"(?: (?:message|request|input|question|instructions?|task|reply|turn))?",

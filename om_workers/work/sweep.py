@@ -121,13 +121,16 @@ class Sweeper:
         return Outcome.BUSY if forgotten or full else Outcome.REST
 
     def _keep_ids(self, states: Sequence[ScopeState], now: int) -> None:
-        """Learn the ids that an older version did not write down, and forget those of which nothing is kept any more."""
+        """Learn the ids that an older version did not write down, and forget those of which nothing is kept any more.
+
+        A thread that moved here knows ids although nothing was sealed in its own scope yet.
+        """
         keys = self._services.keys
         unlearned = [state for state in states if state.unlearned]
         for state in unlearned:
             self._run(known.learn(keys, state.scope, self._threads(state.scope), complete=state is unlearned[-1]))
         for state in states:
-            if state.record.epoch and state.tidy_at <= now:
+            if (state.record.epoch or state.scope.thread) and state.tidy_at <= now:
                 ttl_s = self._services.in_force(state.scope).retention_s
                 self._run(known.tidy(keys, state.scope, self._threads(state.scope), ttl_s))
 

@@ -40,6 +40,7 @@ def sync(game: Game, history: Sequence[Turn], edit: Edit | None = None, cut: Seq
     names = [turn.name for turn in turns]
     messages = [Message(role=t.form.role, content=t.form.content, id=t.id) for t in turns]
     fresh = {turn for turn in turns if not turn.sent}
+    _doubt(turns, fresh, edit)
     game.expected.begin_push(push, [(turn.id, turn.form) for turn in turns if turn.id])
     game.expected.turns.send([turn for turn in turns if not turn.id])
 
@@ -56,6 +57,18 @@ def sync(game: Game, history: Sequence[Turn], edit: Edit | None = None, cut: Seq
             game.expected.end_push(push)
 
     game.syncing[resource, thread] = game.begin(f"sync {len(turns)} turns", work)
+
+
+def _doubt(turns: Sequence[Turn], fresh: set[Turn], edit: Edit | None) -> None:
+    """Turns that nobody can tell from others: sent before what precedes them, or behind one by which the history may go on."""
+    for n, turn in enumerate(turns):
+        early = turn not in fresh and not fresh.isdisjoint(turns[:n])
+        turn.doubtful = turn.doubtful or early or bool(edit and _may_go_on(turns))
+
+
+def _may_go_on(turns: Sequence[Turn]) -> bool:
+    """Whether a history may begin where what is kept ends."""
+    return turns[0].form.text.startswith(OK)
 
 
 def _kept(game: Game, resource: str, thread: str, names: Sequence[str]) -> Forms | None:
@@ -78,9 +91,11 @@ def _due(game: Game, push: Push, fresh: Sequence[bool], edit: Edit | None, cut: 
     texts = ([before[name].text for name in others], [turn.form.text for turn in push.turns])
     said_twice = all(any(text.startswith(OK) for text in some) for some in texts)  # nobody can say which of them it is
     if edit:
+        said_twice = said_twice or _may_go_on(push.turns)
         words[edit.n] = _edited(edit, push.turns[edit.n], before) if others <= {edit.was.name} else ""
     at_end = "".join(word[:1] for word in words).lstrip("kc").removeprefix("g").strip("a") == ""
-    if "" in words or not at_end or said_twice:
+    overtaken = others and "grown" in words  # another's branch stands behind what grew
+    if "" in words or not at_end or said_twice or overtaken:
         return None
     return Due(words, before, _diverged(words, others, cut))
 

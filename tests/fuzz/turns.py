@@ -11,7 +11,10 @@ from fuzz.saying import Form
 
 @dataclass(eq=False)
 class Turn:
-    """One turn of a history: what it said first, and what it says by now. `sent` is when it was sent last, 0 for never."""
+    """One turn of a history: what it said first, and what it says by now. `sent` is when it was sent last, 0 for never.
+
+    One that is `doubtful` may be kept once more: nobody can say whether it is said again.
+    """
 
     resource: str
     thread: str
@@ -20,6 +23,7 @@ class Turn:
     name: str = ""
     sent: int = 0
     names: set[str] = field(default_factory=set)
+    doubtful: bool = False
 
     @property
     def form(self) -> Form:
@@ -65,9 +69,8 @@ class Turns:
         first = [(each.thread, each.form) for some in found.values() for each in some if not each.after]
         for (thread, form), times in Counter(first).items():
             said = [t for t in self._sent if (t.resource, t.thread) == (resource, thread) and form in t.forms]
-            if times > len(said) and not form.text.startswith(
-                "ok"
-            ):  # said over and over, it may be read as said once more
+            doubtful = form.text.startswith("ok") or any(turn.doubtful for turn in said)
+            if times > len(said) and not doubtful:
                 raise BrokenError(
                     f"{resource} {thread}: {form} was said {len(said)} times without an id, it is kept {times} times"
                 )

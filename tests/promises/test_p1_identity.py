@@ -154,6 +154,21 @@ def test_an_id_is_new_again_once_its_source_has_expired(world):
     assert world.om.verify() == []
 
 
+def test_an_id_is_new_again_wherever_its_thread_moved_meanwhile(world):
+    """Catches ids that nobody forgets, because what was sealed was sealed in the scope that the memory left."""
+    world.om.add_message(said("m-1", "one"))
+    move(world, "observed")
+    (observation,) = world.om.observations("harold")
+    world.om.forget(observation.id, "harold")
+    world.om.migrate_scope("harold", "thread")
+    known = world.services.keys.of("harold").known("t-1")
+    (day,) = (name for name in world.client.hkeys(known) if name.startswith(b"d"))
+    world.client.hset(known, day, 1)
+    world.sweep()
+
+    assert world.om.add_message(said("m-1", "one")).added == 1
+
+
 @pytest.mark.parametrize("rest", RESTS)
 def test_an_import_knows_the_ids_of_what_it_brings(world, rest):
     world.say("one", id="m-1")

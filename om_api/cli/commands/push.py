@@ -27,7 +27,7 @@ from om_api.domain.vendors.message import ROLES as VENDORS_ROLES
     "--message", is_flag=True, help="TEXT is a message in JSON, ours or as OpenAI, Anthropic or Gemini write it."
 )
 @click.option(
-    "--role", type=click.Choice([*ROLES, *VENDORS_ROLES]), default="user", show_default=True, help="Who says it."
+    "--role", type=click.Choice([*ROLES, *VENDORS_ROLES]), show_default="user", default=None, help="Who says TEXT."
 )
 @click.option("--id", "name", metavar="ID", callback=checked, help="The message's id; one is made if you name none.")
 @click.option("--timestamp", help="When it was said: ISO 8601 or Unix; now if you do not say.")
@@ -39,7 +39,7 @@ def push(
     thread: str,
     text: str | None,
     message: bool,
-    role: str,
+    role: str | None,
     name: str | None,
     timestamp: str | None,
     replace: bool,
@@ -54,7 +54,9 @@ def push(
     content = sys.stdin.buffer.read().decode().removesuffix("\n") if text in {None, "-"} else text
     if not content.strip():
         raise InvalidInputError("there is no text: write it after the thread, or pipe it in")
-    given = _read(content) if message else {"role": role, "content": content}
+    if message and role:
+        raise InvalidInputError("--role is of a text alone: write the role into the message")
+    given = _read(content) if message else {"role": role or "user", "content": content}
     said = {**given, **({"id": name} if name else {}), **({"timestamp": timestamp} if timestamp else {})}
     with target.memory() as om:
         receipt = om.add_message({**said, "thread_id": thread, "resource_id": resource}, replace=replace)

@@ -49,8 +49,8 @@ def _said(fields: Part) -> Part:
     content = _spoken(content, fields)
     if calls := openai.calls(fields.get("tool_calls"), fields.get("function_call")):
         content = [*_listed(content), *calls]
-    if content is None and who == "assistant" and not fields.keys().isdisjoint({"content", "parts"}):
-        content = ""  # a model that said nothing
+    if content is None and ("parts" in fields or (who == "assistant" and "content" in fields)):
+        content = ""  # who said nothing
     return {"role": who, "content": content}
 
 

@@ -8,8 +8,8 @@ from om_api.domain.vendors.ours import Part, arguments, attachment, data_url, re
 
 def calls(written: Any, legacy: Any = None) -> list[Part]:
     """The calls beside a content: `tool_calls`, and `function_call` as it was before; raises ValueError."""
-    if not isinstance(written, list | None):
-        raise ValueError(f"tool_calls is a list, not {str(written)[:40]!r}")  # noqa: TRY004 - of what was given, not of us
+    if written and not isinstance(written, list):
+        raise ValueError(f"tool_calls is a list, not {str(written)[:40]!r}")
     older = [{"type": "function", "function": legacy}] if isinstance(legacy, dict) else []
     return [_call(call) for call in [*(written or ()), *older]]
 

@@ -16,9 +16,9 @@ def rest(fields: Part, *taken: str) -> Part:
 
 
 def text(said: Any, beside: Part | None = None) -> Part:
-    """A text part; of what stands beside its text nothing is empty."""
+    """A text part, null an empty one; of what stands beside its text nothing is empty."""
     full = {name: value for name, value in (beside or {}).items() if value not in ([], {}, "")}
-    return {"type": "text", "text": said, **full}
+    return {"type": "text", "text": "" if said is None else said, **full}
 
 
 def tool_call(name: Any, args: Any, call_id: Any, beside: Part | None = None) -> Part:

@@ -21,8 +21,8 @@ _OURS = ("text", "tool-call", "tool-result", "image", "file")
 
 def to_parts(content: list[Any]) -> list[Any]:
     """The parts in our form; the list itself if all have it. The same is always made of the same, and of what was made itself."""
-    made = [_part(part) for part in content]
-    return content if all(map(is_, made, content)) else made
+    made = [_part(part) for part in content if part is not None]
+    return content if len(made) == len(content) and all(map(is_, made, content)) else made
 
 
 def snake(fields: Part, names: dict[str, str]) -> Part:
@@ -52,7 +52,7 @@ def _part(part: Any) -> Any:
     kind = part.get("type")
     if not isinstance(kind, str):
         return gemini.part(part)
-    if kind == "text" and len(part) == 2:  # noqa: PLR2004 - its type and its text: most parts are just that
+    if kind == "text" and len(part) == 2 and part.get("text") is not None:  # noqa: PLR2004 - as most parts are
         return part
     if kind not in _KINDS and part.keys().isdisjoint(_CHANGED) and None not in part.values():
         return part
@@ -67,7 +67,7 @@ def _as_it_was(made: Part, part: Part) -> Part:
 _KINDS: dict[str, Callable[[Part], Part]] = {
     **openai.PARTS,
     **anthropic.BLOCKS,
-    "text": lambda part: text(part.get("text"), rest(part, "type", "text")),
+    "text": lambda part: text(part["text"], rest(part, "type", "text")) if "text" in part else part,
     "tool_result": lambda part: whole(anthropic.BLOCKS["tool_result"](part)),
 }
 KNOWN = frozenset({*_KINDS, *_OURS})  # types of what stands within a message: alone, one says not whose it is

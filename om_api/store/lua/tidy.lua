@@ -35,7 +35,7 @@ for i = 1, #held, 2 do
     buckets[held[i]] = held[i + 1]
   end
 end
-local is, gone = redis.call('HMGET', record, 'epoch', 'tidy_at'), 0
+local tidy_at, gone = redis.call('HGET', record, 'tidy_at'), 0
 for at, bucket in pairs(next(over) and buckets or {}) do
   local rest = {}
   for _, each in ipairs(ids.listed(bucket)) do
@@ -56,7 +56,7 @@ end
 if gone > 0 and redis.call('HINCRBY', known, '#', string.format('%d', -gone)) == 0 then
   redis.call('UNLINK', known)
 end
-if is[1] then
-  redis.call('HSET', record, 'tidy_at', string.format('%d', first and after or math.min(after, tonumber(is[2] or '') or after)))
+if redis.call('EXISTS', record) == 1 then
+  redis.call('HSET', record, 'tidy_at', string.format('%d', first and after or math.min(after, tonumber(tidy_at or '') or after)))
 end
 return gone

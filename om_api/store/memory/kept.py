@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from om_api.domain.errors import StoreError
 from om_api.domain.messages import Message
 from om_api.domain.values import Scope
 from om_api.store.driver.replies import Pair, as_bytes, as_list, as_pairs
@@ -27,18 +28,20 @@ def kept(keys: Keys, scope: Scope, thread: str, enough: Callable[[Sequence[Messa
 
 
 def _living(keys: Keys, scope: Scope, thread: str) -> Steps[list[Message]]:
-    """What is raw or sealed; read again when a chunk went between two looks."""
-    of, pairs = keys.of(scope.resource), list[Pair]()
+    """What is raw or sealed; read again when a chunk went between two looks. One that is empty twice is a damaged one."""
+    of, before = keys.of(scope.resource), set[str]()
     for _ in range(_TRIES):
         raw, chunks = yield from batch(_members(of.messages(thread)), as_list("ZRANGE", of.chunks(scope), 0, -1))
         names = [chunk.decode() for chunk in chunks]
         sets = yield from by_name(
             names, lambda name: batch(as_bytes("HGET", of.chunk(name), "thread"), _members(of.sealed(name)))
         )
-        pairs = [*raw, *(pair for own, members in sets.values() if own == thread.encode() for pair in members)]
-        if all(members for _, members in sets.values()):
-            break
-    return _ordered(messages_of(pairs, thread, scope.resource))
+        empty = {name for name, (_, members) in sets.items() if not members}
+        if empty <= before:
+            sealed = (pair for own, members in sets.values() if own == thread.encode() for pair in members)
+            return _ordered(messages_of([*raw, *sealed], thread, scope.resource))
+        before = empty
+    raise StoreError(f"{scope} changes faster than it can be read: repeat.", stored=False)
 
 
 def _members(key: str) -> Batch[list[Pair]]:

@@ -11,6 +11,8 @@ from world import World
 from om_api import Message
 from om_api.client import syncing
 from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.values import Scope
+from om_api.store.memory.known import tidy
 
 
 @pytest.fixture
@@ -122,6 +124,31 @@ def test_an_edit_of_the_past_changes_nothing_and_is_told(world, warm):
     assert (again.added, [each.id for each in again.changed]) == (0, [ids[1]])
 
 
+def test_an_edit_that_stays_costs_one_round_trip_and_is_told_until_it_is_taken_back(world):
+    history = turns("a", "b", "c", "d")
+    ids = sync(world, history).ids
+    edited = turns("a", "other", "c", "d", "e")
+    sync(world, edited)
+    found, asked = trips(world, world.om, [*edited, *turns("f", first=1)])
+
+    assert (found.added, found.known, found.diverged_at, asked) == (1, 4, 1, 1)
+    assert [each.id for each in found.changed] == [ids[1]]
+    again = sync(world, edited)
+    assert (again.added, again.known, len(again.changed)) == (0, 4, 1)
+    back = sync(world, [*turns("a", "b", "c", "d", "e"), *turns("f", first=1)])
+    assert (back.added, back.changed, back.diverged_at) == (0, (), None)
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_an_edit_is_told_although_the_talk_begins_as_it_ends(world, warm):
+    """Catches a whole history that is kept twice, because its first word is the last that is kept."""
+    ids = sync(world, turns("ok", "fine", "one", "two", "ok")).ids
+    found = sync(world, turns("ok", "fine", "one", "other", "ok"), world.om if warm else fresh(world))
+
+    assert (found.added, found.known, found.ids) == (0, 4, ids)
+    assert [each.id for each in found.changed] == [ids[3]]
+
+
 @pytest.mark.parametrize("warm", [True, False])
 def test_a_branch_is_added_and_told(world, warm):
     sync(world, turns("a", "b", "c", "d"))
@@ -211,6 +238,33 @@ def test_what_was_observed_is_recognised(world):
 
     assert (found.added, found.known) == (1, 20)
     assert world.om.verify() == []
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_what_has_expired_of_a_history_is_not_new(world, warm):
+    """The end of it is kept under ids that say what precedes them: a client that sends all of it for ever adds nothing twice."""
+    history = turns(*(f"turn {n}" for n in range(30)))
+    sync(world, history)
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    sync(world, [*history, *turns("a", "b")])
+    _expire(world)
+    om = world.om if warm else fresh(world)
+    found = sync(world, [*history, *turns("a", "b", "c", "d")], om)
+
+    assert (found.added, found.known, found.diverged_at) == (2, 32, None)
+    assert texts(world) == ["a", "b", "c", "d"]
+    again, asked = trips(world, om, [*history, *turns("a", "b", "c", "d", "e")])
+    assert (again.added, again.known, asked) == (1, 34, 1)
+
+
+def _expire(world):
+    """The time for which sources are kept is over."""
+    keys = world.services.keys
+    for observation in world.om.observations("harold"):
+        world.client.delete(keys.of("harold").source(observation.id))
+    world.client.delete(keys.of("harold").sources("t-1"))
+    assert world.services.run(tidy(keys, Scope("harold"), ["t-1"], 0)) == 30
 
 
 def test_instructions_are_no_part_of_the_talk(world):

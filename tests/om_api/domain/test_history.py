@@ -121,10 +121,19 @@ def test_a_history_that_only_goes_on_is_known_to_the_last_message(seed):
 )
 def test_a_history_that_begins_with_the_end_of_what_is_kept_goes_on_there(old, new, ids):
     messages = talk(new)
-    found = going_on(kept(old), [said_by(message) for message in messages])
+    found = going_on(kept(old), messages, [said_by(message) for message in messages])
     there = {message.id for message in kept(old)}
 
     assert (found and [name if name in there else "+" for name in found.ids]) == ids
+
+
+@pytest.mark.parametrize(("certain", "goes_on"), [("", True), ("a", True), ("b", False)])
+def test_a_history_does_not_go_on_where_it_ends_if_more_of_it_is_certain(certain, goes_on):
+    """Of `a b c a` and `a b x a` the first three may be edited or new; `b`, which was said once, tells it by its id."""
+    messages = [Message(role="user", content=letter, id=letter if letter in certain else "") for letter in "abxa"]
+    found = going_on(kept("abca"), messages, [said_by(message) for message in messages])
+
+    assert bool(found) is goes_on
 
 
 @pytest.mark.parametrize(

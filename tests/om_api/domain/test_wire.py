@@ -5,7 +5,7 @@ import json
 import pytest
 
 from om_api import InvalidInputError, Message
-from om_api.domain.wire import MAX_DEPTH, derived_id, encode_message, parse_member
+from om_api.domain.wire import MAX_DEPTH, derived_id, encode_message, message_of, parse_member
 
 AT = 1_763_600_000_000
 
@@ -50,7 +50,9 @@ def test_the_keys_thread_and_resource_win_and_what_cannot_be_is_left_out():
 
 @pytest.mark.parametrize(("name", "kept"), [("m-1", "m-1"), (7, "7"), (0, "0")])
 def test_an_id_may_be_a_number(name, kept):
-    assert read({"role": "user", "content": "", "id": name}).id == kept
+    given = {"role": "user", "content": "", "id": name}
+
+    assert read(given).id == message_of(given).id == kept
 
 
 @pytest.mark.parametrize("name", [True, None, [], ""])
@@ -80,3 +82,5 @@ def test_brackets_within_texts_are_no_depth():
 def test_what_cannot_be_written_is_refused():
     with pytest.raises(InvalidInputError, match="message m-1: cannot be written as JSON"):
         encode_message(Message(role="user", content="", id="m-1", metadata={"a": object()}))
+    with pytest.raises(InvalidInputError, match=r"message \(without id\): cannot be written as JSON"):
+        encode_message(Message(role="user", content="half a character: \ud800"))

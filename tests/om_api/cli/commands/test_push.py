@@ -97,6 +97,12 @@ def test_what_is_no_message_is_not_pushed(om, given):
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
 
 
+def test_a_role_goes_with_a_text_alone(om):
+    result = om("push", "harold", "t-1", "--role", "user", "--message", '{"role": "assistant", "content": "x"}')
+
+    assert (result.exit_code, "write the role into the message" in result.stderr) == (2, True)
+
+
 def test_whoever_speaks_may_be_called_as_vendors_do(om, world):
     om("push", "harold", "t-1", "be brief", "--role", "developer")
 

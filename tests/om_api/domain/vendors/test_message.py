@@ -24,6 +24,8 @@ FUNCTION = {"role": "function", "name": "look", "content": "found"}
         ({"role": "assistant", "content": "let me see", "refusal": "no"}, "assistant", [TEXT, NO]),
         ({"role": "assistant", "content": None}, "assistant", ""),
         ({"role": "model", "parts": None}, "assistant", ""),
+        ({"role": "user", "parts": None}, "user", ""),
+        ({"role": "assistant", "content": "x", "tool_calls": {}}, "assistant", "x"),
         ({"role": "assistant", "content": None, "audio": {"id": "a-1", "transcript": "aloud"}}, "assistant", "aloud"),
         ({"role": "assistant", "content": None, "tool_calls": [CALL]}, "assistant", [PART]),
         ({"role": "assistant", "content": "let me see", "tool_calls": [CALL]}, "assistant", [TEXT, PART]),

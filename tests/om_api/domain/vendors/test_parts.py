@@ -36,13 +36,16 @@ def test_what_is_ours_or_unknown_stays(part):
 
 def test_a_text_may_stand_alone_and_what_is_no_part_is_left_for_who_refuses():
     assert to_parts(["x", 5]) == [TEXT, 5]
+    assert to_parts([None, TEXT]) == [TEXT]
 
 
 @pytest.mark.parametrize(
     ("part", "made"),
     [
         ({**TEXT, "cache_control": {"type": "ephemeral"}, "citations": None, "annotations": []}, TEXT),
-        ({"type": "text"}, {"type": "text", "text": None}),
+        ({"type": "text"}, {"type": "text"}),
+        ({"type": "text", "text": None}, {"type": "text", "text": ""}),
+        ({"type": "output_text", "text": None}, {"type": "text", "text": ""}),
         ({"type": "tool-call", "toolCallId": "a", "args": None}, {"type": "tool-call", "tool_call_id": "a"}),
         (
             {"type": "web_search_tool_result", "content": [1], "cache_control": None},
