@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
+from itertools import count
 from typing import NamedTuple, TypeAlias
 
 from msgspec import structs
@@ -52,25 +53,28 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
     """
     own, theirs = _told_apart(kept, messages, said)
     blocks = _blocks(own, theirs)
-    found: dict[int, str] = {}
+    found = {
+        b: kept[a].id for word, i, i_end, j, _ in blocks if word == "equal" for a, b in zip(range(i, i_end), count(j))
+    }
+    found |= _elsewhere(kept, own, theirs, found)
+    there = {*found.values()}
     diverged: list[int] = []
     moved = False
     for n, (word, i, i_end, j, j_end) in enumerate(blocks):
-        pairs = list(zip(range(i, i_end), range(j, j_end), strict=False))
         if word == "equal":
-            found |= {b: kept[a].id for a, b in pairs}
             continue
+        pairs = [*zip(range(i, i_end), range(j, j_end), strict=False)]
         edited = any(later[0] == "equal" for later in blocks[n + 1 :])
         if not edited:
             newest = reversed(range(i, i_end)) if pairs else ()
             pairs = [(a, j) for a in newest if _is_cut(kept[a], messages[j], alone=i == 0)][:1]
-        same = [(a, b) for a, b in pairs if kept[a].role == messages[b].role and not messages[b].id]
+        alone = [(a, b) for a, b in pairs if kept[a].id not in there and b not in found and not messages[b].id]
+        same = [(a, b) for a, b in alone if kept[a].role == messages[b].role]
         found |= {b: kept[a].id for a, b in same}
         moved = moved or (edited and bool(same))
         grown = 0 if edited else len(same)
         if i_end - i > grown and j_end - j > grown:
             diverged.append(j + grown)
-    found |= _elsewhere(kept, own, theirs, found)
     ids = [found.get(n) or message.id or names[n] for n, message in enumerate(messages)]
     return Aligned(ids, min(diverged, default=None), moved)
 
