@@ -60,16 +60,13 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
     there = {*found.values()}
     diverged: list[int] = []
     moved = False
-    for n, (word, i, i_end, j, j_end) in enumerate(blocks):
+    for n, block in enumerate(blocks):
+        word, i, i_end, j, j_end = block
         if word == "equal":
             continue
-        pairs = [*zip(range(i, i_end), range(j, j_end), strict=False)]
         edited = any(later[0] == "equal" for later in blocks[n + 1 :])
-        if not edited:
-            newest = reversed(range(i, i_end)) if pairs else ()
-            pairs = [(a, j) for a in newest if _is_cut(kept[a], messages[j], alone=i == 0)][:1]
-        alone = [(a, b) for a, b in pairs if kept[a].id not in there and b not in found and not messages[b].id]
-        same = [(a, b) for a, b in alone if kept[a].role == messages[b].role]
+        pairs = _in_place_of(kept, messages, block) if edited else _cut(kept, messages, block)
+        same = [(a, b) for a, b in pairs if kept[a].id not in there and b not in found and not messages[b].id]
         found |= {b: kept[a].id for a, b in same}
         moved = moved or (edited and bool(same))
         grown = 0 if edited else len(same)
@@ -77,6 +74,20 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
             diverged.append(j + grown)
     ids = [found.get(n) or message.id or names[n] for n, message in enumerate(messages)]
     return Aligned(ids, min(diverged, default=None), moved)
+
+
+def _in_place_of(kept: Sequence[Message], messages: Sequence[Message], block: _Block) -> list[tuple[int, int]]:
+    """Which message stands in the place of which kept one of the same role."""
+    _, i, i_end, j, j_end = block
+    pairs = zip(range(i, i_end), range(j, j_end), strict=False)
+    return [(a, b) for a, b in pairs if kept[a].role == messages[b].role]
+
+
+def _cut(kept: Sequence[Message], messages: Sequence[Message], block: _Block) -> list[tuple[int, int]]:
+    """The newest kept message that was cut, or is left, of the first one."""
+    _, i, i_end, j, j_end = block
+    newest = reversed(range(i, i_end)) if j < j_end else ()
+    return [(a, j) for a in newest if _is_cut(kept[a], messages[j], alone=i == 0)][:1]
 
 
 def _told_apart(
