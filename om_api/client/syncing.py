@@ -21,7 +21,7 @@ from om_api.domain.wire import EncodedMessage
 from om_api.store.driver.steps import Steps
 from om_api.store.memory.kept import kept
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.known import recognise
+from om_api.store.memory.known import has_forgotten, recognise
 from om_api.store.memory.push import BATCH, INSIDE, WHATEVER
 
 _LIKELY_NEW = 16  # messages at a history's end that are sent at once, while nothing is remembered of it
@@ -129,10 +129,12 @@ class Syncing:
         there = yield from kept(self._keys, scope, thread, partial(_is_enough, len(messages), known.keys()))
         own = [message for message in there if continues(message) is None]
         aligned = _aligned(own, messages, history, known)
-        accepted = _accepted(messages, history.ids, known)
+        forgotten = _accepted(messages, history.ids, known) - known.keys()
+        if forgotten and not (yield from has_forgotten(self._keys, resource, thread)):
+            forgotten = set()
         known |= yield from recognise(self._keys, resource, thread, aligned.ids)
         named_ones = [*enumerate(zip(aligned.ids, messages, strict=True))]
-        forgotten = accepted - known.keys()
+        forgotten -= known.keys()
         sent = [n for n, (name, each) in named_ones if name not in forgotten and not _is_known(known.get(name), each)]
         dated = _dated(in_place(own, aligned.ids, messages), sent, there[-1].at if there else 0)
         ready = self._ready(talk._replace(messages=dated), aligned.ids, sent)
@@ -254,7 +256,10 @@ def _aligned(own: Sequence[Message], messages: Sequence[Message], history: _Hist
 
 
 def _accepted(messages: Sequence[Message], ids: Sequence[str], known: Collection[str]) -> set[str]:
-    """The ids of a history that were accepted once: those that are known, and what precedes one that was named by that."""
+    """The ids of a history that were accepted once: those that are known, and what precedes one that was named by that.
+
+    So they have expired if ids of the thread have; else it was cleared while its history was on the way.
+    """
     accepted, follows = set[str](), False
     for message, name in zip(reversed(messages), reversed(ids), strict=True):
         follows = follows or name in known

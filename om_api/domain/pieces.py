@@ -51,7 +51,7 @@ def of_threads(leads: Mapping[str, Lead], threads: Collection[str]) -> list[Slic
     """Threads' texts as one pool's: a common piece that still stands unchanged in several of them comes once.
 
     Pieces of one generation come in their old order. What a thread reflected since is its own, and comes behind them.
-    `threads` are all that have a memory, with a text or not: each will have what it had when the pool is taken apart.
+    `threads` are all that there are, with a text or not: each will have what it had when the pool is taken apart.
     """
     held, own = _held_by_copies(leads), list[Slice]()
     copied = {thread for holders in held.values() for thread in holders}

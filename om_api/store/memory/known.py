@@ -10,8 +10,8 @@ from om_api.domain.identity import GOES_ON, KnownId, continues, further_id, mark
 from om_api.domain.messages import Message
 from om_api.domain.values import Scope
 from om_api.domain.wire import parse_member
-from om_api.store.driver.replies import as_fields, as_list, as_pairs, number
-from om_api.store.driver.steps import Steps, Verb, batch, by_name
+from om_api.store.driver.replies import as_bool, as_fields, as_list, as_pairs, number
+from om_api.store.driver.steps import Batch, Steps, Verb, batch, by_name
 from om_api.store.memory.keys import Keys, ResourceKeys
 
 DAY_MS = 86_400_000
@@ -30,6 +30,11 @@ def recognise(keys: Keys, resource: str, thread: str, names: Collection[str]) ->
         return {}
     found = yield from Verb("recognise", [keys.of(resource).known(thread)], list(map(mark, names)), _records)
     return {name: KnownId.of(record) for name, record in zip(names, found, strict=True) if record}
+
+
+def has_forgotten(keys: Keys, resource: str, thread: str) -> Batch[bool]:
+    """Whether ids of a thread were forgotten because their messages had expired, since it was cleared last."""
+    return as_bool("HEXISTS", keys.of(resource).known(thread), "~")
 
 
 def last_further(keys: Keys, message: Message) -> Steps[tuple[int, KnownId | None]]:

@@ -58,7 +58,7 @@ def _of_thread(pool: Content, name: str, share: Sequence[Slice]) -> Moved:
 def to_pool(resource: str, parts: Sequence[Content]) -> Moved:
     """What threads hold, in one: what came from a pool in its old order, then what came since, by time."""
     leads = {str(part.scope.thread): _lead(part, generation) for part in parts if (generation := part.in_force)}
-    share = pieces.of_threads(leads, [str(part.scope.thread) for part in parts if part.epoch])
+    share = pieces.of_threads(leads, [str(part.scope.thread) for part in parts])
     past = _in_order(parts, lambda part: part.history)
     # fresh seqs, history first: those that several threads drew since would collide
     everything = enumerate([*past, *_in_order(parts, lambda part: part.observations)], 1)

@@ -258,6 +258,17 @@ def test_what_has_expired_of_a_history_is_not_new(world, warm):
     assert (again.added, again.known, asked) == (1, 34, 1)
 
 
+def test_what_was_cleared_while_a_sync_was_on_its_way_is_new(world):
+    """Catches an end that came too late, and is taken for a sign that all before it had expired."""
+    history = turns("a", "b", "c")
+    last = sync(world, history).ids[-1]
+    world.om.clear("harold")
+    late = Message(role="user", content="c", id=last)
+    world.om.add_message(late, thread_id="t-1", resource_id="harold")
+
+    assert (sync(world, history).added, sync(world, history, fresh(world)).added) == (2, 0)
+
+
 def _expire(world):
     """The time for which sources are kept is over."""
     keys = world.services.keys

@@ -254,6 +254,18 @@ def test_a_thread_that_came_in_between_brings_what_is_its_own(store):
     assert seen == "* of the new one"
 
 
+def test_a_thread_that_was_only_raw_in_between_is_given_nothing(store):
+    """Breaks when only threads with a memory are asked: what the others have in common came to one that never had it."""
+    pooled(store)
+    there(store)
+    push(store, 401, thread="new")
+    back(store)
+    there(store)
+
+    assert memory(store, Scope("harold", "new"))[0] is None
+    assert memory(store, SCOPES["t1"])[0] is not None
+
+
 def test_an_observation_forgotten_in_between_stays_forgotten(store):
     pooled(store)
     _, observations, history = memory(store)
