@@ -1,7 +1,7 @@
 """A client's whole history, as it sends it again each turn: what is new is added, what is known is recognised."""
 
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import count, takewhile
 from typing import NamedTuple
@@ -122,8 +122,10 @@ class Syncing:
     def _compared(self, talk: _Talk, history: _History) -> Steps[tuple[_History, Synced]]:
         """Find the history among what is kept, and send what is not there as it says."""
         messages, skipped, resource, thread = talk
-        known = yield from recognise(self._keys, resource, thread, history.ids)
-        if all(_is_known(known.get(name), message) for name, message in zip(history.ids, messages, strict=True)):
+        anew = named(messages, history.said)
+        known = yield from recognise(self._keys, resource, thread, {*history.ids, *anew})
+        history = max(history, _told(messages, history.said, anew), key=lambda each: _matches(each, messages, known))
+        if _matches(history, messages, known) == len(messages):
             return history, Synced((), 0, len(messages))
         scope = yield from self._scopes.of(resource, thread)
         there = yield from kept(self._keys, scope, thread, partial(_is_enough, len(messages), known.keys()))
@@ -184,9 +186,13 @@ def _guessed(talk: Sequence[Message], last: _History | None) -> tuple[_History, 
     ids = ids + named(talk[len(ids) :], said[len(ids) :], ids[-1] if ids else "")
     there = {*ids[: len(records)]}
     changed = tuple(each for each in (last.changed if last else ()) if each.id in there)
+    return _told(talk, said, ids, records)._replace(changed=changed), min(fresh, len(talk) - 1)
+
+
+def _told(talk: Sequence[Message], said: list[bytes], ids: list[str], records: Sequence[bytes] = ()) -> _History:
+    """A history of which the first records are given."""
     rest = zip(talk[len(records) :], ids[len(records) :], strict=True)
-    records = records + [record_of(message, name=name) for message, name in rest]
-    return _History(said, ids, records, changed=changed), min(fresh, len(talk) - 1)
+    return _History(said, ids, [*records, *(record_of(message, name=name) for message, name in rest)])
 
 
 def _remembered(
@@ -236,6 +242,10 @@ def _is_enough(length: int, wanted: Collection[str], found: Sequence[Message]) -
     return len(found) >= _MOST_READ or (
         len(found) >= 2 * length + _LIKELY_NEW and set(wanted) <= {message.id for message in found}
     )
+
+
+def _matches(history: _History, messages: Sequence[Message], known: Mapping[str, KnownId]) -> int:
+    return sum(_is_known(known.get(name), message) for name, message in zip(history.ids, messages, strict=True))
 
 
 def _is_known(known: KnownId | None, message: Message) -> bool:
