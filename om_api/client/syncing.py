@@ -13,8 +13,8 @@ from om_api.client.receipts import Changed, ReceiptTally
 from om_api.client.writing import Writer
 from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.history import Aligned, align, going_on, in_place, named
-from om_api.domain.identity import KnownId, Said, compare, continues, record_of, said_by
+from om_api.domain.history import Aligned, align, going_on, in_place, named, not_rests
+from om_api.domain.identity import KnownId, Said, compare, record_of, said_by
 from om_api.domain.messages import Message
 from om_api.domain.values import check_id
 from om_api.domain.wire import EncodedMessage
@@ -129,8 +129,7 @@ class Syncing:
             return history, Synced((), 0, len(messages))
         scope = yield from self._scopes.of(resource, thread)
         there = yield from kept(self._keys, scope, thread, partial(_is_enough, len(messages), known.keys()))
-        own = [message for message in there if continues(message) is None]
-        aligned = _aligned(own, messages, history, known)
+        aligned = _aligned(there, messages, history, known)
         forgotten = _accepted(messages, history.ids, known) - known.keys()
         if forgotten and not (yield from has_forgotten(self._keys, resource, thread)):
             forgotten = set()
@@ -138,7 +137,7 @@ class Syncing:
         named_ones = [*enumerate(zip(aligned.ids, messages, strict=True))]
         forgotten -= known.keys()
         sent = [n for n, (name, each) in named_ones if name not in forgotten and not _is_known(known.get(name), each)]
-        dated = _dated(in_place(own, aligned.ids, messages), sent, there[-1].at if there else 0)
+        dated = _dated(in_place(there, aligned.ids, messages), sent, there[-1].at if there else 0)
         ready = self._ready(talk._replace(messages=dated), aligned.ids, sent)
         tally = yield from self._sent(resource, ready, aligned.ids[-1])
         diverged = None if aligned.diverged_at is None else skipped + aligned.diverged_at
@@ -252,16 +251,18 @@ def _is_known(known: KnownId | None, message: Message) -> bool:
     return known is not None and compare(known, message) is Said.SAME
 
 
-def _aligned(own: Sequence[Message], messages: Sequence[Message], history: _History, known: Collection[str]) -> Aligned:
+def _aligned(
+    there: Sequence[Message], messages: Sequence[Message], history: _History, known: Collection[str]
+) -> Aligned:
     """Where its messages are. One that was an edit of a kept one may be kept itself by now: another client's branch."""
     edited = {each.id for each in history.changed}
     certain = [
         structs.replace(message, id=name) if name in known and name not in edited else message
         for name, message in zip(history.ids, messages, strict=True)
     ]
-    aligned = align(own, certain, history.said, history.ids)
+    aligned = align(there, certain, history.said, history.ids)
     if aligned.edited and not any(message.id for message in messages):
-        return going_on(own, certain, history.said) or aligned
+        return going_on(not_rests(there), certain, history.said) or aligned
     return aligned
 
 

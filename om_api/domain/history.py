@@ -2,14 +2,14 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import count
 from typing import NamedTuple, TypeAlias
 
 from msgspec import structs
 
-from om_api.domain.identity import KnownId, Said, chained, compare, record_of, said_by
+from om_api.domain.identity import KnownId, Said, chained, compare, continues, record_of, said_by, wholes
 from om_api.domain.messages import Message
 
 _MANY = 2_000  # messages between a common beginning and a common end
@@ -44,20 +44,23 @@ def named(messages: Sequence[Message], said: Sequence[bytes], before: str = "") 
     return ids
 
 
-def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[bytes], names: Sequence[str]) -> Aligned:
+def align(
+    there: Sequence[Message], messages: Sequence[Message], said: Sequence[bytes], names: Sequence[str]
+) -> Aligned:
     """Find a history's messages, given with the ids that are certain, among those that are kept, oldest first.
 
     What stands in the place of a kept one, before others that are found again, was edited: it gets that one's id. At the
     end only one is that was cut, or is left of one; anything else is new, and gets its own of the `names`: by these a history
     that is sent again is known.
     """
-    own, theirs = _told_apart(kept, messages, said)
+    kept = not_rests(there)
+    own, theirs = _told_apart(kept, wholes(there), messages, said)
     blocks = _blocks(own, theirs)
     found = {
         b: kept[a].id for word, i, i_end, j, _ in blocks if word == "equal" for a, b in zip(range(i, i_end), count(j))
     }
     found |= _elsewhere(kept, own, theirs, found)
-    there = {*found.values()}
+    settled = {*found.values()}
     diverged: list[int] = []
     moved = False
     for n, block in enumerate(blocks):
@@ -66,7 +69,7 @@ def align(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[b
             continue
         edited = any(later[0] == "equal" for later in blocks[n + 1 :])
         pairs = _in_place_of(kept, messages, block) if edited else _cut(kept, messages, block)
-        same = [(a, b) for a, b in pairs if kept[a].id not in there and b not in found and not messages[b].id]
+        same = [(a, b) for a, b in pairs if kept[a].id not in settled and b not in found and not messages[b].id]
         found |= {b: kept[a].id for a, b in same}
         moved = moved or (edited and bool(same))
         grown = 0 if edited else len(same)
@@ -90,16 +93,21 @@ def _cut(kept: Sequence[Message], messages: Sequence[Message], block: _Block) ->
     return [(a, j) for a in newest if _is_cut(kept[a], messages[j], alone=i == 0)][:1]
 
 
+def not_rests(there: Iterable[Message]) -> list[Message]:
+    """What is kept without the rests of messages that grew after they were sealed: a history has those whole."""
+    return [message for message in there if continues(message) is None]
+
+
 def _told_apart(
-    kept: Sequence[Message], messages: Sequence[Message], said: Sequence[bytes]
+    kept: Sequence[Message], grown: Mapping[str, bytes], messages: Sequence[Message], said: Sequence[bytes]
 ) -> tuple[list[str | bytes], list[str | bytes]]:
-    """What each message is compared by: the id that both have, else what it says."""
-    certain, there = {message.id for message in messages} - {""}, {message.id for message in kept}
-    own: list[str | bytes] = [message.id if message.id in certain else said_by(message) for message in kept]
-    theirs: list[str | bytes] = [
-        message.id if message.id in there else says for message, says in zip(messages, said, strict=True)
+    """What each message is compared by: the id that both have, else what it says, one that has grown in all."""
+    certain, there, forms = {message.id for message in messages} - {""}, {each.id for each in kept}, {*grown.values()}
+    own = [each.id if each.id in certain else grown.get(each.id) or said_by(each) for each in kept]
+    return own, [
+        each.id if each.id in there else form if forms and (form := record_of(each)[9:]) in forms else says
+        for each, says in zip(messages, said, strict=True)
     ]
-    return own, theirs
 
 
 def _elsewhere(

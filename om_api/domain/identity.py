@@ -6,6 +6,7 @@ was kept is a beginning of what comes if its parts come first, the last of them 
 
 import hashlib
 import zlib
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -159,6 +160,15 @@ def whole_of(message: Message, day: int) -> bytes:
     if not (0 <= length <= _LONGEST and 0 <= check < 2**32):
         return b""
     return mark(name) + (day or GOES_ON).to_bytes(2) + length.to_bytes(3) + check.to_bytes(4)
+
+
+def wholes(messages: Iterable[Message]) -> dict[str, bytes]:
+    """What those that grew after they were sealed say in all, by id: the length and check sum that their last rest tells."""
+    found: dict[str, bytes] = {}
+    for message in messages:
+        if name := continues(message):
+            found[name] = max(found.get(name, b""), whole_of(message, 0)[9:])
+    return found
 
 
 def _link(message: Message) -> dict[str, Any]:

@@ -278,6 +278,28 @@ def _expire(world):
     assert world.services.run(tidy(keys, Scope("harold"), ["t-1"], 0)) == 30
 
 
+def test_what_grew_after_it_was_sealed_is_found_whole_among_what_is_kept(world):
+    """Catches a history that is said to differ where the rest of a message is kept behind it."""
+    history = turns("a", "b", "half")
+    sync(world, history)
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    longer = [*history[:2], *turns("half and more"), *turns("c", first=1)]
+    assert len(sync(world, longer).grown) == 1
+    found = sync(world, [*longer[1:], *turns("d")], fresh(world))
+
+    assert (found.added, found.known, found.grown, found.changed, found.diverged_at) == (1, 3, (), (), None)
+
+
+def test_a_client_that_took_another_way_back_knows_its_old_history(world):
+    """Catches a client that goes on from what it remembers, although the whole history is known by its own ids."""
+    sync(world, turns("ok", "one", "ok"))
+    sync(world, turns("ok", "other", "ok"))
+    found = sync(world, turns("ok", "one", "ok"))
+
+    assert (found.added, found.known) == (0, 3)
+
+
 def test_instructions_are_no_part_of_the_talk(world):
     today = Message(role="system", content="Today is Monday.")
     tomorrow = Message(role="system", content="Today is Tuesday.")
