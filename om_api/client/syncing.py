@@ -128,9 +128,9 @@ class Syncing:
         if _matches(history, messages, known) == len(messages):
             return history, Synced((), 0, len(messages))
         scope = yield from self._scopes.of(resource, thread)
-        there = yield from kept(self._keys, scope, thread, partial(_is_enough, len(messages), known.keys()))
+        there = yield from kept(self._keys, scope, thread, partial(_is_enough, messages, known.keys()))
         aligned = _aligned(there, messages, history, known)
-        forgotten = _accepted(messages, history.ids, known) - known.keys()
+        forgotten = (_accepted(messages, history.ids, known) | _before_all(there, aligned.ids)) - known.keys()
         if forgotten and not (yield from has_forgotten(self._keys, resource, thread)):
             forgotten = set()
         known |= yield from recognise(self._keys, resource, thread, aligned.ids)
@@ -237,10 +237,13 @@ def _overlap(before: Sequence[bytes], now: Sequence[bytes]) -> int | None:
     return None
 
 
-def _is_enough(length: int, wanted: Collection[str], found: Sequence[Message]) -> bool:
-    return len(found) >= _MOST_READ or (
-        len(found) >= 2 * length + _LIKELY_NEW and set(wanted) <= {message.id for message in found}
-    )
+def _is_enough(messages: Sequence[Message], wanted: Collection[str], found: Sequence[Message]) -> bool:
+    """Whether enough is read: more than the history is long, what is known of it, and its beginning; or simply much."""
+    if len(found) < 2 * len(messages) + _LIKELY_NEW:
+        return False
+    first = messages[0].role, messages[0].content
+    begins = any((message.role, message.content) == first for message in found)
+    return len(found) >= _MOST_READ or (begins and set(wanted) <= {message.id for message in found})
 
 
 def _matches(history: _History, messages: Sequence[Message], known: Mapping[str, KnownId]) -> int:
@@ -269,7 +272,7 @@ def _aligned(
 def _accepted(messages: Sequence[Message], ids: Sequence[str], known: Collection[str]) -> set[str]:
     """The ids of a history that were accepted once: those that are known, and what precedes one that was named by that.
 
-    So they have expired if ids of the thread have; else it was cleared while its history was on the way.
+    So they are forgotten if ids of the thread are; else it was cleared while its history was on the way.
     """
     accepted, follows = set[str](), False
     for message, name in zip(reversed(messages), reversed(ids), strict=True):
@@ -278,6 +281,13 @@ def _accepted(messages: Sequence[Message], ids: Sequence[str], known: Collection
             accepted.add(name)
         follows = follows and not message.id
     return accepted
+
+
+def _before_all(there: Sequence[Message], ids: Sequence[str]) -> set[str]:
+    """The ids of a history before the oldest that is kept, if the one behind that stands in it, too."""
+    oldest = [message.id for message in not_rests(there)[:2]]
+    whole = oldest and len(there) < _MOST_READ and {*oldest} <= {*ids}
+    return {*ids[: ids.index(oldest[0])]} if whole else set()
 
 
 def _diverged_at(ids: Sequence[str], found: Synced) -> int | None:

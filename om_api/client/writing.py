@@ -40,7 +40,7 @@ class Writer:
         self._settings, self._keys, self._clock, self._reporter = settings, keys, clock, reporter
         self.count = count
         self._cluster = cluster
-        self._last_ms: LRU[tuple[str, str], int] = LRU(THREADS)
+        self._last_ms: LRU[tuple[str, str], tuple[int | None, int]] = LRU(THREADS)
 
     def prepare_all(self, messages: Iterable[Message], positions: Sequence[int] = ()) -> list[EncodedMessage]:
         """Messages as they will be kept; raises InvalidInputError, which says by position and id which one cannot be.
@@ -76,7 +76,7 @@ class Writer:
         """A message as it will be kept: with id, tokens and the ms it is ordered by; raises InvalidInputError."""
         _check_place(message)
         ready = structs.replace(message, at=0)  # which checks what was changed since it was made
-        at = to_ms(ready.timestamp) or self._next_ms(ready)
+        at = self._next_ms(ready, to_ms(ready.timestamp))
         ready.id = ready.id or new_id(at)
         if ready.timestamp is None:
             ready.timestamp = at
@@ -89,11 +89,12 @@ class Writer:
         ready.at = at
         return EncodedMessage(ready, member)
 
-    def _next_ms(self, message: Message) -> int:
-        # Turns added together come in one millisecond; without this they would be ordered by their ids.
+    def _next_ms(self, message: Message, said: int | None) -> int:
+        # Turns added together come in one millisecond, and many say the second; without this their ids would order them.
         key = (message.resource_id, message.thread_id)
-        at = max(int(time.time() * 1000), self._last_ms.get(key, 0) + 1)
-        self._last_ms.put(key, at)
+        given, last = self._last_ms.get(key) or (None, 0)
+        at = max(int(time.time() * 1000), last + 1) if said is None else last + 1 if said == given else said
+        self._last_ms.put(key, (said, at))
         return at
 
     def send(self, ready: Sequence[EncodedMessage], *, replace: bool = False) -> Steps[Receipt]:

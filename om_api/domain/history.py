@@ -56,10 +56,7 @@ def align(
     kept = not_rests(there)
     own, theirs = _told_apart(kept, wholes(there), messages, said)
     blocks = _blocks(own, theirs)
-    found = {
-        b: kept[a].id for word, i, i_end, j, _ in blocks if word == "equal" for a, b in zip(range(i, i_end), count(j))
-    }
-    found |= _elsewhere(kept, own, theirs, found)
+    found = _found(kept, own, theirs, blocks)
     settled = {*found.values()}
     diverged: list[int] = []
     moved = False
@@ -79,6 +76,15 @@ def align(
     return Aligned(ids, min(diverged, default=None), moved)
 
 
+def _found(
+    kept: Sequence[Message], own: Sequence[str | bytes], theirs: Sequence[str | bytes], blocks: Iterable[_Block]
+) -> dict[int, str]:
+    """The ids of what both say, in the same order or in another."""
+    equal = [(i, i_end, j) for word, i, i_end, j, _ in blocks if word == "equal"]
+    found = {b: kept[a].id for i, i_end, j in equal for a, b in zip(range(i, i_end), count(j))}
+    return found | _elsewhere(kept, own, theirs, found)
+
+
 def _in_place_of(kept: Sequence[Message], messages: Sequence[Message], block: _Block) -> list[tuple[int, int]]:
     """Which message stands in the place of which kept one of the same role."""
     _, i, i_end, j, j_end = block
@@ -87,9 +93,9 @@ def _in_place_of(kept: Sequence[Message], messages: Sequence[Message], block: _B
 
 
 def _cut(kept: Sequence[Message], messages: Sequence[Message], block: _Block) -> list[tuple[int, int]]:
-    """The newest kept message that was cut, or is left, of the first one."""
+    """The newest kept message that was cut, or is left, of the first one; the last of all where nothing stands before it."""
     _, i, i_end, j, j_end = block
-    newest = reversed(range(i, i_end)) if j < j_end else ()
+    newest = reversed(range(i or max(0, i_end - 1), i_end)) if j < j_end else ()
     return [(a, j) for a in newest if _is_cut(kept[a], messages[j], alone=i == 0)][:1]
 
 
@@ -113,12 +119,16 @@ def _told_apart(
 def _elsewhere(
     kept: Sequence[Message], own: Sequence[str | bytes], theirs: Sequence[str | bytes], found: Mapping[int, str]
 ) -> dict[int, str]:
-    """What both say once, but in another order: a turn that was left out and comes again. Not what is older than all found."""
-    there = {*found.values()}
+    """What both say once, but in another order: a turn that was left out and comes again.
+
+    Not what is older than all found, nor what stands behind all of them: that is said again, and new.
+    """
+    there, last = {*found.values()}, max(found, default=0)
     first = next((a for a, message in enumerate(kept) if message.id in there), len(kept))
     once = [{says for says, times in Counter(each).items() if times == 1} for each in (own[first:], theirs)]
     places = {own[a]: kept[a].id for a in range(first, len(kept)) if own[a] in once[0] and kept[a].id not in there}
-    return {n: places[says] for n, says in enumerate(theirs) if n not in found and says in once[1] and says in places}
+    known = once[1] & places.keys()
+    return {n: places[says] for n, says in enumerate(theirs[:last]) if n not in found and says in known}
 
 
 def going_on(kept: Sequence[Message], messages: Sequence[Message], said: Sequence[bytes]) -> Aligned | None:

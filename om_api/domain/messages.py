@@ -70,7 +70,8 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     def _problem(self) -> str | None:
         if self.role not in ROLES:
-            return f"role {str(self.role)[:40]!r} is none of {', '.join([*ROLES, *VENDORS_ROLES])}"
+            told = f"role {str(self.role)[:40]!r} is none of" if self.role else "role is missing: it is one of"
+            return f"{told} {', '.join([*ROLES, *VENDORS_ROLES])}"
         if self.id != "" and not is_id(self.id):
             return "its id must be a text of 1 to 200 of A-Z a-z 0-9 . _ : @ + -"
         if self.tokens is not None and not is_token_count(self.tokens):

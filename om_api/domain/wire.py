@@ -15,6 +15,12 @@ from om_api.domain.vendors.parts import CAMEL, snake
 
 MAX_DEPTH = 100  # levels of JSON in a message: what nests deeper is read or not by how deep the reader's own stack is
 _CAMEL = {**CAMEL, "threadId": "thread_id", "resourceId": "resource_id", "toolCalls": "tool_calls"}
+# where a vendor's reply has its message
+_REPLIES = {
+    "choices": "reply.choices[0].message",
+    "output": "each of reply.output",
+    "candidates": "reply.candidates[0].content",
+}
 _STRICT = ("id", "role", "content", "timestamp", "tokens", "metadata", "name")
 _NO_BRACKETS = bytes({*range(256)} - {*b"[]{}"})
 
@@ -73,7 +79,7 @@ def message_of_json(said: dict[str, Any], thread: str | None = None, resource: s
     """The same of a message that JSON said, none of which is copied for it."""
     fields = _wire(said)
     if fields.get("content") is None:
-        raise InvalidInputError("content must be text or a list of parts")
+        raise InvalidInputError(f"content must be text or a list of parts; {_hint(said)}")
     place = {
         "thread_id": fields.get("thread_id") or thread or "",
         "resource_id": fields.get("resource_id") or resource or "",
@@ -134,7 +140,15 @@ def _fields_of(member: bytes) -> dict[str, Any]:
     return fields
 
 
+def _hint(said: dict[str, Any]) -> str:
+    """What to hand over instead of a vendor's whole reply, or what a message has that has no content."""
+    message = next((path for name, path in _REPLIES.items() if name in said), None)
+    return f"of a reply it is {message}" if message else f"it has {', '.join(map(str, said)) or 'nothing'}"
+
+
 def _wire(fields: dict[str, Any]) -> dict[str, Any]:
+    if to_ms(fields.get("created_at")) is not None and fields.keys().isdisjoint({"timestamp", "createdAt"}):
+        fields = {"timestamp" if name == "created_at" else name: value for name, value in fields.items()}
     try:
         return to_wire(snake(fields, _CAMEL))
     except ValueError as error:

@@ -47,4 +47,6 @@ class Kept(NamedTuple):
             return "duplicates", self
         if goes_on(self.form, comes):
             return "grown", Kept(comes, self.raw)
+        if not replace and self.raw and goes_on(comes, self.form):
+            return "duplicates", self
         return ("replaced", Kept(comes)) if replace and self.raw else ("changed", self)

@@ -1,13 +1,16 @@
--- forget(record, observations, source, draft, rejected; epoch, seq, tokens, [entry]...)
+-- forget(record, observations, source, draft, rejected, known; epoch, seq, tokens, [entry]...)
 -- Removes one observation, the messages behind it and what the quarantine says of them, because its owner says so. The record's seq moves on: a migration that
 -- read the observation must not bring it back.
 -- Returns 'cleared', or 'superseded' when it is not (or no longer) among the observations.
-local record, observations, source, draft, rejected, epoch, seq, tokens = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], ARGV[1], ARGV[2], ARGV[3]
+local record, observations, source, draft, rejected, known, epoch, seq, tokens = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], ARGV[1], ARGV[2], ARGV[3]
 
 if redis.call('HGET', record, 'epoch') ~= epoch or redis.call('ZCOUNT', observations, seq, seq) ~= 1 then
   return 'superseded'
 end
 redis.call('LLEN', rejected)
+if redis.call('HEXISTS', known, '#') == 1 then
+  redis.call('HSET', known, '~', 1)
+end
 redis.call('ZREMRANGEBYSCORE', observations, seq, seq)
 for slot = 4, #ARGV do
   redis.call('LREM', rejected, 0, ARGV[slot])

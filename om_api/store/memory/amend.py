@@ -42,6 +42,7 @@ def amend(
 ) -> Steps[Said]:
     """Keep what a message says more than the one that is known by its id; CHANGED, and nothing is, for one that says otherwise.
 
+    One that is a beginning of what is raw by now says nothing new (SAME): while a message streams its forms may come late.
     With `replace` one that says otherwise takes the place of what is raw (REPLACED). Raises StoreError for what changes
     faster than it can be read.
     """
@@ -51,8 +52,11 @@ def amend(
         if found is None:
             break
         said = compare(found, message)
-        if said is Said.SAME or (said is Said.CHANGED and (found.day or not replace)):
+        if said is Said.SAME or (said is Said.CHANGED and found.day):
             return said
+        if said is Said.CHANGED and not replace:
+            old = yield from _raw(keys, message, message.id)
+            return Said.SAME if old and compare(KnownId.of(record_of(message)), old.message) is Said.GROWN else said
         change = yield from (_behind(keys, message, found, count) if found.day else _in_place(keys, message, found))
         if change and (yield from _commit(keys, change, count)):
             return Said.REPLACED if said is Said.CHANGED else said

@@ -224,5 +224,6 @@ def forget(keys: Keys, scope: Scope, epoch: str, stored: Stored) -> Steps[Outcom
     quarantined = yield from as_list("LRANGE", of.rejected, 0, -1)
     entries = [entry for entry in quarantined if as_rejected(entry).observation == name]
     names = [of.record(scope), of.observations(scope), of.source(name), of.draft(scope), of.rejected]
+    names.append(of.known(stored.observation.thread_id))
     args = [epoch, exact(stored.seq), stored.observation.tokens, *entries]
     return (yield from Verb("forget", names, args, outcome))

@@ -33,7 +33,7 @@ def recognise(keys: Keys, resource: str, thread: str, names: Collection[str]) ->
 
 
 def has_forgotten(keys: Keys, resource: str, thread: str) -> Batch[bool]:
-    """Whether ids of a thread were forgotten because their messages had expired, since it was cleared last."""
+    """Whether messages of a thread were forgotten since it was cleared last: they had expired, or their owner said so."""
     return as_bool("HEXISTS", keys.of(resource).known(thread), "~")
 
 

@@ -269,13 +269,71 @@ def test_what_was_cleared_while_a_sync_was_on_its_way_is_new(world):
     assert (sync(world, history).added, sync(world, history, fresh(world)).added) == (2, 0)
 
 
-def _expire(world):
+@pytest.mark.parametrize("warm", [True, False])
+def test_what_has_expired_is_not_new_although_ids_do_not_say_what_precedes(world, warm):
+    def talk(*contents):
+        return [Message(role="user", content=text, id=f"m-{text}") for text in contents]
+
+    sync(world, talk(*"abcd"))
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    sync(world, talk(*"abcdef"))
+    _expire(world, 4)
+    found = sync(world, talk(*"abcdefg"), world.om if warm else fresh(world))
+
+    assert (found.added, found.known, texts(world)) == (1, 6, ["e", "f", "g"])
+
+
+@pytest.mark.parametrize("warm", [True, False])
+@pytest.mark.parametrize("told", ["a X c d e f g", "a c d e f g", "c d e f g"])
+def test_what_its_owner_forgot_does_not_come_back(world, told, warm):
+    """Not even where the client left out of its history what it told its memory to forget."""
+    sync(world, turns(*"abcd"))
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    sync(world, turns(*"abcdef"))
+    for observation in world.om.observations("harold"):
+        world.om.forget(observation.id, "harold")
+    said = {message.content: message for message in turns(*"abcdefg")} | {"X": turns("X", first=1)[0]}
+    sync(world, [said[letter] for letter in told.split()], world.om if warm else fresh(world))
+
+    assert texts(world) == ["e", "f", "g"]
+
+
+def test_a_beginning_that_is_observed_is_found_behind_much_that_is_raw(world):
+    """Catches reading that stops at another's talk, because nothing of this one is known by its ids."""
+    world.om.add_messages(turns(*"abcd"), thread_id="t-1", resource_id="harold")
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    world.om.add_messages(turns(*(f"other {n}" for n in range(30))), thread_id="t-1", resource_id="harold")
+
+    assert (sync(world, turns(*"abcde")).added, world.om.verify()) == (1, [])
+
+
+def test_what_is_said_again_behind_a_window_is_new(world):
+    history = turns("task", "answer", "continue", "x1", "x2", "x3", "x4", "x5")
+    sync(world, history)
+    found = sync(world, [history[0], *history[4:], *turns("continue")])
+
+    assert (found.added, found.known, texts(world)[-1]) == (1, 5, "continue")
+
+
+def test_messages_of_one_second_stay_in_order(world):
+    said = [Message(role="user", content=f"turn {n}", timestamp=1_763_600_000) for n in range(12)]
+    world.om.add_messages(said[:6], thread_id="t-1", resource_id="harold")
+    for message in said[6:]:
+        world.om.add_message(message, thread_id="t-1", resource_id="harold")
+
+    assert texts(world) == [f"turn {n}" for n in range(12)]
+
+
+def _expire(world, messages=30):
     """The time for which sources are kept is over."""
     keys = world.services.keys
     for observation in world.om.observations("harold"):
         world.client.delete(keys.of("harold").source(observation.id))
     world.client.delete(keys.of("harold").sources("t-1"))
-    assert world.services.run(tidy(keys, Scope("harold"), ["t-1"], 0)) == 30
+    assert world.services.run(tidy(keys, Scope("harold"), ["t-1"], 0)) == messages
 
 
 def test_what_grew_after_it_was_sealed_is_found_whole_among_what_is_kept(world):

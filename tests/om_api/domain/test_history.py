@@ -44,7 +44,8 @@ def aligned(old, new):
         ("abcd", "abxy", ["0a", "1b", "+", "+"], 2),
         ("abcd", "axbcd", ["0a", "+", "1b", "2c", "3d"], None),
         ("abc", "xyz", ["+", "+", "+"], 0),
-        ("abcxy", "axcz", ["0a", "3x", "2c", "+"], 2),
+        ("abcxy", "axcyz", ["0a", "3x", "2c", "4y", "+"], None),
+        ("abcxyz", "ayzb", ["0a", "4y", "5z", "+"], None),
     ],
     ids=[
         "the same",
@@ -58,6 +59,7 @@ def aligned(old, new):
         "something put in",
         "another",
         "what was left out comes again",
+        "what was said before is said again",
     ],
 )
 def test_a_history_is_found_among_what_is_kept(old, new, ids, diverged_at):
@@ -142,6 +144,8 @@ def test_a_history_does_not_go_on_where_it_ends_if_more_of_it_is_certain(certain
         (["go", "more"], ["going on"]),
         (["a", ""], ["a", "anything"]),
         (["No"], ["Nothing"]),
+        (["continue with it", "done"], ["continue"]),
+        (["hi", "done"], ["hi, next"]),
     ],
 )
 def test_what_only_begins_alike_is_new(old, new):

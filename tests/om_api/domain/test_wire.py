@@ -55,6 +55,33 @@ def test_an_id_may_be_a_number(name, kept):
     assert read(given).id == message_of(given).id == kept
 
 
+@pytest.mark.parametrize(
+    ("said", "timestamp"),
+    [
+        ({"created_at": 1741165200}, 1741165200),
+        ({"created_at": "2025-03-04T09:15:00Z", "timestamp": "2025-03-05"}, "2025-03-05"),
+        ({"created_at": "soon"}, None),
+    ],
+)
+def test_a_message_may_say_when_it_was_created(said, timestamp):
+    given = {"role": "user", "content": "x", **said}
+
+    assert read(given).timestamp == message_of(given).timestamp == timestamp
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"role": "user", "contnt": "x"}, "it has role, contnt"),
+        ({"id": "chatcmpl-1", "choices": []}, r"reply\.choices\[0\]\.message"),
+        ({}, "it has nothing"),
+    ],
+)
+def test_what_has_no_content_is_told_what_it_has_or_where_a_reply_has_its_message(given, told):
+    with pytest.raises(InvalidInputError, match=told):
+        message_of(given)
+
+
 @pytest.mark.parametrize("name", [True, None, [], ""])
 def test_what_is_no_id_is_replaced_by_one_made_of_the_bytes(name):
     assert read({"role": "user", "content": "", "id": name}).id.startswith("h-")

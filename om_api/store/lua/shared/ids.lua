@@ -1,7 +1,8 @@
 -- The ids that are known of a thread: one hash of numbered buckets that are split one at a time as it grows (linear hashing), so
 -- that one more id touches one bucket, however many there are. Fields: `#` how many records, `/` how many buckets, a bucket's
 -- number its records, `^` the id that the thread ended with when something was accepted last, `d<day>` the ms at which the last
--- chunk that was sealed on that day was activated, `~` that ids were forgotten because their messages had expired.
+-- chunk that was sealed on that day was activated, `~` that messages were forgotten: they had expired, or
+-- their owner said so.
 -- A record is 16 bytes: 7 of the id's hash, 2 the day it was sealed on (0 while it is raw; 65535 while a rest of it is, which keeps
 -- it known as long as that), 3 the length of its content, 4 a check sum of it.
 local RECORD, FULL, DAY = 16, 48, 86400000

@@ -105,7 +105,7 @@ def test_what_we_have_no_field_for_is_kept_beside_what_the_writer_keeps_there():
     [
         ({"role": "robot", "content": "x"}, "role 'robot' is none of user, assistant, system, tool"),
         ({"role": ["user"], "content": "x"}, "role .* is none of"),
-        ({"content": "x"}, "role '' is none of"),
+        ({"content": "x"}, "role is missing: it is one of user"),
         ({"type": "text", "text": "x"}, "content must be text or a list of parts"),
         ({"role": "user", "content": None}, "content must be text or a list of parts"),
         ({"role": "assistant"}, "content must be text or a list of parts"),

@@ -37,7 +37,7 @@ def send(ask, given, path=MESSAGES):
         ({"tokens": True}, "body.messages[1].tokens", "valid integer"),
         ({"id": "a/b"}, "body.messages[1].id", "A-Za-z0-9"),
         ({"content": [{"type": "text"}]}, "messages[1]: message m-1", "a text part needs a text"),
-        ({"role": None}, "messages[1]: message m-1", "role '' is none of user"),
+        ({"role": None}, "messages[1]: message m-1", "role is missing: it is one of user"),
         ({"content": None}, "messages[1]", "content must be text or a list of parts"),
         ({"timestamp": "soon"}, "messages[1]: message m-1", "ISO 8601"),
         ({"content": "\ud800"}, "messages[1]", "JSON"),

@@ -67,6 +67,20 @@ def test_what_says_the_same_or_something_else_changes_nothing(store):
         assert store.run(amending(store, form("else"))) is Said.CHANGED
 
 
+def test_an_earlier_form_that_comes_late_says_nothing_new_while_the_longer_one_is_raw(store):
+    push(store, 1)
+    store.run(amending(store, form(LONGER)))
+    with nothing_changes(store):
+        assert store.run(amending(store, form("turn 1 and"))) is Said.SAME
+
+
+def test_less_of_a_sealed_message_is_something_else(store):
+    push(store, 1)
+    seal(store, "c1", 1)
+    with nothing_changes(store):
+        assert store.run(amending(store, form("turn"))) is Said.CHANGED
+
+
 def test_what_is_raw_is_replaced_if_that_is_asked_for(store):
     push(store, 1)
 
