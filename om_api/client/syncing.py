@@ -12,7 +12,7 @@ from om_api.client.reading import Scopes
 from om_api.client.receipts import Changed, ReceiptTally
 from om_api.client.writing import Writer
 from om_api.domain.caching import LRU
-from om_api.domain.errors import InvalidInputError
+from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.history import Aligned, align, going_on, in_place, named, not_rests
 from om_api.domain.identity import KnownId, Said, compare, record_of, said_by
 from om_api.domain.messages import Message
@@ -21,7 +21,7 @@ from om_api.domain.wire import EncodedMessage
 from om_api.store.driver.steps import Steps
 from om_api.store.memory.kept import kept
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.known import has_forgotten, recognise
+from om_api.store.memory.known import head, recognise
 from om_api.store.memory.push import BATCH, INSIDE, WHATEVER
 
 _LIKELY_NEW = 16  # messages at a history's end that are sent at once, while nothing is remembered of it
@@ -30,6 +30,7 @@ _LONGEST = 2_000  # messages of one that are remembered
 _BYTES = 300  # that one of them takes, about
 MOST_BYTES = 32 * 2**20
 _MOST_READ = 20_000  # messages
+_TRIES = 5
 
 
 class Synced(NamedTuple):
@@ -92,12 +93,18 @@ class Syncing:
             return Synced(("",) * skipped, 0, 0)
         history, fresh = _guessed(talk.messages, self._last.get((resource, thread)))
         found = yield from self._continued(talk, history, fresh)
-        if found is None:
+        for _ in range(_TRIES):
+            if found is not None:
+                break
             history, found = yield from self._compared(talk, history)
+        if found is None:
+            raise StoreError(
+                f"{resource}'s thread {thread} changes faster than it can be read: sync again.", stored=None
+            )
         end = history._replace(changed=found.changed).cut()
         self._last.put((resource, thread), end, _BYTES * len(end.ids))
         ids = ("",) * skipped + tuple(history.ids)
-        return found._replace(ids=ids, diverged_at=_diverged_at(ids, found))
+        return found._replace(ids=ids, diverged_at=_diverged_at(ids, found, skipped))
 
     def _continued(self, talk: _Talk, history: _History, fresh: int) -> Steps[Synced | None]:
         """Send what is probably new, if all before it is known; None where it is not, or the thread went on otherwise."""
@@ -119,40 +126,51 @@ class Syncing:
         own = (structs.replace(messages[n], id=ids[n], resource_id=resource, thread_id=thread) for n in sent)
         return self._writer.prepare_all(own, [skipped + n for n in sent])
 
-    def _compared(self, talk: _Talk, history: _History) -> Steps[tuple[_History, Synced]]:
-        """Find the history among what is kept, and send what is not there as it says."""
-        messages, skipped, resource, thread = talk
+    def _compared(self, talk: _Talk, history: _History) -> Steps[tuple[_History, Synced | None]]:
+        """Find the history among what is kept, and send what is not there as it says; None where the thread went on meanwhile.
+
+        Time 0: this client reads what is kept. Time 1: another adds a turn that both have, by another id. Time 2: this one sends
+        it; the thread does not end as it did, and nothing is added.
+        """
+        messages, _, resource, thread = talk
+        end, forgets = yield from head(self._keys, resource, thread)
         anew = named(messages, history.said)
         known = yield from recognise(self._keys, resource, thread, {*history.ids, *anew})
         history = max(history, _told(messages, history.said, anew), key=lambda each: _matches(each, messages, known))
         if _matches(history, messages, known) == len(messages):
             return history, Synced((), 0, len(messages))
-        scope = yield from self._scopes.of(resource, thread)
-        there = yield from kept(self._keys, scope, thread, partial(_is_enough, messages, known.keys()))
+        there = yield from self._kept(talk, known)
         aligned = _aligned(there, messages, history, known)
-        forgotten = (_accepted(messages, history.ids, known) | _before_all(there, aligned.ids)) - known.keys()
-        if forgotten and not (yield from has_forgotten(self._keys, resource, thread)):
-            forgotten = set()
+        old = _accepted(messages, history.ids, known) | _before_all(there, aligned.ids) if forgets else set[str]()
         known |= yield from recognise(self._keys, resource, thread, aligned.ids)
-        named_ones = [*enumerate(zip(aligned.ids, messages, strict=True))]
-        forgotten -= known.keys()
-        sent = [n for n, (name, each) in named_ones if name not in forgotten and not _is_known(known.get(name), each)]
-        dated = _dated(in_place(there, aligned.ids, messages), sent, there[-1].at if there else 0)
-        ready = self._ready(talk._replace(messages=dated), aligned.ids, sent)
-        tally = yield from self._sent(resource, ready, aligned.ids[-1])
-        diverged = None if aligned.diverged_at is None else skipped + aligned.diverged_at
-        found = _synced(tally, len(messages) - len(sent))._replace(diverged_at=diverged)
-        records = {name: record_of(each, name=name) for _, (name, each) in named_ones}
-        records |= {each.id: known[each.id].record for each in found.changed if each.id in known}
-        records |= dict.fromkeys(forgotten, b"")
-        return _History(history.said, aligned.ids, [records[name] for name in aligned.ids]), found
+        forgotten = old - known.keys()
+        named_ones = [*zip(aligned.ids, messages, strict=True)]
+        there_already = [name in forgotten or _is_known(known.get(name), each) for name, each in named_ones]
+        sent = [n for n, is_there in enumerate(there_already) if not is_there]
+        ready = self._ready(talk._replace(messages=_dated(there, aligned.ids, messages, sent)), aligned.ids, sent)
+        tally = yield from self._sent(resource, ready, aligned.ids[-1], end)
+        if tally is None:
+            return history, None
+        found = _synced(tally, len(messages) - len(sent))._replace(diverged_at=aligned.diverged_at)
+        others = {each.id: known[each.id].record for each in found.changed if each.id in known}
+        others |= dict.fromkeys(forgotten, b"")
+        records = [others.get(name, record_of(each, name=name)) for name, each in named_ones]
+        return _History(history.said, aligned.ids, records), found
 
-    def _sent(self, resource: str, ready: Sequence[EncodedMessage], last: str) -> Steps[ReceiptTally]:
+    def _kept(self, talk: _Talk, known: Collection[str]) -> Steps[list[Message]]:
+        scope = yield from self._scopes.of(talk.resource, talk.thread)
+        return (yield from kept(self._keys, scope, talk.thread, partial(_is_enough, talk.messages, known)))
+
+    def _sent(
+        self, resource: str, ready: Sequence[EncodedMessage], last: str, end: bytes
+    ) -> Steps[ReceiptTally | None]:
+        """Send messages of a thread, if it ends as it did."""
         tally = ReceiptTally()
         for start in range(0, len(ready), BATCH):
             some = ready[start : start + BATCH]
             before = WHATEVER if some[-1].message.id == last else INSIDE
-            yield from self._writer.push(resource, some, tally, before=before)
+            if not (yield from self._writer.push(resource, some, tally, before=before + (b"" if start else end))):
+                return None
         return tally
 
 
@@ -217,15 +235,18 @@ def _remembered(
     return (ids, records, likely) if start is None else (last.ids[start:], last.records[start:], len(last.ids) - start)
 
 
-def _dated(talk: Sequence[Message], sent: Sequence[int], last_ms: int) -> list[Message]:
+def _dated(
+    there: Sequence[Message], ids: Sequence[str], messages: Sequence[Message], sent: Sequence[int]
+) -> list[Message]:
     """A talk of which those that are sent and have no time end now, a ms apart, behind what is kept: in the order they were said.
 
-    Dated ahead of now, they would stand behind what another client adds right after them.
+    Or before a kept one that they stand before. Dated ahead of now, they would stand behind what another client adds next.
     """
-    dated, now = list(talk), int(time.time() * 1000)
+    dated, now = in_place(there, ids, messages), int(time.time() * 1000)
+    last_ms = there[-1].at if there else 0
     for n, at in zip(sent, count(max(last_ms + 1, now - len(sent) + 1)), strict=False):
-        if talk[n].timestamp is None:
-            dated[n] = structs.replace(talk[n], timestamp=at)
+        if dated[n].timestamp is None:
+            dated[n] = structs.replace(dated[n], timestamp=at)
     return dated
 
 
@@ -290,11 +311,11 @@ def _before_all(there: Sequence[Message], ids: Sequence[str]) -> set[str]:
     return {*ids[: ids.index(oldest[0])]} if whole else set()
 
 
-def _diverged_at(ids: Sequence[str], found: Synced) -> int | None:
-    """Where a history differs first: an edited message, or where it goes on otherwise."""
+def _diverged_at(ids: Sequence[str], found: Synced, skipped: int) -> int | None:
+    """Where a history differs first: an edited message, or where it goes on otherwise behind `skipped` instructions."""
     changed = {each.id for each in found.changed}
-    edited = next((n for n, name in enumerate(ids) if name in changed), None)
-    return min((n for n in (edited, found.diverged_at) if n is not None), default=None)
+    edited = [n for n, name in enumerate(ids) if name in changed]
+    return min(edited + [skipped + at for at in (found.diverged_at,) if at is not None], default=None)
 
 
 def _synced(tally: ReceiptTally, unsent: int) -> Synced:

@@ -84,7 +84,7 @@ def _kept(game: Game, resource: str, thread: str, names: Sequence[str]) -> Forms
 def _due(game: Game, push: Push, fresh: Sequence[bool], edit: Edit | None, cut: Sequence[Turn]) -> Due | None:
     """What must become of a history whose turns are all kept, but for its end; None where nobody can say."""
     before = _kept(game, push.resource, push.thread, push.ids)
-    if before is None:
+    if before is None or any(turn.doubtful for turn in push.turns):
         return None
     words = [_word(turn, before, new=new) for turn, new in zip(push.turns, fresh, strict=True)]
     others = before.keys() - {turn.name for turn in push.turns}

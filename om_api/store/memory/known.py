@@ -10,7 +10,7 @@ from om_api.domain.identity import GOES_ON, KnownId, continues, further_id, mark
 from om_api.domain.messages import Message
 from om_api.domain.values import Scope
 from om_api.domain.wire import parse_member
-from om_api.store.driver.replies import as_bool, as_fields, as_list, as_pairs, number
+from om_api.store.driver.replies import as_fields, as_list, as_pairs, number
 from om_api.store.driver.steps import Batch, Steps, Verb, batch, by_name
 from om_api.store.memory.keys import Keys, ResourceKeys
 
@@ -32,9 +32,14 @@ def recognise(keys: Keys, resource: str, thread: str, names: Collection[str]) ->
     return {name: KnownId.of(record) for name, record in zip(names, found, strict=True) if record}
 
 
-def has_forgotten(keys: Keys, resource: str, thread: str) -> Batch[bool]:
-    """Whether messages of a thread were forgotten since it was cleared last: they had expired, or their owner said so."""
-    return as_bool("HEXISTS", keys.of(resource).known(thread), "~")
+def head(keys: Keys, resource: str, thread: str) -> Batch[tuple[bytes, bool]]:
+    """The id that a thread ended with when something was accepted last, as 7 bytes or none, and whether it has forgotten.
+
+    It has since messages of it expired, or their owner forgot them, until it is cleared.
+    """
+    return as_fields("HMGET", keys.of(resource).known(thread), "^", "~").then(
+        lambda found: (found[0] or b"", bool(found[1]))
+    )
 
 
 def last_further(keys: Keys, message: Message) -> Steps[tuple[int, KnownId | None]]:

@@ -60,7 +60,7 @@ def push(
 
     `before` are the records of a thread's history that these are the end of: should one of them not be known, or the thread
     have gone on otherwise, the push is `apart` and adds nothing. With WHATEVER they are the end in any case, INSIDE
-    they are not.
+    they are not; with a `head` behind it, unless the thread ended with another id meanwhile.
     """
     of, threads = keys.of(resource), _by_thread(messages)
     names = [of.tokens, keys.due_observe if mark else of.tokens]

@@ -39,9 +39,9 @@ def texts(world):
     return [message.content for message in world.context().messages]
 
 
-def trips(world, om, history):
-    """How many scripts and transactions a sync is."""
-    asked, run = [], om._connection.run
+def watched(om, seen):
+    """Have a client say each script or transaction before it asks for it."""
+    run = om._connection.run
 
     def counted(steps):
         def inner():
@@ -49,7 +49,7 @@ def trips(world, om, history):
             try:
                 while True:
                     step = steps.send(reply)
-                    asked.append(step)
+                    seen(step)
                     reply = yield step
             except StopIteration as end:
                 return end.value
@@ -57,7 +57,14 @@ def trips(world, om, history):
         return run(inner())
 
     om._connection.run = counted
+
+
+def trips(world, om, history):
+    """How many scripts and transactions a sync is."""
+    asked, run = [], om._connection.run
+    watched(om, asked.append)
     found = sync(world, history, om)
+    om._connection.run = run
     return found, len(asked)
 
 
@@ -72,6 +79,25 @@ def test_what_is_new_of_a_long_history_is_added_in_one_round_trip(world, warm):
     assert (found.added, found.known, found.diverged_at) == (2, 200, None)
     assert asked == 1
     assert texts(world)[-2:] == ["and this", "yes"]
+
+
+def test_a_turn_that_two_clients_send_at_once_is_kept_once(world):
+    """Time 0: one lays its window beside what is kept. Time 1: another adds the new turn. Time 2: the first sends it."""
+    history = turns(*"abcdef")
+    sync(world, history)
+    slow, fast, pushes = fresh(world), world.om, []
+
+    def overtaken(step):
+        if getattr(step, "name", "") == "push":
+            pushes.append(step)
+            if len(pushes) == 2:
+                sync(world, [*history, *turns("new")], fast)
+
+    watched(slow, overtaken)
+    found = sync(world, [*history[2:], *turns("new")], slow)
+
+    assert (found.added, found.known, len(pushes)) == (0, 5, 2)
+    assert texts(world) == [*"abcdef", "new"]
 
 
 def test_a_thing_said_twice_is_two_messages(world):
@@ -320,9 +346,9 @@ def test_what_is_said_again_behind_a_window_is_new(world):
 
 def test_messages_of_one_second_stay_in_order(world):
     said = [Message(role="user", content=f"turn {n}", timestamp=1_763_600_000) for n in range(12)]
-    world.om.add_messages(said[:6], thread_id="t-1", resource_id="harold")
-    for message in said[6:]:
-        world.om.add_message(message, thread_id="t-1", resource_id="harold")
+    sync(world, said[:6])
+    for end in range(7, 13):
+        sync(world, said[:end])
 
     assert texts(world) == [f"turn {n}" for n in range(12)]
 

@@ -24,7 +24,7 @@ from om_api.domain.messages import Message
 from om_api.domain.values import Scope
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.store.memory import due, note, scope_state
-from om_api.store.memory.push import WHATEVER, ServerClock
+from om_api.store.memory.push import INSIDE, WHATEVER, ServerClock
 from om_api.store.memory.push import push as push_batch
 
 T1 = Scope("harold", "t1")
@@ -307,6 +307,20 @@ def test_a_history_may_be_said_to_end_here_whatever_was_before(store):
     assert store.run(pushing(store, [message(3)], before=WHATEVER)).added == 1
 
     assert history(store, [1, 3], 4).added == 1
+
+
+@pytest.mark.parametrize("word", [WHATEVER, INSIDE])
+def test_a_history_laid_beside_what_was_kept_is_apart_once_the_thread_went_on(store, word):
+    history(store, [], 1, 2)
+    of = store.keys.of("harold")
+    end = store.client.hget(of.known("t1"), "^")
+    push(store, 3)
+    with nothing_changes(store):
+        assert store.run(pushing(store, [message(4)], before=word + end)).apart
+    now = store.client.hget(of.known("t1"), "^")
+
+    assert store.run(pushing(store, [message(4)], before=word + now)).added == 1
+    assert (store.client.hget(of.known("t1"), "^") == now) is (word == INSIDE)
 
 
 @pytest.mark.parametrize(
