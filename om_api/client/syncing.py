@@ -34,7 +34,7 @@ _TRIES = 5
 
 
 class Synced(NamedTuple):
-    """What became of a history: the ids its messages are kept under, how many were new, and how many are known as they are.
+    """What became of a history: the ids its messages are kept under, how many were new, and how many brought nothing new.
 
     `grown` say more than was kept, which is kept now; `changed` say something else, and nothing was changed. `diverged_at` is
     the position from which on the history is not what was kept: edited there, or gone on otherwise; None if it only goes on.
@@ -61,8 +61,8 @@ class _Talk(NamedTuple):
 class _History(NamedTuple):
     """A history's messages: what each says, with its own id, the id it is kept under, and the record of what is kept.
 
-    `whole` if it is all of them; `changed` are those that say something else than what is kept. Of a message that is forgotten,
-    because what it became has expired, the record is empty.
+    `whole` if it is all of them; `changed` are those that say something else than what is kept. Of one that was forgotten
+    the record is empty.
     """
 
     said: list[bytes]
@@ -98,9 +98,7 @@ class Syncing:
                 break
             history, found = yield from self._compared(talk, history)
         if found is None:
-            raise StoreError(
-                f"{resource}'s thread {thread} changes faster than it can be read: sync again.", stored=None
-            )
+            raise StoreError(f"thread {thread} of {resource} changes faster than it can be read: repeat.", stored=False)
         end = history._replace(changed=found.changed).cut()
         self._last.put((resource, thread), end, _BYTES * len(end.ids))
         ids = ("",) * skipped + tuple(history.ids)
@@ -136,8 +134,9 @@ class Syncing:
         end, forgets = yield from head(self._keys, resource, thread)
         anew = named(messages, history.said)
         known = yield from recognise(self._keys, resource, thread, {*history.ids, *anew})
-        history = max(history, _told(messages, history.said, anew), key=lambda each: _matches(each, messages, known))
-        if _matches(history, messages, known) == len(messages):
+        by_its_chain = _history_of(messages, history.said, anew)
+        history = max(history, by_its_chain, key=partial(_matches, messages, known))
+        if _matches(messages, known, history) == len(messages):
             return history, Synced((), 0, len(messages))
         there = yield from self._kept(talk, known)
         aligned = _aligned(there, messages, history, known)
@@ -152,9 +151,7 @@ class Syncing:
         if tally is None:
             return history, None
         found = _synced(tally, len(messages) - len(sent))._replace(diverged_at=aligned.diverged_at)
-        others = {each.id: known[each.id].record for each in found.changed if each.id in known}
-        others |= dict.fromkeys(forgotten, b"")
-        records = [others.get(name, record_of(each, name=name)) for name, each in named_ones]
+        records = [b"" if name in forgotten else _kept_record(name, each, known) for name, each in named_ones]
         return _History(history.said, aligned.ids, records), found
 
     def _kept(self, talk: _Talk, known: Collection[str]) -> Steps[list[Message]]:
@@ -203,10 +200,10 @@ def _guessed(talk: Sequence[Message], last: _History | None) -> tuple[_History, 
     ids = ids + named(talk[len(ids) :], said[len(ids) :], ids[-1] if ids else "")
     there = {*ids[: len(records)]}
     changed = tuple(each for each in (last.changed if last else ()) if each.id in there)
-    return _told(talk, said, ids, records)._replace(changed=changed), min(fresh, len(talk) - 1)
+    return _history_of(talk, said, ids, records)._replace(changed=changed), min(fresh, len(talk) - 1)
 
 
-def _told(talk: Sequence[Message], said: list[bytes], ids: list[str], records: Sequence[bytes] = ()) -> _History:
+def _history_of(talk: Sequence[Message], said: list[bytes], ids: list[str], records: Sequence[bytes] = ()) -> _History:
     """A history of which the first records are given."""
     rest = zip(talk[len(records) :], ids[len(records) :], strict=True)
     return _History(said, ids, [*records, *(record_of(message, name=name) for message, name in rest)])
@@ -219,20 +216,20 @@ def _remembered(
 
     It may have lost its beginning. Where it says the same over and over, only ids tell how much of it is known then.
     """
-    ids, records, likely = list[str](), list[bytes](), max(0, len(talk) - _LIKELY_NEW)
+    likely = max(0, len(talk) - _LIKELY_NEW)
+    nothing = list[str](), list[bytes](), likely
     if last is None:
-        return ids, records, likely
-    same = next((n for n, (a, b) in enumerate(zip(last.said, said, strict=False)) if a != b), len(last.said))
-    same = min(same, len(said))
+        return nothing
+    same = len([*takewhile(lambda both: both[0] == both[1], zip(last.said, said, strict=False))])
     if last.whole and same == len(last.said):
         return last.ids, last.records, same
     names = named(talk, said)
     if last.ids[-1] in names:
-        return names, records, names.index(last.ids[-1]) + 1
+        return names, [], names.index(last.ids[-1]) + 1
     if last.whole and same:
         return last.ids[:same], last.records[:same], likely
     start = _overlap(last.said, said) if last.whole else None
-    return (ids, records, likely) if start is None else (last.ids[start:], last.records[start:], len(last.ids) - start)
+    return nothing if start is None else (last.ids[start:], last.records[start:], len(last.ids) - start)
 
 
 def _dated(
@@ -260,15 +257,23 @@ def _overlap(before: Sequence[bytes], now: Sequence[bytes]) -> int | None:
 
 def _is_enough(messages: Sequence[Message], wanted: Collection[str], found: Sequence[Message]) -> bool:
     """Whether enough is read: more than the history is long, what is known of it, and its beginning; or simply much."""
+    if len(found) >= _MOST_READ:
+        return True
     if len(found) < 2 * len(messages) + _LIKELY_NEW:
         return False
     first = messages[0].role, messages[0].content
     begins = any((message.role, message.content) == first for message in found)
-    return len(found) >= _MOST_READ or (begins and set(wanted) <= {message.id for message in found})
+    return begins and set(wanted) <= {message.id for message in found}
 
 
-def _matches(history: _History, messages: Sequence[Message], known: Mapping[str, KnownId]) -> int:
+def _matches(messages: Sequence[Message], known: Mapping[str, KnownId], history: _History) -> int:
     return sum(_is_known(known.get(name), message) for name, message in zip(history.ids, messages, strict=True))
+
+
+def _kept_record(name: str, message: Message, known: Mapping[str, KnownId]) -> bytes:
+    """The record of what is kept of a message: as it is known where it says something else."""
+    other = name in known and compare(known[name], message) is Said.CHANGED
+    return known[name].record if other else record_of(message, name=name)
 
 
 def _is_known(known: KnownId | None, message: Message) -> bool:
@@ -305,10 +310,10 @@ def _accepted(messages: Sequence[Message], ids: Sequence[str], known: Collection
 
 
 def _before_all(there: Sequence[Message], ids: Sequence[str]) -> set[str]:
-    """The ids of a history before the oldest that is kept, if the one behind that stands in it, too."""
+    """The ids of a history before the two oldest messages that are kept, if it has both."""
     oldest = [message.id for message in not_rests(there)[:2]]
-    whole = oldest and len(there) < _MOST_READ and {*oldest} <= {*ids}
-    return {*ids[: ids.index(oldest[0])]} if whole else set()
+    has_both = len(oldest) > 1 and len(there) < _MOST_READ and {*oldest} <= {*ids}
+    return {*ids[: ids.index(oldest[0])]} if has_both else set()
 
 
 def _diverged_at(ids: Sequence[str], found: Synced, skipped: int) -> int | None:

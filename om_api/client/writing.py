@@ -40,7 +40,7 @@ class Writer:
         self._settings, self._keys, self._clock, self._reporter = settings, keys, clock, reporter
         self.count = count
         self._cluster = cluster
-        self._last_ms: LRU[tuple[str, str], tuple[int | None, int]] = LRU(THREADS)
+        self._last_ms: LRU[tuple[str, str, bool], tuple[int, int]] = LRU(THREADS)
 
     def prepare_all(self, messages: Iterable[Message], positions: Sequence[int] = ()) -> list[EncodedMessage]:
         """Messages as they will be kept; raises InvalidInputError, which says by position and id which one cannot be.
@@ -91,10 +91,11 @@ class Writer:
 
     def _next_ms(self, message: Message, said: int | None) -> int:
         # Turns added together come in one millisecond, and many say the second; without this their ids would order them.
-        key = (message.resource_id, message.thread_id)
-        given, last = self._last_ms.get(key) or (None, 0)
-        at = max(int(time.time() * 1000), last + 1) if said is None else last + 1 if said == given else said
-        self._last_ms.put(key, (said, at))
+        key = (message.resource_id, message.thread_id, said is None)
+        before, last = self._last_ms.get(key) or (0, -1)
+        now = int(time.time() * 1000) if said is None else said
+        at = last + 1 if now <= last and (said is None or before <= said) else now
+        self._last_ms.put(key, (now, at))
         return at
 
     def send(self, ready: Sequence[EncodedMessage], *, replace: bool = False) -> Steps[Receipt]:

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from msgspec import structs
 
-from om_api.domain.identity import KnownId, Said, chained, compare, continues, record_of, said_by, wholes
+from om_api.domain.identity import chained, continues, form_of, goes_on, said_by, wholes
 from om_api.domain.messages import Message
 
 _MANY = 2_000  # messages between a common beginning and a common end
@@ -111,7 +111,7 @@ def _told_apart(
     certain, there, forms = {message.id for message in messages} - {""}, {each.id for each in kept}, {*grown.values()}
     own = [each.id if each.id in certain else grown.get(each.id) or said_by(each) for each in kept]
     return own, [
-        each.id if each.id in there else form if forms and (form := record_of(each)[9:]) in forms else says
+        each.id if each.id in there else form if forms and (form := form_of(each)) in forms else says
         for each, says in zip(messages, said, strict=True)
     ]
 
@@ -202,11 +202,6 @@ def in_place(kept: Sequence[Message], ids: Sequence[str], messages: Sequence[Mes
         if ids[n] not in at and next_at > 0 and messages[n].timestamp is None:
             dated[n] = structs.replace(messages[n], timestamp=next_at)
     return dated
-
-
-def goes_on(kept: Message, message: Message) -> bool:
-    """Whether a message begins with what was kept of it."""
-    return compare(KnownId.of(record_of(kept)), message) is Said.GROWN
 
 
 def _differences(own: Sequence[str | bytes], theirs: Sequence[str | bytes], i: int, j: int) -> list[_Block]:

@@ -52,7 +52,7 @@ class KnownId(NamedTuple):
 
     def grown(self, message: Message) -> "KnownId":
         """The same of a message that says more by now."""
-        return KnownId.of(self.record[:9] + record_of(message)[9:])
+        return KnownId.of(self.record[:9] + form_of(message))
 
     def gone_on(self, message: Message) -> "KnownId":
         """The same of a sealed message whose rest is raw: it is known as long as that is kept."""
@@ -69,9 +69,13 @@ def record_of(message: Message, day: int = 0, name: str = "") -> bytes:
 
     `name` is the id it will have, where it has none.
     """
+    return mark(name or message.id) + day.to_bytes(2) + form_of(message)
+
+
+def form_of(message: Message) -> bytes:
+    """Length and check sum of what a message says, as the end of its record."""
     content = canonical(message)
-    form = min(len(content), _LONGEST).to_bytes(3) + zlib.crc32(content).to_bytes(4)
-    return mark(name or message.id) + day.to_bytes(2) + form
+    return min(len(content), _LONGEST).to_bytes(3) + zlib.crc32(content).to_bytes(4)
 
 
 def canonical(message: Message) -> bytes:
@@ -99,6 +103,11 @@ def compare(known: KnownId, message: Message) -> Said:
         same = min(len(content), _LONGEST) == known.length and zlib.crc32(content) == known.check
         return Said.SAME if same else Said.CHANGED
     return Said.SAME if len(content) == known.length else Said.GROWN
+
+
+def goes_on(kept: Message, message: Message) -> bool:
+    """Whether a message begins with what was kept of it."""
+    return compare(KnownId.of(record_of(kept)), message) is Said.GROWN
 
 
 def rest_of(message: Message, length: int) -> str | list[dict[str, Any]]:
@@ -167,7 +176,9 @@ def wholes(messages: Iterable[Message]) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for message in messages:
         if name := continues(message):
-            found[name] = max(found.get(name, b""), whole_of(message, 0)[9:])
+            found[name] = max(
+                found.get(name, b""), whole_of(message, 0)[9:]
+            )  # the longest: a form begins with its length
     return found
 
 

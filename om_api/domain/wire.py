@@ -50,11 +50,10 @@ def parse_member(member: bytes, thread: str, resource: str, at: float) -> Messag
     """
     fields = _fields_of(member)
     name, said, tokens, metadata = (fields.get(key) for key in ("id", "timestamp", "tokens", "metadata"))
-    named = isinstance(name, str | int) and not isinstance(name, bool) and name != ""
     return Message(
         role=fields.get("role", ""),
         content=fields["content"],
-        id=str(name) if named else derived_id(member),
+        id=name if isinstance(name, str) and name else derived_id(member),
         thread_id=thread,
         resource_id=resource,
         timestamp=said if to_ms(said) is not None else None,
@@ -85,8 +84,6 @@ def message_of_json(said: dict[str, Any], thread: str | None = None, resource: s
         "resource_id": fields.get("resource_id") or resource or "",
     }
     own = {name: fields[name] for name in _STRICT if fields.get(name) is not None}
-    if type(own.get("id")) is int:
-        own["id"] = str(own["id"])
     return Message(**{"role": "", **own, **place})
 
 
@@ -142,13 +139,17 @@ def _fields_of(member: bytes) -> dict[str, Any]:
 
 def _hint(said: dict[str, Any]) -> str:
     """What to hand over instead of a vendor's whole reply, or what a message has that has no content."""
-    message = next((path for name, path in _REPLIES.items() if name in said), None)
+    message = next((path for name, path in _REPLIES.items() if name in said and "role" not in said), None)
     return f"of a reply it is {message}" if message else f"it has {', '.join(map(str, said)) or 'nothing'}"
 
 
 def _wire(fields: dict[str, Any]) -> dict[str, Any]:
-    if to_ms(fields.get("created_at")) is not None and fields.keys().isdisjoint({"timestamp", "createdAt"}):
-        fields = {"timestamp" if name == "created_at" else name: value for name, value in fields.items()}
+    """Fields by our names: an id may be a number, and a vendor's time of creation is the message's."""
+    if type(fields.get("id")) is int:
+        fields = {**fields, "id": str(fields["id"])}
+    created, said = fields.get("created_at"), fields.get("timestamp") or fields.get("createdAt")
+    if said is None and to_ms(created) is not None:
+        fields = {name: value for name, value in fields.items() if name != "created_at"} | {"timestamp": created}
     try:
         return to_wire(snake(fields, _CAMEL))
     except ValueError as error:

@@ -61,9 +61,10 @@ def sync(game: Game, history: Sequence[Turn], edit: Edit | None = None, cut: Seq
 
 def _doubt(turns: Sequence[Turn], fresh: set[Turn], edit: Edit | None) -> None:
     """Turns that nobody can tell from others: sent before what precedes them, or behind one by which the history may go on."""
+    goes_on = bool(edit) and _may_go_on(turns)
     for n, turn in enumerate(turns):
         early = turn not in fresh and not fresh.isdisjoint(turns[:n])
-        turn.doubtful = turn.doubtful or early or bool(edit and _may_go_on(turns))
+        turn.doubtful = turn.doubtful or early or goes_on
 
 
 def _may_go_on(turns: Sequence[Turn]) -> bool:

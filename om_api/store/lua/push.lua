@@ -8,7 +8,8 @@
 -- `history` is '-'; or the records of a client's history before these: all of them must be known to say that, the last one known
 -- must be what was accepted last, and none that is new stand before it, else somebody went on otherwise, and nothing is
 -- written; or '!', which says that the history ends here whatever was known of it; or '.', which says that it does not end here.
--- Behind these two may stand 7 bytes, the id that must still be what was accepted last: the history was laid beside what was kept then.
+-- Behind these two may stand 7 bytes, the id that must still be what was accepted last (zeros: nothing was): the history was laid
+-- beside what was kept then.
 -- A count that is more than follows is refused before anything is written: nothing ends a loop that a caller's number makes long.
 -- Returns {now, '!apart'} (no id has a !) for such a history, else {now, due, [position, '' or the record kept]...} of what was known.
 local tokens, due, mark, scope, resource, fresh = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -85,7 +86,7 @@ for k = 3, #KEYS, 2 do
   if word ~= '.' and (word ~= '-' or group.added > 0) then
     group.head = string.sub(records[n], 1, 7)
   end
-  local moved = #group.history == 8 and redis.call('HGET', group.known, '^') ~= string.sub(group.history, 2)
+  local moved = #group.history == 8 and (redis.call('HGET', group.known, '^') or string.rep('\0', 7)) ~= string.sub(group.history, 2)
   if moved or (word == '' and (group.parted or not continues(group, last))) then
     return {now, '!apart'}
   end

@@ -53,11 +53,10 @@ end
 for _, field in pairs(over) do
   redis.call('HDEL', known, field)
 end
-if gone > 0 then
+if gone > 0 and redis.call('HINCRBY', known, '#', string.format('%d', -gone)) == 0 then
+  redis.call('UNLINK', known)
+elseif gone > 0 then
   redis.call('HSET', known, '~', 1)
-  if redis.call('HINCRBY', known, '#', string.format('%d', -gone)) == 0 then
-    redis.call('UNLINK', known)
-  end
 end
 if redis.call('EXISTS', record) == 1 then
   redis.call('HSET', record, 'tidy_at', string.format('%d', first and after or math.min(after, tonumber(tidy_at or '') or after)))

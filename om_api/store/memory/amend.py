@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from om_api.domain.errors import InvalidInputError, StoreError
-from om_api.domain.identity import KnownId, Said, compare, continued, further, further_id, record_of
+from om_api.domain.identity import KnownId, Said, compare, continued, further, further_id, goes_on, record_of
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
 from om_api.domain.values import Scope
@@ -55,8 +55,9 @@ def amend(
         if said is Said.SAME or (said is Said.CHANGED and found.day):
             return said
         if said is Said.CHANGED and not replace:
-            old = yield from _raw(keys, message, message.id)
-            return Said.SAME if old and compare(KnownId.of(record_of(message)), old.message) is Said.GROWN else said
+            shorter = KnownId.of(record_of(message)).length < found.length
+            old = (yield from _raw(keys, message, message.id)) if shorter else None
+            return Said.SAME if old and goes_on(message, old.message) else said
         change = yield from (_behind(keys, message, found, count) if found.day else _in_place(keys, message, found))
         if change and (yield from _commit(keys, change, count)):
             return Said.REPLACED if said is Said.CHANGED else said

@@ -33,12 +33,12 @@ def recognise(keys: Keys, resource: str, thread: str, names: Collection[str]) ->
 
 
 def head(keys: Keys, resource: str, thread: str) -> Batch[tuple[bytes, bool]]:
-    """The id that a thread ended with when something was accepted last, as 7 bytes or none, and whether it has forgotten.
+    """The id that a thread ended with when something was accepted last, as 7 bytes (zeros: none), and whether it has forgotten.
 
     It has since messages of it expired, or their owner forgot them, until it is cleared.
     """
     return as_fields("HMGET", keys.of(resource).known(thread), "^", "~").then(
-        lambda found: (found[0] or b"", bool(found[1]))
+        lambda found: (found[0] or bytes(7), bool(found[1]))
     )
 
 

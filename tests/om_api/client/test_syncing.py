@@ -68,6 +68,15 @@ def trips(world, om, history):
     return found, len(asked)
 
 
+def _expire(world, messages=30):
+    """The time for which sources are kept is over."""
+    keys = world.services.keys
+    for observation in world.om.observations("harold"):
+        world.client.delete(keys.of("harold").source(observation.id))
+    world.client.delete(keys.of("harold").sources("t-1"))
+    assert world.services.run(tidy(keys, Scope("harold"), ["t-1"], 0)) == messages
+
+
 @pytest.mark.parametrize("warm", [True, False])
 def test_what_is_new_of_a_long_history_is_added_in_one_round_trip(world, warm):
     history = turns(*(f"turn {n}" for n in range(200)))
@@ -148,6 +157,16 @@ def test_an_edit_of_the_past_changes_nothing_and_is_told(world, warm):
 
     again = sync(world, edited, world.om if warm else fresh(world))
     assert (again.added, [each.id for each in again.changed]) == (0, [ids[1]])
+
+
+def test_a_client_that_strips_what_is_kept_pays_one_round_trip(world):
+    world.om.add_message(Message(role="user", content="a \n", id="m-1"), thread_id="t-1", resource_id="harold")
+    history = [Message(role="user", content="a", id="m-1"), *turns("b", first=1)]
+    for _ in range(2):
+        sync(world, history)
+    found, asked = trips(world, world.om, [*history, *turns("c")])
+
+    assert (found.added, found.known, found.changed, asked) == (1, 2, (), 1)
 
 
 def test_an_edit_that_stays_costs_one_round_trip_and_is_told_until_it_is_taken_back(world):
@@ -351,15 +370,6 @@ def test_messages_of_one_second_stay_in_order(world):
         sync(world, said[:end])
 
     assert texts(world) == [f"turn {n}" for n in range(12)]
-
-
-def _expire(world, messages=30):
-    """The time for which sources are kept is over."""
-    keys = world.services.keys
-    for observation in world.om.observations("harold"):
-        world.client.delete(keys.of("harold").source(observation.id))
-    world.client.delete(keys.of("harold").sources("t-1"))
-    assert world.services.run(tidy(keys, Scope("harold"), ["t-1"], 0)) == messages
 
 
 def test_what_grew_after_it_was_sealed_is_found_whole_among_what_is_kept(world):

@@ -10,6 +10,7 @@ from om_api.client import writing
 from om_api.client.core import Core
 from om_api.domain.wire import encode_message
 
+AT = 1_763_600_000_000
 MESSAGE = {"role": "user", "thread_id": "t-1", "resource_id": "harold"}
 
 
@@ -66,6 +67,22 @@ def test_messages_of_one_thread_without_a_time_keep_their_order(writer):
     times = [each.message.at for each in ready]
 
     assert times == sorted(set(times))
+
+
+def test_messages_of_one_moment_keep_their_order(writer):
+    moments = [AT, AT, AT + 1, AT + 60_000, AT - 5_000]
+    ready = writer.prepare_all([Message(content="hello", timestamp=at, **MESSAGE) for at in moments])
+
+    assert [each.message.at - AT for each in ready] == [0, 1, 2, 60_000, -5_000]
+
+
+def test_a_message_without_a_time_is_of_now_whatever_time_another_says(writer):
+    ahead = Message(content="hello", timestamp="2100-01-01", **MESSAGE)
+    before = [Message(content="hello", **MESSAGE) for _ in range(5)]
+    ready = writer.prepare_all([*before, ahead, Message(content="hello", timestamp=AT, **MESSAGE), before[0]])
+    at = [each.message.at for each in ready]
+
+    assert at[4] < at[7] < at[5]
 
 
 @pytest.mark.parametrize("where", ["metadata", "part"])

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from om_api.domain.history import align, goes_on, going_on, named
-from om_api.domain.identity import said_by
+from om_api.domain.history import align, going_on, named
+from om_api.domain.identity import goes_on, said_by
 from om_api.domain.messages import Message
 
 

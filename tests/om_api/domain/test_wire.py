@@ -60,6 +60,7 @@ def test_an_id_may_be_a_number(name, kept):
     [
         ({"created_at": 1741165200}, 1741165200),
         ({"created_at": "2025-03-04T09:15:00Z", "timestamp": "2025-03-05"}, "2025-03-05"),
+        ({"created_at": "2025-03-04T09:15:00Z", "timestamp": None}, "2025-03-04T09:15:00Z"),
         ({"created_at": "soon"}, None),
     ],
 )
@@ -74,6 +75,7 @@ def test_a_message_may_say_when_it_was_created(said, timestamp):
     [
         ({"role": "user", "contnt": "x"}, "it has role, contnt"),
         ({"id": "chatcmpl-1", "choices": []}, r"reply\.choices\[0\]\.message"),
+        ({"role": "tool", "output": "x"}, "it has role, output"),
         ({}, "it has nothing"),
     ],
 )

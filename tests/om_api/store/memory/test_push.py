@@ -309,6 +309,13 @@ def test_a_history_may_be_said_to_end_here_whatever_was_before(store):
     assert history(store, [1, 3], 4).added == 1
 
 
+def test_a_history_laid_beside_nothing_is_apart_once_somebody_began(store):
+    nothing = WHATEVER + bytes(7)
+    assert store.run(pushing(store, [message(1)], before=nothing)).added == 1
+    with nothing_changes(store):
+        assert store.run(pushing(store, [message(2)], before=nothing)).apart
+
+
 @pytest.mark.parametrize("word", [WHATEVER, INSIDE])
 def test_a_history_laid_beside_what_was_kept_is_apart_once_the_thread_went_on(store, word):
     history(store, [], 1, 2)
