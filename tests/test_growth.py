@@ -86,7 +86,7 @@ def test_what_a_client_remembers_of_threads_and_resources():
     core = Core(settings(), len)
     writing, contexts = core.writing, core.contexts
     for n in range(2 * REMEMBERED):
-        writing._next_ms(message(n))
+        writing._next_ms(message(n), None)
         contexts._urgent.put(f"harold|t-{n}", 1.0)
         contexts._only_read.put(f"r-{n}", value=True)
 

@@ -1,6 +1,6 @@
 """Counting tokens behind a callable: exactly, by a vocabulary that is in the package, or by an estimate; never over a network.
 
-The vocabulary beside this file is OpenAI's o200k_base as the library tiktoken fetches it, which is under the MIT license.
+The vocabulary beside this file is OpenAI's o200k_base, which the library tiktoken fetches and which is under the MIT license.
 It is loaded at the first count of a process, within a quarter of a second.
 
 A message that says its tokens is never counted here. One that a plain writer left without them is met again and again
@@ -13,10 +13,10 @@ import gzip
 import hashlib
 import math
 import threading
-from base64 import b64decode
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.resources import files
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from om_api.domain.errors import InvalidInputError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 KINDS = ("auto", "o200k_base", "estimate")
 SLICE = 50_000  # characters; one run of letters or blanks costs more than its length, and a million can fail outright
 REMEMBERED = 20_000  # counts, about 3 MB of them
-_VOCABULARY = "o200k_base.tiktoken.gz"
+_VOCABULARY = "o200k_base.gz"  # how many tokens (4 bytes), the length of each in a byte, then the tokens, by rank
 _PIECES = (  # what of a text is encoded by itself: tiktoken's own pattern for this vocabulary
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
     r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
@@ -102,6 +102,8 @@ def _encoding() -> Encoding:
 def _load() -> Encoding:
     from tiktoken import Encoding  # noqa: PLC0415 -- an agent that counts nothing need not wait for it
 
-    lines = gzip.decompress(files(__package__).joinpath(_VOCABULARY).read_bytes()).splitlines()
-    ranks = {b64decode(token): int(rank) for token, _, rank in (line.partition(b" ") for line in lines)}
+    held = gzip.decompress(files(__package__).joinpath(_VOCABULARY).read_bytes())
+    first = 4 + int.from_bytes(held[:4])
+    ends = [*accumulate(held[4:first], initial=first)]
+    ranks = {held[start:end]: rank for rank, (start, end) in enumerate(pairwise(ends))}
     return Encoding("o200k_base", pat_str=_PIECES, mergeable_ranks=ranks, special_tokens={})
