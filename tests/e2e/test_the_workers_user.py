@@ -40,7 +40,8 @@ def test_workers_beats_the_doctor_and_keys_need_nothing_that_their_user_may_not(
     admin.zadd(f"{prefix}:{{harold}}:messages:plain", {member: 1_763_600_000_000})
     for n in range(12):
         house.om.add_message(Message(role="user", content=f"m {n}", thread_id="t-1", resource_id="harold", tokens=100))
-    wait_until(lambda: admin.hget(f"{prefix}:{{harold}}:tokens", "#plain"), "the sweep to adopt what nobody named", 90)
+    known = f"{prefix}:{{harold}}:known:plain"  # which stays, also once it is sealed
+    wait_until(lambda: admin.exists(known), "the sweep to adopt what nobody named", 90)
     assert house.om.force_observe(resource_id="harold", wait=60) == "activated"
     assert "plain" in _observed(house.om)
     assert house.om.force_reflect("harold", wait=60) == "reflected"
