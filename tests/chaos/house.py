@@ -32,6 +32,7 @@ observational_memory:
   message_threshold: {window}
   observation_threshold: {threshold}
   context_max_tokens: null  # a reader looks for every message, however long nothing was observed
+  observe_idle_after: 30d  # a server whose clock leaps by hours calls every memory idle, and nothing compares with that
   observer_interval: 0.5s
   reflector_interval: 1s
   observer_model: local
