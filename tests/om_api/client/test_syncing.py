@@ -303,6 +303,31 @@ def test_what_has_expired_of_a_history_is_not_new(world, warm):
     assert (again.added, again.known, asked) == (1, 34, 1)
 
 
+def test_what_has_expired_is_not_new_beside_what_another_said_before(world):
+    """The oldest message that is kept is none of the history's; the ids of its end say what preceded them all the same."""
+    history = turns(*(f"turn {n}" for n in range(30)))
+    sync(world, history)
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    sync(world, [*history, *turns("a", "b")])
+    early = Message(role="assistant", content="a note", timestamp=1_763_600_000)
+    world.om.add_message(early, thread_id="t-1", resource_id="harold")
+    _expire(world)
+    found = sync(world, [*history, *turns("a", "b", "c")], fresh(world))
+
+    assert (found.added, found.known, texts(world)) == (1, 32, ["a note", "a", "b", "c"])
+
+
+def test_an_edit_that_another_client_kept_meanwhile_is_known(world):
+    """Catches an edit that is told as changed for ever, although what it says is kept by now, in another's branch."""
+    sync(world, turns("x", "y", "z"))
+    assert len(sync(world, turns("x", "other", "z")).changed) == 1
+    assert sync(world, turns("x", "other", "w"), fresh(world)).added == 2
+    found = sync(world, turns("x", "other", "z", "more"))
+
+    assert (found.changed, found.added) == ((), 1)
+
+
 def test_what_was_cleared_while_a_sync_was_on_its_way_is_new(world):
     """Catches an end that came too late, and is taken for a sign that all before it had expired."""
     history = turns("a", "b", "c")
