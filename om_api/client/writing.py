@@ -22,6 +22,7 @@ from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import BATCH, NO_HISTORY, Pushed, ServerClock, push
 
 THREADS = 4_096  # whose last message is remembered
+_JUST_AHEAD = 60_000  # ms by which turns that were added together may be ahead of the clock
 
 
 class Writer:
@@ -40,7 +41,7 @@ class Writer:
         self._settings, self._keys, self._clock, self._reporter = settings, keys, clock, reporter
         self.count = count
         self._cluster = cluster
-        self._last_ms: LRU[tuple[str, str, bool], tuple[int, int]] = LRU(THREADS)
+        self._last_ms: LRU[tuple[str, str], tuple[int, int, int]] = LRU(THREADS)
 
     def prepare_all(self, messages: Iterable[Message], positions: Sequence[int] = ()) -> list[EncodedMessage]:
         """Messages as they will be kept; raises InvalidInputError, which says by position and id which one cannot be.
@@ -91,11 +92,15 @@ class Writer:
 
     def _next_ms(self, message: Message, said: int | None) -> int:
         # Turns added together come in one millisecond, and many say the second; without this their ids would order them.
-        key = (message.resource_id, message.thread_id, said is None)
-        before, last = self._last_ms.get(key) or (0, -1)
-        now = int(time.time() * 1000) if said is None else said
-        at = last + 1 if now <= last and (said is None or before <= said) else now
-        self._last_ms.put(key, (now, at))
+        thread, clock = (message.resource_id, message.thread_id), int(time.time() * 1000)
+        before, last_said, last = self._last_ms.get(thread) or (0, -1, -1)
+        if said is None:
+            last = at = max(clock, last + 1)
+        else:
+            before, last_said = said, last_said + 1 if before <= said <= last_said else said
+            at = last_said
+            last = max(last, at) if at < clock + _JUST_AHEAD else last
+        self._last_ms.put(thread, (before, last_said, last))
         return at
 
     def send(self, ready: Sequence[EncodedMessage], *, replace: bool = False) -> Steps[Receipt]:

@@ -1,6 +1,7 @@
 """What a message becomes before it is sent: checked, counted and encoded once, all of a batch before the first leaves."""
 
 import json
+import time
 
 import pytest
 from world import SMALL
@@ -74,6 +75,13 @@ def test_messages_of_one_moment_keep_their_order(writer):
     ready = writer.prepare_all([Message(content="hello", timestamp=at, **MESSAGE) for at in moments])
 
     assert [each.message.at - AT for each in ready] == [0, 1, 2, 60_000, -5_000]
+
+
+def test_a_message_without_a_time_stands_behind_one_that_was_dated_just_ahead_of_now(writer):
+    """Catches a turn that is added in the ms of the one before it, which their ids order then."""
+    ahead = int(time.time() * 1000) + 5_000
+    dated, undated = (writer.prepare(Message(content="hello", timestamp=at, **MESSAGE)) for at in (ahead, None))
+    assert undated.message.at == dated.message.at + 1
 
 
 def test_a_message_without_a_time_is_of_now_whatever_time_another_says(writer):
