@@ -4,8 +4,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from fuzz.agents import somebody
 from fuzz.checker import Held
 from fuzz.game import RESOURCES, Game
+from fuzz.growing import grown
 from fuzz.pieces import pieces
 from fuzz.saying import said
 from fuzz.workers import all_neglected
@@ -96,6 +98,19 @@ def returns(game: Game) -> None:
     push(game, [(name, form if form and game.dice.random() < 0.7 else said(f"another text for {name}"))])
 
 
+def grows_before_its_end(game: Game) -> None:
+    """A message that was sealed grows when its source is about to expire, and comes again once that is gone."""
+    found = [some for held in game.held.values() for some in pieces(held).items()]
+    name = somebody(game, [name for name, some in found if not any(each.raw for each in some)])
+    form = game.expected.contents.latest(game.resource, name) if name else None
+    if not form:
+        return
+    push(game, [(name, grown(game, form))], begin=game.start).finish()
+    day_passes(game)
+    _tidy(game)
+    push(game, [(name, game.expected.contents.latest(game.resource, name) or form)])
+
+
 def _over(game: Game) -> list[tuple[str, str]]:
     found = [(resource, name) for resource in RESOURCES for name in game.expected.contents.returning(resource)]
     return [(resource, name) for resource, name in found if name.startswith(("m-", "p-"))]
@@ -118,4 +133,5 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     minutes_pass: 2.8,
     day_passes: 3,
     returns: 4,
+    grows_before_its_end: 2,
 }

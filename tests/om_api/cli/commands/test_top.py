@@ -47,10 +47,10 @@ def test_what_is_shown_of_an_agent_is_what_its_stats_say_and_how_long_it_waits(o
     agent = om_json("top", "--sort", "lag", "--limit", "1")["agents"][0]
     stats = om_json("stats", "clara")
 
+    assert 7 <= agent["lag"] <= stats.pop("lag") < 600  # it grows from one look to the next
     assert {name: agent[name] for name in agent.keys() & stats.keys()} == {
         name: stats[name] for name in agent.keys() & stats.keys()
     }
-    assert 7 <= agent["lag"] < 600
     assert agent["at"] <= time.time() * 1000 + 5_000  # a message dated ahead was not heard of in the future
     assert "1 of 3 agents" in om("top", "--limit", "1", "--once").stdout
 
