@@ -61,8 +61,9 @@ class Contents:
             told.replacing.add(form)
 
     def acknowledge(self, resource: str, name: str, form: Form) -> None:
-        """It was answered for: from now on it says this, or more."""
-        self._told[resource, name].acknowledged = form
+        """It was answered for: from now on it says this, or more. Not one whose source is over: an edit of it is not told."""
+        if not self._told[resource, name].returns:
+            self._told[resource, name].acknowledged = form
 
     def excuse(self, resource: str, ids: Iterable[str]) -> None:
         """These pieces may go: their owner forgets them, or their source is over."""

@@ -63,7 +63,7 @@ def _doubt(turns: Sequence[Turn], fresh: set[Turn], edit: Edit | None) -> None:
     """Turns that nobody can tell from others: sent before what precedes them, or behind one by which the history may go on."""
     goes_on = bool(edit) and _may_go_on(turns)
     for n, turn in enumerate(turns):
-        early = turn not in fresh and not fresh.isdisjoint(turns[:n])
+        early = turn not in fresh and any(before in fresh or before.first > turn.first for before in turns[:n])
         turn.doubtful = turn.doubtful or early or goes_on
 
 

@@ -11,9 +11,10 @@ from fuzz.saying import Form
 
 @dataclass(eq=False)
 class Turn:
-    """One turn of a history: what it said first, and what it says by now. `sent` is when it was sent last, 0 for never.
+    """One turn of a history: what it said first, and what it says by now.
 
-    One that is `doubtful` may be kept once more: nobody can say whether it is said again.
+    `first` and `sent` are when it was sent first and last, 0 for never. One that is `doubtful` may be kept once more: nobody
+    can say whether it is said again.
     """
 
     resource: str
@@ -21,6 +22,7 @@ class Turn:
     forms: list[Form]
     id: str = ""
     name: str = ""
+    first: int = 0
     sent: int = 0
     names: set[str] = field(default_factory=set)
     doubtful: bool = False
@@ -47,7 +49,7 @@ class Turns:
         """From now on these may be there."""
         now = self.now()
         for turn in turns:
-            turn.sent = now
+            turn.first, turn.sent = turn.first or now, now
             if turn not in self._sent:
                 self._sent.append(turn)
 
@@ -56,7 +58,7 @@ class Turns:
         own = [turn for turn in self._sent if turn.resource == resource and turn.thread in threads]
         gone = [turn for turn in own if turn.sent < since and turn not in under_way]
         for turn in gone:
-            turn.sent, turn.name = 0, ""
+            turn.first, turn.sent, turn.name = 0, 0, ""
         self._sent = [turn for turn in self._sent if turn not in gone]
 
     def forms(self, resource: str, thread: str, first: Form) -> set[Form]:
