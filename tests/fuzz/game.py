@@ -94,9 +94,9 @@ class Game:
                 self.history.append(f"    {activity.name} failed: {str(activity.failure)[:150]}")
 
     def fresh(self, letter: str) -> str:
-        """A name that nobody has yet."""
+        """A name that nobody has yet, and no other begins with."""
         self.n += 1
-        return f"{letter}-{self.n}"
+        return f"{letter}-{self.n:04}"
 
     def look(self, resource: str) -> Held:
         """What a resource holds now."""

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from snapshots import NOON, context, kinds, observed, said, snapshot, volatile
 
@@ -161,6 +161,7 @@ PARTS = st.lists(
 
 
 @given(talk=st.lists(st.tuples(ROLES, PARTS, st.integers(0, 300)), max_size=30), room=st.integers(0, 3_000))
+@example(talk=[("user", [CALL, RESULT], 1), ("user", [], 0), ("user", [RESULT], 0)], room=0)
 def test_whatever_was_said_the_newest_is_shown_within_the_room_and_no_result_without_its_call(talk, room):
     messages = talked([(role, [*parts, {"type": "text", "text": "x"}]) for role, parts, _ in talk])
     tokens = [size for _, _, size in talk]
@@ -173,7 +174,7 @@ def test_whatever_was_said_the_newest_is_shown_within_the_room_and_no_result_wit
         answers = named(message, "tool-result") - named(message, "tool-call")
         parted = [name for name in answers if name in called and called.pop(name) < start <= place]
         assert not parted or start == len(messages) - 1
-        called |= dict.fromkeys(named(message, "tool-call"), place)
+        called |= dict.fromkeys(named(message, "tool-call") - named(message, "tool-result"), place)
 
 
 def named(message, kind):
