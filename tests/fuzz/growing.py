@@ -11,7 +11,7 @@ from fuzz.workers import sealing
 from fuzz.writing import push
 
 
-def _found(game: Game, among: Collection[str] = ()) -> tuple[str, Form] | None:
+def turn_to(game: Game, among: Collection[str] = ()) -> tuple[str, Form] | None:
     """Turn to a message, rather to one among these; its id, and what it says by now."""
     name = somebody(game, among)
     form = game.expected.contents.latest(game.resource, name) if name else None
@@ -42,7 +42,7 @@ def other(game: Game, form: Form) -> Form:
 
 def push_grown(game: Game) -> None:
     """What was said under an id, and more; now and then in two forms of one batch."""
-    if found := _found(game):
+    if found := turn_to(game):
         name, form = found
         more = grown(game, form)
         both = [(name, more), (name, grown(game, more))]
@@ -51,7 +51,7 @@ def push_grown(game: Game) -> None:
 
 def push_grown_overtaken(game: Game) -> None:
     """A message grows, and after the client read what is kept of it a worker seals that, or it grows by another hand."""
-    if found := _found(game):
+    if found := turn_to(game):
         name, form = found
         slow = push(game, [(name, grown(game, form))], begin=game.start)
         slow.come_to("amend")
@@ -62,7 +62,7 @@ def push_grown_overtaken(game: Game) -> None:
 
 def push_changed(game: Game) -> None:
     """Something else under an id: nothing changes."""
-    if found := _found(game):
+    if found := turn_to(game):
         name, form = found
         push(game, [(name, other(game, form)), (name, form)][: game.dice.choice([1, 2])])
 
@@ -70,14 +70,14 @@ def push_changed(game: Game) -> None:
 def push_replaced(game: Game) -> None:
     """Something else under an id, in the place of what is raw."""
     raw = [name for held in game.held.values() for name, some in pieces(held).items() if any(each.raw for each in some)]
-    if found := _found(game, raw if game.dice.random() < 0.7 else ()):
+    if found := turn_to(game, raw if game.dice.random() < 0.7 else ()):
         name, form = found
         push(game, [(name, other(game, form))], replace=True)
 
 
 def plain_grown(game: Game) -> None:
     """A plain writer says more under an id, or less, before or after it was sealed."""
-    if (found := _found(game)) and not game.expected.removing(game.resource):
+    if (found := turn_to(game)) and not game.expected.removing(game.resource):
         name, form = found
         if name in game.expected.of(game.resource):
             write_plainly(game, name, game.dice.choice([grown, grown, other])(game, form))

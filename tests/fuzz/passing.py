@@ -4,10 +4,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from fuzz.agents import somebody
 from fuzz.checker import Held
 from fuzz.game import RESOURCES, Game
-from fuzz.growing import grown
+from fuzz.growing import grown, turn_to
 from fuzz.pieces import pieces
 from fuzz.saying import said
 from fuzz.workers import all_neglected
@@ -100,11 +99,12 @@ def returns(game: Game) -> None:
 
 def grows_before_its_end(game: Game) -> None:
     """A message that was sealed grows when its source is about to expire, and comes again once that is gone."""
-    found = [some for held in game.held.values() for some in pieces(held).items()]
-    name = somebody(game, [name for name, some in found if not any(each.raw for each in some)])
-    form = game.expected.contents.latest(game.resource, name) if name else None
-    if not form:
+    covered = [
+        name for held in game.held.values() for name, some in pieces(held).items() if not any(p.raw for p in some)
+    ]
+    if not (found := turn_to(game, covered)):
         return
+    name, form = found
     push(game, [(name, grown(game, form))], begin=game.start).finish()
     day_passes(game)
     _tidy(game)
