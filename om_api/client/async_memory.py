@@ -22,6 +22,7 @@ from om_api.store.audit.verify import Verified, examine, verify
 from om_api.store.backup.importing import Imported
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
 from om_api.store.driver.steps import Steps
+from om_api.store.erasing.erase import Erased
 from om_api.store.memory import due, quarantine
 from om_api.store.memory.clear import Cleared
 from om_api.store.memory.quarantine import Quarantines, Rejected
@@ -284,8 +285,30 @@ class AsyncObservationalMemory:
     # -- ending -------------------------------------------------------------------------------------------------------
 
     async def forget(self, observation_id: str, resource_id: str) -> Outcome:
-        """Remove one observation and the messages behind it; raises InvalidInputError when there is none of this id."""
+        """Remove one observation and the messages behind it; of one that a reflection replaced also what generations tell of it.
+
+        Raises InvalidInputError when none of this id is kept.
+        """
         return await self._run(self._core.owning.forget(observation_id, resource_id))
+
+    async def erase(
+        self,
+        resource_id: str,
+        *,
+        matching: str | None = None,
+        message_id: str | None = None,
+        thread_id: str | None = None,
+        dry_run: bool = False,
+    ) -> Erased:
+        """Remove a fact wherever it stands: whatever is `matching` a text, or one message and what was noted of it.
+
+        Messages go whole; of observations and generations the lines that tell it. Where messages behind an observation in
+        force are kept, what is left of them is observed again. Ids of erased messages stay known as long as they would have
+        been: no history brings them back. With `dry_run` nothing changes, and what would be touched is told. Backups and
+        exported files are not reached. Raises InvalidInputError for a text that is blank, a message that is not kept, and
+        one whose id several threads have (name the `thread_id` then).
+        """
+        return await self._run(self._core.owning.erase(resource_id, matching, message_id, thread_id, dry_run=dry_run))
 
     async def restore(self, resource_id: str, generation: int, thread_id: str | None = None) -> Outcome:
         """Undo reflections: make the text of an earlier generation the next one; 0 is the time before the first.

@@ -48,7 +48,7 @@ class Core:
         self.syncing = Syncing(keys, scopes, self.writing)
         self.reading = MemoryReader(keys, scopes)
         self.forcing = Forcing(keys, scopes)
-        self.owning = Owner(settings, keys, scopes, count, reporter)
+        self.owning = Owner(settings, keys, clock, scopes, count, reporter)
         self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
         self.unsent = Unsent()
         self._fails_open, self._away = fails_open, False

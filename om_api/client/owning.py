@@ -12,9 +12,11 @@ from om_api.settings import MemorySettings, Settings, recorded_settings
 from om_api.store.backup.exporting import Outgoing
 from om_api.store.backup.importing import Incoming
 from om_api.store.driver.steps import Steps
+from om_api.store.erasing.erase import Erased, Eraser, a_message, a_text, an_observation
 from om_api.store.memory import clear, due, migrate, quarantine, reading, restore, scope_state
 from om_api.store.memory.clear import Cleared, forget
 from om_api.store.memory.keys import Keys
+from om_api.store.memory.push import ServerClock
 from om_api.store.memory.quarantine import Rejected
 
 
@@ -22,9 +24,15 @@ class Owner:
     """What a memory's owner may do to it; nothing that brings anything back is done to a resource that is read_only."""
 
     def __init__(
-        self, settings: Settings, keys: Keys, scopes: Scopes, count: Callable[[str], int], reporter: Reporter
+        self,
+        settings: Settings,
+        keys: Keys,
+        clock: ServerClock,
+        scopes: Scopes,
+        count: Callable[[str], int],
+        reporter: Reporter,
     ) -> None:
-        self._settings, self._keys, self._scopes = settings, keys, scopes
+        self._settings, self._keys, self._clock, self._scopes = settings, keys, clock, scopes
         self._count, self._reporter = count, reporter
 
     def clear(self, resource: str, thread: str | None = None) -> Steps[Cleared]:
@@ -37,8 +45,28 @@ class Owner:
         yield from self._reporter.publish(events.cleared(Scope(resource, thread), did.messages, did.observations))
         return did
 
+    def erase(
+        self, resource: str, text: str | None, message: str | None, thread: str | None, *, dry_run: bool
+    ) -> Steps[Erased]:
+        """Take a text, or a message of a thread, out of every tier; with `dry_run` tell what that would touch."""
+        if (text is None) == (message is None):
+            raise InvalidInputError(
+                "name what is to be erased: either a text it holds (matching) or the id of a message"
+            )
+        if thread is not None and message is None:
+            raise InvalidInputError("a text is erased from all threads: leave thread_id out, or name a message")
+        named = thread if thread is None else check_id(thread, "thread_id")
+        find = a_message(resource, check_id(message, "message"), named) if text is None else a_text(text)
+        done = yield from self._eraser(resource).erase(resource, find, dry_run=dry_run)
+        if not dry_run and done.outcome is Outcome.CLEARED:
+            yield from self._reporter.publish(events.erased(resource, *done.counts()))
+        return done
+
+    def _eraser(self, resource: str) -> Eraser:
+        return Eraser(self._keys, self._clock, lambda: self._scopes.every(resource), self._count)
+
     def forget(self, observation: str, resource: str) -> Steps[Outcome]:
-        """Remove one observation with the messages behind it; what a reflection holds of it already stays."""
+        """Remove one observation with the messages behind it, and what generations tell of one that a reflection replaced."""
         check_id(observation, "observation")
         for scope in (yield from self._scopes.every(resource)):
             # at one instant: in the memory that a move makes, another observation may have this one's seq
@@ -46,9 +74,8 @@ class Owner:
             state, stored = yield from scope_state.look_beside(self._keys, scope, beside)
             if found := next((each for each in stored if each.observation.id == observation), None):
                 return (yield from forget(self._keys, scope, state.record.epoch, found))
-        raise InvalidInputError(
-            f"{resource} has no observation {observation}: a reflection replaced it, or it never was"
-        )
+        done = yield from self._eraser(resource).erase(resource, an_observation(resource, observation))
+        return done.outcome
 
     def restore(self, resource: str, generation: int, thread: str | None = None) -> Steps[Outcome]:
         """Make an earlier generation's text the next one; see restore.restore."""

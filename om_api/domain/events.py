@@ -25,6 +25,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "drafted": (*_OF_REFLECTION, *_PRICE),
     "reflected": (*_OF_REFLECTION, *_PRICE),
     "cleared": ("thread", "messages", "observations"),
+    "erased": ("messages", "observations", "generations", "rejected"),
     "failed": ("thread", "task", "why"),
     "budget_reached": ("setting", "then"),
 }
@@ -56,6 +57,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     message_tokens: int | None = None
     observations: int | None = None
     generation: int | None = None
+    generations: int | None = None
+    rejected: int | None = None
     input_tokens: int | None = None
     tokens: int | None = None
     level: int | None = None
@@ -135,6 +138,18 @@ def cleared(scope: Scope, messages: int, observations: int) -> Event:
         thread=scope.thread,
         messages=messages,
         observations=observations,
+    )
+
+
+def erased(resource: str, messages: int, observations: int, generations: int, rejected: int) -> Event:
+    """The event of a fact that was taken out of a memory; how many of each it touched, never what it was."""
+    return Event(
+        kind="erased",
+        resource=resource,
+        messages=messages,
+        observations=observations,
+        generations=generations,
+        rejected=rejected,
     )
 
 

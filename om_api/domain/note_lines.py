@@ -1,0 +1,58 @@
+"""The lines of notes: which stand under which, so that some can be taken out and nothing is left of them."""
+
+import re
+from collections.abc import Container, Sequence
+from typing import NamedTuple
+
+_HEADER = re.compile(r"[ \t]*(?:#+[ \t]*|\*\*)?Date:", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z][^<>]*>")
+
+
+class Left(NamedTuple):
+    """What is left of a text, and the lines that were taken out of it, in their order."""
+
+    lines: tuple[str, ...]
+    gone: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """What is left as one text."""
+        return "\n".join(self.lines)
+
+
+def without(lines: Sequence[str], goes: Container[int]) -> Left:
+    """Lines without those whose places are named, the details under each of them, and the dates above that have no line left."""
+    kept, gone, under = list[str](), list[str](), -1
+    for at, line in enumerate(lines):
+        depth = _depth(line)
+        if _is_bare(line):
+            under = -1
+        elif (0 <= under < depth) or at in goes:
+            under = min(depth, under) if under >= 0 else depth
+            gone.append(line)
+            continue
+        else:
+            under = -1
+        kept.append(line)
+    return Left(tuple(_without_empty(kept) if gone else kept), tuple(gone))
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _is_bare(line: str) -> bool:
+    """Whether a line says nothing by itself: it is blank, a date above others, or a tag."""
+    return not line.strip() or _HEADER.match(line) is not None or _TAG.fullmatch(line) is not None
+
+
+def _without_empty(lines: Sequence[str]) -> list[str]:
+    """Lines without the dates and the blank lines that now stand above nothing."""
+    kept, says = list[str](), False
+    for line in reversed(lines):
+        header = _HEADER.match(line) is not None
+        if not header or says:
+            kept.append(line)
+        says = (says or not _is_bare(line)) and not header and _TAG.fullmatch(line) is None
+    text = [line for at, line in enumerate(reversed(kept)) if line.strip() or at]
+    return text if any(not _is_bare(line) for line in text) else []

@@ -1,0 +1,214 @@
+"""Erasing: a text, a message or an observation is found in every tier of a resource's memories, and taken out of each at once."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple, TypeAlias
+
+from om_api.context.parts import plain
+from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.values import Outcome, Scope
+from om_api.store.driver.replies import as_list, says, write
+from om_api.store.driver.steps import Steps, Verb
+from om_api.store.erasing.held import Held, held
+from om_api.store.erasing.plan import Plan, call
+from om_api.store.erasing.planner import Planner
+from om_api.store.erasing.target import MessageTarget, ObservationTarget, Target, TextTarget
+from om_api.store.memory import due
+from om_api.store.memory.adopt import adopt
+from om_api.store.memory.clear import threads_of
+from om_api.store.memory.keys import Keys
+from om_api.store.memory.push import ServerClock
+from om_api.store.memory.quarantine import as_rejected
+
+_TRIES = 8
+Found: TypeAlias = "Callable[[Sequence[Held]], Target]"  # what is to be erased, once it is known what there is
+
+
+class ErasedMessage(NamedTuple):
+    """A message that went."""
+
+    thread_id: str
+    id: str
+
+
+class ErasedLines(NamedTuple):
+    """Lines that went, of an observation or of a generation of the memory of `thread_id` (None: of all threads)."""
+
+    thread_id: str | None
+    id: str
+    lines: tuple[str, ...]
+
+
+class Erased(NamedTuple):
+    """What an erasure took out of a resource, or would: `cleared`, or `rest` where there is nothing of it.
+
+    `observed_again` names the chunks and observations of which something is left: workers will observe that again, and
+    until then it is read as it was said. `rejected` are entries of the quarantine, `fields` those of threads.
+    """
+
+    outcome: Outcome
+    messages: tuple[ErasedMessage, ...] = ()
+    observed_again: tuple[str, ...] = ()
+    observations: tuple[ErasedLines, ...] = ()
+    generations: tuple[ErasedLines, ...] = ()
+    fields: tuple[ErasedLines, ...] = ()
+    rejected: tuple[str, ...] = ()
+
+    def counts(self) -> tuple[int, int, int, int]:
+        """How many messages, observations, generations and rejected entries it touched."""
+        noted = {*self.observed_again, *(each.id for each in self.observations)}
+        return len(self.messages), len(noted), len(self.generations), len(self.rejected)
+
+
+class Eraser:
+    """Erases from the memories of one resource, of which `scopes` says what they are; or tells what it would."""
+
+    def __init__(
+        self, keys: Keys, clock: ServerClock, scopes: Callable[[], Steps[list[Scope]]], count: Callable[[str], int]
+    ) -> None:
+        self._keys, self._clock, self._scopes, self._count = keys, clock, scopes, count
+
+    def erase(self, resource: str, find: Found, *, dry_run: bool = False) -> Steps[Erased]:
+        """Take out what `find` finds. Each memory changes at once; whoever dies between two of them erases again.
+
+        Raises StoreError for what changes faster than it can be read, and whatever `find` raises.
+        """
+        target, done, entries = None, list[Plan](), list[bytes]()
+        for _ in range(_TRIES):
+            read = yield from self._read(resource)
+            target = target or find(read)
+            if not dry_run and (yield from self._adopted(resource, read)):
+                continue
+            plans = [plan for each in read if (plan := Planner(each, target, self._count).plan())]
+            entries += yield from self._entries(resource, target)
+            if dry_run:
+                return _told(plans, entries)
+            committed = yield from self._commit(resource, plans, entries)
+            done += committed
+            if len(committed) == len(plans):
+                return _told(done, entries)
+        raise StoreError(f"{resource} changes faster than it can be erased from: repeat.", stored=None)
+
+    def _adopted(self, resource: str, read: Sequence[Held]) -> Steps[bool]:
+        """Have what plain writers left counted, or rejected; whether there was any."""
+        waiting = [(each.content.scope, name) for each in read for name, of in each.threads.items() if of.uncounted]
+        for scope, thread in waiting:
+            yield from adopt(self._keys, self._clock, resource, thread, self._count)
+            yield from due.mark(self._keys.due_observe, [scope])
+        return bool(waiting)
+
+    def _read(self, resource: str) -> Steps[list[Held]]:
+        threads = yield from threads_of(self._keys, resource)
+        read = list[Held]()
+        for scope in (yield from self._scopes()):
+            read += [(yield from held(self._keys, scope, [scope.thread] if scope.thread else threads))]
+        return read
+
+    def _entries(self, resource: str, target: Target) -> Steps[list[bytes]]:
+        found = yield from as_list("LRANGE", self._keys.of(resource).rejected, 0, -1)
+        return [entry for entry in found if target.is_entry(as_rejected(entry))]
+
+    def _commit(self, resource: str, plans: Sequence[Plan], entries: Sequence[bytes]) -> Steps[list[Plan]]:
+        """Carry plans out, until one is no longer of what there is; those that were."""
+        of, done = self._keys.of(resource), list[Plan]()
+        if entries:
+            yield from write(*(("LREM", of.rejected, 0, entry) for entry in entries))
+        for plan in plans:
+            scope = plan.held.content.scope
+            word = "resource" if scope.thread is None else "thread"
+            if not (yield from Verb("erase", *call(plan, of, word, self._count), says(b"cleared"))):
+                break
+            done.append(plan)
+            if plan.observes_again:
+                with suppress(StoreError):  # it is erased; the sweep finds what a mark could not say
+                    yield from due.mark(self._keys.due_observe, [scope])
+        return done
+
+
+def _told(plans: Sequence[Plan], entries: Sequence[bytes]) -> Erased:
+    return Erased(
+        Outcome.CLEARED if plans or entries else Outcome.REST,
+        tuple(ErasedMessage(kept.message.thread_id, kept.message.id) for plan in plans for kept in plan.messages),
+        tuple(name for plan in plans for name in plan.observes_again),
+        tuple(ErasedLines(_thread(plan), each.name, each.lines) for plan in plans for each in plan.notes),
+        tuple(ErasedLines(_thread(plan), each.name, each.lines) for plan in plans for each in plan.generations),
+        tuple(each for plan in plans for each in _fields(plan)),
+        tuple(as_rejected(entry).id for entry in entries),
+    )
+
+
+def _fields(plan: Plan) -> Iterator[ErasedLines]:
+    for thread, fields in plan.fields.items():
+        for field in fields:
+            yield ErasedLines(thread, field, tuple(plan.held.threads[thread].fields.get(field, "").split("\n")))
+
+
+def _thread(plan: Plan) -> str | None:
+    return plan.held.content.scope.thread
+
+
+# -- what is to be erased ----------------------------------------------------------------------------------------------
+
+
+def a_text(text: str) -> Found:
+    """Whatever holds a text. Raises InvalidInputError for one that is blank."""
+    target = TextTarget(text)
+    return lambda _: target
+
+
+def a_message(resource: str, name: str, thread: str | None) -> Found:
+    """One message, with the lines that tell what it said of what a reflection made of it.
+
+    Raises InvalidInputError where there is none of this id, where several threads have one and none is named, and where it
+    has expired behind an observation, so that nobody can tell which lines are of it.
+    """
+
+    def find(read: Sequence[Held]) -> Target:
+        having = {
+            kept.message.thread_id: kept.message
+            for each in read
+            for kept in each.everything()
+            if kept.message.id == name
+        }
+        if thread is not None:
+            having = {of: message for of, message in having.items() if of == thread}
+        if len(having) > 1:
+            raise InvalidInputError(
+                f"{name} is a message of {len(having)} threads, {_some(having)}: name the one that is meant"
+            )
+        if not having:
+            raise InvalidInputError(_missing(resource, name, thread, read))
+        ((of, message),) = having.items()
+        return MessageTarget(name, of, [plain(message)], [line for each in read for line in each.notes])
+
+    return find
+
+
+def _some(names: Mapping[str, object]) -> str:
+    return ", ".join(sorted(names)[:5])
+
+
+def _missing(resource: str, name: str, thread: str | None, read: Sequence[Held]) -> str:
+    where = f"thread {thread} of {resource}" if thread else resource
+    stored = [stored for each in read for stored in (*each.content.observations, *each.content.history)]
+    for own in (each.observation for each in stored):
+        if name in own.message_ids and thread in {None, own.thread_id}:
+            return (
+                f"message {name} of {where} has expired, and nobody can tell which lines of observation {own.id} are of it: "
+                f"forget that observation, or erase by a text"
+            )
+    return f"{where} keeps no message {name}: check the id, or erase by a text"
+
+
+def an_observation(resource: str, name: str) -> Found:
+    """An observation that a reflection replaced, and what generations tell of it. Raises InvalidInputError for no such one."""
+
+    def find(read: Sequence[Held]) -> Target:
+        for stored in (stored for each in read for stored in each.content.history):
+            if stored.observation.id == name:
+                return ObservationTarget(stored.observation, [line for each in read for line in each.notes])
+        raise InvalidInputError(
+            f"{resource} keeps no observation {name}: it expired, or it never was; erase by a text what is told of it"
+        )
+
+    return find

@@ -1,0 +1,125 @@
+"""What changes in a memory so that nothing of what is erased is left in it, and how erase.lua is told."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from om_api.domain.message_tokens import count_message
+from om_api.domain.values import Stored, new_id
+from om_api.store.driver.steps import exact
+from om_api.store.erasing.held import Held, Kept
+from om_api.store.memory.keys import ResourceKeys
+from om_api.store.memory.known import sealing
+
+
+class Part(NamedTuple):
+    """Messages of one place: those that go, and what is left of them under another name."""
+
+    name: str
+    thread: str
+    new_id: str
+    gone: list[Kept]
+    left: list[Kept]
+
+
+class Rewritten(NamedTuple):
+    """A note at its place (a seq, or a generation's number), as it was and as it is to be; b"" where it goes."""
+
+    place: float
+    was: bytes
+    becomes: bytes
+    tokens: int  # by how many it grows; of a generation, how many it has then
+    name: str
+    lines: tuple[str, ...]
+
+
+class Plan(NamedTuple):
+    """All that changes in a memory; see erase.lua for what becomes of each."""
+
+    held: Held
+    raw: dict[str, list[Kept]]
+    fields: dict[str, list[str]]
+    cut: list[Part]
+    again: list[tuple[Stored, Part]]
+    sources: dict[str, list[Kept]]
+    observations: list[Rewritten]
+    histories: dict[int, list[Rewritten]]
+    generations: list[Rewritten]
+
+    @property
+    def messages(self) -> list[Kept]:
+        """Every message that goes."""
+        parts = [*self.cut, *(part for _, part in self.again)]
+        found = [*self.raw.values(), *(part.gone for part in parts), *self.sources.values()]
+        return [kept for some in found for kept in some]
+
+    @property
+    def notes(self) -> list[Rewritten]:
+        """Every observation that loses lines, or goes, in force or replaced."""
+        return [*self.observations, *(each for some in self.histories.values() for each in some)]
+
+    @property
+    def observes_again(self) -> list[str]:
+        """Chunks and observations of which something is left that is observed again."""
+        return [part.name for part in (*self.cut, *(part for _, part in self.again)) if part.left]
+
+    def __bool__(self) -> bool:
+        """Whether anything changes."""
+        return bool(self.messages or self.notes or self.generations or self.again or any(self.fields.values()))
+
+
+def call(plan: Plan, of: ResourceKeys, word: str, count: Callable[[str], int]) -> tuple[list[str], list[Any]]:
+    """The keys and arguments of erase.lua."""
+    read, scope = plan.held.content, plan.held.content.scope
+    names = [of.scope, of.record(scope), of.tokens, of.chunks(scope), of.observations(scope), of.reflections(scope)]
+    histories = {n: some for n, some in plan.histories.items() if some}
+    threads = [name for name in plan.raw if plan.raw[name] or plan.fields[name] or _sealed(plan, name)]
+    names += [of.draft(scope), *(of.reflected(scope, n) for n in histories)]
+    names += [name for thread in threads for name in (of.messages(thread), of.known(thread), of.thread(thread))]
+    for part in plan.cut:
+        names += [of.chunk(part.name), of.sealed(part.name), of.chunk(part.new_id), of.sealed(part.new_id)]
+    for _, part in plan.again:
+        names += [of.source(part.name), of.chunk(part.new_id), of.sealed(part.new_id)]
+    names += map(of.source, plan.sources)
+    args: list[Any] = [word, read.epoch, new_id(), read.seq, read.generation, len(histories)]
+    for some in histories.values():
+        args += _listed(some, lambda each: [exact(each.place), each.was, each.becomes])
+    args += _listed(threads, lambda thread: _of_thread(plan, thread, count))
+    args += _listed(plan.cut, lambda part: _of_part(part, count))
+    args += _listed(plan.again, lambda each: _of_observation(each[0], each[1], count))
+    args += [len(plan.sources), *(word for gone in plan.sources.values() for word in _members(gone))]
+    args += _listed(plan.observations, lambda each: [exact(each.place), each.becomes, each.tokens])
+    return names, args + _listed(plan.generations, lambda each: [int(each.place), each.becomes, each.tokens])
+
+
+def _listed(some: Sequence[Any], words: Callable[[Any], list[Any]]) -> list[Any]:
+    return [len(some), *(word for each in some for word in words(each))]
+
+
+def _members(kept: Sequence[Kept]) -> list[Any]:
+    return [len(kept), *(each.member for each in kept)]
+
+
+def _of_thread(plan: Plan, name: str, count: Callable[[str], int]) -> list[Any]:
+    raw, fields = plan.raw[name], plan.fields[name]
+    records = sealing(kept.member for kept in (*raw, *_sealed(plan, name)))
+    return [name, plan.held.threads[name].members, _weight(raw, count), *_members(raw), len(fields), *fields, records]
+
+
+def _sealed(plan: Plan, thread: str) -> list[Kept]:
+    """What of a thread is to be known as sealed now: what goes, and what is sealed again."""
+    found = [kept for part in plan.cut if part.thread == thread for kept in part.gone]
+    return found + [kept for _, part in plan.again if part.thread == thread for kept in (*part.gone, *part.left)]
+
+
+def _of_part(part: Part, count: Callable[[str], int]) -> list[Any]:
+    return [part.name, part.new_id, _weight(part.left, count), len(part.left), *_members(part.gone)]
+
+
+def _of_observation(stored: Stored, part: Part, count: Callable[[str], int]) -> list[Any]:
+    own = stored.observation
+    args = [own.id, exact(stored.seq), own.tokens, own.message_tokens, part.new_id, _weight(part.left, count)]
+    return [*args, len(part.left), *_members(part.gone), part.thread]
+
+
+def _weight(kept: Iterable[Kept], count: Callable[[str], int]) -> int:
+    return sum(count_message(each.message, count) for each in kept)

@@ -1,0 +1,175 @@
+"""Finds in one memory what is to be erased, tier by tier, and plans what becomes of each place where it stands."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from om_api.domain import pieces
+from om_api.domain.note_lines import Left, without
+from om_api.domain.values import Observation, Stored, TextPiece, new_id
+from om_api.store.erasing.held import Held, Kept
+from om_api.store.erasing.plan import Part, Plan, Rewritten
+from om_api.store.erasing.target import Target
+from om_api.store.memory.decoding import as_generation, as_observation
+
+_NOTED = ("current_task", "suggested_response")  # of a thread, each with …_at and …_from
+
+
+class Planner:
+    """Finds in one memory what a target names."""
+
+    def __init__(self, held: Held, target: Target, count: Callable[[str], int]) -> None:
+        self._held, self._target, self._count = held, target, count
+        self._gone_whole = {
+            each.observation.id
+            for each in (*held.content.observations, *held.content.history)
+            if (source := held.sources[each.observation.id]) and not self._parted(source)[1]
+        }
+
+    def plan(self) -> Plan:
+        """The whole plan; one without anything that goes changes nothing."""
+        again = list(self._dissolved())
+        found = Plan(
+            held=self._held,
+            raw={name: self._parted(thread.raw)[0] for name, thread in self._held.threads.items()},
+            fields=self._fields([stored.observation for stored, _ in again]),
+            cut=list(self._touched()),
+            again=again,
+            sources=self._thinned(),
+            observations=list(
+                self._rewritten(self._held.content.observations, {each.observation.id for each, _ in again})
+            ),
+            histories={n: list(self._rewritten(some, ())) for n, some in self._held.content.histories.items()},
+            generations=list(self._generations()),
+        )
+        return found._replace(cut=found.cut + list(self._overtaken())) if found else found
+
+    def _parted(self, kept: Iterable[Kept]) -> tuple[list[Kept], list[Kept]]:
+        gone, left = list[Kept](), list[Kept]()
+        for each in kept:
+            (gone if self._target.is_message(*each) else left).append(each)
+        return gone, left
+
+    def _tells(self, observation: Observation) -> bool:
+        said = [*observation.text.split("\n"), observation.task_state, observation.suggested_response]
+        return self._target.everywhere and bool(self._target.lines(said))
+
+    # -- chunks and observations in force --------------------------------------------------------------------------
+
+    def _touched(self) -> Iterator[Part]:
+        """Chunks of which a message goes, and ready ones that tell what is to be erased."""
+        for chunk in self._held.content.chunks:
+            gone, left = self._parted(self._held.sealed[chunk.id])
+            ready = self._held.ready.get(chunk.id)
+            if gone or (ready and self._tells(as_observation(ready))):
+                yield Part(chunk.id, chunk.thread, new_id(), gone, left)
+
+    def _overtaken(self) -> Iterator[Part]:
+        """Chunks that may be before a model just now, which was shown notes that tell it."""
+        for chunk in self._held.content.chunks:
+            kept = self._held.sealed[chunk.id]
+            if chunk.id not in self._held.ready and kept and not self._parted(kept)[0]:
+                yield Part(chunk.id, chunk.thread, new_id(), [], kept)
+
+    def _dissolved(self) -> Iterator[tuple[Stored, Part]]:
+        """Observations whose messages are kept, of which one goes, or of which no line would be left."""
+        for stored in self._held.content.observations:
+            own, source = stored.observation, self._held.sources[stored.observation.id]
+            gone, left = self._parted(source)
+            if gone or (source and self._tells(own) and not self._left(own.text).lines):
+                yield stored, Part(own.id, own.thread_id, new_id(), gone, left)
+
+    def _thinned(self) -> dict[str, list[Kept]]:
+        """Messages that go behind observations which a generation replaced."""
+        history = {stored.observation.id for stored in self._held.content.history}
+        found = {name: self._parted(self._held.sources[name])[0] for name in sorted(history)}
+        return {name: gone for name, gone in found.items() if gone}
+
+    # -- lines ------------------------------------------------------------------------------------------------------
+
+    def _left(self, text: str) -> Left:
+        lines = text.split("\n")
+        return without(lines, self._target.lines(lines))
+
+    def _kept_lines(self, texts: Sequence[str]) -> tuple[str, ...]:
+        return tuple(text for text in texts if not self._target.lines([text]))
+
+    def _rewritten(self, stored: Iterable[Stored], dissolved: Collection[str]) -> Iterator[Rewritten]:
+        for each in stored:
+            own = each.observation
+            if own.id in dissolved:
+                continue
+            gone = {kept.message.id for kept in self._parted(self._held.sources[own.id])[0]}
+            if gone or self._tells(own):
+                yield self._without_lines(each, gone)
+
+    def _without_lines(self, stored: Stored, gone: Collection[str]) -> Rewritten:
+        own, found = stored.observation, self._left(stored.observation.text)
+        expired = not self._held.sources[own.id] and not found.lines
+        if own.id in self._gone_whole or expired:
+            return Rewritten(stored.seq, stored.member, b"", -own.tokens, own.id, tuple(own.text.split("\n")))
+        task, suggestion = self._kept_lines([own.task_state]), self._kept_lines([own.suggested_response])
+        said: dict[str, Any] = {
+            "text": found.text,
+            "tokens": self._count(found.text),
+            "task_state": "".join(task),
+            "suggested_response": "".join(suggestion),
+            "message_ids": [name for name in own.message_ids if name not in gone],
+        }
+        member = msgspec.json.encode({**msgspec.json.decode(stored.member), **said})
+        return Rewritten(stored.seq, stored.member, member, said["tokens"] - own.tokens, own.id, found.gone)
+
+    def _generations(self) -> Iterator[Rewritten]:
+        history = {each.observation.id for each in self._held.content.history}
+        told = self._target.everywhere or bool(self._thinned())
+        removed = self._gone_whole & history
+        for n, member in self._held.content.generations:
+            was = as_generation(member)
+            text, made_of, gone = (
+                self._text(was.text, pieces.cut(was, pooled=self._pooled)) if told else (was.text, (), ())
+            )
+            dropped = [name for name in was.observation_ids if name in removed]
+            if not gone and not dropped:
+                continue
+            tokens = self._count(text) if gone else was.tokens
+            said: dict[str, Any] = {
+                "observation_ids": [name for name in was.observation_ids if name not in removed],
+                "dropped_ids": [*was.dropped_ids, *dropped],
+            }
+            if gone:
+                readings = {"patterns": self._kept_lines(was.patterns), "insights": self._kept_lines(was.insights)}
+                said |= {"text": text, "tokens": tokens, "pieces": made_of, **readings}
+            becomes = msgspec.json.encode({**msgspec.json.decode(member), **said})
+            yield Rewritten(n, member, becomes, tokens, str(n), gone)
+
+    def _text(self, text: str, slices: Sequence[pieces.Slice]) -> tuple[str, tuple[TextPiece, ...], tuple[str, ...]]:
+        """A generation's text, what it is made of, and the lines that go."""
+        if not slices:
+            found = self._left(text)
+            return found.text, (), found.gone
+        kept, gone = list[pieces.Slice](), list[str]()
+        for piece, lines in slices:
+            part = without(lines, self._target.lines(lines))
+            gone += part.gone
+            if part.lines:
+                kept.append(pieces.Slice(replace(piece, lines=len(part.lines)), part.lines))
+        return pieces.text_of(kept, pooled=self._pooled), tuple(each.piece for each in kept), tuple(gone)
+
+    @property
+    def _pooled(self) -> bool:
+        return self._held.content.scope.thread is None
+
+    def _fields(self, dissolved: Sequence[Observation]) -> dict[str, list[str]]:
+        """Fields of threads that tell it, or that an Observer noted from what goes."""
+        named = {name for own in dissolved for name in own.message_ids}
+        found = dict[str, list[str]]()
+        for name, thread in self._held.threads.items():
+            tell = {
+                field for field, text in thread.fields.items() if self._target.everywhere and self._target.lines([text])
+            }
+            tell |= {field for field in _NOTED if thread.fields.get(f"{field}_from") in named}
+            own = [f"{field}{end}" for field in _NOTED if field in tell for end in ("_at", "_from")]
+            found[name] = sorted({*tell, *own})
+        return found

@@ -1,0 +1,135 @@
+"""What is to be erased: a text, a message, or an observation; and whether something of a memory is, or tells, that."""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from html import unescape
+from typing import Any, Protocol
+
+import msgspec
+
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.identity import continues
+from om_api.domain.messages import Message
+from om_api.domain.values import Observation
+from om_api.domain.wire import parse_member
+from om_api.language.likeness import Likeness
+from om_api.store.memory.quarantine import Rejected
+
+
+class Target(Protocol):
+    """What an owner wants gone. `everywhere`: whatever tells it goes, not only what was made of the messages that go."""
+
+    everywhere: bool
+
+    def is_message(self, member: bytes, message: Message) -> bool:
+        """Whether a message goes."""
+
+    def is_entry(self, entry: Rejected) -> bool:
+        """Whether an entry of the quarantine goes."""
+
+    def lines(self, lines: Sequence[str]) -> set[int]:
+        """The places of those lines of notes that tell it."""
+
+
+class TextTarget:
+    """Whatever holds a text; case, width and blanks make no difference. Raises InvalidInputError for a text that is blank."""
+
+    everywhere = True
+
+    def __init__(self, text: str) -> None:
+        self._text = folded(text)
+        if not self._text:
+            raise InvalidInputError("there is no text to look for: name at least a word of what is to be erased")
+
+    def is_message(self, member: bytes, message: Message) -> bool:
+        """See Target: in any of its fields, names of tools and their arguments included."""
+        del message
+        return self._text in folded(said_in(member))
+
+    def is_entry(self, entry: Rejected) -> bool:
+        """See Target."""
+        return self._text in folded(f"{said_in(entry.member.encode())} {entry.reason}")
+
+    def lines(self, lines: Sequence[str]) -> set[int]:
+        """See Target; the text may go over several of them."""
+        shown = [f"{folded(line)} " for line in lines]
+        places = [at for at, line in enumerate(shown) for _ in line]
+        found, whole = set[int](), "".join(shown)
+        at = whole.find(self._text)
+        while at >= 0:
+            found |= set(places[at : at + len(self._text)])
+            at = whole.find(self._text, at + 1)
+        return found
+
+
+class MessageTarget:
+    """One message of a thread, with what it grew by later, and the lines that tell what it `said`; `notes` are all there are."""
+
+    everywhere = False
+
+    def __init__(self, name: str, thread: str, said: Sequence[str], notes: Sequence[str]) -> None:
+        self._name, self._thread, self._like = name, thread, Likeness(said, notes)
+
+    def is_message(self, member: bytes, message: Message) -> bool:
+        """See Target."""
+        del member
+        return message.thread_id == self._thread and self._name in {message.id, continues(message)}
+
+    def is_entry(self, entry: Rejected) -> bool:
+        """See Target."""
+        try:
+            message = parse_member(entry.member.encode(), entry.thread_id, "-", 0)
+        except (InvalidInputError, UnicodeEncodeError):
+            return False
+        return self.is_message(b"", message)
+
+    def lines(self, lines: Sequence[str]) -> set[int]:
+        """See Target."""
+        return {at for at, line in enumerate(lines) if self._like.carries(line)}
+
+
+class ObservationTarget:
+    """An observation that a reflection replaced, with the messages behind it, and the lines that tell what it tells."""
+
+    everywhere = False
+
+    def __init__(self, observation: Observation, notes: Sequence[str]) -> None:
+        self._observation, self._ids = observation, frozenset(observation.message_ids)
+        self._like = Likeness(observation.text.split("\n"), notes)
+
+    def is_message(self, member: bytes, message: Message) -> bool:
+        """See Target."""
+        del member
+        return message.thread_id == self._observation.thread_id and message.id in self._ids
+
+    def is_entry(self, entry: Rejected) -> bool:
+        """See Target."""
+        return entry.observation == self._observation.id
+
+    def lines(self, lines: Sequence[str]) -> set[int]:
+        """See Target."""
+        return {at for at, line in enumerate(lines) if self._like.carries(line)}
+
+
+def folded(text: str) -> str:
+    """A text as it is compared: without case, width, escaped tags, and more than one blank at a time."""
+    return " ".join(unicodedata.normalize("NFKC", unescape(text)).casefold().split())
+
+
+def said_in(member: bytes) -> str:
+    """Every text and number that a member holds, names of fields included; its bytes, where it is no JSON."""
+    try:
+        return "\n".join(_texts(msgspec.json.decode(member)))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return member.decode("utf-8", "replace")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from (str(key), *_texts(each))
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+    elif value is not None:
+        yield str(value)
