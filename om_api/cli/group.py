@@ -17,7 +17,7 @@ SECTIONS = {
     "Write and read": ("push", "context", "replay"),
     "Look inside": ("top", "stats", "threads", "observations", "history", "sources", "rejected", "costs", "events"),
     "Ask the workers": ("observe", "reflect", "pause", "resume"),
-    "Remove and move": ("clear", "forget", "restore", "migrate-scope", "export", "import"),
+    "Remove and move": ("clear", "forget", "erase", "restore", "migrate-scope", "export", "import"),
     "Check": ("config", "queues", "doctor", "verify", "bench"),
     "Serve": ("api", "keys", "acl"),
 }
@@ -27,6 +27,7 @@ _PLACES = {  # of commands whose module in `commands` has not their name
     **dict.fromkeys(SECTIONS["Remove and move"], "om_api.cli.commands.owning"),
     **dict.fromkeys(("observations", "sources"), "om_api.cli.commands.history"),
     "threads": "om_api.cli.commands.stats",
+    "erase": "om_api.cli.commands.erase",
 }
 PLACES = {  # the module of each command
     name: _PLACES.get(name, f"om_api.cli.commands.{name}") for section in SECTIONS.values() for name in section

@@ -122,6 +122,10 @@ class Expected:
             threads = {self.threads.get((removal.resource, name), "") for name in removal.ids}
             self.turns.remove(removal.resource, threads, removal.since, removal.turns)
 
+    def may_stay(self, resource: str, name: str) -> bool:
+        """Whether a message came, or may have come, while somebody removes it."""
+        return any(name in each.pushed for each in self._removals if each.resource == resource)
+
     def expire(self, resource: str, sources: Iterable[str], histories: Iterable[str], held: Held) -> None:
         """Time took the sources of these messages, and what generations replaced of those: nothing need name them any more."""
         over = set(sources)

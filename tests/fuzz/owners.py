@@ -5,7 +5,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from world import contents
+
+from fuzz.checker import BrokenError, Held
 from fuzz.game import Game
+from fuzz.pieces import pieces
 from fuzz.workers import reflecting, sealing
 
 
@@ -82,6 +86,31 @@ def forget(game: Game) -> None:
         game.begin("forget", _removing(game, set(observation["message_ids"]), forget, "forgets"))
 
 
+def erase(game: Game) -> None:
+    """Whatever names a message goes, in every tier; unless it comes again meanwhile nothing of the resource names it then."""
+    game.resource = game.dice.choice(sorted(game.held)) if game.held else game.resource
+    om, resource = game.world.om, game.resource
+    found = pieces(game.held.get(resource, Held({})))
+    if not found:
+        return
+    name = game.dice.choice(sorted(found))
+    ids = {name, *(piece.id for piece in found[name])}
+
+    def erasing() -> bool:
+        done = bool(om.erase(resource, matching=name).outcome == "cleared")
+        if done and not game.expected.may_stay(resource, name):
+            _check_erased(game, resource, name)
+        return done
+
+    game.begin("erase", _removing(game, ids, erasing, "forgets"))
+
+
+def _check_erased(game: Game, resource: str, name: str) -> None:
+    for key, held in contents(game.client, f"{game.prefix}:{{{resource}}}:*").items():
+        if name in repr(held):
+            raise BrokenError(f"{resource}: {name} was erased and is in {key.decode()}: {repr(held)[:300]}")
+
+
 def _rejected(game: Game) -> tuple[str, str] | None:
     """A resource and the id of an entry of its quarantine."""
     found = [(r, entry) for r, held in game.held.items() for entry in held.of("rejected").get("", [])]
@@ -149,6 +178,7 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     clear_overtaken: 3.6,
     clear_thread: 3.9,
     forget: 3.5,
+    erase: 4,
     retry: 4.4,
     drop: 1,
     migrate: 3,

@@ -39,6 +39,7 @@ VERBS = {  # what a reader looks for -> what the game counts
     "clear, overtaken by a seal": "clear_overtaken",
     "clear a thread": "clear_thread.lua",
     "forget": "forget",
+    "erase": "erase.lua",
     "migrate the scope": "migrate",
     "moves there and back": "moves_there_and_back",
     "retry what was rejected": "retry",

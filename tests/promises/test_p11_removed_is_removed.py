@@ -1,4 +1,4 @@
-"""P11: what was erased is found in no tier, no event and no export; what stays is covered as before; no history brings it back."""
+"""P11: what was erased is found in no tier, no event and no export; what stays is covered; no history brings it back."""
 
 import json
 

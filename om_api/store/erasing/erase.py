@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+import msgspec
 
 from om_api.context.parts import plain
 from om_api.domain.errors import InvalidInputError, StoreError
@@ -24,14 +26,14 @@ _TRIES = 8
 Found: TypeAlias = "Callable[[Sequence[Held]], Target]"  # what is to be erased, once it is known what there is
 
 
-class ErasedMessage(NamedTuple):
+class ErasedMessage(msgspec.Struct, frozen=True):
     """A message that went."""
 
     thread_id: str
     id: str
 
 
-class ErasedLines(NamedTuple):
+class ErasedLines(msgspec.Struct, frozen=True):
     """Lines that went, of an observation or of a generation of the memory of `thread_id` (None: of all threads)."""
 
     thread_id: str | None
@@ -39,7 +41,7 @@ class ErasedLines(NamedTuple):
     lines: tuple[str, ...]
 
 
-class Erased(NamedTuple):
+class Erased(msgspec.Struct, frozen=True):
     """What an erasure took out of a resource, or would: `cleared`, or `rest` where there is nothing of it.
 
     `observed_again` names the chunks and observations of which something is left: workers will observe that again, and

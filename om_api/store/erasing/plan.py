@@ -12,13 +12,14 @@ from om_api.store.memory.known import sealing
 
 
 class Part(NamedTuple):
-    """Messages of one place: those that go, and what is left of them under another name."""
+    """Messages of one place: those that go, and what is left of them under another name, as a chunk of the seq `at`."""
 
     name: str
     thread: str
     new_id: str
     gone: list[Kept]
     left: list[Kept]
+    at: float = 0
 
 
 class Rewritten(NamedTuple):
@@ -117,8 +118,8 @@ def _of_part(part: Part, count: Callable[[str], int]) -> list[Any]:
 
 def _of_observation(stored: Stored, part: Part, count: Callable[[str], int]) -> list[Any]:
     own = stored.observation
-    args = [own.id, exact(stored.seq), own.tokens, own.message_tokens, part.new_id, _weight(part.left, count)]
-    return [*args, len(part.left), *_members(part.gone), part.thread]
+    args = [own.id, exact(stored.seq), own.tokens, own.message_tokens, part.new_id, exact(part.at)]
+    return [*args, _weight(part.left, count), len(part.left), *_members(part.gone), part.thread]
 
 
 def _weight(kept: Iterable[Kept], count: Callable[[str], int]) -> int:

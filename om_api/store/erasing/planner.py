@@ -75,11 +75,20 @@ class Planner:
 
     def _dissolved(self) -> Iterator[tuple[Stored, Part]]:
         """Observations whose messages are kept, of which one goes, or of which no line would be left."""
+        waiting = [
+            (chunk.seq, chunk.thread, _first(self._held.sealed[chunk.id])) for chunk in self._held.content.chunks
+        ]
+        fresh = float(self._held.content.seq)
         for stored in self._held.content.observations:
             own, source = stored.observation, self._held.sources[stored.observation.id]
             gone, left = self._parted(source)
             if gone or (source and self._tells(own) and not self._left(own.text).lines):
-                yield stored, Part(own.id, own.thread_id, new_id(), gone, left)
+                later = [seq for seq, thread, first in waiting if thread == own.thread_id and first > _first(source)]
+                before = max((seq for seq, *_ in waiting if later and seq < min(later)), default=0.0)
+                fresh += 1
+                at = (before + min(later)) / 2 if later else fresh
+                waiting.append((at, own.thread_id, _first(source)))
+                yield stored, Part(own.id, own.thread_id, new_id(), gone, left, at)
 
     def _thinned(self) -> dict[str, list[Kept]]:
         """Messages that go behind observations which a generation replaced."""
@@ -116,10 +125,19 @@ class Planner:
             "tokens": self._count(found.text),
             "task_state": "".join(task),
             "suggested_response": "".join(suggestion),
-            "message_ids": [name for name in own.message_ids if name not in gone],
+            "message_ids": [name for name in own.message_ids if name not in gone and not self._names(name)],
+            "source_range": self._range(own) if gone else [name for name in own.source_range if not self._names(name)],
         }
         member = msgspec.json.encode({**msgspec.json.decode(stored.member), **said})
         return Rewritten(stored.seq, stored.member, member, said["tokens"] - own.tokens, own.id, found.gone)
+
+    def _names(self, name: str) -> bool:
+        return self._target.everywhere and bool(self._target.lines([name]))
+
+    def _range(self, own: Observation) -> list[str]:
+        """The first and the last message behind an observation, of those that are left."""
+        left = sorted((kept.message.at, kept.message.id) for kept in self._parted(self._held.sources[own.id])[1])
+        return [left[0][1], left[-1][1]]
 
     def _generations(self) -> Iterator[Rewritten]:
         history = {each.observation.id for each in self._held.content.history}
@@ -164,6 +182,7 @@ class Planner:
     def _fields(self, dissolved: Sequence[Observation]) -> dict[str, list[str]]:
         """Fields of threads that tell it, or that an Observer noted from what goes."""
         named = {name for own in dissolved for name in own.message_ids}
+        named |= {kept.message.id for kept in self._parted(self._held.everything())[0]}
         found = dict[str, list[str]]()
         for name, thread in self._held.threads.items():
             tell = {
@@ -173,3 +192,7 @@ class Planner:
             own = [f"{field}{end}" for field in _NOTED if field in tell for end in ("_at", "_from")]
             found[name] = sorted({*tell, *own})
         return found
+
+
+def _first(kept: Iterable[Kept]) -> int:
+    return min((each.message.at for each in kept), default=0)

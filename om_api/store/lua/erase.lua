@@ -3,13 +3,13 @@
 -- Takes what its owner names out of a memory, wherever it stands: messages that are raw, sealed or behind an observation, lines of
 -- observations, of generations and of what these replaced, fields of threads. Chunks that held any of it, or may be before a model
 -- that was shown it, are there under a new id and unready; so are the messages behind an observation that covered any of it (`again`):
--- what is left of them is observed again, before all that waits, and under a new id if there is anything left.
+-- what is left of them is observed again under a new id, at a place among the chunks (`at`) that fits their times.
 -- Time 0: a worker reads chunk 7. Time 5: a message of it is erased, and what is left of it is chunk 8 now. Time 9: what the model made of
 -- chunk 7 is refused. The record has a new epoch, so that no reflection that was thought from what is gone is committed.
 -- Ids of erased messages stay known (`records`), as if they had been sealed now: no history brings them back.
 -- The parts are seven lists, each behind its length, the first five in the order of the keys; `gone` and all other lists in them are
 -- behind their length too: histories (lines: seq, was, becomes), threads (name, count, weight, raw, fields, records), chunks (id, new_id,
--- tokens, left, gone), again (id, seq, tokens, observed, new_id, weight, left, gone, thread), sources (gone), observations (seq,
+-- tokens, left, gone), again (id, seq, tokens, observed, new_id, at, weight, left, gone, thread), sources (gone), observations (seq,
 -- becomes, tokens), generations (n, becomes, tokens). What becomes '' is removed.
 -- Returns 'cleared', or 'superseded' when anything was not as it was read.
 local scope, record, tokens, chunks, observations, reflections, draft = unpack(KEYS, 1, 7)
@@ -81,7 +81,7 @@ local cut = several(arg(), function()
   return each
 end)
 local again = several(arg(), function()
-  local each = {source = key(), new_chunk = key(), new_sealed = key(), id = arg(), seq = arg(), tokens = tonumber(arg()), observed = tonumber(arg()), new_id = arg(), weight = tonumber(arg()), left = tonumber(arg())}
+  local each = {source = key(), new_chunk = key(), new_sealed = key(), id = arg(), seq = arg(), tokens = tonumber(arg()), observed = tonumber(arg()), new_id = arg(), at = arg(), weight = tonumber(arg()), left = tonumber(arg())}
   each.gone, each.thread = named(arg(), each.source), arg()
   whole = whole and each.gone and redis.call('ZCARD', each.source) == each.left + #each.gone and redis.call('ZCOUNT', observations, each.seq, each.seq) == 1
   return each
@@ -104,7 +104,7 @@ end)
 if not whole then
   return 'superseded'
 end
-local first = tonumber(redis.call('ZRANGE', chunks, 0, 0, 'WITHSCORES')[2] or '')
+redis.call('ZCARD', chunks)
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -154,13 +154,10 @@ for _, each in ipairs(cut) do
   chunk_tokens = chunk_tokens - tonumber(each.is[2])
   made(each, each.sealed, each.is[1], each.seq, each.tokens, each.is[3] or '0')
 end
-if not first and #again > 0 then
-  first = redis.call('HINCRBY', record, 'seq', #again + 1)
-end
-for i, each in ipairs(again) do
+for _, each in ipairs(again) do
   redis.call('ZREMRANGEBYSCORE', observations, each.seq, each.seq)
   grown, count, observed, messages = grown - each.tokens, count - 1, observed - each.observed, messages - each.left - #each.gone
-  made(each, each.source, each.thread, string.format('%.17g', first * i / (#again + 1)), each.weight, string.format('%d', now))
+  made(each, each.source, each.thread, each.at, each.weight, string.format('%d', now))
 end
 for _, each in ipairs(sources) do
   drop(each.key, each.gone)
@@ -184,7 +181,7 @@ end
 redis.call('UNLINK', draft)
 if epoch ~= '' then
   redis.call('HSET', record, 'epoch', fresh)
-  redis.call('HINCRBY', record, 'seq', 1)
+  redis.call('HINCRBY', record, 'seq', #again + 1)
   for field, by in pairs({chunk_tokens = chunk_tokens, observation_tokens = grown, observation_count = count, observed_tokens = observed, observed_messages = messages}) do
     redis.call('HINCRBY', record, field, string.format('%d', by))
   end

@@ -1,0 +1,91 @@
+"""`om erase`: removes a fact wherever it stands."""
+
+from collections.abc import Iterator, Sequence
+
+import click
+
+from om_api.cli.checks import be_sure, check_known, yes_option
+from om_api.cli.output import json_option, note, print_json, print_text
+from om_api.cli.target import Target, command, resource_argument
+from om_api.domain.values import Outcome
+from om_api.language.words import amount
+from om_api.store.erasing.erase import Erased, ErasedLines
+
+_LISTED = 20  # of each kind; --json lists all
+
+
+@command(
+    'om erase harold --matching "hunter2" --dry-run',
+    'om erase harold --matching "hunter2"',
+    "om erase harold --message m-17 --thread thread-1",
+)
+@resource_argument
+@click.option("--matching", metavar="TEXT", help="Whatever holds this text; case and blanks make no difference.")
+@click.option("--message", metavar="ID", help="One message, and what was noted of it.")
+@click.option("--thread", metavar="THREAD", help="Whose message it is, where several threads have one of its id.")
+@click.option("--dry-run", is_flag=True, help="List what would be touched, and change nothing.")
+@yes_option
+@json_option
+def erase(
+    target: Target,
+    resource: str,
+    matching: str | None,
+    message: str | None,
+    thread: str | None,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Remove a fact wherever it stands: in messages, observations, generations and the quarantine.
+
+    Messages go whole, of notes the lines that tell it; what is left of the messages behind an observation is observed
+    again. It lists what it touches, and asks before. Backups, exported files and what agents have read are not reached.
+    """
+    with target.memory() as om:
+        check_known(om, resource)
+        would = om.erase(resource, matching=matching, message_id=message, thread_id=thread, dry_run=True)
+        if not as_json:
+            print_text("\n".join(_listing(would)))
+        if dry_run or would.outcome is Outcome.REST:
+            done = would
+        else:
+            be_sure(f"Remove this from the memory of {resource}?", yes)
+            done = om.erase(resource, matching=matching, message_id=message, thread_id=thread)
+    if as_json:
+        print_json(done)
+    else:
+        _print_end(done, dry_run=dry_run)
+
+
+def _listing(would: Erased) -> Iterator[str]:
+    yield from _some("message", [f"{each.thread_id} {each.id}" for each in would.messages])
+    for kind, found in (
+        ("observation", would.observations),
+        ("generation", would.generations),
+        ("field", would.fields),
+    ):
+        yield from _some(kind, [f"{each.id}{line}" for each in found for line in _lines(each)])
+    yield from _some("rejected entry", would.rejected, "rejected entries")
+    yield from _some("observed again without it", would.observed_again, "observed again without it")
+
+
+def _lines(erased: ErasedLines) -> Sequence[str]:
+    return [f": {line.strip()}" for line in erased.lines] or [""]
+
+
+def _some(one: str, found: Sequence[str], more: str = "") -> Iterator[str]:
+    if found:
+        yield f"{amount(len(found), one, more)}:"
+        yield from (f"  {each}" for each in found[:_LISTED])
+        if len(found) > _LISTED:
+            yield f"  and {len(found) - _LISTED:,} more, which --json lists"
+
+
+def _print_end(done: Erased, *, dry_run: bool) -> None:
+    if done.outcome is Outcome.REST:
+        note("nothing of it is kept here; what a plain writer named to nobody is found by the next sweep")
+    elif dry_run:
+        note("nothing was changed: leave --dry-run out to remove it")
+    else:
+        click.echo(done.outcome)
+        note("backups and exported files are not reached: remove or replace them too")

@@ -1,0 +1,42 @@
+"""Removing a fact wherever it stands."""
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from om_api.domain.api_keys import Role
+from om_api.domain.values import ID_PATTERN, Outcome
+from om_api.http.requests.app_state import memory
+from om_api.http.requests.guard import Guarded, needs
+from om_api.http.requests.parameters import ResourceId
+from om_api.http.requests.replies import answers, reply
+from om_api.store.erasing.erase import Erased, ErasedLines, ErasedMessage
+
+router = APIRouter(prefix="/v1/resources/{resource}/erase", tags=["resources"], route_class=Guarded)
+_ERASED = Erased(
+    Outcome.CLEARED,
+    messages=(ErasedMessage("thread-1", "m-17"),),
+    observed_again=("019a9c6f0a6b5f0c2d1e3a4b5c6d7e8f",),
+    generations=(ErasedLines(None, "3", ("* 🔴 The door code is 4711.",)),),
+)
+
+
+class Erasure(BaseModel):
+    """What is to be erased: either a text, or a message."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, json_schema_extra={"examples": [{"matching": "door code", "dry_run": True}]}
+    )
+
+    matching: str | None = Field(None, max_length=10_000, description="whatever holds this text; case is ignored")
+    message_id: str | None = Field(None, pattern=f"^{ID_PATTERN.pattern}$", description="one message, and its notes")
+    thread_id: str | None = Field(None, pattern=f"^{ID_PATTERN.pattern}$", description="whose message it is")
+    dry_run: bool = Field(default=False, description="tell what would be touched, and change nothing")
+
+
+@router.post("", **needs(Role.OPERATOR), **answers(Erased, _ERASED))
+async def erase(request: Request, resource: ResourceId, wanted: Erasure) -> Response:
+    """Remove a fact wherever it stands: messages whole, of observations and generations the lines that tell it.
+
+    What is left of the messages behind an observation is observed again. Backups and exported files are not reached.
+    """
+    return reply(await memory(request).erase(resource, **wanted.model_dump()))

@@ -1,0 +1,358 @@
+"""erase: what is named goes from every tier at once, nothing else changes, and whatever came meanwhile stops or outlives it."""
+
+import json
+
+import pytest
+from scene import (
+    HAROLD,
+    activate,
+    breaches,
+    buffer,
+    entries,
+    exported,
+    filled,
+    interrupted,
+    member,
+    moving,
+    nothing_changes,
+    observed,
+    push,
+    quarantined,
+    ready,
+    record,
+    reflect,
+    restored,
+    seal,
+    words,
+)
+
+from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.values import Outcome, Scope
+from om_api.store.erasing.erase import Eraser, a_message, a_text, an_observation
+from om_api.store.memory import decoding, reading, requests, scope_state
+
+FOLDED = '* common\n<thread id="t1">\n* a secret\n* own\n</thread>\n<thread id="t2">\n* other\n</thread>'
+
+
+def eraser(store, *scopes):
+    def every():
+        return list(scopes or [HAROLD])
+        yield
+
+    return Eraser(store.keys, store.clock, every, words)
+
+
+def erasing(store, name, thread=None, *scopes):
+    return eraser(store, *scopes).erase("harold", a_message("harold", name, thread))
+
+
+def erase(store, name, thread=None, *scopes):
+    return store.run(erasing(store, name, thread, *scopes))
+
+
+def chunks(store, scope=HAROLD):
+    return store.run(scope_state.look(store.keys, scope)).chunks
+
+
+def in_force(store, scope=HAROLD):
+    return [stored.observation.id for stored in store.run(reading.observations(store.keys, scope))]
+
+
+def kept(store):
+    """Every id, by the kind of place where its message is."""
+    base, found = store.keys.of("harold").base, {}
+    for key in store.client.scan_iter(f"{base}:*", count=1000):
+        kind = key.decode().removeprefix(f"{base}:").split(":")[0]
+        if kind in {"messages", "sealed", "source"}:
+            found |= {json.loads(m)["id"]: kind for m in store.client.zrange(key, 0, -1)}
+    return found
+
+
+def sound(store):
+    return breaches(store) == []
+
+
+@pytest.mark.parametrize("n", [1, 3, 5, 7, 10, 31, 33])
+def test_one_message_goes_and_every_other_stays(store, n):
+    filled(store)
+    before = kept(store)
+    done = erase(store, f"m{n}")
+
+    assert [message.id for message in done.messages] == [f"m{n}"]
+    assert kept(store).keys() == before.keys() - {f"m{n}"}
+    assert member(n) not in repr(exported(store)).encode()
+    assert sound(store)
+
+
+def test_what_is_left_behind_an_observation_is_a_chunk_before_all_others(store):
+    filled(store)
+    done = erase(store, "m3")
+
+    assert "o2" in done.observed_again
+    assert in_force(store) == ["o3"]
+    first, *_ = chunks(store)
+    assert (first.ready, first.messages, first.tokens, first.thread) == (False, 1, 10, "t1")
+    assert store.client.ttl(store.keys.of("harold").sealed(first.id)) == -1
+    assert sound(store)
+
+
+def test_it_can_be_observed_and_activated_again(store):
+    filled(store)
+    erase(store, "m3")
+    first, *_ = chunks(store)
+
+    assert buffer(store, first.id) is Outcome.BUFFERED
+    assert activate(store, first.id) is Outcome.ACTIVATED
+    assert kept(store)["m4"] == "source"
+    assert sound(store)
+
+
+@pytest.mark.parametrize("order", [("m1", "m3", "m6"), ("m6", "m1", "m3"), ("m3", "m6", "m1")])
+def test_what_is_observed_again_stands_by_its_time_whenever_it_came(store, order):
+    for n in (1, 3, 5):
+        observed(store, f"o{n}", n, n + 1)
+    ready(store, "c7", 7, 8)
+    for name in order:
+        erase(store, name)
+
+    of = store.keys.of("harold")
+    sealed = [store.client.zrange(of.sealed(chunk.id), 0, -1) for chunk in chunks(store)]
+    assert [[json.loads(m)["id"] for m in some] for some in sealed] == [["m2"], ["m4"], ["m5"], ["m7", "m8"]]
+    assert sound(store)
+
+
+def test_what_is_observed_again_stands_behind_what_is_older(store):
+    observed(store, "o5", 5, 6)
+    ready(store, "c1", 1, 2)
+    erase(store, "m5")
+
+    assert [chunk.messages for chunk in chunks(store)] == [2, 1]
+    assert sound(store)
+
+
+def test_an_observation_with_nothing_left_behind_it_is_gone(store):
+    observed(store, "o1", 1)
+    done = erase(store, "m1")
+
+    assert (done.observed_again, in_force(store), chunks(store), kept(store)) == ((), [], [], {})
+    assert record(store).observed_messages == 0
+    assert sound(store)
+
+
+def test_a_chunk_with_nothing_left_in_it_is_gone(store):
+    seal(store, "c1", 1)
+    erase(store, "m1")
+
+    assert (chunks(store), kept(store), record(store).chunk_tokens) == ([], {}, 0)
+    assert sound(store)
+
+
+def test_a_worker_that_had_it_before_a_model_is_refused(store):
+    seal(store, "c1", 1, 2)
+    erase(store, "m1")
+
+    assert store.client.exists(store.keys.of("harold").chunk("c1")) == 0
+    (chunk,) = chunks(store)
+    assert (chunk.messages, chunk.attempts, chunk.id == "c1") == (1, 0, False)
+
+
+def test_whoever_is_before_a_model_beside_it_is_refused_too(store):
+    observed(store, "o1", 1, 2)
+    ready(store, "c2", 3)
+    seal(store, "c3", 4)
+    erase(store, "m1")
+
+    names = [chunk.id for chunk in chunks(store)]
+    assert "c2" in names
+    assert "c3" not in names
+    assert kept(store)["m4"] == "sealed"
+    assert sound(store)
+
+
+def test_its_id_stays_known(store):
+    filled(store)
+    for n in (1, 3, 7, 10):
+        erase(store, f"m{n}")
+        push(store, n)
+
+    assert kept(store).keys() & {"m1", "m3", "m7", "m10"} == set()
+    assert sound(store)
+
+
+@pytest.mark.parametrize(
+    "meanwhile",
+    [
+        lambda store: push(store, 21),
+        lambda store: seal(store, "c9", 22),
+        lambda store: buffer(store, "c5"),
+        lambda store: activate(store, "c4"),
+        lambda store: reflect(store, "o2", text="* anew"),
+        lambda store: restored(store, 0),
+    ],
+)
+@pytest.mark.parametrize("name", ["m1", "m3", "m6", "m8", "m11"])
+def test_what_comes_between_plan_and_commit_is_kept_and_the_rest_planned_again(store, meanwhile, name):
+    filled(store)
+    before = kept(store).keys()
+    did = store.run(interrupted(erasing(store, name), "erase", lambda: meanwhile(store)))
+
+    assert did.outcome is Outcome.CLEARED
+    assert kept(store).keys() >= before - {name}
+    assert name not in kept(store)
+    assert sound(store)
+
+
+def test_what_changes_all_the_time_is_said_and_nothing_is_half_done(store):
+    filled(store)
+    steps, numbers = erasing(store, "m3"), iter(range(100, 200))
+
+    def always(inner):
+        reply = None
+        try:
+            while True:
+                step = inner.send(reply)
+                if getattr(step, "name", "") == "erase":
+                    n = next(numbers)
+                    seal(store, f"c{n}", n)
+                reply = yield step
+        except StopIteration as end:
+            return end.value
+
+    with pytest.raises(StoreError, match="harold changes faster than it can be erased from: repeat"):
+        store.run(always(steps))
+    assert "m3" in kept(store)
+    assert sound(store)
+
+
+def test_a_reflected_observation_is_forgotten_with_what_a_generation_tells_of_it(store):
+    observed(store, "oslo", 1)
+    observed(store, "graz", 2)
+    reflect(store, "oslo", "graz", text="* was noted: Oslo\n* noted Graz, and something else entirely")
+    done = store.run(eraser(store).erase("harold", an_observation("harold", "oslo")))
+
+    (generation,) = store.run(reading.generations(store.keys, HAROLD))
+    assert done.outcome is Outcome.CLEARED
+    assert (generation.observation_ids, generation.dropped_ids) == (("graz",), ("oslo",))
+    assert generation.text == "* noted Graz, and something else entirely"
+    assert record(store).reflection_tokens == generation.tokens
+    assert "m1" not in kept(store)
+    assert sound(store)
+
+
+def test_what_is_left_can_still_be_restored(store):
+    observed(store, "o1", 1, 2)
+    reflect(store, "o1")
+    erase(store, "m1")
+
+    assert restored(store, 0) is Outcome.RESTORED
+    assert in_force(store) == ["o1"]
+    assert sound(store)
+
+
+def test_an_observation_whose_messages_have_expired_loses_its_lines_or_goes(store):
+    observed(store, "o1", 1)
+    observed(store, "o2", 2)
+    store.client.delete(store.keys.of("harold").source("o1"))
+    done = store.run(eraser(store).erase("harold", a_text("noted o1")))
+
+    assert (in_force(store), done.observed_again) == (["o2"], ())
+    assert record(store).observation_count == 1
+    assert sound(store)
+
+
+def test_notes_that_tell_it_though_no_message_does_are_made_anew(store):
+    observed(store, "o1", 1)
+    done = store.run(eraser(store).erase("harold", a_text("noted o1")))
+
+    assert (done.messages, done.observed_again, in_force(store)) == ((), ("o1",), [])
+    assert kept(store) == {"m1": "sealed"}
+    assert sound(store)
+
+
+def test_a_message_that_expired_is_refused_with_what_to_do(store):
+    observed(store, "o1", 1)
+    store.client.delete(store.keys.of("harold").source("o1"))
+    with nothing_changes(store), pytest.raises(InvalidInputError, match="forget that observation, or erase by a text"):
+        erase(store, "m1")
+
+
+def test_a_task_that_was_noted_from_it_goes(store):
+    ready(store, "c1", 1, 2, task="mend the roof")
+    activate(store, "c1")
+    of = store.keys.of("harold")
+    store.client.hset(of.thread("t1"), "title", "turn of the screw")
+    done = erase(store, "m1")
+
+    assert store.client.hgetall(of.thread("t1")) == {b"title": b"turn of the screw"}
+    assert "current_task" in {each.id for each in done.fields}
+
+
+def test_a_field_that_somebody_wrote_goes_with_the_text_it_holds(store):
+    push(store, 1)
+    of = store.keys.of("harold")
+    store.client.hset(of.thread("t1"), mapping={"title": "the Door code", "metadata": "{}"})
+    store.run(eraser(store).erase("harold", a_text("door code")))
+
+    assert store.client.hgetall(of.thread("t1")) == {b"metadata": b"{}"}
+
+
+def test_a_placeholder_goes_with_the_entry_that_holds_its_message(store):
+    quarantined(store)
+    activate(store, "c1")
+    done = erase(store, "m1")
+
+    assert len(done.rejected) == 1
+    assert (entries(store), in_force(store), kept(store)) == ([], [], {})
+    assert sound(store)
+
+
+def test_a_drain_and_a_request_survive(store):
+    filled(store)
+    request = store.run(requests.force(store.keys, HAROLD, "force"))
+    erase(store, "m3")
+
+    assert store.run(requests.requests(store.keys, HAROLD)) == {"force": request.encode()}
+
+
+def test_in_thread_scope_each_memory_changes_by_itself(store):
+    one, two = Scope("harold", "t1"), Scope("harold", "t2")
+    observed(store, "o1", 1, 2, scope=one)
+    observed(store, "o2", 31, 32, thread="t2", scope=two)
+    epoch = record(store, two).epoch
+    erase(store, "m1", None, one, two)
+
+    assert (in_force(store, one), in_force(store, two), record(store, two).epoch) == ([], ["o2"], epoch)
+    assert sound(store)
+
+
+def test_a_moved_text_stays_made_of_its_pieces(store):
+    observed(store, "o1", 1)
+    observed(store, "o2", 31, thread="t2")
+    reflect(
+        store,
+        "o1",
+        "o2",
+        text='* common\n<thread id="t1">\n* a secret\n* own\n</thread>\n<thread id="t2">\n* other\n</thread>',
+    )
+    store.run(moving(store))
+    store.run(moving(store, "resource"))
+    store.run(eraser(store).erase("harold", a_text("secret")))
+    (generation,) = store.run(reading.generations(store.keys, HAROLD))
+
+    assert "secret" not in generation.text
+    assert "* own" in generation.text
+    assert sound(store)
+
+
+def test_fields_that_we_do_not_know_are_kept(store):
+    observed(store, "o1", 1, 2)
+    reflect(store, "o1", text="* one secret\n* two")
+    of = store.keys.of("harold")
+    ((was, n),) = store.client.zrange(of.reflections(HAROLD), 0, -1, withscores=True)
+    store.client.zrem(of.reflections(HAROLD), was)
+    store.client.zadd(of.reflections(HAROLD), {json.dumps({**json.loads(was), "foreign": 7}): n})
+    store.run(eraser(store).erase("harold", a_text("secret")))
+    ((member_, _),) = store.client.zrange(of.reflections(HAROLD), 0, -1, withscores=True)
+
+    assert json.loads(member_)["foreign"] == 7
+    assert decoding.as_generation(member_).text == "* two"

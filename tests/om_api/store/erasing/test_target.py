@@ -1,0 +1,93 @@
+"""target: whether something is, or tells, what is to be erased."""
+
+import json
+
+import pytest
+
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.messages import Message
+from om_api.domain.values import Observation
+from om_api.store.erasing.target import MessageTarget, ObservationTarget, TextTarget, folded, said_in
+from om_api.store.memory.quarantine import Rejected
+
+
+def message(**fields):
+    return Message(**{"role": "user", "content": "hi", "thread_id": "t-1", "resource_id": "harold", **fields})
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"role": "user", "content": "The Door   CODE\nis 4711"},
+        {"role": "assistant", "content": [{"type": "tool-call", "args": {"door code is 4711": True}}]},
+        {"role": "user", "content": "hi", "metadata": {"note": "door code is 4711"}},
+        {"role": "user", "content": "ｄｏｏｒ ｃｏｄｅ is 4711"},
+    ],
+)
+def test_a_text_is_found_in_any_field_whatever_its_case_width_and_blanks(said):
+    target = TextTarget("door code is 4711")
+
+    assert target.is_message(json.dumps(said).encode(), message())
+    assert target.is_entry(Rejected(member=json.dumps(said)))
+
+
+def test_a_number_is_found_where_it_is_no_text():
+    assert TextTarget("4711").is_message(b'{"content":[{"args":{"pin":4711}}]}', message())
+
+
+def test_what_is_no_json_is_looked_through_as_it_is():
+    assert said_in(b"{secret") == "{secret"
+    assert TextTarget("secret").is_entry(Rejected(member="{secret"))
+    assert TextTarget("secret").is_entry(Rejected(reason="beside a SECRET", member="{}"))
+
+
+def test_a_text_that_goes_over_lines_takes_all_of_them():
+    lines = ["* nothing", "* the door", "code is", "4711", "* more"]
+
+    assert TextTarget("door code is 4711").lines(lines) == {1, 2, 3}
+    assert TextTarget("* more").lines(lines) == {4}
+    assert TextTarget("absent").lines(lines) == set()
+    assert TextTarget("x").lines([]) == set()
+
+
+def test_what_notes_show_escaped_is_the_same_text():
+    assert TextTarget("a <b> c").lines(["* a &lt;b> c"]) == {0}
+    assert folded("  A&amp;B\n c ") == "a&b c"
+
+
+@pytest.mark.parametrize("text", ["", " \n\t"])
+def test_a_text_without_anything_in_it_is_refused(text):
+    with pytest.raises(InvalidInputError, match="there is no text to look for"):
+        TextTarget(text)
+
+
+def test_a_message_is_meant_with_what_it_grew_by_and_in_its_own_thread():
+    target = MessageTarget("m-1", "t-1", [], [])
+    rest = message(id="m-1+1", metadata={"continues": {"id": "m-1", "after": 5}})
+
+    assert target.is_message(b"", message(id="m-1"))
+    assert target.is_message(b"", rest)
+    assert not target.is_message(b"", message(id="m-1", thread_id="t-2"))
+    assert not target.is_message(b"", message(id="m-11"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "goes"),
+    [
+        (Rejected(thread_id="t-1", member='{"id":"m-1","role":"user","content":"hi"}'), True),
+        (Rejected(thread_id="t-2", member='{"id":"m-1","role":"user","content":"hi"}'), False),
+        (Rejected(thread_id="t-1", member='{"id":"m-1","role":"robot"}'), False),
+    ],
+)
+def test_an_entry_of_the_quarantine_goes_if_it_is_the_message(entry, goes):
+    assert MessageTarget("m-1", "t-1", [], []).is_entry(entry) is goes
+
+
+def test_an_observation_is_meant_with_its_messages_and_its_lines():
+    own = Observation(id="o-1", thread_id="t-1", text="* Mira moves to Graz", message_ids=("m-1",))
+    target = ObservationTarget(own, [own.text, "* it rains in Oslo"])
+
+    assert target.is_message(b"", message(id="m-1"))
+    assert not target.is_message(b"", message(id="m-2"))
+    assert target.is_entry(Rejected(observation="o-1"))
+    assert target.lines(["* Mira has moved to Graz", "* it rains in Oslo"]) == {0}
