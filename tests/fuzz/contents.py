@@ -97,7 +97,7 @@ class Contents:
         """What is kept under an id; None where nobody can say."""
         told, found = self._told[resource, name], pieces(held).get(name, [])
         whole = told.all_of_it(found)
-        if (told.unsure and not found) or uncounted(held, found):
+        if (told.unsure and 0 not in whole) or uncounted(held, found):
             return None
         if 0 not in whole:
             return Kept(None)

@@ -114,6 +114,8 @@ class Expected:
         others = {name for other in self._removals if other.resource == removal.resource for name in other.pushed}
         if done:
             self._perhaps[removal.resource] -= removal.ids - removal.pushed - others
+        if removal.kind == "forgets" and (unsure := removal.ids & (removal.pushed | others)):
+            self.contents.begin_anew(removal.resource, unsure, unsure=unsure)  # nobody knows what it said last
         if removal.kind == "clears":
             gone, unnamed = removal.ids | removal.pushed, self._unnamed(removal.resource)
             unsure = removal.pushed | others | (unnamed - removal.ids) if done else gone | unnamed
