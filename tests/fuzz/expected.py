@@ -72,10 +72,13 @@ class Expected:
         """The server said that it has these: unless somebody removed them at this very time, they are there.
 
         What was not `added` is there as well, from an earlier try; one that was forgotten since is still known to the server.
-        One that was changed is there and says something else: None.
+        One that was changed is there and says something else: None. A turn without an id that nobody ever saw may be taken for
+        one that was forgotten.
         """
         over = self._forgotten[push.resource] | self._expired[push.resource]
         for name, form in kept.items():
+            if over and name.startswith("s-") and name not in self._perhaps[push.resource]:
+                continue
             if form and name not in push.doubtful:
                 self.contents.acknowledge(push.resource, name, form)
             if name not in push.doubtful and (name in added or name not in over):
