@@ -12,6 +12,7 @@ from scene import (
     call,
     cleared,
     clearing_thread,
+    erasing,
     exported,
     filled,
     import_,
@@ -123,6 +124,8 @@ def _of_its_end(store: Any) -> None:
     reflect(store, "o2", text="* both")
     restored(store, 1)
     observed(store, "o3", 31, thread="t2")
+    store.run(erasing(store, "turn"))
+    observed(store, "o4", 41, 42)
     store.run(moving(store))
     cleared(store)
     activated(store)

@@ -17,6 +17,7 @@ from om_api.store.audit.verify import verify
 from om_api.store.backup.exporting import Outgoing
 from om_api.store.backup.importing import Incoming
 from om_api.store.driver.steps import Steps, Verb
+from om_api.store.erasing.erase import Eraser, a_text
 from om_api.store.memory import activate as activate_steps
 from om_api.store.memory import chunks as chunks_steps
 from om_api.store.memory import clear, decoding, migrate, quarantine, reading, restore, scope_state
@@ -254,6 +255,14 @@ def rewritten(file: Any, change: Any) -> Any:
 
 def clearing_thread(store: Any, thread: Any, scope: Any = HAROLD) -> Any:
     return clear.clear_thread(store.keys, scope, thread, words)
+
+
+def erasing(store: Any, text: str, scope: Any = HAROLD) -> Any:
+    def every() -> Iterator[Any]:
+        return [scope]
+        yield
+
+    return Eraser(store.keys, store.clock, every, words).erase("harold", a_text(text))
 
 
 def moving(store: Any, to: Any = "thread") -> Any:

@@ -8,7 +8,7 @@ _HEADER = re.compile(r"[ \t]*(?:#+[ \t]*|\*\*)?Date:", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^<>]*>")
 
 
-class Left(NamedTuple):
+class Stripped(NamedTuple):
     """What is left of a text, and the lines that were taken out of it, in their order."""
 
     lines: tuple[str, ...]
@@ -20,7 +20,7 @@ class Left(NamedTuple):
         return "\n".join(self.lines)
 
 
-def without(lines: Sequence[str], goes: Container[int]) -> Left:
+def without(lines: Sequence[str], goes: Container[int]) -> Stripped:
     """Lines without those whose places are named, the details under each of them, and the dates above that have no line left."""
     kept, gone, under = list[str](), list[str](), -1
     for at, line in enumerate(lines):
@@ -34,7 +34,7 @@ def without(lines: Sequence[str], goes: Container[int]) -> Left:
         else:
             under = -1
         kept.append(line)
-    return Left(tuple(_without_empty(kept) if gone else kept), tuple(gone))
+    return Stripped(tuple(_without_empty(kept) if gone else kept), tuple(gone))
 
 
 def _depth(line: str) -> int:

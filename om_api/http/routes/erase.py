@@ -1,6 +1,8 @@
 """Removing a fact wherever it stands."""
 
-from fastapi import APIRouter, Request, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from om_api.domain.api_keys import Role
@@ -23,9 +25,7 @@ _ERASED = Erased(
 class Erasure(BaseModel):
     """What is to be erased: either a text, or a message."""
 
-    model_config = ConfigDict(
-        extra="forbid", strict=True, json_schema_extra={"examples": [{"matching": "door code", "dry_run": True}]}
-    )
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     matching: str | None = Field(None, max_length=10_000, description="whatever holds this text; case is ignored")
     message_id: str | None = Field(None, pattern=f"^{ID_PATTERN.pattern}$", description="one message, and its notes")
@@ -33,8 +33,11 @@ class Erasure(BaseModel):
     dry_run: bool = Field(default=False, description="tell what would be touched, and change nothing")
 
 
+Given = Annotated[Erasure, Body(openapi_examples={"text": {"value": {"matching": "door code", "dry_run": True}}})]
+
+
 @router.post("", **needs(Role.OPERATOR), **answers(Erased, _ERASED))
-async def erase(request: Request, resource: ResourceId, wanted: Erasure) -> Response:
+async def erase(request: Request, resource: ResourceId, wanted: Given) -> Response:
     """Remove a fact wherever it stands: messages whole, of observations and generations the lines that tell it.
 
     What is left of the messages behind an observation is observed again. Backups and exported files are not reached.

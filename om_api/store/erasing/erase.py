@@ -11,10 +11,10 @@ from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.values import Outcome, Scope
 from om_api.store.driver.replies import as_list, says, write
 from om_api.store.driver.steps import Steps, Verb
+from om_api.store.erasing.erasable import Erasable, ErasableMessage, ErasableObservation, ErasableText
 from om_api.store.erasing.held import Held, held
 from om_api.store.erasing.plan import Plan, call
 from om_api.store.erasing.planner import Planner
-from om_api.store.erasing.target import MessageTarget, ObservationTarget, Target, TextTarget
 from om_api.store.memory import due
 from om_api.store.memory.adopt import adopt
 from om_api.store.memory.clear import threads_of
@@ -23,7 +23,7 @@ from om_api.store.memory.push import ServerClock
 from om_api.store.memory.quarantine import as_rejected
 
 _TRIES = 8
-Found: TypeAlias = "Callable[[Sequence[Held]], Target]"  # what is to be erased, once it is known what there is
+Found: TypeAlias = "Callable[[Sequence[Held]], Erasable]"  # what is to be erased, once it is known what there is
 
 
 class ErasedMessage(msgspec.Struct, frozen=True):
@@ -106,7 +106,7 @@ class Eraser:
             read += [(yield from held(self._keys, scope, [scope.thread] if scope.thread else threads))]
         return read
 
-    def _entries(self, resource: str, target: Target) -> Steps[list[bytes]]:
+    def _entries(self, resource: str, target: Erasable) -> Steps[list[bytes]]:
         found = yield from as_list("LRANGE", self._keys.of(resource).rejected, 0, -1)
         return [entry for entry in found if target.is_entry(as_rejected(entry))]
 
@@ -154,7 +154,7 @@ def _thread(plan: Plan) -> str | None:
 
 def a_text(text: str) -> Found:
     """Whatever holds a text. Raises InvalidInputError for one that is blank."""
-    target = TextTarget(text)
+    target = ErasableText(text)
     return lambda _: target
 
 
@@ -165,7 +165,7 @@ def a_message(resource: str, name: str, thread: str | None) -> Found:
     has expired behind an observation, so that nobody can tell which lines are of it.
     """
 
-    def find(read: Sequence[Held]) -> Target:
+    def find(read: Sequence[Held]) -> Erasable:
         having = {
             kept.message.thread_id: kept.message
             for each in read
@@ -181,7 +181,7 @@ def a_message(resource: str, name: str, thread: str | None) -> Found:
         if not having:
             raise InvalidInputError(_missing(resource, name, thread, read))
         ((of, message),) = having.items()
-        return MessageTarget(name, of, [plain(message)], [line for each in read for line in each.notes])
+        return ErasableMessage(name, of, [plain(message)], [line for each in read for line in each.notes])
 
     return find
 
@@ -205,10 +205,10 @@ def _missing(resource: str, name: str, thread: str | None, read: Sequence[Held])
 def an_observation(resource: str, name: str) -> Found:
     """An observation that a reflection replaced, and what generations tell of it. Raises InvalidInputError for no such one."""
 
-    def find(read: Sequence[Held]) -> Target:
+    def find(read: Sequence[Held]) -> Erasable:
         for stored in (stored for each in read for stored in each.content.history):
             if stored.observation.id == name:
-                return ObservationTarget(stored.observation, [line for each in read for line in each.notes])
+                return ErasableObservation(stored.observation, [line for each in read for line in each.notes])
         raise InvalidInputError(
             f"{resource} keeps no observation {name}: it expired, or it never was; erase by a text what is told of it"
         )

@@ -76,21 +76,20 @@ def held(keys: Keys, scope: Scope, threads: Sequence[str]) -> Steps[Held]:
     return Held(
         found,
         {
-            name: Thread(
-                _kept(raw[name], name, scope.resource),
-                len(raw[name]),
-                int(counts.get(b"#" + name.encode(), 0)),
-                {
-                    field.decode("utf-8", "replace"): text.decode("utf-8", "replace")
-                    for field, text in said[name].items()
-                },
-            )
+            name: _thread(_kept(raw[name], name, scope.resource), raw[name], counts, name, said[name])
             for name in threads
         },
         {name: _kept(sealed[name], thread, scope.resource) for name, thread in owners.items()},
         {name: _kept(sources[name], thread, scope.resource) for name, thread in behind.items()},
         {name: says or b"" for name, (state, says) in states.items() if state == b"ready"},
     )
+
+
+def _thread(
+    kept: list[Kept], raw: Sequence[Pair], counts: Mapping[bytes, bytes], name: str, said: Mapping[bytes, bytes]
+) -> Thread:
+    fields = {field.decode("utf-8", "replace"): text.decode("utf-8", "replace") for field, text in said.items()}
+    return Thread(kept, len(raw), int(counts.get(b"#" + name.encode(), 0)), fields)
 
 
 def _kept(pairs: Sequence[Pair], thread: str, resource: str) -> list[Kept]:

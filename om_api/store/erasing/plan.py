@@ -11,7 +11,7 @@ from om_api.store.memory.keys import ResourceKeys
 from om_api.store.memory.known import sealing
 
 
-class Part(NamedTuple):
+class Cut(NamedTuple):
     """Messages of one place: those that go, and what is left of them under another name, as a chunk of the seq `at`."""
 
     name: str
@@ -39,8 +39,8 @@ class Plan(NamedTuple):
     held: Held
     raw: dict[str, list[Kept]]
     fields: dict[str, list[str]]
-    cut: list[Part]
-    again: list[tuple[Stored, Part]]
+    cut: list[Cut]
+    again: list[tuple[Stored, Cut]]
     sources: dict[str, list[Kept]]
     observations: list[Rewritten]
     histories: dict[int, list[Rewritten]]
@@ -112,11 +112,11 @@ def _sealed(plan: Plan, thread: str) -> list[Kept]:
     return found + [kept for _, part in plan.again if part.thread == thread for kept in (*part.gone, *part.left)]
 
 
-def _of_part(part: Part, count: Callable[[str], int]) -> list[Any]:
+def _of_part(part: Cut, count: Callable[[str], int]) -> list[Any]:
     return [part.name, part.new_id, _weight(part.left, count), len(part.left), *_members(part.gone)]
 
 
-def _of_observation(stored: Stored, part: Part, count: Callable[[str], int]) -> list[Any]:
+def _of_observation(stored: Stored, part: Cut, count: Callable[[str], int]) -> list[Any]:
     own = stored.observation
     args = [own.id, exact(stored.seq), own.tokens, own.message_tokens, part.new_id, exact(part.at)]
     return [*args, _weight(part.left, count), len(part.left), *_members(part.gone), part.thread]

@@ -7,11 +7,11 @@ import msgspec
 from msgspec.structs import replace
 
 from om_api.domain import pieces
-from om_api.domain.note_lines import Left, without
+from om_api.domain.note_lines import Stripped, without
 from om_api.domain.values import Observation, Stored, TextPiece, new_id
+from om_api.store.erasing.erasable import Erasable
 from om_api.store.erasing.held import Held, Kept
-from om_api.store.erasing.plan import Part, Plan, Rewritten
-from om_api.store.erasing.target import Target
+from om_api.store.erasing.plan import Cut, Plan, Rewritten
 from om_api.store.memory.decoding import as_generation, as_observation
 
 _NOTED = ("current_task", "suggested_response")  # of a thread, each with …_at and …_from
@@ -20,7 +20,7 @@ _NOTED = ("current_task", "suggested_response")  # of a thread, each with …_at
 class Planner:
     """Finds in one memory what a target names."""
 
-    def __init__(self, held: Held, target: Target, count: Callable[[str], int]) -> None:
+    def __init__(self, held: Held, target: Erasable, count: Callable[[str], int]) -> None:
         self._held, self._target, self._count = held, target, count
         self._gone_whole = {
             each.observation.id
@@ -58,22 +58,22 @@ class Planner:
 
     # -- chunks and observations in force --------------------------------------------------------------------------
 
-    def _touched(self) -> Iterator[Part]:
+    def _touched(self) -> Iterator[Cut]:
         """Chunks of which a message goes, and ready ones that tell what is to be erased."""
         for chunk in self._held.content.chunks:
             gone, left = self._parted(self._held.sealed[chunk.id])
             ready = self._held.ready.get(chunk.id)
             if gone or (ready and self._tells(as_observation(ready))):
-                yield Part(chunk.id, chunk.thread, new_id(), gone, left)
+                yield Cut(chunk.id, chunk.thread, new_id(), gone, left)
 
-    def _overtaken(self) -> Iterator[Part]:
+    def _overtaken(self) -> Iterator[Cut]:
         """Chunks that may be before a model just now, which was shown notes that tell it."""
         for chunk in self._held.content.chunks:
             kept = self._held.sealed[chunk.id]
             if chunk.id not in self._held.ready and kept and not self._parted(kept)[0]:
-                yield Part(chunk.id, chunk.thread, new_id(), [], kept)
+                yield Cut(chunk.id, chunk.thread, new_id(), [], kept)
 
-    def _dissolved(self) -> Iterator[tuple[Stored, Part]]:
+    def _dissolved(self) -> Iterator[tuple[Stored, Cut]]:
         """Observations whose messages are kept, of which one goes, or of which no line would be left."""
         waiting = [
             (chunk.seq, chunk.thread, _first(self._held.sealed[chunk.id])) for chunk in self._held.content.chunks
@@ -88,7 +88,7 @@ class Planner:
                 fresh += 1
                 at = (before + min(later)) / 2 if later else fresh
                 waiting.append((at, own.thread_id, _first(source)))
-                yield stored, Part(own.id, own.thread_id, new_id(), gone, left, at)
+                yield stored, Cut(own.id, own.thread_id, new_id(), gone, left, at)
 
     def _thinned(self) -> dict[str, list[Kept]]:
         """Messages that go behind observations which a generation replaced."""
@@ -98,7 +98,7 @@ class Planner:
 
     # -- lines ------------------------------------------------------------------------------------------------------
 
-    def _left(self, text: str) -> Left:
+    def _left(self, text: str) -> Stripped:
         lines = text.split("\n")
         return without(lines, self._target.lines(lines))
 

@@ -25,8 +25,8 @@ local function arg()
 end
 local function several(n, read)
   local found = {}
-  for i = 1, tonumber(n) do
-    found[i] = read()
+  while #found < tonumber(n) and next_arg < #ARGV do -- as many as were given, whatever number says how many they are
+    found[#found + 1] = read()
   end
   return found
 end
@@ -59,7 +59,6 @@ local histories = several(arg(), function()
     return line
   end)}
 end)
-local of = {}
 local threads = several(arg(), function()
   local each = {messages = key(), known = key(), hash = key(), name = arg(), count = arg(), weight = tonumber(arg())}
   each.raw = named(arg(), each.messages)
@@ -67,7 +66,7 @@ local threads = several(arg(), function()
   redis.call('HLEN', each.hash)
   local counts = redis.call('HMGET', tokens, each.name, '#' .. each.name)
   whole = whole and each.raw and (#each.raw == 0 or ((counts[2] or '0') == each.count and redis.call('ZCARD', each.messages) == tonumber(each.count)))
-  each.held, of[each.name] = tonumber(counts[1]) or 0, each
+  each.held = tonumber(counts[1]) or 0
   if whole then
     each.ids = ids.open(each.known, each.records)
   end

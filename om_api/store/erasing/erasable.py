@@ -16,7 +16,7 @@ from om_api.language.likeness import Likeness
 from om_api.store.memory.quarantine import Rejected
 
 
-class Target(Protocol):
+class Erasable(Protocol):
     """What an owner wants gone. `everywhere`: whatever tells it goes, not only what was made of the messages that go."""
 
     everywhere: bool
@@ -31,7 +31,7 @@ class Target(Protocol):
         """The places of those lines of notes that tell it."""
 
 
-class TextTarget:
+class ErasableText:
     """Whatever holds a text; case, width and blanks make no difference. Raises InvalidInputError for a text that is blank."""
 
     everywhere = True
@@ -42,16 +42,16 @@ class TextTarget:
             raise InvalidInputError("there is no text to look for: name at least a word of what is to be erased")
 
     def is_message(self, member: bytes, message: Message) -> bool:
-        """See Target: in any of its fields, names of tools and their arguments included."""
+        """See Erasable: in any of its fields, names of tools and their arguments included."""
         del message
         return self._text in folded(said_in(member))
 
     def is_entry(self, entry: Rejected) -> bool:
-        """See Target."""
+        """See Erasable."""
         return self._text in folded(f"{said_in(entry.member.encode())} {entry.reason}")
 
     def lines(self, lines: Sequence[str]) -> set[int]:
-        """See Target; the text may go over several of them."""
+        """See Erasable; the text may go over several of them."""
         shown = [f"{folded(line)} " for line in lines]
         places = [at for at, line in enumerate(shown) for _ in line]
         found, whole = set[int](), "".join(shown)
@@ -62,7 +62,7 @@ class TextTarget:
         return found
 
 
-class MessageTarget:
+class ErasableMessage:
     """One message of a thread, with what it grew by later, and the lines that tell what it `said`; `notes` are all there are."""
 
     everywhere = False
@@ -71,12 +71,12 @@ class MessageTarget:
         self._name, self._thread, self._like = name, thread, Likeness(said, notes)
 
     def is_message(self, member: bytes, message: Message) -> bool:
-        """See Target."""
+        """See Erasable."""
         del member
         return message.thread_id == self._thread and self._name in {message.id, continues(message)}
 
     def is_entry(self, entry: Rejected) -> bool:
-        """See Target."""
+        """See Erasable."""
         try:
             message = parse_member(entry.member.encode(), entry.thread_id, "-", 0)
         except (InvalidInputError, UnicodeEncodeError):
@@ -84,11 +84,11 @@ class MessageTarget:
         return self.is_message(b"", message)
 
     def lines(self, lines: Sequence[str]) -> set[int]:
-        """See Target."""
+        """See Erasable."""
         return {at for at, line in enumerate(lines) if self._like.carries(line)}
 
 
-class ObservationTarget:
+class ErasableObservation:
     """An observation that a reflection replaced, with the messages behind it, and the lines that tell what it tells."""
 
     everywhere = False
@@ -98,16 +98,16 @@ class ObservationTarget:
         self._like = Likeness(observation.text.split("\n"), notes)
 
     def is_message(self, member: bytes, message: Message) -> bool:
-        """See Target."""
+        """See Erasable."""
         del member
         return message.thread_id == self._observation.thread_id and message.id in self._ids
 
     def is_entry(self, entry: Rejected) -> bool:
-        """See Target."""
+        """See Erasable."""
         return entry.observation == self._observation.id
 
     def lines(self, lines: Sequence[str]) -> set[int]:
-        """See Target."""
+        """See Erasable."""
         return {at for at, line in enumerate(lines) if self._like.carries(line)}
 
 

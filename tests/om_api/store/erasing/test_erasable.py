@@ -1,4 +1,4 @@
-"""target: whether something is, or tells, what is to be erased."""
+"""erasable: whether something is, or tells, what is to be erased."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
 from om_api.domain.values import Observation
-from om_api.store.erasing.target import MessageTarget, ObservationTarget, TextTarget, folded, said_in
+from om_api.store.erasing.erasable import ErasableMessage, ErasableObservation, ErasableText, folded, said_in
 from om_api.store.memory.quarantine import Rejected
 
 
@@ -25,44 +25,44 @@ def message(**fields):
     ],
 )
 def test_a_text_is_found_in_any_field_whatever_its_case_width_and_blanks(said):
-    target = TextTarget("door code is 4711")
+    target = ErasableText("door code is 4711")
 
     assert target.is_message(json.dumps(said).encode(), message())
     assert target.is_entry(Rejected(member=json.dumps(said)))
 
 
 def test_a_number_is_found_where_it_is_no_text():
-    assert TextTarget("4711").is_message(b'{"content":[{"args":{"pin":4711}}]}', message())
+    assert ErasableText("4711").is_message(b'{"content":[{"args":{"pin":4711}}]}', message())
 
 
 def test_what_is_no_json_is_looked_through_as_it_is():
     assert said_in(b"{secret") == "{secret"
-    assert TextTarget("secret").is_entry(Rejected(member="{secret"))
-    assert TextTarget("secret").is_entry(Rejected(reason="beside a SECRET", member="{}"))
+    assert ErasableText("secret").is_entry(Rejected(member="{secret"))
+    assert ErasableText("secret").is_entry(Rejected(reason="beside a SECRET", member="{}"))
 
 
 def test_a_text_that_goes_over_lines_takes_all_of_them():
     lines = ["* nothing", "* the door", "code is", "4711", "* more"]
 
-    assert TextTarget("door code is 4711").lines(lines) == {1, 2, 3}
-    assert TextTarget("* more").lines(lines) == {4}
-    assert TextTarget("absent").lines(lines) == set()
-    assert TextTarget("x").lines([]) == set()
+    assert ErasableText("door code is 4711").lines(lines) == {1, 2, 3}
+    assert ErasableText("* more").lines(lines) == {4}
+    assert ErasableText("absent").lines(lines) == set()
+    assert ErasableText("x").lines([]) == set()
 
 
 def test_what_notes_show_escaped_is_the_same_text():
-    assert TextTarget("a <b> c").lines(["* a &lt;b> c"]) == {0}
+    assert ErasableText("a <b> c").lines(["* a &lt;b> c"]) == {0}
     assert folded("  A&amp;B\n c ") == "a&b c"
 
 
 @pytest.mark.parametrize("text", ["", " \n\t"])
 def test_a_text_without_anything_in_it_is_refused(text):
     with pytest.raises(InvalidInputError, match="there is no text to look for"):
-        TextTarget(text)
+        ErasableText(text)
 
 
 def test_a_message_is_meant_with_what_it_grew_by_and_in_its_own_thread():
-    target = MessageTarget("m-1", "t-1", [], [])
+    target = ErasableMessage("m-1", "t-1", [], [])
     rest = message(id="m-1+1", metadata={"continues": {"id": "m-1", "after": 5}})
 
     assert target.is_message(b"", message(id="m-1"))
@@ -80,12 +80,12 @@ def test_a_message_is_meant_with_what_it_grew_by_and_in_its_own_thread():
     ],
 )
 def test_an_entry_of_the_quarantine_goes_if_it_is_the_message(entry, goes):
-    assert MessageTarget("m-1", "t-1", [], []).is_entry(entry) is goes
+    assert ErasableMessage("m-1", "t-1", [], []).is_entry(entry) is goes
 
 
 def test_an_observation_is_meant_with_its_messages_and_its_lines():
     own = Observation(id="o-1", thread_id="t-1", text="* Mira moves to Graz", message_ids=("m-1",))
-    target = ObservationTarget(own, [own.text, "* it rains in Oslo"])
+    target = ErasableObservation(own, [own.text, "* it rains in Oslo"])
 
     assert target.is_message(b"", message(id="m-1"))
     assert not target.is_message(b"", message(id="m-2"))
