@@ -5,6 +5,7 @@ import json
 import pytest
 from scene import (
     HAROLD,
+    TTL,
     activate,
     breaches,
     buffer,
@@ -13,6 +14,7 @@ from scene import (
     filled,
     interrupted,
     member,
+    message,
     moving,
     nothing_changes,
     observed,
@@ -21,15 +23,21 @@ from scene import (
     ready,
     record,
     reflect,
+    reflecting,
     restored,
     seal,
     words,
 )
 
 from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.identity import KnownId, Said
 from om_api.domain.values import Outcome, Scope
+from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.store.erasing.erase import Eraser, a_message, a_text, an_observation
 from om_api.store.memory import decoding, reading, requests, scope_state
+from om_api.store.memory.amend import amend
+from om_api.store.memory.known import held_records
+from om_api.store.memory.reflect import draft
 
 FOLDED = '* common\n<thread id="t1">\n* a secret\n* own\n</thread>\n<thread id="t2">\n* other\n</thread>'
 
@@ -44,6 +52,14 @@ def eraser(store, *scopes):
 
 def erasing(store, name, thread=None, *scopes):
     return eraser(store, *scopes).erase("harold", a_message("harold", name, thread))
+
+
+def erasing_text(store, text):
+    return eraser(store).erase("harold", a_text(text))
+
+
+def known_records(store):
+    return list(held_records(store.client.hgetall(store.keys.of("harold").known("t1"))).values())
 
 
 def erase(store, name, thread=None, *scopes):
@@ -224,6 +240,43 @@ def test_what_changes_all_the_time_is_said_and_nothing_is_half_done(store):
     assert sound(store)
 
 
+def test_a_reflection_that_was_thought_from_the_generation_is_refused(store):
+    observed(store, "o1", 1)
+    reflect(store, "o1", text="* a secret")
+    observed(store, "o2", 2)
+    thought = reflecting(store, "o2", text="* a secret and more")
+
+    def erased():
+        store.run(erasing_text(store, "secret"))
+
+    assert store.run(interrupted(thought, "reflect", erased)) is Outcome.SUPERSEDED
+    assert "secret" not in store.run(reading.generations(store.keys, HAROLD))[-1].text
+    assert sound(store)
+
+
+def test_a_reflection_that_was_drafted_is_gone(store):
+    observed(store, "o1", 1, 2)
+    store.run(draft(store.keys, HAROLD, record(store).epoch, 0, b"* a secret", TTL))
+    erase(store, "m1")
+
+    assert store.client.exists(store.keys.of("harold").draft(HAROLD)) == 0
+
+
+@pytest.mark.parametrize(
+    "tier", [push, lambda store, n: seal(store, "c1", n), lambda store, n: observed(store, "o1", n)]
+)
+def test_what_an_erased_message_grows_by_is_kept_alone(store, tier):
+    tier(store, 1)
+    erase(store, "m1")
+    more = message(1)
+    more.content += " goes on"
+    given, known = EncodedMessage(more, encode_message(more)), KnownId.of(known_records(store)[0])
+    assert store.run(amend(store.keys, given, known, words)) is Said.GROWN
+
+    assert kept(store) == {"m1+1": "messages"}
+    assert sound(store)
+
+
 def test_a_reflected_observation_is_forgotten_with_what_a_generation_tells_of_it(store):
     observed(store, "oslo", 1)
     observed(store, "graz", 2)
@@ -253,7 +306,7 @@ def test_an_observation_whose_messages_have_expired_loses_its_lines_or_goes(stor
     observed(store, "o1", 1)
     observed(store, "o2", 2)
     store.client.delete(store.keys.of("harold").source("o1"))
-    done = store.run(eraser(store).erase("harold", a_text("noted o1")))
+    done = store.run(erasing_text(store, "noted o1"))
 
     assert (in_force(store), done.observed_again) == (["o2"], ())
     assert record(store).observation_count == 1
@@ -262,7 +315,7 @@ def test_an_observation_whose_messages_have_expired_loses_its_lines_or_goes(stor
 
 def test_notes_that_tell_it_though_no_message_does_are_made_anew(store):
     observed(store, "o1", 1)
-    done = store.run(eraser(store).erase("harold", a_text("noted o1")))
+    done = store.run(erasing_text(store, "noted o1"))
 
     assert (done.messages, done.observed_again, in_force(store)) == ((), ("o1",), [])
     assert kept(store) == {"m1": "sealed"}
@@ -291,7 +344,7 @@ def test_a_field_that_somebody_wrote_goes_with_the_text_it_holds(store):
     push(store, 1)
     of = store.keys.of("harold")
     store.client.hset(of.thread("t1"), mapping={"title": "the Door code", "metadata": "{}"})
-    store.run(eraser(store).erase("harold", a_text("door code")))
+    store.run(erasing_text(store, "door code"))
 
     assert store.client.hgetall(of.thread("t1")) == {b"metadata": b"{}"}
 
@@ -336,7 +389,7 @@ def test_a_moved_text_stays_made_of_its_pieces(store):
     )
     store.run(moving(store))
     store.run(moving(store, "resource"))
-    store.run(eraser(store).erase("harold", a_text("secret")))
+    store.run(erasing_text(store, "secret"))
     (generation,) = store.run(reading.generations(store.keys, HAROLD))
 
     assert "secret" not in generation.text
@@ -351,7 +404,7 @@ def test_fields_that_we_do_not_know_are_kept(store):
     ((was, n),) = store.client.zrange(of.reflections(HAROLD), 0, -1, withscores=True)
     store.client.zrem(of.reflections(HAROLD), was)
     store.client.zadd(of.reflections(HAROLD), {json.dumps({**json.loads(was), "foreign": 7}): n})
-    store.run(eraser(store).erase("harold", a_text("secret")))
+    store.run(erasing_text(store, "secret"))
     ((member_, _),) = store.client.zrange(of.reflections(HAROLD), 0, -1, withscores=True)
 
     assert json.loads(member_)["foreign"] == 7
