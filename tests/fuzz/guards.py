@@ -1,4 +1,4 @@
-"""Seventeen guards, each taken out by name: the seeds must notice every one of them, or they prove nothing."""
+"""Eighteen guards, each taken out by name: the seeds must notice every one of them, or they prove nothing."""
 
 import hashlib
 from collections.abc import Callable
@@ -137,5 +137,10 @@ GUARDS = (
         "clear does not ask whether the plan is complete",
         "what was sealed while the clear was planned stays for ever",
         without("clear", "return retention == '1' and 'superseded' or 'refetch'\n  end\n  slot", "end\n  slot"),
+    ),
+    Guard(
+        "erase does not ask whether anything was sealed or activated since it was planned",
+        "what was sealed between the plan and its commit is named in what a model makes of it",
+        without("erase", "(version[2] or '0') ~= seq", "false"),
     ),
 )
