@@ -92,10 +92,10 @@ def _tokens(tiers: Tiers) -> Iterator[tuple[str, float]]:
     records = [level.record for level in tiers.scopes]
     observations = sum(record.observation_tokens for record in records)
     reflections = sum(record.reflection_tokens for record in records)
-    yield "cortex_om_messages_tokens", tiers.unsealed
+    for tier, tokens in (("messages", tiers.unsealed), ("observations", observations), ("reflections", reflections)):
+        yield f"cortex_om_{tier}_tokens", tokens
+        yield f"cortex_om_{tier}_tokens_total", tokens
     yield "cortex_om_chunks_tokens", sum(record.chunk_tokens for record in records)
-    yield "cortex_om_observations_tokens", observations
-    yield "cortex_om_reflections_tokens", reflections
     if kept := observations + reflections:
         yield "cortex_om_compression_ratio", sum(record.observed_tokens for record in records) / kept
 

@@ -45,6 +45,10 @@ SERIES = (
     _memory("cortex_om_chunks_tokens", "Tokens of messages in chunks that are not activated yet.", _RECORD),
     _memory("cortex_om_observations_tokens", "Tokens of the observations in force.", _RECORD),
     _memory("cortex_om_reflections_tokens", "Tokens of the reflection in force.", _RECORD),
+    *(
+        _memory(f"cortex_om_{tier}_tokens_total", f"The same as cortex_om_{tier}_tokens; a gauge, it may fall.", source)
+        for tier, source in (("messages", _TOKENS), ("observations", _RECORD), ("reflections", _RECORD))
+    ),
     _memory(
         "cortex_om_compression_ratio",
         "Tokens of all messages observed, divided by those of observations and reflection in force.",

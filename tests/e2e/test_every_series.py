@@ -145,11 +145,15 @@ def _tiers(house, resource):
         unsealed.get(tail[1:] or "*", 0) + record["chunk_tokens"] for tail, record in zip(tails, records, strict=True)
     ]
     sums = {name: sum(record[name] for record in records) for name in records[0]}
-    return {
+    tiers = {
         "messages_tokens": unsealed.get("*", 0),
-        "chunks_tokens": sums["chunk_tokens"],
         "observations_tokens": sums["observation_tokens"],
         "reflections_tokens": sums["reflection_tokens"],
+    }
+    return {
+        **tiers,
+        **{f"{name}_total": tokens for name, tokens in tiers.items()},
+        "chunks_tokens": sums["chunk_tokens"],
         "compression_ratio": sums["observed_tokens"] / (sums["observation_tokens"] + sums["reflection_tokens"]),
         "message_pressure_ratio": max(raw) / 1000,
         "observation_pressure_ratio": max(record["observation_tokens"] for record in records) / 150,

@@ -52,6 +52,13 @@ def test_a_memory_is_as_full_as_its_record_says():
     assert found["quarantine_messages", "harold"] == 2
 
 
+@pytest.mark.parametrize("tier", ["messages", "observations", "reflections"])
+def test_a_tier_is_told_under_both_of_its_names(tier):
+    found = samples(own={"harold": {}}, tiers={"harold": Tiers(300, 2, (Level(300, RECORD),))})
+
+    assert found[f"{tier}_tokens_total", "harold"] == found[f"{tier}_tokens", "harold"] > 0
+
+
 def test_where_nothing_is_kept_there_is_no_ratio_to_it():
     found = samples(own={"ada": {}}, tiers={"ada": Tiers(100, 0, (Level(100, Record()),))})
 

@@ -23,7 +23,7 @@ from om_api.settings.catalogue import OTHER_VARIABLES
 from om_api.settings.fields import parse_duration
 from om_api.settings.storage_settings import DEFAULT_URL
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 NAMES = ("redis", "worker", "beat", "flower", "api")
 WATCHERS = ("prometheus", "grafana")  # in compose only: honcho would end everything where one of them is not installed
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("Procfile", "docker-compose.yml")}
