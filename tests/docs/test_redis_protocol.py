@@ -5,11 +5,9 @@ import inspect
 import json
 import re
 import shlex
-import shutil
 import socket
 import socketserver
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +18,7 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 import redis
+from programs import protocol_program
 from recordings import RECORDED
 from world import World
 
@@ -364,12 +363,8 @@ def test_the_transaction_of_the_page_reads_a_whole_memory(world, run):
 
 @pytest.fixture(params=["js", "python"])
 def read(request, tmp_path, server_url, prefix) -> Any:
-    """Runs a reader of the page as a program of its own; where there is no Node.js, the Python one stands in for it."""
-    language = request.param if shutil.which("node") else "python"
-    (source,) = blocks("8", language)
-    program = tmp_path / ("reader.mjs" if language == "js" else "reader.py")
-    program.write_text(source, "utf-8")
-    command = [shutil.which("node") if language == "js" else sys.executable, str(program)]
+    """Runs a reader of the page as a program of its own."""
+    command = protocol_program("reader", request.param, tmp_path)
 
     def reader(resource: str, thread: str, url: str = server_url) -> Any:
         done = subprocess.run([*command, url, prefix, resource, thread], capture_output=True, check=False, timeout=30)
