@@ -27,7 +27,7 @@ try:
     from kombu.exceptions import OperationalError
 
     from om_workers.tasks import broker, handover, ticks, wiring  # noqa: F401 -- ticks registers the tasks
-    from om_workers.tasks.task_events import Flushing, TaskEvents
+    from om_workers.tasks.task_events import TICKS, Flushing, TaskEvents
     from om_workers.work import rounds
 except ModuleNotFoundError as error:
     sys.stderr.write(f"Error: {missing(error, 'workers')}\n")
@@ -117,6 +117,7 @@ def make_app(settings: Settings) -> Celery:
     app.conf.update(
         _CONFIGURATION,
         beat_schedule=_schedule(settings),
+        task_annotations={name: {"send_events": settings.memory.flower_ticks} for name in TICKS},
         worker_concurrency=int(settings.variable("OM_CONCURRENCY") or _CONCURRENCY),
         broker_transport_options={
             "visibility_timeout": 3600,

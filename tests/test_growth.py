@@ -205,6 +205,7 @@ def rows():
         ("models of unknown price", (f"{WARNED:,}",)),
         ("budgets", (f"{TOLD:,}",)),
         ("events of tasks", (f"{task_events.MOST:,}",)),
+        ("ticks that Flower", (f"{task_events.HELD}",)),
     ],
 )
 def test_the_page_says_the_bounds_of_the_code(row, bounds):
@@ -249,6 +250,7 @@ _KEPT = {
     *("wiring._queues", "wiring._dispatcher", "wiring._services", "wiring._watcher", "wiring.settings"),
     *("dispatcher._capacity", "connections.refused", "connections._open", "shares.lanes"),
     "settings_watcher._reported",
+    "task_events._held",
 }
 # of one reader, which is reckoned by what it holds
 _READERS = {"decode_cache._messages", "rendering._last", "turns._settled"}

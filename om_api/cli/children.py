@@ -14,6 +14,7 @@ from om_api.domain.extras import require
 WORKER = ("worker", "--without-gossip", "--without-mingle")  # ours have nothing to tell each other but events
 BEAT = ("beat",)
 FLOWER = ("flower",)
+FLOWER_COLUMNS = "name,args,result,state,received,runtime"
 _LONGEST_PAUSE_S = 30.0
 _PACKAGES = (
     "celery",

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import click
 
 from om_api.billing.models import answering, missing_key
-from om_api.cli.children import BEAT, FLOWER, WORKER, Child, Keeper, StopRequests
+from om_api.cli.children import BEAT, FLOWER, FLOWER_COLUMNS, WORKER, Child, Keeper, StopRequests
 from om_api.cli.embedded import HOST, Embedded, free_port, hold, is_free, make_folder
 from om_api.cli.target import Target, command, stated_port
 from om_api.domain.errors import SettingsError, StoreError
@@ -64,6 +64,7 @@ class Flower(NamedTuple):
             "FLOWER_PERSISTENT": "true",
             "FLOWER_DB": str(folder / "flower"),
             "FLOWER_STATE_SAVE_INTERVAL": "60000",
+            "FLOWER_TASKS_COLUMNS": FLOWER_COLUMNS,
         }
 
 

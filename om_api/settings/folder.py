@@ -16,7 +16,7 @@ T = TypeVar("T")
 _LONGEST_PATH = 4_096
 _LONGEST_PROBLEM = 1_000
 _INTERVALS = ("observer_interval", "reflector_interval", "stop_grace")
-_SYSTEM_WIDE = ("storage", *_INTERVALS, "total_budget", "events", "metrics", "api")
+_SYSTEM_WIDE = ("storage", *_INTERVALS, "total_budget", "events", "metrics", "api", "flower_ticks")
 
 
 class FileProblem(NamedTuple):

@@ -5,6 +5,7 @@ what another thread says meanwhile is lost, and Flower shows that task as receiv
 cannot be sent twice in a row is lost too, and so is what a task says that began before the broker went away.
 """
 
+import time
 from typing import Any, Self
 
 import structlog
@@ -12,9 +13,35 @@ from celery import bootsteps
 from celery.app.events import Events
 from celery.events.dispatcher import EventDispatcher
 
+from om_api.domain.values import Outcome
+
+TICKS = frozenset({"om.observer_tick", "om.reflector_tick", "om.sweep"})
+HELD = 100  # ticks that have begun and not ended
 MOST = 5_000  # events that wait for a broker that is away
 _EVERY_S = 0.5
+_IDLE = {repr(str(outcome)) for outcome in (Outcome.REST, Outcome.BUSY)}
 _log = structlog.get_logger("om_workers")
+
+
+class HeldTicks:
+    """What is told of ticks: nothing of one that had nothing to do, of any other all of it once it has ended."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, list[dict[str, Any]]] = {}
+
+    def pass_on(self, fields: dict[str, Any]) -> list[dict[str, Any]]:
+        """The events that are told now that this one happened, each with its `type`."""
+        if fields.get("name") in TICKS:
+            self._held[fields["uuid"]] = []
+            if len(self._held) > HELD:
+                self._held.pop(next(iter(self._held)))
+        if (held := self._held.get(fields.get("uuid", ""))) is None:
+            return [fields]
+        held.append({"timestamp": time.time(), **fields})
+        if fields["type"] in {"task-received", "task-started"}:
+            return []
+        self._held.pop(fields["uuid"], None)
+        return [] if fields.get("result") in _IDLE else held
 
 
 class TaskEventSender(EventDispatcher):  # type: ignore[misc]  # Celery carries no types
@@ -29,10 +56,27 @@ class TaskEventSender(EventDispatcher):  # type: ignore[misc]  # Celery carries 
 
     def __init__(self, *words: Any, **fields: Any) -> None:
         super().__init__(*words, **{**fields, "on_send_buffered": None})  # `Flushing` sends them
+        self._ticks = HeldTicks()
 
-    def send(self, *words: Any, **fields: Any) -> Any:
-        """Say what happened to a task: later, together with others."""
-        return self._heir.send(*words, **fields) if self._heir else super().send(*words, **fields)
+    def send(self, type: str, **fields: Any) -> None:  # noqa: A002 -- Celery's name
+        """Say what happened to a task: later, together with others. How it failed is its result: Flower lists no errors."""
+        if type == "task-failed":
+            fields["result"] = fields.get("exception")
+        for told in self._ticks.pass_on({**fields, "type": type}):
+            self.tell(**told)
+
+    def tell(self, **told: Any) -> None:
+        """Add to the line, or to that of who took over.
+
+        Time 0: a thread finds no heir. Time 1: another sender takes over all that is in line. Time 2: the thread adds to a
+        line that nobody sends any more. So it looks again, and hands on what it finds there.
+        """
+        if self._heir:
+            self._heir.tell(**told)
+            return
+        super().send(**told)
+        if self._heir:
+            self._heir.extend_buffer(self)
 
     def publish(self, *words: Any, **fields: Any) -> Any:
         """Say what happened to the worker, at once; what the broker does not take waits with the rest."""
@@ -42,6 +86,8 @@ class TaskEventSender(EventDispatcher):  # type: ignore[misc]  # Celery carries 
 
     def flush(self, *_: Any, **__: Any) -> None:
         """Send everything that waits; what the broker does not take waits on."""
+        if self._heir:
+            return
         with self.mutex:
             self._line_up()
             waiting = self._outbound_buffer
@@ -57,14 +103,20 @@ class TaskEventSender(EventDispatcher):  # type: ignore[misc]  # Celery carries 
                 self._dropped = 0
 
     def extend_buffer(self, other: Self) -> None:
-        """Take over from a sender whose connection is gone."""
-        with other.mutex:
+        """Take over from a sender whose connection is gone; what it is told from now on, and what it held."""
+        other._heir, self._ticks = self, other._ticks
+        with other.mutex, self.mutex:
             other._line_up()
-            other._heir = self
             super().extend_buffer(other)
             other._outbound_buffer.clear()
-            self._dropped += other._dropped
+            self._dropped, other._dropped = self._dropped + other._dropped, 0
             self._trim()
+        if self._heir:
+            self._heir.extend_buffer(self)
+
+    def close(self) -> None:
+        """End, and let whoever sends just now finish: Celery takes the lock away from under it."""
+        self.producer = None
 
     def _line_up(self) -> None:
         for group, gathered in list(self._group_buffer.items()):

@@ -1,4 +1,4 @@
-"""The Celery tasks: thin shells that call one method, log one line, and return its outcome word.
+"""The Celery tasks: thin shells that call one method, log one line, and return its outcome word, or fail with it.
 
 Messages carry scope and chunk ids, never text.
 """
@@ -16,15 +16,21 @@ from structlog.contextvars import bound_contextvars
 from om_api.domain.errors import OMError
 from om_api.domain.values import Outcome
 from om_api.store.memory.scope_state import ScopeState
+from om_workers.process.event_publisher import why
 from om_workers.process.stopping import StoppedError
 from om_workers.tasks import wiring
 from om_workers.work.observer import Observer
 from om_workers.work.reflector import Reflector
+from om_workers.work.rounds import RoundResult
 from om_workers.work.scope_worker import LookResult, ScopeWorker
 from om_workers.work.sweep import Sweeper
 
 _TURN_S = 2.0  # for which a task goes on with one scope while others wait
 _log = structlog.get_logger("om_workers")
+
+
+class WorkFailedError(Exception):
+    """A task's outcome is `failed`: Celery and Flower count it so. It was logged, and the due index brings the work back."""
 
 
 def unit(event: str, task: str) -> Callable[[Callable[..., LookResult]], Callable[..., LookResult]]:
@@ -66,32 +72,51 @@ def _looked(work: Callable[[], LookResult], ids: tuple[str, ...], event: str, ta
 def _failed(task: str, ids: tuple[str, ...], error: Exception) -> LookResult:
     if ids and (services := wiring.made()):
         services.events.failed(ids[0], task, error)
-    return LookResult(Outcome.FAILED)
+    return LookResult(Outcome.FAILED, error=f"{type(error).__name__} ({why(error)})")
 
 
-@shared_task(name="om.observer_tick", send_events=False, ignore_result=True)
+def _told(outcome: Outcome, error: str = "") -> str:
+    """What Celery is told of a task: its outcome; raises WorkFailedError, with no more than an error's name, if it failed."""
+    if outcome is Outcome.FAILED:
+        raise WorkFailedError(f"{outcome}: {error}")
+    return str(outcome)
+
+
+def _round(came: RoundResult) -> str:
+    """The same of a round: what it did, if it did anything."""
+    return ", ".join(f"{what} {n}" for what, n in came.did.items() if n) or _told(came.outcome, came.error)
+
+
+# expected of a task: no traceback in the log
+_task = partial(shared_task, ignore_result=True, throws=(WorkFailedError,))
+
+
+@_task(name="om.observer_tick")
 def observer_tick() -> str:
     """Dispatch what is due to be observed, and what plain writers left to be adopted."""
-    return str(wiring.rounds().observe())
+    return _round(wiring.rounds().observe())
 
 
-@shared_task(name="om.reflector_tick", send_events=False, ignore_result=True)
+@_task(name="om.reflector_tick")
 def reflector_tick() -> str:
     """Dispatch what is due to be reflected."""
-    return str(wiring.rounds().reflect())
+    return _round(wiring.rounds().reflect())
 
 
-@shared_task(name="om.sweep", send_events=False, ignore_result=True)
+@_task(name="om.sweep")
 def sweep() -> str:
     """Make good what pushes, tasks and dead workers left undone."""
-    return str(wiring.rounds().sweep())
+    return _round(wiring.rounds().sweep())
 
 
-@shared_task(name="om.adopt", ignore_result=True)
+@_task(name="om.adopt")
 def adopt(*keys: str) -> str:
     """Count what plain ZADDs left under messages keys, each a unit of its own: what is wrong with one hurts no other."""
-    outcomes = [_adopt(key).outcome for key in keys]
-    return str(next((outcome for outcome in outcomes if outcome is not Outcome.REST), Outcome.REST))
+    came = [_adopt(key) for key in keys]
+    failed = [each for each in came if each.outcome is Outcome.FAILED]
+    did = [each for each in came if each.outcome is not Outcome.REST]
+    first = next(iter([*failed, *did]), LookResult(Outcome.REST))
+    return _told(first.outcome, first.error)
 
 
 @unit("key_adopted", "om.adopt")
@@ -99,7 +124,7 @@ def _adopt(key: str) -> LookResult:
     return LookResult(Sweeper(wiring.services()).adopt(key))
 
 
-@shared_task(name="om.observe", ignore_result=True)
+@_task(name="om.observe")
 def observe(scope: str, lease: str = "") -> str:
     """Make the moves a scope is due, and have those chunks observed here that come first; a task for them costs as much again.
 
@@ -112,7 +137,7 @@ def observe(scope: str, lease: str = "") -> str:
     while came.chunks:
         came = _observe(scope, *came.chunks, until=until, seen=came.seen)
         wiring.dispatcher().refill("observe")
-    return str(came.outcome)
+    return _told(came.outcome, came.error)
 
 
 @unit("scope_observed", "om.observe")
@@ -122,10 +147,11 @@ def _look(scope: str, lease: str) -> LookResult:
     return ScopeWorker(wiring.services()).observe(scope, until=math.inf)
 
 
-@shared_task(name="om.observe_chunk", ignore_result=True)
+@_task(name="om.observe_chunk")
 def observe_chunk(scope: str, *chunks: str) -> str:
     """Have a sealed chunk observed, or several small ones in one call."""
-    return str(_observe(scope, *chunks).outcome)
+    came = _observe(scope, *chunks)
+    return _told(came.outcome, came.error)
 
 
 @unit("chunk_observed", "om.observe_chunk")
@@ -133,12 +159,12 @@ def _observe(scope: str, *chunks: str, until: float = 0.0, seen: ScopeState | No
     return Observer(wiring.services()).observe_chunks(scope, *chunks, until=until, seen=seen)
 
 
-@shared_task(name="om.reflect", ignore_result=True)
+@_task(name="om.reflect")
 def reflect(scope: str, lease: str = "") -> str:
     """Make the move a scope's observations are due; `lease` as for `om.observe`."""
     came = _reflect(scope, lease)
     wiring.dispatcher().refill("reflect")
-    return str(came.outcome)
+    return _told(came.outcome, came.error)
 
 
 @unit("scope_reflected", "om.reflect")

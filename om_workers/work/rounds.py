@@ -2,8 +2,9 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, zip_longest
+from typing import NamedTuple
 
 import structlog
 
@@ -26,25 +27,36 @@ _MOST = 50_000  # that are looked at in one tick
 _KEYS = 50  # that one task adopts
 
 
+class RoundResult(NamedTuple):
+    """What a round came to: `rest` when made, `busy` when another beat came first, `failed` when the store was away.
+
+    `did` counts what one that was made passed on or mended; `error` names what ended one that failed.
+    """
+
+    outcome: Outcome
+    did: Mapping[str, int] = {}
+    error: str = ""
+
+
 class Rounds:
-    """One process' rounds: `rest` when made, `busy` when another beat came first, `failed` when the store was away."""
+    """One process' rounds."""
 
     def __init__(self, services: Services, dispatcher: Dispatcher, settings_changed: Callable[[], bool]) -> None:
         self._services = services
         self._dispatcher = dispatcher
         self._settings_changed = settings_changed
 
-    def observe(self) -> Outcome:
+    def observe(self) -> RoundResult:
         """Pass on what is due to be observed, and what plain writers left to be adopted."""
         return _tick("observer", self._services, self._services.settings.memory.observer_interval, self._observe)
 
-    def reflect(self) -> Outcome:
+    def reflect(self) -> RoundResult:
         """Pass on what is due to be reflected."""
         interval = self._services.settings.memory.reflector_interval
         fill = self._dispatcher.fill
         return _tick("reflector", self._services, interval, lambda _: fill("reflect", interval / 2)._asdict())
 
-    def sweep(self) -> Outcome:
+    def sweep(self) -> RoundResult:
         """Make good what pushes, tasks and dead workers left undone."""
         return _tick("sweep", self._services, SWEEP_S, lambda _: Sweeper(self._services).sweep()._asdict())
 
@@ -56,17 +68,17 @@ class Rounds:
         return {**handed._asdict(), "hints": hints}
 
 
-def _tick(name: str, services: Services, interval: float, work: Callable[[float], dict[str, int]]) -> Outcome:
+def _tick(name: str, services: Services, interval: float, work: Callable[[float], dict[str, int]]) -> RoundResult:
     try:
         if not services.run(_first_of_slot(services.keys, name, interval)):
-            return Outcome.BUSY
+            return RoundResult(Outcome.BUSY)
         did = work(interval)
     except (OMError, ValueError) as error:  # the last of what somebody wrote where only we write
         _log.warning(f"{name}_failed", error=str(error)[:500])
-        return Outcome.FAILED
+        return RoundResult(Outcome.FAILED, error=type(error).__name__)
     if any(did.values()):
         _log.info(f"{name}_ticked", **did)
-    return Outcome.REST
+    return RoundResult(Outcome.REST, did)
 
 
 def _first_of_slot(keys: Keys, name: str, interval: float) -> Steps[bool]:

@@ -25,11 +25,15 @@ _MOVES = 12  # in one look; the next look goes on from there
 
 
 class LookResult(NamedTuple):
-    """What a look at a scope came to, and what it saw last; `chunks` whoever asked for it is to observe in one call."""
+    """What a look at a scope came to, and what it saw last; `chunks` whoever asked for it is to observe in one call.
+
+    `error` names what ended one that failed, and never says what it said.
+    """
 
     outcome: Outcome
     chunks: tuple[str, ...] = ()
     seen: ScopeState | None = None
+    error: str = ""
 
 
 class ScopeWorker:

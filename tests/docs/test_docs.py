@@ -99,7 +99,7 @@ def test_no_page_names_a_path_of_somebodys_machine():
 
 
 def test_every_task_is_in_the_table_with_its_queue_and_no_page_names_another_one():
-    tasks = set(re.findall(r'shared_task\(name="([\w.]+)"', (ROOT / "om_workers/tasks/ticks.py").read_text()))
+    tasks = set(re.findall(r'_task\(name="([\w.]+)"', (ROOT / "om_workers/tasks/ticks.py").read_text()))
     told = {name: queue for name, queue in table(OPERATIONS).items() if name in tasks}
     named = {span for page in PAGES for span in spans(page.read_text()) if re.fullmatch(r"om\.[a-z_]+", span)}
 

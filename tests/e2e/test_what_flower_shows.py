@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -40,7 +41,8 @@ class Flower:
             probe.bind(("127.0.0.1", 0))
             self.url = f"http://127.0.0.1:{probe.getsockname()[1]}"
         port = {"FLOWER_PORT": self.url.rpartition(":")[2], "FLOWER_ADDRESS": "127.0.0.1"}
-        environ = {**house.environment, **port, "FLOWER_BASIC_AUTH": "om:secret"}
+        own = {name: text for name, text in os.environ.items() if not name.startswith("OM_")}
+        environ = {**own, **house.environment, **port, "FLOWER_BASIC_AUTH": "om:secret"}
         command = [sys.executable, "-m", "celery", "-A", "om_workers.app", "flower"]
         with house.log.open("ab") as log:
             self.process = subprocess.Popen(command, env=environ, stdout=log, stderr=log, cwd=house.config.parent)
@@ -105,6 +107,32 @@ def _ended(flower: Flower, name: str, scope: str, outcome: str) -> list[dict[str
     ]
 
 
+def _failed(flower: Flower, scope: str) -> list[dict[str, Any]]:
+    """The tasks of a scope that Flower shows among those that failed."""
+    return [task for task in flower.tasks() if task["state"] == "FAILURE" and repr(scope) in (task["args"] or "")]
+
+
+@pytest.mark.timeout(120)
+def test_a_tick_that_did_something_is_a_row_where_ticks_are_asked_for_and_an_idle_one_is_none(run):
+    house = run(
+        {**_FILES, "observational-memory.yaml": _YAML.replace("echo,", "echo, flower_ticks: true,")}, commands=()
+    )
+    flower = Flower(house)
+    try:
+        wait_until(flower.is_there, "flower", 60)
+        house.spawn(*WORKER, "-n", "one@%h")
+        house.spawn(*BEAT)
+        wait_until(lambda: house.client.exists(f"{house.prefix}:lock:ticked:observer"), "an idle tick", 60)
+        _say(house, "harold", 2)
+        wait_until(lambda: _ended(flower, "om.observe", "harold", "buffered"), "a chunk that was buffered", 60)
+
+        ticked = [task for task in flower.tasks() if task["name"] == "om.observer_tick"]
+        assert {(task["state"], task["result"]) for task in ticked} == {("SUCCESS", "'due 1'")}
+        assert all(task["runtime"] > 0 for task in ticked)
+    finally:
+        flower.stop()
+
+
 @pytest.mark.timeout(180)
 def test_name_scope_and_outcome_of_every_kind_of_task_and_none_of_what_was_said(house, flower):
     """A chunk that is buffered, one that is gone when its task comes, and one whose model is away."""
@@ -118,10 +146,13 @@ def test_name_scope_and_outcome_of_every_kind_of_task_and_none_of_what_was_said(
         app.send_task("om.observe_chunk", ("harold", "a-chunk-that-is-gone"), queue="observe")
 
     wait_until(lambda: _ended(flower, "om.observe_chunk", "harold", "superseded"), "a chunk that was gone", 60)
-    wait_until(lambda: _ended(flower, "om.observe", "albert", "failed"), "a chunk whose model is away", 60)
+    wait_until(lambda: _failed(flower, "albert"), "a chunk whose model is away", 60)
     shown = flower.tasks()
+    failed = {task["result"] for task in _failed(flower, "albert")}
+    assert failed == {"WorkFailedError('failed: ModelError (unreachable)')"}
     assert {task["name"] for task in shown} <= {"om.observe", "om.observe_chunk", "om.reflect", "om.adopt"}
-    assert {task["result"] for task in shown if task["result"]} <= {repr(str(outcome)) for outcome in Outcome}
+    assert {task["result"] for task in shown if task["result"]} <= failed | {repr(str(outcome)) for outcome in Outcome}
+    assert b"Traceback" not in house.log.read_bytes()
     assert "swordfish" not in json.dumps(shown)
     with pytest.raises(urllib.error.HTTPError, match="401"):
         flower.get("/api/tasks", password="guessed")

@@ -9,6 +9,7 @@ from kombu.serialization import loads
 
 from om_api import StoreError, load_settings
 from om_workers.app import CeleryQueues, app, make_app
+from om_workers.tasks.task_events import TICKS
 
 
 def test_every_task_is_routed_to_a_queue_of_its_own_that_the_worker_consumes():
@@ -29,9 +30,19 @@ def test_the_schedule_follows_the_settings():
     assert all(entry["options"]["expires"] == 86_400 for entry in made.conf.beat_schedule.values())
 
 
-def test_ticks_do_not_drown_flowers_history():
-    assert not any(app.tasks[name].send_events for name in ("om.observer_tick", "om.reflector_tick", "om.sweep"))
-    assert app.conf.worker_send_task_events
+@pytest.mark.parametrize("shown", [False, True])
+def test_ticks_do_not_drown_flowers_history_unless_they_are_asked_for(shown):
+    made = make_app(load_settings(environ={"OM_FLOWER_TICKS": "true"} if shown else {}))
+    app.set_default()
+    quiet = {name for name, fields in made.conf.task_annotations.items() if not fields["send_events"]}
+
+    assert set(made.conf.task_annotations) == {"om.observer_tick", "om.reflector_tick", "om.sweep"}
+    assert quiet == (set() if shown else set(made.conf.task_annotations))
+    assert made.conf.worker_send_task_events
+
+
+def test_a_task_does_as_it_is_annotated():
+    assert {name for name in app.tasks if name.startswith("om.") and not app.tasks[name].send_events} == TICKS
 
 
 def test_nothing_but_json_is_taken_from_the_broker():

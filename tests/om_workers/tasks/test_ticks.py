@@ -4,6 +4,7 @@ import re
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 
 import pytest
 from redis.connection import AbstractConnection
@@ -108,7 +109,8 @@ def test_one_task_adopts_many_keys_and_what_is_wrong_with_one_hurts_no_other(wor
         world.client.zadd(f"{world.prefix}:{{harold}}:messages:{thread}", {'{"role": "user", "content": "hi"}': 1})
     keys = [f"{world.prefix}:{{harold}}:messages:t-{n}" for n in (1, 2, 3)]
     world.client.set(keys[1], "no messages")
-    assert ticks.adopt(*keys) == "sealed"
+    with pytest.raises(ticks.WorkFailedError, match=r"^failed: StoreError \(store\)$"):
+        ticks.adopt(*keys)
 
     assert world.client.hget(f"{world.prefix}:{{harold}}:tokens", "#t-1") == b"1"
     assert world.client.hget(f"{world.prefix}:{{harold}}:tokens", "#t-3") == b"1"
@@ -188,11 +190,35 @@ def test_chunks_whose_model_cannot_answer_are_asked_for_once_each_and_then_put_o
     ticks.observer_tick()
     looks = 0
     while world.dispatch.queue and looks < 20:
-        ticks.observe(*world.dispatch.queue.popleft()[1])
+        with suppress(ticks.WorkFailedError):
+            ticks.observe(*world.dispatch.queue.popleft()[1])
         looks += 1
 
     assert looks <= 3
     assert world.client.zscore(f"{prefix}:due:observe", "harold") > 1_000 * client.time()[0]
+
+
+def test_a_task_that_failed_fails_with_its_errors_name_and_kind_and_none_of_its_text(client, prefix, monkeypatch):
+    """Catches work that failed and stands among what succeeded, and a traceback that tells more than the line of log."""
+    world = World(client, prefix, model=Away())
+    monkeypatch.setattr(wiring, "services", lambda: world.services)
+    world.say("the vault opens with swordfish", tokens=50_000)
+
+    with pytest.raises(ticks.WorkFailedError) as caught:
+        ticks.observe("harold")
+    assert str(caught.value) == "failed: ModelError (other)"
+    assert caught.value.__context__ is None
+    assert all(
+        ticks.WorkFailedError in task.throws for task in (ticks.observe, ticks.reflect, ticks.sweep, ticks.adopt)
+    )
+
+
+def test_a_tick_tells_what_it_did(world):
+    idle = ticks.reflector_tick()
+    _mark(world, "harold", "albert")
+
+    assert (idle, ticks.observer_tick()) == ("rest", "due 2")
+    assert ticks.observer_tick() == "busy"
 
 
 def test_a_task_whose_turn_is_over_leaves_what_comes_next_to_another(world, monkeypatch):

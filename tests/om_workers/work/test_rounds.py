@@ -36,14 +36,14 @@ def _next_slot(world):
 
 def test_of_two_beats_in_one_slot_the_second_does_nothing(world, rounds):
     """Catches a guard that everyone gets: three beats would claim and ask three times as often."""
-    assert rounds.observe() == "rest"
+    assert rounds.observe().outcome == "rest"
     _mark(world, "harold")
 
-    assert rounds.observe() == "busy"
+    assert rounds.observe().outcome == "busy"
     assert _passed_on(world) == []
 
     _next_slot(world)
-    assert rounds.observe() == "rest"
+    assert rounds.observe().outcome == "rest"
     assert _passed_on(world) == ["harold"]
 
 
@@ -59,7 +59,7 @@ def test_whoever_watches_is_told_when_each_tick_ran_and_only_by_the_one_that_did
     rounds.observe()
     told = world.services.run(health.ticks(world.services.keys))
     world.services.run(presence.ticked(world.services.keys, "observer", 1, 10))
-    assert rounds.observe() == "busy"
+    assert rounds.observe().outcome == "busy"
 
     assert told["observer"].interval == world.settings.memory.observer_interval
     assert told["reflector"] is None
