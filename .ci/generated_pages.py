@@ -3,11 +3,13 @@
 import sys
 from pathlib import Path
 
+import container_variables
 import http_page
 import series_table
 import settings_page
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 
 
 def made() -> dict[Path, str]:
@@ -16,17 +18,18 @@ def made() -> dict[Path, str]:
     return {
         DOCS / "configuration.md": settings_page.render_docs(),
         DOCS / "http-reference.md": http_page.render_docs(),
+        ROOT / "config" / "containers.env": container_variables.render(),
         monitoring: series_table.of_page(monitoring.read_text("utf-8")),
     }
 
 
 def main() -> None:
     """Write what is stale, or name it and fail."""
-    found = {page: text for page, text in made().items() if page.read_text("utf-8") != text}
+    found = {page: text for page, text in made().items() if not page.exists() or page.read_text("utf-8") != text}
     for page, text in found.items():
         if "--write" in sys.argv:
             page.write_text(text, "utf-8")
-        sys.stdout.write(f"docs/{page.name} {'written' if '--write' in sys.argv else 'is stale: make docs'}\n")
+        sys.stdout.write(f"{page.relative_to(ROOT)} {'written' if '--write' in sys.argv else 'is stale: make docs'}\n")
     sys.exit(bool(found) and "--write" not in sys.argv)
 
 

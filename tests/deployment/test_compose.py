@@ -1,9 +1,11 @@
 """Procfile, docker-compose.yml and what they name: everything exists, both run the same five, and compose who watches them."""
 
+import os
 import re
 import shlex
 import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
 
@@ -20,9 +22,11 @@ from om_api.cli.children import BEAT, FLOWER, FLOWER_COLUMNS, WORKER
 from om_api.cli.commands.api import api
 from om_api.cli.embedded import free_port
 from om_api.settings import load_settings
-from om_api.settings.catalogue import OTHER_VARIABLES
+from om_api.settings.catalogue import OTHER_VARIABLES, VARIABLES
 from om_api.settings.fields import parse_duration
+from om_api.settings.model_settings import DEFAULT_MODELS, KEY_VARIABLES
 from om_api.settings.storage_settings import DEFAULT_URL
+from om_workers.work import rounds
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("redis", "worker", "beat", "flower", "api")
@@ -31,6 +35,7 @@ TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("Procfile"
 PROCFILE = dict(line.split(": ", 1) for line in TEXTS["Procfile"].splitlines() if line and not line.startswith("#"))
 COMPOSE = yaml.safe_load(TEXTS["docker-compose.yml"])
 SERVICES = COMPOSE["services"]
+CONTAINERS = (ROOT / "config" / "containers.env").read_text(encoding="utf-8")
 DOCKERFILE = (ROOT / "config" / "Dockerfile").read_text(encoding="utf-8")
 OURS = NAMES[1:]
 CELERY = NAMES[1:4]
@@ -142,6 +147,63 @@ def test_what_a_container_is_given_can_be_in_force(name):
     assert load_settings(ROOT / "config", given).redis_url == "redis://:secret@redis:6379/0"
 
 
+HANDED_ON = [line for line in CONTAINERS.splitlines() if not line.startswith("#")]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_setting_and_every_providers_key_reach_a_container(name):
+    """Catches what is set beside compose and never heard of: a key, a model's address, OM_LOG_FORMAT."""
+    expected = {*VARIABLES, *filter(None, KEY_VARIABLES.values()), "OM_BROKER_URL", "OM_LOG_FORMAT", "OM_LOG_LEVEL"}
+    expected |= {str(model["api_key_env"]) for model in DEFAULT_MODELS.values() if model.get("api_key_env")}
+    own = {
+        name
+        for name in expected
+        if name == "OM_REDIS_URL" or (name.startswith("OM_STORAGE__") and "PREFIX" not in name)
+    }
+
+    assert SERVICES[name]["env_file"] == ["config/containers.env", {"path": "config/own.env", "required": False}]
+    assert expected - set(HANDED_ON) == own
+    assert own.isdisjoint(HANDED_ON)
+    assert set(SERVICES[name]["environment"]).isdisjoint(HANDED_ON)
+    assert len(HANDED_ON) == len(set(HANDED_ON))
+
+
+def test_what_is_handed_on_is_taken(tmp_path):
+    """Names alone: a value written down would hold for everybody."""
+    assert [name for name in HANDED_ON if not re.fullmatch("[A-Z0-9_]+", name)] == []
+    set_outside = {
+        "OM_MODELS__DEEPSEEK__MODEL": "deepseek-reasoner",
+        "OM_MESSAGE_THRESHOLD": "20000",
+        "OM_LOG_LEVEL": "DEBUG",
+    }
+    given = {
+        "OM_STORAGE__REDIS__HOST": "redis",
+        **{name: set_outside[name] for name in HANDED_ON if name in set_outside},
+    }
+    settings = load_settings(ROOT / "config", given)
+
+    assert settings.memory.message_threshold == 20_000
+    assert settings.models["deepseek"].model == "deepseek-reasoner"
+    assert settings.variable("OM_LOG_LEVEL") == "DEBUG"
+
+
+@pytest.mark.parametrize(("seconds", "healthy"), [(None, False), (5, True), (120, False)])
+def test_a_beat_that_sent_nothing_for_a_minute_is_not_healthy(tmp_path, seconds, healthy):
+    """Catches a check that cannot fail; its file is touched every ten seconds, whatever the settings say."""
+    _, check = SERVICES["beat"]["healthcheck"]["test"]
+    file = SERVICES["beat"]["environment"]["OM_BEAT_FILE"]
+    if seconds is not None:
+        (tmp_path / "beat").touch()
+        at = time.time() - seconds
+        os.utime(tmp_path / "beat", (at, at))
+    done = subprocess.run(["sh", "-c", check.replace(file, str(tmp_path / "beat"))], capture_output=True, check=False)
+
+    assert file in check
+    assert file.startswith(SERVICES["beat"]["tmpfs"][0])
+    assert (done.returncode == 0) is healthy
+    assert rounds.SWEEP_S / 6 <= 60 / 3
+
+
 def test_the_procfile_needs_no_address():
     assert load_settings(ROOT / "config", {}).redis_url == DEFAULT_URL
 
@@ -235,6 +297,13 @@ def test_every_path_that_the_image_copies_exists():
         sources
     )
     assert [path for path in sources if not (ROOT / path).exists()] == []
+
+
+def test_the_image_holds_the_versions_that_were_tested_together():
+    wheels = DOCKERFILE.partition("AS wheels")[2].partition("\nFROM ")[0]
+
+    assert "constraints.txt" in re.search(r"^COPY (.+)$", wheels, re.MULTILINE)[1]
+    assert "pip wheel --no-cache-dir -c constraints.txt" in wheels
 
 
 def test_the_image_runs_as_nobody_special():

@@ -1,7 +1,11 @@
 """The beat sends ticks while few wait, and goes on by itself after an outage."""
 
 import pytest
+from celery.beat import SchedulingError
 
+from om_api import load_settings
+from om_workers.app import app, make_app
+from om_workers.tasks import wiring
 from om_workers.tasks.schedule import Scheduler
 
 
@@ -14,6 +18,38 @@ def test_the_beat_adds_no_tick_to_a_queue_in_which_others_wait(rail):
 
     assert sent == [True] * 11 + [False] * 4
     assert dispatch.waiting("ticks") == 11
+
+
+@pytest.fixture
+def said(monkeypatch, tmp_path):
+    """The file with which a beat says that a tick is on its way."""
+    file = tmp_path / "beat"
+    monkeypatch.setattr(wiring, "settings", lambda: load_settings(environ={"OM_BEAT_FILE": str(file)}))
+    return file
+
+
+@pytest.mark.parametrize("wait", [0, 20])
+def test_a_beat_says_whenever_a_tick_is_on_its_way_or_others_still_wait(rail, said, wait):
+    """Catches a health check that only sees a process: one that hangs would stay healthy."""
+    made, _ = rail
+    beat = Scheduler(made, lazy=True)
+    beat.setup_schedule()
+    for _ in range(wait + 1):
+        said.unlink(missing_ok=True)
+        beat.apply_async(beat.schedule["om.observer_tick"], advance=False)
+
+    assert said.exists()
+
+
+def test_a_beat_whose_broker_is_away_says_nothing(said):
+    made = make_app(load_settings(environ={"OM_BROKER_URL": "redis://127.0.0.1:1/0"}))
+    app.set_default()
+    beat = Scheduler(made, lazy=True)
+    beat.setup_schedule()
+
+    with pytest.raises(SchedulingError):
+        beat.apply_async(beat.schedule["om.observer_tick"], advance=False)
+    assert not said.exists()
 
 
 def test_the_beat_sends_a_sweep_behind_the_adoptions_of_a_large_fleet(rail):
