@@ -27,7 +27,7 @@ from om_workers.work import rounds
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("config/**/*.md")])
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-_ABSOLUTE = re.compile(r"(?<![\w.:/<*)}])/(?!v1/)[a-z]\w*/[\w./-]*")
+_ABSOLUTE = re.compile(r"(?<![\w.:/<*)}])/(?!v1/|(?:opt|etc|run)/(?:cortex-om|systemd))[a-z]\w*/[\w./-]*")
 TEXTS = {page: page.read_text() for page in PAGES}
 
 

@@ -1,0 +1,199 @@
+"""config/systemd: systemd takes the units and finds them shut, they run what there is, and what they run works together."""
+
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import urllib.request
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+from celery.bin.celery import celery
+from pages import ROOT
+from processes import started
+from programs import program
+
+from om_api import Message, ObservationalMemory, load_settings
+from om_api.cli.children import FLOWER_COLUMNS
+from om_api.cli.commands.api import api
+from om_api.cli.embedded import free_port
+from om_api.settings.catalogue import OTHER_VARIABLES, VARIABLES
+from om_api.settings.fields import parse_duration
+from om_api.settings.model_settings import DEFAULT_MODELS, KEY_VARIABLES
+from om_api.store.fleet import health
+
+FOLDER = ROOT / "config" / "systemd"
+UNITS = {path.stem.removeprefix("cortex-om-"): path for path in sorted(FOLDER.glob("cortex-om-*.service"))}
+COMMON = FOLDER / "cortex-om-.service.d" / "common.conf"
+ENVIRONMENT = (FOLDER / "environment").read_text()
+INSTALLED = "/opt/cortex-om/bin"
+WORKERS = ("worker", "ticks")
+
+
+def parsed(path):
+    unit = ConfigParser(interpolation=None, comment_prefixes=("#",))
+    unit.optionxform = str
+    unit.read_string(path.read_text())
+    return unit
+
+
+SERVICES = {name: parsed(path)["Service"] for name, path in UNITS.items()}
+
+
+def command(name, environ):
+    """The words that systemd starts: `%%` is a sign, `${…}` a variable, `$$` for the shell."""
+    words = shlex.split(SERVICES[name]["ExecStart"].replace("%%", "%"))
+    found = [
+        re.sub(r"(?<!\$)\$\{(\w+)\}", lambda variable: environ[variable[1]], word).replace("$$", "$") for word in words
+    ]
+    return [word.replace(INSTALLED, str(Path(sys.executable).parent)) for word in found]
+
+
+def option(words, name):
+    """What `--name value` of a command says."""
+    return words[words.index(name) + 1] if name in words else None
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """The units as they are installed, of programs that are there."""
+    folder = tmp_path / "units"
+    shutil.copytree(FOLDER, folder)
+    for file in folder.glob("*.service"):
+        file.write_text(file.read_text().replace(INSTALLED, str(Path(sys.executable).parent)))
+    return folder
+
+
+def analyzed(folder, *words):
+    done = subprocess.run(
+        [program("systemd-analyze"), *words],
+        env={**os.environ, "SYSTEMD_UNIT_PATH": f"{folder}:", "SYSTEMD_COLORS": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stderr + done.stdout
+
+
+def test_systemd_takes_every_unit(installed):
+    files = [*installed.glob("*.service"), *installed.glob("*.target")]
+
+    assert len(files) == 6
+    assert analyzed(installed, "verify", "--man=no", *files) == (0, "")
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("RestartSec=2s", "RestartSec=soon"), ("ProtectHome", "ProtectHouse")])
+def test_a_mistake_in_what_all_units_have_in_common_is_found(installed, right, wrong):
+    common = installed / COMMON.relative_to(FOLDER)
+    common.write_text(common.read_text().replace(right, wrong))
+
+    assert "common.conf" in analyzed(installed, "verify", "--man=no", installed / "cortex-om-beat.service")[1]
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_no_unit_may_more_than_it_needs(installed, name):
+    """Of 100, as `systemd-analyze security` counts what a service is exposed to."""
+    rated, said = analyzed(
+        installed, "security", "--offline=true", "--no-pager", "--threshold=25", installed / UNITS[name].name
+    )
+
+    assert rated == 0, said
+
+
+def test_every_unit_is_started_again_and_belongs_to_the_target():
+    common, target = parsed(COMMON), parsed(FOLDER / "cortex-om.target")
+    wanted = set(re.findall(r"cortex-om-(\w+)\.service", target["Unit"]["Wants"]))
+
+    assert common["Service"]["Restart"] == "on-failure"
+    assert common["Unit"]["PartOf"] == "cortex-om.target"
+    assert wanted == set(UNITS) - {"flower"}
+    assert {parsed(path)["Install"]["WantedBy"] for path in UNITS.values()} == {"cortex-om.target"}
+
+
+def test_the_workers_serve_every_queue_between_them():
+    served = [option(command(name, {}), "--queues") for name in WORKERS]
+
+    assert sorted(",".join(served).split(",")) == sorted(health.QUEUES)
+
+
+@pytest.mark.parametrize("name", [*WORKERS, "beat"])
+def test_celery_knows_every_option(name):
+    words = command(name, {})
+    known = {word for each in celery.commands[words[3]].params for word in each.opts}
+
+    assert words[1:3] == ["-A", "om_workers.app"]
+    assert {word for word in words[4:] if word.startswith("--")} <= known
+
+
+def test_the_api_knows_its_options():
+    words = command("api", {"OM_API_PORT": "8000"})
+
+    assert words[1] == "api"
+    assert {word for word in words if word.startswith("--")} <= {word for each in api.params for word in each.opts}
+
+
+def test_flower_lists_what_it_does_elsewhere_and_keeps_its_password_off_its_command_line():
+    said = SERVICES["flower"]["ExecStart"]
+
+    assert f"--tasks_columns={FLOWER_COLUMNS}" in said
+    assert "--address=127.0.0.1" in said
+    assert f"--db=/var/lib/{SERVICES['flower']['StateDirectory']}/" in said
+    assert "PASSWORD" not in said.partition(" exec ")[2]
+
+
+@pytest.mark.parametrize("name", WORKERS)
+def test_no_worker_is_killed_while_it_gives_back_what_it_holds(name):
+    granted = parse_duration(SERVICES[name]["TimeoutStopSec"])
+
+    assert granted >= load_settings(ROOT / "config", {}).memory.stop_grace + 15
+
+
+def test_the_variables_are_settings_and_no_secret_is_written_down():
+    texts = [path.read_text() for path in (*UNITS.values(), COMMON)]
+    named = set(re.findall(r"\b((?:OM_|[A-Z]+_API_KEY)\w*)", "\n".join([*texts, ENVIRONMENT])))
+    known = {*OTHER_VARIABLES, *VARIABLES, *KEY_VARIABLES.values()}
+    known |= {str(model.get("api_key_env")) for model in DEFAULT_MODELS.values()}
+
+    assert named <= known
+    assert re.findall(r"^\W*\w*(?:PASSWORD|KEY)=(.+)$", ENVIRONMENT, re.MULTILINE) == []
+    assert parsed(COMMON)["Service"]["EnvironmentFile"] == ENVIRONMENT[2:].partition(",")[0]
+
+
+@pytest.mark.timeout(180)
+def test_what_the_units_start_works_together(private_server_url, tmp_path, wait_until):
+    """As systemd starts them, each with its variables: what is said is observed, API and Flower answer."""
+    environ = {name: value for name, value in os.environ.items() if not re.match("OM_|[A-Z]+_API_KEY", name)}
+    environ |= {
+        "OM_CONFIG_DIR": str(ROOT / "config"),
+        "OM_REDIS_URL": private_server_url,
+        "OM_OBSERVER_INTERVAL": "0.2s",
+    }
+    environ |= {"OM_FLOWER_USER": "om", "OM_FLOWER_PASSWORD": "secret", "OM_BEAT_FILE": str(tmp_path / "sent")}
+    environ |= {"OM_API_PORT": str(free_port()), "OM_FLOWER_PORT": str(free_port())}
+    (tmp_path / SERVICES["flower"]["StateDirectory"]).mkdir()
+    with contextlib.ExitStack() as running, (tmp_path / "log").open("wb") as log:
+        for name in UNITS:
+            words = [word.replace("/var/lib", str(tmp_path)) for word in command(name, environ)]
+            running.enter_context(started(words, env=environ, cwd="/", stdout=log, stderr=log))
+        memory = running.enter_context(ObservationalMemory(load_settings(environ=environ)))
+        memory.add_message(
+            Message(role="user", content="My flight is on Friday.", resource_id="harold", thread_id="t-1")
+        )
+        memory.force_observe("t-1", "harold")
+
+        wait_until(lambda: memory.observations("harold"), "an observation", 90)
+        wait_until(lambda: answers(f"http://127.0.0.1:{environ['OM_API_PORT']}/healthz"), "the API", 60)
+        wait_until(lambda: answers(f"http://127.0.0.1:{environ['OM_FLOWER_PORT']}/healthcheck"), "Flower", 60)
+        assert (tmp_path / "sent").exists()
+
+
+def answers(url):
+    try:
+        with urllib.request.urlopen(url, timeout=5) as reply:
+            return reply.status == 200
+    except OSError:
+        return False
