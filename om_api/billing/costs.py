@@ -11,12 +11,14 @@ from om_api.store.fleet.spending import Counted, Most, parse
 
 UNCACHED = "raw history, uncached"
 CACHED = "raw history, provider-cached"
+_TOLD = ("input", "cached", "output", "unpriced", "estimated")
 
 
 class CostLine(msgspec.Struct, frozen=True, kw_only=True):
     """One model's calls for one purpose on one UTC day; `cost` in dollars is None where no call's price is known.
 
-    `input` includes `cached`. `unpriced` calls are counted in tokens only: the cost is that of the others.
+    `input` includes `cached`. `unpriced` calls are counted in tokens only: the cost is that of the others. Of `estimated`
+    calls nobody said what they took: it was counted in their texts.
     """
 
     day: str
@@ -29,6 +31,7 @@ class CostLine(msgspec.Struct, frozen=True, kw_only=True):
     output: int = 0
     cost: float | None = None
     unpriced: int = 0
+    estimated: int = 0
 
 
 class Left(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +69,8 @@ class Saving(msgspec.Struct, frozen=True, kw_only=True):
 class Costs(msgspec.Struct, frozen=True, kw_only=True):
     """What a resource's models (None: everybody's) cost from one UTC day to another, and what its contexts saved.
 
-    `cost` in dollars leaves out the `unpriced` calls. `open` calls are in flight, or their worker died.
+    `cost` in dollars leaves out the `unpriced` calls, and takes the `estimated` ones by their texts. `open` calls are in
+    flight, or their worker died.
     """
 
     resource: str | None
@@ -81,6 +85,7 @@ class Costs(msgspec.Struct, frozen=True, kw_only=True):
     actor_model: str | None
     savings: tuple[Saving, ...] = ()
     budgets: tuple[Left, ...] = ()
+    estimated: int = 0
 
 
 def lines(day: str, counted: Counted) -> list[CostLine]:
@@ -93,7 +98,7 @@ def lines(day: str, counted: Counted) -> list[CostLine]:
 
 
 def _line(day: str, model: str, purpose: str, bill: Mapping[str, int]) -> CostLine:
-    tokens = {what: bill.get(what, 0) for what in ("calls", "failed", "input", "cached", "output", "unpriced")}
+    tokens = {what: bill.get(what, 0) for what in ("calls", "failed", *_TOLD)}
     known = tokens["calls"] > tokens["unpriced"]
     return CostLine(
         day=day, model=model, purpose=purpose, **tokens, cost=bill.get("micros", 0) / MICROS if known else None
@@ -175,6 +180,7 @@ def costs(
         cost=cost,
         calls=sum(line.calls for line in found),
         unpriced=sum(line.unpriced for line in found),
+        estimated=sum(line.estimated for line in found),
         open=sum(name.startswith("open|") for each in counted for name in each),
         contexts=sums["contexts"],
         actor_model=actor_model,

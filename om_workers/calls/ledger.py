@@ -77,21 +77,27 @@ class Ledger:
             raise self._refused(reserved, resource, (total if reserved.of_all else own).then)
         return Entry(entry, resource, purpose, model, reserved.day, expected)
 
-    def close(self, entry: Entry, usage: Usage | None, *, failed: bool = False) -> float | None:
+    def close(
+        self, entry: Entry, usage: Usage | None, *, failed: bool = False, answer: int = 0, bounded: bool = True
+    ) -> float | None:
         """Bill a call right after it, on the day it was opened: what it cost in dollars, None where no price is known.
 
         Without `usage` it failed and costs nothing, though it stays a call; with `failed` it failed, and the provider
-        bills it all the same. A usage of nothing is one that the provider did not tell: what was expected is billed, for
-        a budget must end some day. Raises nothing: when the store is away, what was reserved stays counted, for a figure is
-        no reason to lose an answer that is paid for.
+        bills it all the same. A usage of nothing is one that the provider did not tell: the estimated input is billed, and
+        `answer`, the tokens of what came back. What is not `bounded` is a call in the bill, and none against budgets. Raises
+        nothing: when the store is away, what was reserved stays counted, for a figure is no reason to lose an answer that is
+        paid for.
         """
-        used = _used(entry, usage) if usage else Tokens(0)
+        estimated = usage is not None and not (usage.input or usage.output)
+        used = Tokens(entry.expected.input, 0, answer).sane() if estimated else _told(usage)
         micros = prices.micros(entry.model, self._settings.models, used)
         if entry.id:
             need = Need(used.input + used.output, micros or 0)
-            bill = _bill(entry, used, micros, failed=failed or usage is None, billed=usage is not None)
+            unpriced = usage is not None and micros is None
+            bill = _bill(entry, used, micros, failed=failed or usage is None, unpriced=unpriced, estimated=estimated)
+            day, who = entry.day, entry.resource
             with suppress(StoreError):
-                self._run(spending.settle(self._keys, entry.day, entry.resource, entry.id, need, bill))
+                self._run(spending.settle(self._keys, day, who, entry.id, need, bill, calls=int(bounded)))
             self._events.billed(entry.resource, entry.purpose, micros)
         return None if micros is None else micros / MICROS
 
@@ -125,9 +131,8 @@ class Ledger:
         return BudgetReachedError(text, retry_after=wait, instead="extractive" if then == "extractive" else None)
 
 
-def _used(entry: Entry, usage: Usage) -> Tokens:
-    told = Tokens(usage.input, usage.cached, usage.output).sane()
-    return told if told.input or told.output else entry.expected
+def _told(usage: Usage | None) -> Tokens:
+    return Tokens(usage.input, usage.cached, usage.output).sane() if usage else Tokens(0)
 
 
 def _most(budget: BudgetSettings, micros: int | None) -> Most:
@@ -136,14 +141,13 @@ def _most(budget: BudgetSettings, micros: int | None) -> Most:
     return Most(budget.calls_per_day, budget.tokens_per_day, None if dollars is None else round(dollars * MICROS))
 
 
-def _bill(entry: Entry, used: Tokens, micros: int | None, *, failed: bool, billed: bool) -> dict[str, int]:
+def _bill(entry: Entry, used: Tokens, micros: int | None, **told: bool) -> dict[str, int]:
     amounts = {
         "calls": 1,
-        "failed": int(failed),
         "input": used.input,
         "cached": used.cached,
         "output": used.output,
         "micros": micros or 0,
-        "unpriced": int(billed and micros is None),
+        **told,
     }
-    return {spending.field(entry.model, entry.purpose, what): amount for what, amount in amounts.items()}
+    return {spending.field(entry.model, entry.purpose, what): int(amount) for what, amount in amounts.items()}

@@ -15,7 +15,7 @@ from om_api.store.fleet.rates import Rate
 from om_workers.calls.admission import Admission, Passage, PassedOverError
 from om_workers.calls.ledger import Entry, Ledger
 from om_workers.calls.registry import Registry
-from om_workers.llm.base import BilledError, Model, Reply, Request
+from om_workers.llm.base import BilledError, Model, Reply, Request, TurnedAwayError
 from om_workers.llm.extractive import Extractive
 from om_workers.process.stopping import StoppedError, Stopping
 
@@ -125,10 +125,11 @@ class ModelCalls:
             reply = model.complete(question.request)
         except ModelError as error:
             passage.failed(error)
-            self._ledger.close(entry, error.usage if isinstance(error, BilledError) else None, failed=True)
+            usage = error.usage if isinstance(error, BilledError) else None
+            self._ledger.close(entry, usage, failed=True, bounded=not isinstance(error, TurnedAwayError))
             raise
         passage.answered()
-        cost = self._ledger.close(entry, reply.usage)
+        cost = self._ledger.close(entry, reply.usage, answer=self._count(reply.text))
         return reply if cost is None else msgspec.structs.replace(reply, cost=cost)
 
 

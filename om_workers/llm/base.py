@@ -61,6 +61,10 @@ class BilledError(ModelError):
         self.usage = usage
 
 
+class TurnedAwayError(ModelError):
+    """A call for which nobody did anything: the provider turned the caller away, or was never reached. No budget counts it."""
+
+
 class Model(Protocol):
     """Anything that answers a Request. Raises ModelError, and nothing else, when it cannot."""
 

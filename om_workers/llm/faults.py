@@ -10,7 +10,7 @@ from typing import NamedTuple
 import httpx2
 
 from om_api.domain.errors import ModelError, Why
-from om_workers.llm.base import Request
+from om_workers.llm.base import Request, TurnedAwayError
 from om_workers.llm.connections import LARGEST_MB, TooLargeError
 
 _SHORTEST_WAIT_S, _LONGEST_WAIT_S = 1.0, 600.0
@@ -82,8 +82,9 @@ def _is_no_text(request: Request) -> bool:
 
 
 def unreachable(call: ProviderCall, error: BaseException) -> ModelError:
-    """What it means that there was no connection, or that it broke."""
-    return ModelError(
+    """What it means that there was no connection, or that it broke: only then may somebody have been at work."""
+    kind = TurnedAwayError if isinstance(error, httpx2.ConnectError) else ModelError
+    return kind(
         f"{call.model} could not be reached, or hung up ({type(error).__name__}); {_LATER}; see to its base_url and"
         f" the network",
         why="unreachable",
@@ -107,7 +108,8 @@ def refusal(call: ProviderCall, status: int, body: object, wait: float | None = 
     text = f"{call.model} refused ({status}){': ' * bool(said)}{said}; {advice}"
     pause = wait or _PATIENCE_S.get(status)
     why: Why = "busy" if pause else "unreachable" if status >= _BROKEN else "refused"
-    return ModelError(text, retryable=not content, retry_after=pause, why=why)
+    kind = ModelError if content or status >= _BROKEN else TurnedAwayError
+    return kind(text, retryable=not content, retry_after=pause, why=why)
 
 
 def stated_status(error: object) -> int:

@@ -9,7 +9,7 @@ from om_api.store.memory import scope_state
 from om_workers.calls.admission import Admission
 from om_workers.calls.ledger import Ledger
 from om_workers.calls.model_calls import ModelCalls
-from om_workers.llm.base import BilledError, Reply, Request, Usage
+from om_workers.llm.base import BilledError, Reply, Request, TurnedAwayError, Usage
 from om_workers.llm.scripted import Scripted
 
 PRICED = {"models__priced__prices": "{input: 1, cached: 0.1, output: 4}", "observer_model": "priced"}
@@ -84,6 +84,27 @@ def test_an_answer_that_cannot_be_used_is_billed_and_counts_against_the_budget(h
     (line,) = world.om.costs("harold").lines
 
     assert (line.calls, line.failed, line.input, line.output, line.cost) == (2, 2, 2_000, 400, 0.00252)
+
+
+def test_a_call_that_the_provider_turns_away_leaves_the_budget_of_calls_as_it_was(house):
+    away = [TurnedAwayError("refused (401)", why="refused") for _ in range(3)]
+    world = house(Scripted(*away, name="priced"), budget__calls_per_day="1")
+    for _ in away:
+        with pytest.raises(TurnedAwayError):
+            world.services.models.ask("harold", ["priced"], REQUEST, str)
+    costs = world.om.costs("harold")
+
+    assert (costs.lines[0].calls, costs.lines[0].failed) == (3, 3)
+    assert (costs.budgets[0].used, costs.budgets[0].reached) == (0, False)
+
+
+def test_a_server_that_does_not_say_what_an_answer_took_is_billed_what_the_answer_says(house):
+    world = house(Scripted("word " * 40, name="priced"), budget__tokens_per_day="1000")
+    world.services.models.ask("harold", ["priced"], Request(purpose="observe", system="", prompt="long " * 400), str)
+    (line,) = world.om.costs("harold").lines
+
+    assert (line.estimated, world.om.costs("harold").estimated) == (1, 1)
+    assert 0 < line.output < line.input / 5
 
 
 def strict(world):

@@ -52,6 +52,8 @@ def _print_notes(found: Costs) -> None:
         note("no call of a model was counted in these days")
     if found.unpriced:
         note(f"of unknown price: {found.unpriced:,} calls, counted in tokens only; state models.NAME.prices")
+    if found.estimated:
+        note(f"of estimated size: {found.estimated:,} calls, of which their server does not say what they took")
     if found.open:
         note(f"in flight, or their worker died: {found.open:,} calls, counted against budgets as they were reserved")
     if found.savings and found.actor_model is None:

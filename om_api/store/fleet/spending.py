@@ -108,7 +108,7 @@ def _reserved(reply: Any) -> tuple[int, str]:
 def settle(
     keys: Keys, day: str, resource: str, entry: str, used: Need, bill: Mapping[str, int], *, calls: int = 1
 ) -> Steps[None]:
-    """Put what a call used in the place of what was reserved for it, once; `bill` adds to fields; 0 `calls`: none was made."""
+    """Put what a call used in the place of what was reserved for it, once; `bill` adds to fields; 0 `calls`: none counts."""
     added = [word for name, amount in bill.items() if amount for word in (name, amount)]
     for key in (keys.spent_by(day, resource), keys.spent(day)):
         yield from Verb("settle", [key], [entry, calls, *used, *added], nothing)

@@ -1,6 +1,6 @@
 -- settle(spent; entry, calls, tokens, micros, [field, amount]...)
 -- Puts what a call used in the place of what was reserved for it, once: a repetition, or an entry that nobody knows, changes
--- nothing. `calls` is 1, or 0 for a call that was not made after all.
+-- nothing. `calls` is 1, or 0 for a call that was not made after all, or that no budget counts.
 -- Returns 'settled' or 'superseded'.
 local spent, entry, calls, tokens, micros = KEYS[1], 'open|' .. ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 

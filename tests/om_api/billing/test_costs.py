@@ -85,9 +85,10 @@ def test_what_is_left_is_told_for_each_limit_that_is_stated():
 
 
 def test_days_are_added_up():
-    days = [{**bill(calls=1, micros=500_000), "open|e": 1}, bill(calls=2, micros=250_000, unpriced=1)]
+    days = [{**bill(calls=1, micros=500_000), "open|e": 1}, bill(calls=2, micros=250_000, unpriced=1, estimated=1)]
     found = costs("harold", ["2026-11-20", "2026-11-21"], days, RATES, "m", ())
 
     assert (found.first, found.last, found.cost, found.calls) == ("2026-11-20", "2026-11-21", 0.75, 3)
     assert (found.unpriced, found.open, found.contexts, found.savings) == (1, 1, 0, ())
+    assert found.estimated == 1
     assert [line.day for line in found.lines] == ["2026-11-20", "2026-11-21"]

@@ -241,12 +241,23 @@ def test_a_budget_of_tokens_is_exceeded_by_one_call_at_most_with_32_threads(real
     assert today(real)["all|tokens"] < 120_000 + 2_000
 
 
-def test_a_call_of_which_the_provider_tells_nothing_is_billed_as_it_was_reserved(store):
-    book = ledger(store, budget__tokens_per_day="3000")
+def test_a_call_of_which_the_provider_tells_nothing_is_billed_by_its_texts_and_marked(store):
+    book = ledger(store, budget__tokens_per_day="2100")
     for _ in range(2):
-        assert book.close(book.open("harold", "observe", "priced", 1_000), Usage()) == 0.005
+        assert book.close(book.open("harold", "observe", "priced", 1_000), Usage(), answer=50) == 0.0012
     with pytest.raises(BudgetReachedError):
         book.open("harold", "observe", "priced", 1_000)
+
+    assert bill(store) == {"calls": 2, "input": 2_000, "output": 100, "micros": 2_400, "estimated": 2}
+
+
+def test_a_call_for_which_nobody_did_anything_is_billed_as_failed_and_counts_against_no_budget(store):
+    book = ledger(store, budget__calls_per_day="1", total_budget__calls_per_day="1")
+    for _ in range(3):
+        book.close(book.open("harold", "observe", "priced", 1_000), None, bounded=False)
+
+    assert bill(store) == {"calls": 3, "failed": 3}
+    assert (today(store)["all|calls"], today(store)["all|tokens"], today(store, None)["all|calls"]) == (0, 0, 0)
 
 
 @pytest.mark.parametrize(("usage", "billed"), [(Usage(input=700), 700), (Usage(output=300), 300)])

@@ -17,7 +17,7 @@ from world import World
 
 from om_api.domain.errors import ModelError
 from om_api.domain.values import Outcome
-from om_workers.llm.base import BilledError
+from om_workers.llm.base import BilledError, TurnedAwayError
 from om_workers.process.stopping import StoppedError, Stopping
 from om_workers.prompts.parse import parse_observer
 
@@ -231,6 +231,7 @@ def test_a_server_that_is_not_there_is_asked_again(provider):
         model.complete(observe(timeout=5.0))
 
     assert caught.value.retryable
+    assert isinstance(caught.value, TurnedAwayError)
 
 
 # -- time

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from model_requests import KEY
 
-from om_workers.llm.base import Request
+from om_workers.llm.base import Request, TurnedAwayError
 from om_workers.llm.connections import TooLargeError
 from om_workers.llm.faults import ProviderCall, fault, quote, refusal, retry_after
 
@@ -40,6 +40,38 @@ def test_a_call_without_an_answer_fails_by_what_kept_it(error, expected):
 )
 def test_a_refusal_is_busy_where_it_names_a_time_and_the_providers_own_failure_from_500_on(status, wait, expected):
     assert refusal(ASKED, status, {}, wait).why == expected
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "expected"),
+    [
+        (401, {}, True),
+        (402, {}, True),
+        (403, {}, True),
+        (404, {}, True),
+        (429, {}, True),
+        (400, {"message": "insufficient balance"}, True),
+        (400, {"message": "a part of the request is not permitted"}, False),
+        (413, {}, False),
+        (500, {}, False),
+        (503, {}, False),
+    ],
+)
+def test_who_is_turned_away_had_nobody_work_for_him(status, body, expected):
+    assert isinstance(refusal(ASKED, status, body), TurnedAwayError) is expected
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (httpx2.ConnectError("refused"), True),
+        (httpx2.ConnectTimeout("late"), False),  # it took as long as an answer may
+        (httpx2.ReadError("hung up"), False),
+        (TimeoutError(), False),
+    ],
+)
+def test_of_what_broke_only_a_connection_that_was_never_made_is_nobodys_work(error, expected):
+    assert isinstance(fault(ASKED, error), TurnedAwayError) is expected
 
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
