@@ -194,7 +194,8 @@ def activation(pressure: Pressure, limits: Limits, now: int) -> Sequence[Chunk]:
     """The ready chunks to activate, in seq order; none while the window is below T.
 
     Sooner where a forced observation or a due reflection waits for them, and once the scope has been idle for
-    observe_idle_after: the provider's prompt cache has expired by then, so the shorter context costs nothing extra.
+    observe_idle_after: the provider's prompt cache has expired by then, so the shorter context costs nothing extra. Later,
+    but below block_after, where others that are due with them are still observed: the prefix changes once.
     """
     wanted = [chunk for chunk in eligible(pressure, 0) if chunk.seq <= pressure.forced.get(chunk.thread, 0)]
     if wanted:
@@ -204,10 +205,22 @@ def activation(pressure: Pressure, limits: Limits, now: int) -> Sequence[Chunk]:
     able = eligible(pressure, 0 if full else limits.min_recent_messages)
     if drained := [chunk for chunk in able if chunk.seq <= pressure.drain]:
         return drained
-    if window >= t:
+    if window >= t and (full or not _more_to_come(pressure, limits, able, window - limits.floor)):
         return able[: select([chunk.tokens for chunk in able], limits.floor, window, force=full)]
     asleep = bool(pressure.last_at) and now - max(pressure.last_at.values()) >= limits.observe_idle_ms
     return able if asleep else []
+
+
+def _more_to_come(pressure: Pressure, limits: Limits, able: Sequence[Chunk], target: int) -> bool:
+    """Whether chunks that are not ready yet fit into what is to be activated, so that a burst leaves the window at once."""
+    if not limits.enabled or pressure.paused:
+        return False
+    whole = [msgspec.structs.replace(chunk, ready=True) for chunk in pressure.chunks]
+    hoped = eligible(msgspec.structs.replace(pressure, chunks=whole), limits.min_recent_messages)
+    fitting = [
+        chunk.id for chunk, total in zip(hoped, accumulate(c.tokens for c in hoped), strict=True) if total <= target
+    ]
+    return not {chunk.id for chunk in able}.issuperset(fitting)
 
 
 def eligible(pressure: Pressure, keep: int) -> list[Chunk]:

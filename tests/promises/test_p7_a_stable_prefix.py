@@ -35,6 +35,23 @@ def test_between_activations_every_stable_block_is_byte_identical(world):
         assert grown >= 0
 
 
+@pytest.mark.parametrize(("messages", "tokens"), [(11, 100), (110, 10), (4, 275)])
+def test_a_burst_changes_the_prefix_once(client, prefix, messages, tokens):
+    world = World(client, prefix)
+    world.say(*(f"message {n}" for n in range(messages)), tokens=tokens)
+    seen = {tuple(block.hash for block in _memory(world.context()))}
+    for _ in range(30):
+        world.claim()
+        while world.dispatch.queue:
+            verb, ids = world.dispatch.queue.popleft()
+            world.perform(verb, *ids)
+            seen.add(tuple(block.hash for block in _memory(world.context())))
+
+    assert len({each.activation for each in world.om.observations("harold")}) == 1
+    assert len(seen) == 2
+    assert world.om.stats("harold").observed_tokens >= 800
+
+
 def test_the_system_text_of_a_later_call_begins_with_that_of_an_earlier_one(world):
     before = ""
     for n in range(45):

@@ -157,6 +157,37 @@ def test_the_window_is_emptied_to_the_floor_at_the_threshold():
     assert decide(pressure(5999, chunks), DEFAULT, NOW).kind == "rest"
 
 
+BURST = [chunk(f"c{n}", 6000, ready=n < 3) for n in range(1, 5)]  # of 30,000: two of four are ready
+
+
+@pytest.mark.parametrize(
+    ("full", "expected"),
+    [
+        (pressure(6_000, BURST), ()),
+        (pressure(6_000, [*BURST[:2], chunk("c3", 6000), BURST[3]]), ()),
+        (pressure(6_000, [*BURST[:2], chunk("c3", 6000), chunk("c4", 6000)]), ("c1", "c2", "c3", "c4")),
+        (pressure(5_900, [*BURST[:2], chunk("c3", 6000), chunk("c4", 6100, ready=False)]), ("c1", "c2", "c3")),
+        (pressure(12_000, BURST), ("c1", "c2")),  # at block_after
+        (pressure(6_000, BURST, paused=True), ("c1", "c2")),
+        (pressure(6_000, BURST, drain=9), ("c1", "c2")),
+        (pressure(6_000, BURST, forced={"t": 2}), ("c1", "c2")),
+        (pressure(6_000, BURST, last_at={"t": NOW - 3_600_000}), ("c1", "c2")),
+    ],
+)
+def test_what_is_due_at_once_leaves_at_once(full, expected):
+    """Breaks when the first chunk of a burst leaves alone, and the prefix changes again for the others."""
+    assert tuple(each.id for each in activation(full, DEFAULT, NOW)) == expected
+
+
+def test_nobody_waits_for_chunks_that_nobody_will_observe():
+    assert len(activation(pressure(6_000, BURST), Limits(enabled=False), NOW)) == 2
+
+
+def test_nobody_waits_for_a_chunk_that_would_leave_its_thread_too_little():
+    chunks = [chunk("c1", 24_000), chunk("c2", 500, ready=False, messages=9, thread="other")]
+    assert [each.id for each in activation(pressure(6_000, chunks), DEFAULT, NOW)] == ["c1"]
+
+
 def test_a_chunk_waits_for_an_earlier_unready_one_of_its_thread_only():
     chunks = [chunk("c1", 100, ready=False), chunk("c2", 100), chunk("c3", 100, thread="other")]
 
