@@ -7,6 +7,7 @@ from om_api.billing import costs as figures
 from om_api.billing import prices
 from om_api.billing.costs import Costs, Left
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.values import shown
 from om_api.settings import Settings
 from om_api.store.driver.steps import Steps, if_permitted
 from om_api.store.fleet import spending
@@ -44,7 +45,7 @@ def today(settings: Settings, keys: Keys, resource: str, now: int) -> Steps[Toda
 def costs(settings: Settings, keys: Keys, resource: str | None, days: int) -> Steps[Costs]:
     """The last `days` UTC days, today included, of a resource or of all; raises InvalidInputError for days not kept."""
     if not 1 <= days <= DAYS:
-        raise InvalidInputError(f"days is {days}; permitted: 1 to {DAYS}, for as long as bills are kept")
+        raise InvalidInputError(f"days is {shown(days)}; permitted: 1 to {DAYS}, for as long as bills are kept")
     listed = spending.days_before((yield from due.server_ms()), days)
     counted = yield from spending.read(keys, listed, resource)
     budgets = yield from _left(settings, keys, resource, listed[-1])

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.messages import Message
+from om_api.domain.messages import TOO_LONG, Message
 from om_api.domain.values import check_id, to_ms
 from om_api.domain.wire import parse_member
 
@@ -61,6 +61,8 @@ def _rest(number: int, first: str, numbered: Iterable[tuple[int, str]]) -> Any:
     except json.JSONDecodeError as error:
         at = numbers[min(error.lineno, len(numbers)) - 1]
         raise InvalidInputError(f"line {at}: not JSON: {error.msg}") from None
+    except ValueError:
+        raise InvalidInputError(f"line {number}: {TOO_LONG}") from None
 
 
 def _flatten(where: str, document: Any, around: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -7,7 +7,7 @@ from om_api.client.reading import Scopes
 from om_api.client.reporting import Reporter
 from om_api.domain import events
 from om_api.domain.errors import InvalidInputError, StoreError
-from om_api.domain.values import Outcome, Scope, check_id
+from om_api.domain.values import Outcome, Scope, check_id, shown
 from om_api.settings import MemorySettings, Settings, recorded_settings
 from om_api.store.backup.exporting import Outgoing
 from om_api.store.backup.importing import Incoming
@@ -80,8 +80,8 @@ class Owner:
     def restore(self, resource: str, generation: int, thread: str | None = None) -> Steps[Outcome]:
         """Make an earlier generation's text the next one; see restore.restore."""
         settings = self._writable(resource, "restored")
-        if generation < 0:
-            raise InvalidInputError(f"{generation} is no generation: use one that om history lists, or 0")
+        if not 0 <= generation < reading.MOST_GENERATIONS:
+            raise InvalidInputError(f"{shown(generation)} is no generation: use one that om history lists, or 0")
         scope = yield from self._scopes.one(resource, thread)
         now_ms = yield from due.server_ms()
         ttl = recorded_settings.of(settings).retention_s

@@ -104,6 +104,8 @@ class MemoryReader:
 
     def replaced(self, resource: str, thread: str | None, generation: int) -> Steps[list[Observation]]:
         """What one generation replaced, oldest first; none once it has expired."""
+        if not 0 <= generation < reading.MOST_GENERATIONS:
+            return []
         found = yield from self._each(resource, thread, lambda scope: reading.replaced(self._keys, scope, generation))
         return [stored.observation for stored in found]
 

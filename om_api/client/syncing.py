@@ -16,7 +16,7 @@ from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.history import Aligned, align, going_on, in_place, named, not_rests
 from om_api.domain.identity import KnownId, Said, compare, record_of, said_by
 from om_api.domain.messages import Message
-from om_api.domain.values import check_id
+from om_api.domain.values import check_id, shown
 from om_api.domain.wire import EncodedMessage
 from om_api.store.driver.steps import Steps
 from om_api.store.memory.kept import kept
@@ -188,7 +188,7 @@ def _placed(message: Message, resource: str, thread: str) -> Message:
     if not isinstance(message, Message):
         raise InvalidInputError(f"it must be a Message, not {type(message).__name__}")
     if message.thread_id not in {"", thread} or message.resource_id not in {"", resource}:
-        whose = f"{message.resource_id}'s thread {message.thread_id}"
+        whose = f"{shown(message.resource_id)}'s thread {shown(message.thread_id)}"
         raise InvalidInputError(f"it is of {whose}, the history is of {resource}'s thread {thread}")
     return message
 

@@ -11,7 +11,7 @@ from om_api.client.stats import Stats, stats_of
 from om_api.domain import events
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Told, Wanted
-from om_api.domain.values import Scope, check_id
+from om_api.domain.values import Scope, check_id, shown
 from om_api.settings import Settings
 from om_api.store.driver.replies import as_names
 from om_api.store.driver.steps import Steps, Wait
@@ -74,7 +74,7 @@ class Watcher:
     def events(self, after: str, wanted: Wanted, count: int, wait: float = 0) -> Steps[Told]:
         """Events behind an id, or the newest ones; where there is none, what comes within `wait` seconds."""
         if not 1 <= count <= events.MOST:
-            raise InvalidInputError(f"count is {count}: use 1 to {events.MOST}")
+            raise InvalidInputError(f"count is {shown(count)}: use 1 to {events.MOST}")
         ends, place = time.monotonic() + wait, after and events.check_event_id(after)
         while True:
             if place:

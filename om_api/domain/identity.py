@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from om_api.domain.messages import Message
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.messages import TOO_LONG, Message
 from om_api.domain.values import is_id
 
 # in the metadata of a further message: of which one it is the rest, behind how many bytes of how many
@@ -87,7 +88,10 @@ def canonical(message: Message) -> bytes:
             if content
             else f"{message.role}\n".encode()
         )
-    return f"{message.role}\n".encode() + b"".join(map(_part, content))
+    try:
+        return f"{message.role}\n".encode() + b"".join(map(_part, content))
+    except ValueError:
+        raise InvalidInputError(f"message {message.id or '(without id)'}: {TOO_LONG}") from None
 
 
 def _part(part: dict[str, Any]) -> bytes:

@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.values import is_id, to_ms
+from om_api.domain.values import is_id, shown, to_ms
 from om_api.domain.vendors.message import ROLES as VENDORS_ROLES
 from om_api.domain.vendors.message import to_wire
 from om_api.domain.vendors.ours import THOUGHTS
@@ -16,6 +16,7 @@ ROLES = ("user", "assistant", "system", "tool")
 # others are kept, and shown by their names
 PART_TYPES = ("text", "tool-call", "tool-result", "image", "file", *THOUGHTS)
 MAX_TOKENS = 10_000_000
+TOO_LONG = "it holds a number that is too long for readers of JSON, of more than 4,300 digits: write it as a text"
 _NO_CHAT = (None, None)
 
 
@@ -52,32 +53,32 @@ class Message(msgspec.Struct, kw_only=True, omit_defaults=True):
         if type(self.content) is not str or self.role not in ROLES or (self.tool_calls, self.tool_call_id) != _NO_CHAT:
             self._take_vendors()
         if problem := self._problem():
-            raise InvalidInputError(f"message {self.id or '(without id)'}: {problem}")
+            raise InvalidInputError(f"message {shown(self.id) or '(without id)'}: {problem}")
 
     def _take_vendors(self) -> None:
         chat = {"tool_calls": self.tool_calls, "tool_call_id": self.tool_call_id, "name": self.name}
         try:
-            if self.content is None or str(self.role) in VENDORS_ROLES or self.tool_calls or self.tool_call_id:
+            if self.content is None or shown(self.role) in VENDORS_ROLES or self.tool_calls or self.tool_call_id:
                 taken = to_wire({"role": self.role, "content": self.content, **chat})
                 self.role, self.content, self.name = taken["role"], taken["content"], taken["name"]
             self.tool_calls = self.tool_call_id = None
             if isinstance(self.content, list):
                 self.content = to_parts(self.content)
         except RecursionError:
-            raise InvalidInputError(f"message {self.id or '(without id)'}: it nests too deeply") from None
+            raise InvalidInputError(f"message {shown(self.id) or '(without id)'}: it nests too deeply") from None
         except ValueError as error:
-            raise InvalidInputError(f"message {self.id or '(without id)'}: {error}") from None
+            raise InvalidInputError(f"message {shown(self.id) or '(without id)'}: {error}") from None
 
     def _problem(self) -> str | None:
         if self.role not in ROLES:
-            told = f"role {str(self.role)[:40]!r} is none of" if self.role else "role is missing: it is one of"
+            told = f"role {shown(self.role)!r} is none of" if self.role else "role is missing: it is one of"
             return f"{told} {', '.join([*ROLES, *VENDORS_ROLES])}"
         if self.id != "" and not is_id(self.id):
             return "its id must be a text of 1 to 200 of A-Z a-z 0-9 . _ : @ + -"
         if self.tokens is not None and not is_token_count(self.tokens):
             return f"tokens must be a whole number between 0 and {MAX_TOKENS:,}"
         if self.timestamp is not None and to_ms(self.timestamp) is None:
-            return f"timestamp {str(self.timestamp)[:40]!r} is neither ISO 8601 nor Unix time"
+            return f"timestamp {shown(self.timestamp)!r} is neither ISO 8601 nor Unix time"
         return _content_problem(self.content)
 
     @property

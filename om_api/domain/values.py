@@ -37,6 +37,14 @@ class Outcome(StrEnum):
     FAILED = "failed"
 
 
+def shown(value: object, most: int = 40) -> str:
+    """The beginning of what somebody gave, for an error; Python writes no number of more than 4,300 digits."""
+    try:
+        return str(value)[:most]
+    except ValueError:
+        return "a number of thousands of digits"
+
+
 def is_id(value: object) -> TypeGuard[str]:
     """Whether a value may name a key."""
     return isinstance(value, str) and ID_PATTERN.fullmatch(value) is not None and value not in {".", ".."}
@@ -47,7 +55,7 @@ def check_id(value: object, what: str) -> str:
     if is_id(value):
         return value
     raise InvalidInputError(
-        f"{what} {str(value)[:80]!r} is not an id: use 1 to 200 of A-Z a-z 0-9 . _ : @ + - (and not '.' or '..')"
+        f"{what} {shown(value, 80)!r} is not an id: use 1 to 200 of A-Z a-z 0-9 . _ : @ + - (and not '.' or '..')"
     )
 
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
-from om_api.domain.messages import Message, is_token_count
-from om_api.domain.values import to_ms
+from om_api.domain.messages import TOO_LONG, Message, is_token_count
+from om_api.domain.values import shown, to_ms
 from om_api.domain.vendors.message import to_wire
 from om_api.domain.vendors.parts import CAMEL, snake
 
@@ -128,13 +128,18 @@ def _fields_of(member: bytes) -> dict[str, Any]:
     try:
         fields = msgspec.json.decode(member)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidInputError(f"not JSON: {error}") from None
+        raise InvalidInputError(unreadable(error)) from None
     if not isinstance(fields, dict):
         raise InvalidInputError("not a JSON object")
     fields = _wire(fields)
     if not isinstance(fields.get("content"), str | list):
         raise InvalidInputError("content must be text or a list of parts")
     return fields
+
+
+def unreadable(error: Exception) -> str:
+    """Why a message cannot be read from JSON."""
+    return f"{TOO_LONG} ({error})" if isinstance(error, msgspec.ValidationError) else f"not JSON: {error}"
 
 
 def _hint(said: dict[str, Any]) -> str:
@@ -146,14 +151,14 @@ def _hint(said: dict[str, Any]) -> str:
 def _wire(fields: dict[str, Any]) -> dict[str, Any]:
     """Fields by our names: an id may be a number, and a vendor's time of creation is the message's."""
     if type(fields.get("id")) is int:
-        fields = {**fields, "id": str(fields["id"])}
+        fields = {**fields, "id": shown(fields["id"], 201)}
     created, said = fields.get("created_at"), fields.get("timestamp") or fields.get("createdAt")
     if said is None and to_ms(created) is not None:
         fields = {name: value for name, value in fields.items() if name != "created_at"} | {"timestamp": created}
     try:
         return to_wire(snake(fields, _CAMEL))
     except ValueError as error:
-        raise InvalidInputError(str(error)) from None
+        raise InvalidInputError(TOO_LONG if "digits" in str(error) else str(error)) from None
 
 
 def _check_depth(member: bytes) -> None:
@@ -187,5 +192,6 @@ def encode_message(message: Message) -> bytes:
         member = msgspec.json.encode(written)
         _check_depth(member)
     except (TypeError, ValueError, msgspec.MsgspecError) as error:
-        raise InvalidInputError(f"message {message.id or '(without id)'}: cannot be written as JSON: {error}") from None
+        why = TOO_LONG if "digits" in str(error) else f"cannot be written as JSON: {error}"
+        raise InvalidInputError(f"message {message.id or '(without id)'}: {why}") from None
     return member

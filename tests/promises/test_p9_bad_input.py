@@ -30,6 +30,56 @@ def test_a_message_that_cannot_be_accepted_says_what_is_permitted_and_nothing_is
     assert list(world.client.scan_iter(f"{world.prefix}*")) == []
 
 
+HUGE = 10**5_000  # Python writes no number of more than 4,300 digits, and hiredis ends the process that tries
+CALL = {"type": "tool-call", "tool_call_id": "c", "name": "n"}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"id": HUGE},
+        {"role": HUGE},
+        {"content": HUGE},
+        {"content": [{**CALL, "args": {"n": HUGE}}]},
+        {"content": [{**CALL, "args": {}, "tool_call_id": HUGE}]},
+        {"parts": [{"functionCall": {"name": "n", "args": {"n": HUGE}}}], "content": None},
+        {"timestamp": HUGE},
+        {"tokens": HUGE},
+        {"thread_id": HUGE},
+        {"metadata": {"n": [HUGE]}},
+        {"of_a_vendor": HUGE},
+    ],
+)
+def test_a_number_that_nobody_can_write_is_refused_and_nothing_is_written(world, fields):
+    message = {"role": "user", "content": "x", "thread_id": "t-1", "resource_id": "harold", **fields}
+    for given in ([message], [{**message, "id": "m-1"} if "id" not in fields else message]):
+        with pytest.raises(InvalidInputError):
+            world.om.add_messages(given)
+        with pytest.raises(InvalidInputError):
+            world.om.sync(given, "harold", "t-1")
+
+    assert list(world.client.scan_iter(f"{world.prefix}*")) == []
+
+
+def test_a_number_that_nobody_can_write_ends_no_process_that_asks_by_it(world):
+    om = world.om
+    assert (om.rejected("harold", HUGE), om.replaced(HUGE, "harold"), om.threads("harold", limit=HUGE)) == ([], [], [])
+    for ask in (lambda: om.restore("harold", HUGE), lambda: om.costs("harold", HUGE), lambda: om.events(count=HUGE)):
+        with pytest.raises(InvalidInputError, match="a number of thousands of digits"):
+            ask()
+
+
+def test_a_member_with_a_number_that_nobody_can_read_is_quarantined_and_told_why(world):
+    key, digits = f"{world.prefix}:{{harold}}:messages:t-1", b"9" * 5_000
+    members = [b'{"role":"user","content":"x","%s":%s}' % (name, digits) for name in (b"id", b"tokens", b"odd")]
+    world.client.zadd(key, dict.fromkeys(members, 1763600000000))
+    world.sweep()
+
+    assert {each.kind for each in world.om.rejected("harold")} == {"malformed"}
+    assert all("too long for readers of JSON" in each.reason for each in world.om.rejected("harold"))
+    assert world.covering() == []
+
+
 def test_a_malformed_member_is_quarantined_with_its_reason_and_its_neighbours_are_observed(world):
     key = f"{world.prefix}:{{harold}}:messages:t-1"
     members = [b"not json", b'{"role":"user"}', b'["list"]', b'{"id":"ok","role":"user","content":"fine"}', b"\xff\xfe"]

@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from om_api.domain.learned import learned
-from om_api.domain.messages import MAX_TOKENS
+from om_api.domain.messages import MAX_TOKENS, TOO_LONG
 from om_api.domain.values import ID_PATTERN
 from om_api.domain.wire import MAX_DEPTH
 from om_api.http.serving.limits import MAX_BATCH, MAX_HISTORY, MAX_MESSAGE
@@ -120,6 +120,8 @@ def _message(number: int, raw: bytes) -> GivenMessage:
         raise _invalid("too_long", where, f"it takes {len(raw):,} bytes; permitted are {MAX_MESSAGE:,}: split it")
     try:
         fields = _read(raw, MAX_DEPTH)
+    except msgspec.ValidationError as error:
+        raise _invalid("value_error", where, f"{TOO_LONG} ({error})") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _not_json(where, error) from None
     with _placed(*where):

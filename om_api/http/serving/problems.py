@@ -10,11 +10,13 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from om_api.domain.errors import InvalidInputError, OMError, StoreError
+from om_api.domain.messages import TOO_LONG
 from om_api.http.serving.limits import RETRY_S
 
 MEDIA_TYPE = "application/problem+json"
 RETRY = {"Retry-After": str(RETRY_S)}
 _MOST = 20  # faults named of one request
+_NOT_PARSED = "There was an error parsing the body"  # FastAPI's words where Python's reader of JSON gives up
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -102,6 +104,8 @@ def _advice(request: Request, refusal: HTTPException) -> str:
     if refusal.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         permitted = (refusal.headers or {}).get("Allow", "what /v1/openapi.json names")
         return f"{request.method} is not permitted here: use {permitted}"
+    if refusal.detail == _NOT_PARSED:
+        return f"the body cannot be read: {TOO_LONG}"
     return refusal.detail
 
 

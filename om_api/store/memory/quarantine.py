@@ -34,6 +34,7 @@ _PAGE, _STEP = 1_000, 900  # pages overlap: whoever removes entries meanwhile mo
 _PUSH_AGAIN = "push it again as a new message if it matters, then drop the entry"
 MOST = 1_000  # entries of one resource
 MOST_BYTES = 4 * 2**20
+LONGEST = 2**53  # of a list, and of times: what every number of Redis' and of JSON's readers holds
 DROPPED = "*dropped"  # the field of the tokens hash that counts what went because the quarantine was full
 PLACEHOLDER = "placeholder"  # the model of an observation that stands for a message no model could observe
 _RENAMED = {"surplus": "changed"}  # kinds as an older version called them
@@ -75,6 +76,8 @@ def as_rejected(entry: bytes) -> Rejected:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         text = entry.decode("utf-8", "replace")
         return Rejected(id=name, kind="foreign", reason="this was not written by the workers", member=text)
+    if not abs(found.at) < LONGEST:
+        return msgspec.structs.replace(found, id=name, kind="foreign", at=0)
     if found.kind:
         return msgspec.structs.replace(found, id=name, kind=_RENAMED.get(found.kind, found.kind))
     return msgspec.structs.replace(found, id=name, kind=_older_kind(found), utf8="\ufffd" not in found.member)
@@ -98,7 +101,8 @@ def _older_kind(entry: Rejected) -> str:
 
 def entries(keys: Keys, resource: str, newest: int | None = None) -> Steps[list[Rejected]]:
     """A resource's quarantine, oldest first: the `newest` (1 or more) entries, or all."""
-    found = yield from as_list("LRANGE", keys.of(resource).rejected, -newest if newest else 0, -1)
+    most = min(newest or LONGEST, LONGEST)
+    found = yield from as_list("LRANGE", keys.of(resource).rejected, -most, -1)
     return [as_rejected(entry) for entry in found]
 
 

@@ -17,6 +17,7 @@ from om_api.store.memory.decoding import as_chunk, as_generation, as_stored, as_
 from om_api.store.memory.keys import Keys, ResourceKeys
 
 _TRIES = 3
+MOST_GENERATIONS = 2**53  # what a score holds exactly
 _ASKED_AT_ONCE = 500  # threads in one batch
 _TIMES_REFLECTED = 4  # a generation is kept as it was read, as it says, as a block and in the text of all blocks
 

@@ -163,6 +163,12 @@ def test_a_message_that_nobody_owns_is_named(missing):
         read(WIRE, CHAT[0], **{missing: None})
 
 
+@pytest.mark.parametrize("text", ['[{"role":"user","content":"x","n":%s}]', '{"role":"user","content":"x","n":%s}'])
+def test_a_number_that_nobody_can_read_is_named_by_its_line(text):
+    with pytest.raises(InvalidInputError, match="line 1: .*4.?300 digits"):
+        list(read_messages([text % ("9" * 5_000)], resource="r", thread="t"))
+
+
 def test_a_document_over_many_lines_names_the_line_it_breaks_at():
     with pytest.raises(InvalidInputError, match="line 5: not JSON"):
         read("[", "", '{"role": "user", "content": "x"},', '{"role": "user", "content": "y"}', "oops", "]")

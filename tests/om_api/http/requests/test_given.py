@@ -27,6 +27,15 @@ def send(ask, given, path=MESSAGES):
     return ask("POST", path, content=given if isinstance(given, bytes) else json.dumps(given), headers=JSON)
 
 
+@pytest.mark.parametrize(("more", "status"), [({}, 400), (WIDE, 422)])
+def test_a_number_that_nobody_can_read_is_told(ask, more, status):
+    good, bad = json.dumps({**GOOD, **more}), '{"role": "user", "content": "x", "n": %s}' % ("9" * 5_000)
+    refused = send(ask, f'{{"messages": [{good}, {bad}]}}'.encode())
+
+    assert "too long for readers of JSON" in problem(refused, status)["detail"]
+    assert ("body.messages[1]" in str(refused.json())) is (status == 422)
+
+
 @pytest.mark.parametrize(
     ("wrong", "where", "what"),
     [

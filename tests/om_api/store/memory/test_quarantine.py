@@ -81,6 +81,15 @@ def test_a_malformed_member_goes_back_as_it_was_and_is_judged_again(store, bad, 
     assert (raw(store), well(store)) == ([], True)
 
 
+def test_an_entry_of_a_time_that_is_none_was_not_written_by_us(store):
+    key = store.keys.of("harold").rejected
+    store.client.rpush(key, b'{"kind":"malformed","thread_id":"t1","member":"x","at":%s}' % (b"9" * 4_000))
+
+    assert (only(store).kind, only(store).at) == ("foreign", 0)
+    with pytest.raises(InvalidInputError, match="cannot be retried"):
+        retry(store)
+
+
 def test_a_changed_member_goes_back_and_is_rejected_again_while_its_id_is_known(store):
     push(store, 1)
     write_plainly(store, b'{"id":"m1","role":"user","content":"late"}')
