@@ -1,6 +1,6 @@
 """Owning a memory: what its owner removes, undoes, takes away, brings back or moves."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from om_api.client.reading import Scopes
@@ -17,7 +17,7 @@ from om_api.store.memory import clear, due, migrate, quarantine, reading, restor
 from om_api.store.memory.clear import Cleared, forget
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
-from om_api.store.memory.quarantine import Rejected
+from om_api.store.memory.quarantine import Rejected, Retrier, Several
 
 
 class Owner:
@@ -98,6 +98,16 @@ class Owner:
     def retry_rejected(self, resource: str, entry: str) -> Steps[Outcome]:
         """Give what an entry holds another chance; see quarantine.retry."""
         return quarantine.retry(self._keys, resource, entry, self._writable(resource, "retried").scope)
+
+    def retry_each(self, resource: str, names: Iterable[str]) -> Several:
+        """Give what entries hold another chance, one after the other."""
+        retrier = Retrier(self._keys, resource, self._writable(resource, "retried").scope)
+        return Several(self._keys, resource, names, retrier.retry)
+
+    def drop_each(self, resource: str, names: Iterable[str]) -> Several:
+        """Remove entries of the quarantine, one after the other."""
+        check_id(resource, "resource_id")
+        return Several(self._keys, resource, names, quarantine.dropping(self._keys, resource))
 
     def drop_rejected(self, resource: str, entry: str) -> Steps[Outcome]:
         """Remove an entry of the quarantine; what covers its message stays."""

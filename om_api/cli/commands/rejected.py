@@ -1,6 +1,6 @@
 """`om rejected`: what could not be accepted or observed, and what to do with it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 
 import click
 
@@ -11,7 +11,7 @@ from om_api.client.memory import ObservationalMemory
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome
 from om_api.language.words import amount
-from om_api.store.memory.quarantine import Rejected
+from om_api.store.memory.quarantine import Ended, Rejected
 
 _NEWEST = 100
 
@@ -105,7 +105,8 @@ def retry(target: Target, resource: str, entry: str | None, everything: bool) ->
     `superseded`: there is no such entry (any more). What fails again comes back as a new entry.
     """
     with target.memory() as om:
-        _each(resource, _named(om, resource, entry, everything), om.retry_rejected)
+        names = _named(om, resource, entry, everything)
+        _tell(resource, names, om.retry_rejected_each(resource, names))
 
 
 @command("om rejected drop harold 3f1c20a9be77", "om rejected drop harold --all --yes", of=rejected)
@@ -125,7 +126,7 @@ def drop(target: Target, resource: str, entry: str | None, everything: bool, yes
             many = amount(len(names), "rejected entry", "rejected entries")
             what = many if everything else f"rejected entry {names[0]}"
             be_sure(f"Remove {what} of {resource}, with the message in it?", yes)
-        _each(resource, names, om.drop_rejected)
+        _tell(resource, names, om.drop_rejected_each(resource, names))
 
 
 def _named(om: ObservationalMemory, resource: str, entry: str | None, everything: bool) -> list[str]:
@@ -138,19 +139,17 @@ def _named(om: ObservationalMemory, resource: str, entry: str | None, everything
     return names
 
 
-def _each(resource: str, names: Sequence[str], do: Callable[[str, str], Outcome]) -> None:
+def _tell(resource: str, names: Sequence[str], ended: Iterable[Ended]) -> None:
     refused = 0
-    for name in names:
-        try:
-            outcome = do(resource, name)
-        except InvalidInputError as error:
-            if len(names) == 1:
-                raise
+    for each in ended:
+        if each.refusal and len(names) == 1:
+            raise InvalidInputError(each.refusal)
+        if each.refusal:
             refused += 1
-            note(str(error))
+            note(each.refusal)
             continue
-        click.echo(f"{name} {outcome}")
-        if outcome is Outcome.SUPERSEDED and len(names) == 1:
+        click.echo(f"{each.id} {each.outcome}")
+        if each.outcome is Outcome.SUPERSEDED and len(names) == 1:
             note(f"{resource} has no such entry (any more): om rejected list {resource} names them")
     if refused:
         raise InvalidInputError(f"{refused:,} of {len(names):,} entries of {resource} cannot be retried, and stay")

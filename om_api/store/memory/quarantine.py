@@ -1,6 +1,8 @@
 """The quarantine: what could not be accepted or observed, to be looked at, given another chance, or dropped."""
 
 import hashlib
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -8,16 +10,16 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.learned import learned
-from om_api.domain.values import Outcome, Scope, Stored, check_id, new_id
+from om_api.domain.values import Generation, Outcome, Scope, Stored, check_id, new_id
 from om_api.domain.wire import parse_member
 from om_api.store.driver.replies import (
     as_bool,
     as_bytes,
+    as_fields,
     as_float,
     as_int,
     as_list,
     as_names,
-    as_pairs,
     number,
     outcome,
     write,
@@ -25,7 +27,7 @@ from om_api.store.driver.replies import (
 from om_api.store.driver.steps import Steps, Verb, batch, exact
 from om_api.store.driver.tolerant_read import of_many
 from om_api.store.memory import due, reading
-from om_api.store.memory.decoding import as_observation, as_stored
+from om_api.store.memory.decoding import as_observation
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.known import sealing
 
@@ -144,10 +146,7 @@ def trim(keys: Keys, resource: str, added: int) -> Steps[int]:
 def drop(keys: Keys, resource: str, name: str) -> Steps[Outcome]:
     """Remove an entry, and nothing else: a placeholder goes on covering its message. `superseded` when it is gone."""
     entry = yield from _find(keys, resource, name)
-    if entry is None:
-        return Outcome.SUPERSEDED
-    removed = yield from as_int("LREM", keys.of(resource).rejected, 1, entry).writing()
-    return Outcome.CLEARED if removed else Outcome.SUPERSEDED
+    return Outcome.SUPERSEDED if entry is None else (yield from dropping(keys, resource)(entry))
 
 
 def retry(keys: Keys, resource: str, name: str, configured: str) -> Steps[Outcome]:
@@ -157,19 +156,154 @@ def retry(keys: Keys, resource: str, name: str, configured: str) -> Steps[Outcom
     gone. Raises InvalidInputError when there is nothing to be tried; nothing has changed then. `configured` is the scope
     while none is stored.
     """
-    for _ in range(_TRIES):
-        entry = yield from _find(keys, resource, name)
-        if entry is None:
-            return Outcome.SUPERSEDED
+    entry = yield from _find(keys, resource, name)
+    return Outcome.SUPERSEDED if entry is None else (yield from Retrier(keys, resource, configured).retry(entry))
+
+
+class Ended(NamedTuple):
+    """What became of an entry that was retried or dropped; `refusal` says why nothing could be tried, else it is ""."""
+
+    id: str
+    outcome: Outcome
+    refusal: str = ""
+
+
+class Several:
+    """Entries that are ended one after the other: the list is read once for all of them, not once for each."""
+
+    def __init__(self, keys: Keys, resource: str, names: Iterable[str], end: Callable[[bytes], Steps[Outcome]]) -> None:
+        self._keys, self._resource, self._end = keys, resource, end
+        self._names = deque(dict.fromkeys(names))
+        self._entries: dict[str, bytes] | None = None
+
+    def next(self) -> Steps[Ended | None]:
+        """End the next one; None when all are."""
+        if not self._names:
+            return None
+        if self._entries is None:
+            listed = yield from as_list("LRANGE", self._keys.of(self._resource).rejected, 0, -1)
+            self._entries = {as_rejected(entry).id: entry for entry in listed}
+        name = self._names.popleft()
+        try:
+            entry = self._entries.get(name)
+            return Ended(name, Outcome.SUPERSEDED if entry is None else (yield from self._end(entry)))
+        except InvalidInputError as error:
+            return Ended(name, Outcome.REJECTED, str(error))
+
+
+def dropping(keys: Keys, resource: str) -> Callable[[bytes], Steps[Outcome]]:
+    """How an entry is removed, and nothing else: a placeholder goes on covering its message. `superseded` when it is gone."""
+
+    def end(entry: bytes) -> Steps[Outcome]:
+        removed = yield from as_int("LREM", keys.of(resource).rejected, 1, entry).writing()
+        return Outcome.CLEARED if removed else Outcome.SUPERSEDED
+
+    return end
+
+
+class _Placeholders(NamedTuple):
+    """The observations of a memory as it stood at a version: its epoch, its generation, the last seq drawn."""
+
+    version: tuple[bytes | None, bytes | None, float]
+    stored: dict[str, Stored]
+
+
+class Retrier:
+    """Gives entries of a resource another chance; what it has read of a memory serves it for the next one too.
+
+    What was read may be old by then: the script finds no such placeholder, and it is read anew.
+    """
+
+    def __init__(self, keys: Keys, resource: str, configured: str) -> None:
+        self._keys, self._resource, self._configured = keys, resource, configured
+        self._read: dict[Scope, _Placeholders] = {}
+        self._generations: dict[Scope, list[Generation]] = {}
+
+    def retry(self, entry: bytes) -> Steps[Outcome]:
+        """Try one; see `retry`."""
         found = as_rejected(entry)
-        _refuse(found, resource)
-        if found.kind == "unobservable":
-            done = yield from _observe_again(keys, resource, entry, found, configured)
+        _refuse(found, self._resource)
+        for _ in range(_TRIES):
+            if found.kind == "unobservable":
+                done = yield from self._observe_again(entry, found)
+            else:
+                done = yield from _judge_again(self._keys, self._resource, entry, found)
+            if done is not Outcome.SUPERSEDED:
+                return done
+            self._read.clear()
+        return Outcome.SUPERSEDED
+
+    def _observe_again(self, entry: bytes, found: Rejected) -> Steps[Outcome]:
+        keys, resource = self._keys, self._resource
+        scope = yield from reading.scope_in_force(keys, resource, found.thread_id, self._configured)
+        placeholder = yield from self._placeholder(scope, entry, found)
+        if placeholder is None:  # somebody else retried or dropped it
+            return Outcome.SUPERSEDED
+        observation = as_observation(placeholder) if placeholder else None
+        if observation is None or observation.model != PLACEHOLDER:
+            raise InvalidInputError(_cannot(resource, found, "no placeholder stands for its message: drop the entry"))
+        of, name, fresh = keys.of(resource), found.observation, new_id()
+        names = [of.rejected, of.messages(found.thread_id), of.record(scope), of.chunks(scope)]
+        names += [of.chunk(name), of.sealed(name), of.observations(scope), of.source(name)]
+        names += [of.sources(found.thread_id), of.draft(scope), of.chunk(fresh), of.sealed(fresh), of.source(fresh)]
+        names.append(of.known(found.thread_id))
+        covered = sealing((yield from as_list("ZRANGE", of.source(name), 0, -1)))
+        told: list[Any] = [name, fresh, found.thread_id, placeholder]
+        told += [observation.tokens, observation.message_tokens, covered]
+        done = yield from Verb("retry", names, [entry, "", 0, *told], outcome)
+        if done is Outcome.SEALED:
+            self._moved_on(scope)
+            with suppress(StoreError):  # the sweep finds what a mark could not say
+                yield from due.mark(keys.due_observe, [scope])
+        return done
+
+    def _placeholder(self, scope: Scope, entry: bytes, found: Rejected) -> Steps[bytes | None]:
+        """What stands for the message of an entry, b"" if nothing does; None when the entry is gone."""
+        of, name = self._keys.of(scope.resource), found.observation
+        listed, waits, said, source, version = yield from batch(
+            as_float("LPOS", of.rejected, entry),
+            as_float("ZSCORE", of.chunks(scope), name),
+            as_bytes("HGET", of.chunk(name), "observation"),
+            as_bool("EXISTS", of.source(name)),
+            as_fields("HMGET", of.record(scope), "epoch", "generation", "seq"),
+        )
+        if listed is None:
+            return None
+        if waits is not None:
+            return said or b""
+        stored = (yield from self._stored(scope, version)).get(name)
+        if stored and source:
+            return stored.member
+        raise InvalidInputError((yield from self._covered(scope, found, stored)))
+
+    def _stored(self, scope: Scope, version: Sequence[bytes | None]) -> Steps[dict[str, Stored]]:
+        """The observations in force, by id, read anew where the memory has moved on by more than our own doing."""
+        epoch, generation, seq = version
+        now = epoch, generation, float(seq or 0)
+        if scope not in self._read or self._read[scope].version != now:
+            listed = yield from reading.observations(self._keys, scope)
+            self._read[scope] = _Placeholders(now, {stored.observation.id: stored for stored in listed})
+        return self._read[scope].stored
+
+    def _moved_on(self, scope: Scope) -> None:
+        """A retry draws a seq: what was read before it still says where the other placeholders are."""
+        if scope in self._read:
+            (epoch, generation, seq), stored = self._read[scope]
+            self._read[scope] = _Placeholders((epoch, generation, seq + 1), stored)
+
+    def _covered(self, scope: Scope, entry: Rejected, stored: Stored | None) -> Steps[str]:
+        """What to say of a placeholder that cannot be taken back: what covers its message now."""
+        if scope not in self._generations:
+            self._generations[scope] = yield from reading.generations(self._keys, scope)
+        named = ((g.n, (*g.observation_ids, *g.dropped_ids)) for g in self._generations[scope])
+        merged = next((n for n, names in named if entry.observation in names), None)
+        if stored:
+            why = "its message has expired (ttl_days), only the placeholder is left"
+        elif merged:
+            why = f"its message is covered by generation {merged}, which took in the placeholder"
         else:
-            done = yield from _judge_again(keys, resource, entry, found)
-        if done is not Outcome.SUPERSEDED:
-            return done
-    return Outcome.SUPERSEDED
+            why = "its placeholder is no longer there (forgotten, cleared or long reflected)"
+        return _cannot(scope.resource, entry, f"{why}: {_PUSH_AGAIN}")
 
 
 def _refuse(entry: Rejected, resource: str) -> None:
@@ -201,69 +335,6 @@ def _judge_again(keys: Keys, resource: str, entry: bytes, found: Rejected) -> St
         with suppress(StoreError):  # the sweep finds what a hint could not say
             yield from write(("ZADD", keys.adopt, 0, of.messages(found.thread_id)))
     return done
-
-
-def _observe_again(keys: Keys, resource: str, entry: bytes, found: Rejected, configured: str) -> Steps[Outcome]:
-    scope = yield from reading.scope_in_force(keys, resource, found.thread_id, configured)
-    placeholder = yield from _placeholder(keys, scope, entry, found)
-    if placeholder is None:  # somebody else retried or dropped it
-        return Outcome.SUPERSEDED
-    observation = as_observation(placeholder) if placeholder else None
-    if observation is None or observation.model != PLACEHOLDER:
-        raise InvalidInputError(_cannot(resource, found, "no placeholder stands for its message: drop the entry"))
-    of, name, fresh = keys.of(resource), found.observation, new_id()
-    names = [of.rejected, of.messages(found.thread_id), of.record(scope), of.chunks(scope)]
-    names += [of.chunk(name), of.sealed(name), of.observations(scope), of.source(name)]
-    names += [of.sources(found.thread_id), of.draft(scope), of.chunk(fresh), of.sealed(fresh), of.source(fresh)]
-    names.append(of.known(found.thread_id))
-    covered = sealing((yield from as_list("ZRANGE", of.source(name), 0, -1)))
-    told: list[Any] = [
-        name,
-        fresh,
-        found.thread_id,
-        placeholder,
-        observation.tokens,
-        observation.message_tokens,
-        covered,
-    ]
-    done = yield from Verb("retry", names, [entry, "", 0, *told], outcome)
-    if done is Outcome.SEALED:
-        with suppress(StoreError):  # the sweep finds what a mark could not say
-            yield from due.mark(keys.due_observe, [scope])
-    return done
-
-
-def _placeholder(keys: Keys, scope: Scope, entry: bytes, found: Rejected) -> Steps[bytes | None]:
-    """What stands for the message of an entry, b"" if nothing does; None when the entry is gone."""
-    of, name = keys.of(scope.resource), found.observation
-    listed, waits, said, observations, source = yield from batch(
-        as_float("LPOS", of.rejected, entry),
-        as_float("ZSCORE", of.chunks(scope), name),
-        as_bytes("HGET", of.chunk(name), "observation"),
-        as_pairs("ZRANGE", of.observations(scope), 0, -1, "WITHSCORES").then(as_stored),
-        as_bool("EXISTS", of.source(name)),
-    )
-    if listed is None:
-        return None
-    stored = next((each for each in observations if each.observation.id == name), None)
-    if waits is not None:
-        return said or b""
-    if stored and source:
-        return stored.member
-    raise InvalidInputError((yield from _covered(keys, scope, found, stored)))
-
-
-def _covered(keys: Keys, scope: Scope, entry: Rejected, stored: Stored | None) -> Steps[str]:
-    """What to say of a placeholder that cannot be taken back: what covers its message now."""
-    generations = yield from reading.generations(keys, scope)
-    merged = next((g.n for g in generations if entry.observation in (*g.observation_ids, *g.dropped_ids)), None)
-    if stored:
-        why = "its message has expired (ttl_days), only the placeholder is left"
-    elif merged:
-        why = f"its message is covered by generation {merged}, which took in the placeholder"
-    else:
-        why = "its placeholder is no longer there (forgotten, cleared or long reflected)"
-    return _cannot(scope.resource, entry, f"{why}: {_PUSH_AGAIN}")
 
 
 def sealed_member(keys: Keys, resource: str, chunk: str) -> Steps[bytes | None]:

