@@ -25,7 +25,7 @@ from om_api.store.driver.steps import Steps
 from om_api.store.erasing.erase import Erased
 from om_api.store.memory import due, quarantine
 from om_api.store.memory.clear import Cleared
-from om_api.store.memory.quarantine import Ended, Quarantines, Rejected
+from om_api.store.memory.quarantine import EndedEntry, Quarantines, Rejected
 
 T = TypeVar("T")
 
@@ -278,7 +278,7 @@ class ObservationalMemory:
         """Remove an entry and nothing else, so that a placeholder stays; `superseded` when there is none (any more)."""
         return self._run(self._core.owning.drop_rejected(resource_id, entry_id))
 
-    def retry_rejected_each(self, resource_id: str, entry_ids: Iterable[str]) -> Iterator[Ended]:
+    def retry_rejected_each(self, resource_id: str, entry_ids: Iterable[str]) -> Iterator[EndedEntry]:
         """Give many messages another chance, as `retry_rejected` does one; what became of each, as soon as it is known.
 
         One that cannot be tried is `rejected`, with the `refusal`. The quarantine is read once for all of them: a thousand
@@ -288,7 +288,7 @@ class ObservationalMemory:
         while ended := self._run(several.next()):
             yield ended
 
-    def drop_rejected_each(self, resource_id: str, entry_ids: Iterable[str]) -> Iterator[Ended]:
+    def drop_rejected_each(self, resource_id: str, entry_ids: Iterable[str]) -> Iterator[EndedEntry]:
         """Remove many entries, as `drop_rejected` does one; what became of each, as soon as it is known."""
         several = self._core.owning.drop_each(resource_id, entry_ids)
         while ended := self._run(several.next()):

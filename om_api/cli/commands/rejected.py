@@ -11,7 +11,7 @@ from om_api.client.memory import ObservationalMemory
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome
 from om_api.language.words import amount
-from om_api.store.memory.quarantine import Ended, Rejected
+from om_api.store.memory.quarantine import EndedEntry, Rejected
 
 _NEWEST = 100
 
@@ -139,7 +139,7 @@ def _named(om: ObservationalMemory, resource: str, entry: str | None, everything
     return names
 
 
-def _tell(resource: str, names: Sequence[str], ended: Iterable[Ended]) -> None:
+def _tell(resource: str, names: Sequence[str], ended: Iterable[EndedEntry]) -> None:
     refused = 0
     for each in ended:
         if each.refusal and len(names) == 1:

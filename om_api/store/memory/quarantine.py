@@ -160,7 +160,7 @@ def retry(keys: Keys, resource: str, name: str, configured: str) -> Steps[Outcom
     return Outcome.SUPERSEDED if entry is None else (yield from Retrier(keys, resource, configured).retry(entry))
 
 
-class Ended(NamedTuple):
+class EndedEntry(NamedTuple):
     """What became of an entry that was retried or dropped; `refusal` says why nothing could be tried, else it is ""."""
 
     id: str
@@ -176,7 +176,7 @@ class Several:
         self._names = deque(dict.fromkeys(names))
         self._entries: dict[str, bytes] | None = None
 
-    def next(self) -> Steps[Ended | None]:
+    def next(self) -> Steps[EndedEntry | None]:
         """End the next one; None when all are."""
         if not self._names:
             return None
@@ -186,9 +186,9 @@ class Several:
         name = self._names.popleft()
         try:
             entry = self._entries.get(name)
-            return Ended(name, Outcome.SUPERSEDED if entry is None else (yield from self._end(entry)))
+            return EndedEntry(name, Outcome.SUPERSEDED if entry is None else (yield from self._end(entry)))
         except InvalidInputError as error:
-            return Ended(name, Outcome.REJECTED, str(error))
+            return EndedEntry(name, Outcome.REJECTED, str(error))
 
 
 def dropping(keys: Keys, resource: str) -> Callable[[bytes], Steps[Outcome]]:
