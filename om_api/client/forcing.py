@@ -24,7 +24,7 @@ class Forcing:
     def observe(self, resource: str, thread: str | None, wait: float | None) -> Steps[Outcome]:
         """Have everything raw observed and activated, whatever the thresholds; `busy` while it is not done yet."""
         asked: list[tuple[Scope, str]] = []
-        for scope in (yield from self._scopes.holding(resource, thread)):
+        for scope in (yield from self._scopes.holding(resource, thread, hinted=True)):
             look = yield from scope_state.look(self._keys, scope)
             if look.paused:
                 raise InvalidInputError(
@@ -37,7 +37,7 @@ class Forcing:
     def reflect(self, resource: str, thread: str | None, wait: float | None) -> Steps[Outcome]:
         """Have a scope's observations condensed now, whatever the thresholds; `busy` while it is not done yet."""
         asked: list[tuple[Scope, str]] = []
-        for scope in (yield from self._scopes.holding(resource, thread)):
+        for scope in (yield from self._scopes.holding(resource, thread, hinted=True)):
             look = yield from scope_state.look(self._keys, scope)
             if look.record.observation_count:
                 asked.append((scope, "force-reflect"))
@@ -79,5 +79,7 @@ class Forcing:
         yield from requests.pause(self._keys, resource, on=on)
         if not on:
             with suppress(StoreError):  # it goes on; the sweep finds what a mark could not say
-                yield from due.mark(self._keys.due_observe, [resource])
+                scopes = yield from self._scopes.every(resource, hinted=True)
+                yield from due.mark(self._keys.due_observe, scopes)
+                yield from due.mark(self._keys.due_reflect, scopes)
         return Outcome.REST

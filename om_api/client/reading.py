@@ -41,16 +41,20 @@ class Scopes:
             raise InvalidInputError(f"{resource} keeps one memory a thread: name a thread_id (om.threads lists them)")
         return scope
 
-    def every(self, resource: str) -> Steps[list[Scope]]:
-        """Every scope of a resource: the resource itself, or its threads in thread scope."""
+    def every(self, resource: str, *, hinted: bool = False) -> Steps[list[Scope]]:
+        """Every scope of a resource: the resource itself, or its threads in thread scope.
+
+        With `hinted` those too that wait for adoption and are known by nothing else: all hints of the store are looked through.
+        """
         check_id(resource, "resource_id")
         if (yield from self._word(resource)) == "resource":
             return [Scope(resource)]
-        return [Scope(resource, thread) for thread in (yield from clear.threads_of(self._keys, resource))]
+        threads = yield from (clear.threads_of if hinted else clear.threads_met)(self._keys, resource)
+        return [Scope(resource, thread) for thread in threads]
 
-    def holding(self, resource: str, thread: str | None) -> Steps[list[Scope]]:
-        """The scopes that hold something of a thread, or of every one."""
-        scopes = yield from self.every(resource)
+    def holding(self, resource: str, thread: str | None, *, hinted: bool = False) -> Steps[list[Scope]]:
+        """The scopes that hold something of a thread, or of every one; `hinted` as in `every`."""
+        scopes = yield from self.every(resource, hinted=hinted)
         return scopes if thread is None else [scope for scope in scopes if scope.thread in {None, thread}]
 
     def _word(self, resource: str) -> Steps[str]:

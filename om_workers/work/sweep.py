@@ -161,7 +161,9 @@ class Sweeper:
         With `later` False only what is to be done now counts.
         """
         now = self._services.in_force(state.scope)
-        if state.forced or (state.record.epoch and state.record.limits != recorded_settings.write(now)):
+        if (state.forced and not state.paused) or (
+            state.record.epoch and state.record.limits != recorded_settings.write(now)
+        ):
             return True
         if state.unsealed and not state.wake:
             return True
@@ -190,6 +192,6 @@ def _fingerprint(state: ScopeState) -> str:
 
 def _is_full(state: ScopeState, limits: Limits) -> bool:
     """Whether a scope should be in the reflect index; who must not be reflected is left to who asks for it."""
-    record, may = state.record, limits.enabled and not limits.read_only
+    record, may = state.record, limits.enabled and not limits.read_only and not state.paused
     full = policy.is_full(record.observation_tokens, record.observation_count, limits, drafted=state.draft is not None)
     return "force-reflect" in state.forced or (full and may)

@@ -40,10 +40,16 @@ def threads_of(keys: Keys, resource: str) -> Steps[list[str]]:
 
     The last are left out for an ACL user who may not read the hints, which name everybody.
     """
+    met = yield from threads_met(keys, resource)
+    waiting = yield from if_permitted(_hinted(keys, resource), set())
+    return sorted({*met, *waiting})
+
+
+def threads_met(keys: Keys, resource: str) -> Steps[list[str]]:
+    """The same without those that only wait for adoption: of these nothing is counted, nor observed."""
     of = keys.of(resource)
     tokens, met = yield from batch(as_hash("HGETALL", of.tokens), as_list("ZRANGE", of.threads, 0, -1))
-    waiting = yield from if_permitted(_hinted(keys, resource), set())
-    return sorted({*unsealed_threads(tokens), *(name.decode() for name in met), *waiting})
+    return sorted({*unsealed_threads(tokens), *(name.decode() for name in met)})
 
 
 def _hinted(keys: Keys, resource: str) -> Steps[set[str]]:

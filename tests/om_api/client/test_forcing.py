@@ -46,6 +46,20 @@ def test_a_paused_resource_is_not_observed(world, forcing):
         world.services.run(forcing.observe("harold", None, None))
 
 
+@pytest.mark.parametrize(("scope", "due"), [("resource", {b"harold"}), ("thread", {b"harold|t-1", b"harold|t-2"})])
+def test_who_is_resumed_is_due_to_be_observed_and_reflected(client, prefix, scope, due):
+    world = World(client, prefix, scope=scope)
+    world.say("hello", tokens=1_200)
+    world.say("hello", thread="t-2")
+    world.settle()
+    world.om.pause("harold")
+    client.delete(world.services.keys.due_observe, world.services.keys.due_reflect)
+    world.om.resume("harold")
+
+    assert set(client.zrange(world.services.keys.due_observe, 0, -1)) == due
+    assert set(client.zrange(world.services.keys.due_reflect, 0, -1)) == due
+
+
 def test_an_outage_after_the_request_says_that_it_stands(world, forcing):
     world.say("hello")
     steps = forcing.observe("harold", None, 1)

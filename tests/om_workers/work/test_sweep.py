@@ -294,6 +294,36 @@ def test_a_chunk_that_waits_is_marked_unless_its_scope_is_paused(client, prefix,
     assert world.sweep().marked == (not paused)
 
 
+@pytest.mark.parametrize("why", ["full", "forced"])
+def test_a_paused_memory_is_marked_by_no_sweep_and_by_whoever_resumes_it(client, prefix, why):
+    """Breaks when each sweep marks it: it is claimed and looked at every minute, for nothing."""
+    world = World(client, prefix)
+    world.say(*[f"message {n}" for n in range(9)])
+    world.settle()
+    client.hset(f"{prefix}:{{harold}}:record", *(("observation_tokens", 5_000) if why == "full" else ("force", "r")))
+    world.om.pause("harold")
+    client.delete(f"{prefix}:due:reflect", f"{prefix}:due:observe")
+    _looked_long_ago(world)
+
+    assert world.sweep().marked == 0
+    assert client.zcard(f"{prefix}:due:reflect") == client.zcard(f"{prefix}:due:observe") == 0
+    world.om.resume("harold")
+    assert client.zcard(f"{prefix}:due:reflect") == client.zcard(f"{prefix}:due:observe") == 1
+
+
+def test_a_paused_memory_is_reflected_where_that_was_asked_for(client, prefix):
+    world = World(client, prefix)
+    world.say(*[f"message {n}" for n in range(12)])
+    world.settle()
+    world.om.pause("harold")
+    world.om.force_reflect("harold")
+    client.delete(f"{prefix}:due:reflect")
+    _looked_long_ago(world)
+
+    assert world.sweep().marked == 1
+    assert client.zcard(f"{prefix}:due:reflect") == 1
+
+
 @pytest.mark.parametrize("changed", [{"enabled": "false"}, {"read_only": "true"}])
 def test_who_must_not_be_reflected_is_left_to_who_asks_for_it(client, prefix, changed):
     world = World(client, prefix)
