@@ -143,11 +143,18 @@ def reflecting(
     keep: int = 10,
     epoch: str = "",
     patterns: tuple[str, ...] = (),
+    dropped: tuple[str, ...] = (),
 ) -> Steps[Outcome]:
     now = record(store, scope)
     replaced = [s for s in store.run(reading.observations(store.keys, scope)) if s.observation.id in chunks]
     generation = Generation(
-        n=now.generation + 1, text=text, tokens=3, observation_ids=chunks, created_at=AT, patterns=patterns
+        n=now.generation + 1,
+        text=text,
+        tokens=3,
+        observation_ids=chunks,
+        dropped_ids=dropped,
+        created_at=AT,
+        patterns=patterns,
     )
     return reflect_steps.reflect(store.keys, scope, epoch or now.epoch, generation, replaced, keep, TTL)
 

@@ -197,9 +197,11 @@ class TextPiece(msgspec.Struct, frozen=True, kw_only=True):
 class Generation(msgspec.Struct, frozen=True, kw_only=True):
     """A numbered version of the reflected memory; the highest number is in force.
 
-    `loss` (0 to 1) is what the check before the commit found missing, `candidates` the answers that were compared, in the
-    order they came. `restores` names the generation that this one brought back, 0 for the time before the first. `pieces`
-    are what the text is made of, in order, since a move to another scope; none once a reflection has written it anew.
+    `dropped_ids` names those of `observation_ids` of which nothing is left in the text, and what its owner removed since, which
+    is not among `observation_ids` any more. `loss` (0 to 1) is what the check before the commit found missing, `candidates`
+    the answers that were compared, in the order they came. `restores` names the generation that this one brought back, 0 for
+    the time before the first. `pieces` are what the text is made of, in order, since a move to another scope; none once a
+    reflection has written it anew.
     """
 
     n: int

@@ -6,15 +6,14 @@ times how bad it is to lose that kind. Of what hard compression, or a target far
 less is missing than went. So a loss of 0.1 says: a tenth of what matters of some kind is gone.
 """
 
-import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from om_api.language.words import bare_words, stem, stems
 from om_workers.prompts.evidence import Evidence
 from om_workers.prompts.facts import Fact, FactKind
 from om_workers.prompts.statements import DONE, IMPORTANT, Statement, bodies, statements
+from om_workers.prompts.wording import Windows, Wording
 
 _SEVERITY = dict.fromkeys(FactKind, 1.0) | {
     FactKind.NUMBER: 0.9, FactKind.DATE: 0.8, FactKind.PATH: 0.9, FactKind.IDENTIFIER: 0.9,
@@ -27,10 +26,6 @@ _HEADER, _NESTED = 0.3, 0.6
 _FEWEST = 5.0  # facts of full weight: of fewer, one weighs no more than a fifth
 _OLD = 0.6  # of the lines, from the oldest on
 _EXPECTED = {3: {True: 0.3, False: 0.7}, 4: {True: 0.0, False: 0.3}}  # of 🟡, old or not, at the hardest levels
-_KEPT = 0.5  # of a line's words, by weight, within neighbouring lines
-_NEIGHBOURS = 3
-_ROUNDING = 1e-9
-_TELLING = 1.5  # a fact's words against others of its line
 _MOST, _LONGEST = 40, 200
 
 
@@ -58,9 +53,7 @@ class Check:
         self._lines = statements(texts)
         self._room = min(1.0, room)
         self._expected = [*_facts(self._lines), *_whole(self._lines)]
-        self._stems = [stems(line.text) for line in self._lines]
-        often = Counter(word for said in self._stems for word in said)
-        self._rarity = {word: math.log(1 + len(self._lines) / times) for word, times in often.items()}
+        self._wording = Wording(self._lines)
         self._totals: dict[FactKind, float] = defaultdict(float)
         for one in self._expected:
             self._totals[one.fact.kind] += one.weight
@@ -68,7 +61,7 @@ class Check:
     def of(self, text: str, level: int) -> Loss:
         """What of the notes is missing in an answer that was asked for at a level of compression."""
         said = list(bodies(text))
-        evidence, windows = Evidence(said), _Windows(said)
+        evidence, windows = Evidence(said), Windows(said)
         missing = [one for one in self._expected if not self._has(one, evidence, windows)]
         worth = [(one, one.weight * self._asked(one.line, level)) for one in missing]
         shares: dict[FactKind, float] = defaultdict(float)
@@ -86,14 +79,10 @@ class Check:
         share = _EXPECTED[level][line.place < _OLD]
         return min(share, self._room) if line.priority > 1 else 0.0
 
-    def _has(self, one: _Expected, evidence: Evidence, windows: "_Windows") -> bool:
+    def _has(self, one: _Expected, evidence: Evidence, windows: Windows) -> bool:
         if one.fact.kind not in _WHOLE:
             return evidence.has(one.fact, within=one.within)
-        telling = {stem(word) for fact in one.line.facts for word in bare_words(fact.shown)}
-        weights = {
-            word: self._rarity[word] * (_TELLING if word in telling else 1.0) for word in self._stems[int(one.fact.key)]
-        }
-        return windows.hold(weights, _KEPT)
+        return windows.hold(self._wording.weights(one.line))
 
 
 def _facts(lines: Sequence[Statement]) -> Iterator[_Expected]:
@@ -140,32 +129,3 @@ def _told(one: _Expected) -> str:
 def _clipped(text: str) -> str:
     said = " ".join(text.split())
     return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
-
-
-class _Windows:
-    """Which words stand together in neighbouring lines of an answer."""
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        self._places: dict[str, set[int]] = defaultdict(set)
-        for at, line in enumerate(lines):
-            for word in stems(line):
-                self._places[word].update(range(at, at + _NEIGHBOURS))
-
-    def hold(self, weights: dict[str, float], share: float) -> bool:
-        """Whether any three neighbouring lines hold a share of the weights.
-
-        Looks only where the rarest words are, as many of them as the others cannot make up for: notes of thousands of
-        lines in the same words would take minutes otherwise.
-        """
-        left = sum(weights.values())
-        least = (share - _ROUNDING) * left
-        found = {word: self._places.get(word, set()) for word in weights}
-        likely = set[int]()
-        for word in sorted(weights, key=lambda word: len(found[word])):
-            if left < least:
-                break
-            likely |= found[word]
-            left -= weights[word]
-        return not weights or any(
-            sum(weight for word, weight in weights.items() if at in found[word]) >= least for at in likely
-        )

@@ -22,6 +22,7 @@ from om_workers.llm.base import Request
 from om_workers.process.stopping import StoppedError
 from om_workers.prompts.render import reflector_request
 from om_workers.prompts.threads import thread_section
+from om_workers.prompts.wording import let_go
 from om_workers.work.condensing import USUAL, Condensed, Condensing, Task, usable
 from om_workers.work.scope_worker import ScopeWorker, pressure_of
 from om_workers.work.services import Services
@@ -214,6 +215,7 @@ def _drafted(read: ReflectionInput, replaced: Sequence[Stored], size: int, found
         tokens=best.tokens,
         input_tokens=size,
         observation_ids=tuple(stored.observation.id for stored in replaced),
+        dropped_ids=_dropped(read, replaced, best.said.text),
         patterns=best.said.patterns,
         insights=best.said.insights,
         level=best.level,
@@ -223,6 +225,13 @@ def _drafted(read: ReflectionInput, replaced: Sequence[Stored], size: int, found
         cost=found.cost,
     )
     return Draft(generation, tuple(stored.seq for stored in replaced))
+
+
+def _dropped(read: ReflectionInput, replaced: Sequence[Stored], text: str) -> tuple[str, ...]:
+    """The observations of which nothing is left in a text."""
+    before = [read.generation.text] if read.generation else []
+    gone = let_go([stored.observation.text for stored in replaced], text, before)
+    return tuple(stored.observation.id for stored, dropped in zip(replaced, gone, strict=True) if dropped)
 
 
 def _texts(read: ReflectionInput, replaced: Sequence[Stored]) -> list[str]:

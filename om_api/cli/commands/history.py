@@ -51,6 +51,8 @@ def _observation(each: Observation) -> tuple[object, ...]:
 def history(target: Target, resource: str, thread: str | None, with_text: bool, as_json: bool) -> None:
     """List the generations, oldest first: what each took in, what it lost by the check, and what it cost.
 
+    Of the observations that it replaced, those are `dropped` of which nothing is left in its text; with --json they are named.
+
     `om restore` makes an earlier one the text in force again. Name the THREAD where each thread keeps a memory of its
     own. With --json every generation carries the observations it replaced, as long as they are kept.
     """
@@ -73,7 +75,12 @@ def _era(era: Era) -> tuple[object, ...]:
     loss = "-" if made.loss is None else f"{made.loss:.2f}"
     cost = "-" if made.cost is None else f"{made.cost:.4f}"
     what, sizes = (made.n, origin, as_time(made.created_at)), (made.input_tokens, made.tokens, made.level)
-    return *what, *sizes, loss, made.model or "-", cost, len(made.observation_ids) or len(era.replaced)
+    return *what, *sizes, loss, made.model or "-", cost, _replaced(era)
+
+
+def _replaced(era: Era) -> str:
+    dropped = len({*era.generation.dropped_ids} & {*era.generation.observation_ids})
+    return f"{len(era.generation.observation_ids) or len(era.replaced)}{f' ({dropped} dropped)' * bool(dropped)}"
 
 
 def _print_texts(texts: Sequence[tuple[str, str]]) -> None:

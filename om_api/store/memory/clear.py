@@ -214,7 +214,8 @@ def _rewritten(n: int, member: bytes, thread: str, gone: Collection[str], count:
         return []
     tokens = was.tokens if rest == was.text else count(rest)
     kept = [name for name in was.observation_ids if name not in gone]
-    said = {"text": rest, "tokens": tokens, "observation_ids": kept, "dropped_ids": [*was.dropped_ids, *dropped]}
+    gone_ids = list(dict.fromkeys([*was.dropped_ids, *dropped]))
+    said = {"text": rest, "tokens": tokens, "observation_ids": kept, "dropped_ids": gone_ids}
     said["pieces"] = [each.piece for each in moved]
     return [n, msgspec.json.encode({**msgspec.json.decode(member), **said}), tokens]
 

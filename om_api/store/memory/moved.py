@@ -80,7 +80,7 @@ def _made(
     leads: Sequence[Generation], found: Sequence[Slice], history: Sequence[Stored], *, pooled: bool
 ) -> Generation | None:
     """The first generation of a moved memory, after the newest of those that it is made of."""
-    text = pieces.text_of(found, pooled=pooled)
+    text, dropped = pieces.text_of(found, pooled=pooled), {name for lead in leads for name in lead.dropped_ids}
     if not leads or not (text or history):
         return None
     return msgspec.structs.replace(
@@ -90,7 +90,7 @@ def _made(
         restores=None,
         text=text,
         observation_ids=tuple(stored.observation.id for stored in history),
-        dropped_ids=(),
+        dropped_ids=tuple(stored.observation.id for stored in history if stored.observation.id in dropped),
         patterns=_still_said((each.patterns for each in leads), text),
         insights=_still_said((each.insights for each in leads), text),
         loss=None,

@@ -70,6 +70,34 @@ def test_a_reflection_that_grows_is_asked_for_again_and_the_smallest_answer_is_k
     assert generation.level == 2
 
 
+def test_a_generation_names_the_observations_of_which_nothing_is_left(world):
+    for text in (
+        "Harold sails his green boat to Lerwick",
+        "The kettle needs another handle",
+        "Ada plays chess in Graz",
+    ):
+        world.say(text, tokens=500)
+        world.say("and so on", tokens=600)
+        world.settle()
+    world.om.force_observe("t-1", "harold")
+    world.settle()
+    listed = world.om.observations("harold")
+    world.model = Scripted("<observations>\n* Harold sails his boat to Lerwick\n* Ada plays chess\n</observations>")
+    world.om.force_reflect("harold")
+    world.reflector().reflect("harold")
+    (made,) = world.om.generations("harold")
+
+    assert made.observation_ids == tuple(each.id for each in listed)
+    kettle = [each.id for each in listed if "kettle" in each.text and "sails" not in each.text]
+    assert kettle
+    assert set(made.dropped_ids) == {
+        each.id for each in listed if not any(word in each.text for word in ("sails", "chess"))
+    }
+    assert set(kettle) <= set(made.dropped_ids)
+    assert world.om.verify() == []
+    assert [message.id for message in world.om.sources(kettle[0], "harold")]
+
+
 def test_a_drain_observes_what_is_raw_first_but_for_the_newest_turns(client, prefix):
     world = World(client, prefix, observation_threshold="500", reflection__drain="true", min_recent_messages="2")
     seen = []

@@ -1,5 +1,7 @@
 """`om observations`, `history`, `sources`: what is remembered can be read, down to the messages behind it."""
 
+from om_workers.llm.scripted import Scripted
+
 
 def test_observations_are_listed_with_their_threads(om_json, om, observed):
     found = om_json("observations", "harold")
@@ -58,3 +60,13 @@ def test_the_history_shows_level_loss_model_and_cost(om, reflected):
 
     assert all(column in shown for column in ("level", "loss", "model", "cost"))
     assert all(said in shown for said in ("0.00", "scripted"))
+
+
+def test_the_history_says_how_many_observations_a_reflection_let_go_of(om, om_json, observed):
+    listed = observed.om.observations("harold")
+    observed.model = Scripted("<observations>\n* nothing of the kind\n</observations>")
+    observed.om.force_reflect("harold")
+    observed.reflector().reflect("harold")
+
+    assert om_json("history", "harold")[0]["dropped_ids"] == [each.id for each in listed]
+    assert f"{len(listed)} ({len(listed)} dropped)" in om("history", "harold").stdout

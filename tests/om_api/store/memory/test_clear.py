@@ -494,3 +494,13 @@ def test_a_refused_forget_changes_nothing(store, why):
         reflect(store, "o1")
     with nothing_changes(store):
         assert store.run(late) is Outcome.SUPERSEDED
+
+
+def test_what_a_reflection_let_go_of_is_named_once_when_its_owner_removes_it_too(store):
+    observed(store, "o1", 1)
+    observed(store, "o2", 2, thread="t2")
+    reflect(store, "o1", "o2", text="* of both", dropped=("o1", "o2"))
+    store.run(clear.clear_thread(store.keys, HAROLD, "t1", words))
+    (made,) = store.run(reading.generations(store.keys, HAROLD))
+
+    assert (made.observation_ids, made.dropped_ids) == (("o2",), ("o1", "o2"))

@@ -458,3 +458,17 @@ def test_a_move_to_where_it_is_leaves_pieces_alone(store):
     there(store)
     with nothing_changes(store):
         assert store.run(moving(store, "thread")) is Outcome.REST
+
+
+def test_what_a_reflection_let_go_of_is_still_named_after_a_move(store):
+    observed(store, "o1", 1)
+    observed(store, "o2", 2, thread="t2")
+    observed(store, "o3", 3)
+    reflect(store, "o1", "o2", "o3", dropped=("o1", "o2"))
+    store.run(moving(store))
+    apart = [generation(store, SCOPES[thread]) for thread in ("t1", "t2")]
+    store.run(moving(store, "resource"))
+
+    assert [(each.observation_ids, each.dropped_ids) for each in apart] == [(("o1", "o3"), ("o1",)), (("o2",), ("o2",))]
+    assert generation(store).dropped_ids == ("o1", "o2")
+    assert breaches(store) == []
