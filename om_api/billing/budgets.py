@@ -37,9 +37,14 @@ def today(settings: Settings, keys: Keys, resource: str, now: int) -> Steps[Toda
     """How a resource stands on the UTC day of `now` (server ms)."""
     day = spending.day_of(now)
     (counted,) = yield from spending.read(keys, [day], resource)
-    budgets = yield from _left(settings, keys, resource, day)
+    budgets = yield from of(settings, keys, resource, now)
     cost = sum(line.cost or 0 for line in figures.lines(day, counted))
     return Today(cost, tuple(budget.setting for budget in budgets if budget.reached))
+
+
+def of(settings: Settings, keys: Keys, resource: str, now: int) -> Steps[list[Left]]:
+    """What is left of a resource's budgets, its own first, on the UTC day of `now` (server ms)."""
+    return _left(settings, keys, resource, spending.day_of(now))
 
 
 def costs(settings: Settings, keys: Keys, resource: str | None, days: int) -> Steps[Costs]:

@@ -5,6 +5,7 @@ from typing import Any, Self, TypeVar
 
 from om_api.billing.costs import Costs
 from om_api.client.core import Core
+from om_api.client.held import Held, Work
 from om_api.client.reading import Era
 from om_api.client.receipts import Receipt
 from om_api.client.stats import Stats
@@ -239,13 +240,21 @@ class AsyncObservationalMemory:
         """Have what is raw (of one thread, or of all) observed and activated now, whatever the thresholds.
 
         Marks the scope due and urgent and, with `wait`, looks up to that many seconds for the answer: `activated`,
-        `rest` when there is nothing to observe, `busy` when it is not done yet.
+        `rest` when there is nothing to observe, `busy` when it is not done yet; `held` says whether something keeps it.
         """
         return await self._run(self._core.forcing.observe(resource_id, thread_id, wait))
 
     async def force_reflect(self, resource_id: str, thread_id: str | None = None, wait: float | None = None) -> Outcome:
         """Have a scope's observations condensed now, whatever the thresholds; answers like force_observe, `reflected`."""
         return await self._run(self._core.forcing.reflect(resource_id, thread_id, wait))
+
+    async def held(self, resource_id: str, work: Work = "observe") -> Held | None:
+        """Why what was asked for is `busy`: a pause, a budget that is used up, or models that rest, and until when.
+
+        None where nothing holds it, by the settings of this process and as far as it may look: then it waits for its turn. A
+        look of its own: ask when the outcome is `busy`.
+        """
+        return await self._run(self._core.forcing.held(resource_id, work))
 
     async def pause(self, resource_id: str) -> Outcome:
         """Stop whatever calls a model for a resource; messages are kept, ready chunks and contexts served."""

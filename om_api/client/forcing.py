@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from contextlib import suppress
 
+from om_api.client import held
+from om_api.client.held import Held, Work
 from om_api.client.reading import Scopes
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.values import Outcome, Scope, check_id
+from om_api.settings import Settings
 from om_api.store.driver.replies import as_bytes
 from om_api.store.driver.steps import Steps, Wait, each
 from om_api.store.memory import due, requests, scope_state
@@ -18,8 +21,8 @@ _POLL_S = 0.1
 class Forcing:
     """Requests to the workers of one store; each stands until it is answered."""
 
-    def __init__(self, keys: Keys, scopes: Scopes) -> None:
-        self._keys, self._scopes = keys, scopes
+    def __init__(self, settings: Settings, keys: Keys, scopes: Scopes) -> None:
+        self._settings, self._keys, self._scopes = settings, keys, scopes
 
     def observe(self, resource: str, thread: str | None, wait: float | None) -> Steps[Outcome]:
         """Have everything raw observed and activated, whatever the thresholds; `busy` while it is not done yet."""
@@ -42,6 +45,10 @@ class Forcing:
             if look.record.observation_count:
                 asked.append((scope, "force-reflect"))
         return (yield from self._ask(asked, self._keys.due_reflect, wait, Outcome.REFLECTED))
+
+    def held(self, resource: str, work: Work) -> Steps[Held | None]:
+        """What keeps the workers from it; None where nothing does that can be seen from here."""
+        return held.held(self._settings, self._keys, resource, work)
 
     def _has_raw(self, look: ScopeState, thread: str | None) -> Steps[bool]:
         own = {thread, look.scope.thread} - {None}

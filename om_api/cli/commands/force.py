@@ -9,6 +9,7 @@ import click
 from om_api.cli.checks import check_known
 from om_api.cli.output import note
 from om_api.cli.target import Target, command, optional_thread, resource_argument, wait_option
+from om_api.client.held import Work
 from om_api.client.memory import ObservationalMemory
 from om_api.client.stats import Stats
 from om_api.domain.values import Outcome
@@ -25,11 +26,12 @@ _wait_option = wait_option("How long to wait for the workers' answer.")
 def observe(target: Target, resource: str, thread: str | None, wait: float) -> None:
     """Have what is raw observed now, whatever the thresholds, and print the outcome.
 
-    `activated`: done. `rest`: there was nothing to observe. `busy`: asked for, and not done yet. Where each thread
+    `activated`: done. `rest`: there was nothing to observe. `busy`: asked for, and not done yet; if something holds it, such
+    as a budget or a model that rests, that is said, and until when. Where each thread
     keeps a memory of its own and none is named, every thread is asked in turn, a line for each.
     """
     with target.memory() as om:
-        _ask(om, resource, thread, wait, lambda each, left: om.force_observe(each, resource, left))
+        _ask(om, resource, thread, wait, lambda each, left: om.force_observe(each, resource, left), "observe")
 
 
 @command("om reflect harold", "om reflect harold thread-1 --wait 300")
@@ -39,14 +41,14 @@ def observe(target: Target, resource: str, thread: str | None, wait: float) -> N
 def reflect(target: Target, resource: str, thread: str | None, wait: float) -> None:
     """Have the observations condensed now, whatever the thresholds, and print the outcome.
 
-    `reflected`: done. `rest`: there was nothing to condense. `busy`: asked for, and not done yet. Where each thread
-    keeps a memory of its own and none is named, every thread is asked in turn, a line for each.
+    `reflected`: done. `rest`: there was nothing to condense. `busy`: asked for, and not done yet, as `om observe` says it.
+    Where each thread keeps a memory of its own and none is named, every thread is asked in turn, a line for each.
     """
     with target.memory() as om:
-        _ask(om, resource, thread, wait, lambda each, left: om.force_reflect(resource, each, left))
+        _ask(om, resource, thread, wait, lambda each, left: om.force_reflect(resource, each, left), "reflect")
 
 
-def _ask(om: ObservationalMemory, resource: str, thread: str | None, wait: float, ask: Ask) -> None:
+def _ask(om: ObservationalMemory, resource: str, thread: str | None, wait: float, ask: Ask, work: Work) -> None:
     end = time.monotonic() + wait
     names = _threads(om, resource) if thread is None else [thread]
     outcomes = [ask(name, max(0.0, end - time.monotonic())) for name in names]
@@ -55,7 +57,12 @@ def _ask(om: ObservationalMemory, resource: str, thread: str | None, wait: float
     for name, outcome in zip(names, outcomes, strict=True):
         click.echo(outcome if name in {None, thread} else f"{name} {outcome}")
     if Outcome.BUSY in outcomes:
-        note(f"not done after {wait:g} s: the request stands, and is answered as soon as a worker runs")
+        held = om.held(resource, work)
+        note(
+            f"not done after {wait:g} s: the request stands, and is answered as soon as a worker runs{' and may' * bool(held)}"
+        )
+        if held:
+            note(str(held))
 
 
 def _threads(om: ObservationalMemory, resource: str) -> list[str | None]:

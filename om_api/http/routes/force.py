@@ -1,13 +1,17 @@
 """Asking the workers: observe now, reflect now, pause, resume."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Annotated
 
+import msgspec
 from fastapi import APIRouter, Body, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from om_api.client.held import Held
 from om_api.domain.api_keys import Role
+from om_api.domain.errors import StoreError
 from om_api.domain.values import ID_PATTERN, Outcome
 from om_api.http.requests.app_state import app_state, memory
 from om_api.http.requests.guard import Guarded, needs
@@ -30,25 +34,47 @@ class WorkRequest(BaseModel):
 Given = Annotated[WorkRequest, Body(openapi_examples={"wait": {"value": {"thread_id": "thread-1", "wait": 30}}})]
 
 
-@router.post("/observe", **needs(Role.WRITER, waits=True), **answers(Done, Done(Outcome.ACTIVATED)))
+class Forced(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The word that what was asked for ended with; of one that is `busy`, why it is held, if it is, and until when (Unix ms)."""
+
+    outcome: Outcome
+    reason: str = ""
+    until: int | None = None
+
+
+_HELD = Forced(Outcome.BUSY, "the budget of harold is used up (budget.calls_per_day)", 1_763_683_200_000)
+
+
+@router.post("/observe", **needs(Role.WRITER, waits=True), **answers(Forced, _HELD))
 async def observe(request: Request, resource: ResourceId, asked: Given) -> Response:
     """Have what is raw observed now: `activated`, `rest` when there is nothing, `busy` when it is not done yet."""
-    return await _answered(request, asked.wait, partial(memory(request).force_observe, asked.thread_id, resource))
+    ask = partial(memory(request).force_observe, asked.thread_id, resource)
+    return await _answered(request, asked.wait, ask, partial(memory(request).held, resource, "observe"))
 
 
-@router.post("/reflect", **needs(Role.WRITER, waits=True), **answers(Done, Done(Outcome.REFLECTED)))
+@router.post("/reflect", **needs(Role.WRITER, waits=True), **answers(Forced, Forced(Outcome.REFLECTED)))
 async def reflect(request: Request, resource: ResourceId, asked: Given) -> Response:
     """Have the observations condensed now: `reflected`, `rest` when there are none, `busy` when it is not done yet."""
-    return await _answered(request, asked.wait, partial(memory(request).force_reflect, resource, asked.thread_id))
+    ask = partial(memory(request).force_reflect, resource, asked.thread_id)
+    return await _answered(request, asked.wait, ask, partial(memory(request).held, resource, "reflect"))
 
 
-async def _answered(request: Request, wait: float, ask: Callable[[float | None], Awaitable[Outcome]]) -> Response:
+async def _answered(
+    request: Request,
+    wait: float,
+    ask: Callable[[float | None], Awaitable[Outcome]],
+    held: Callable[[], Awaitable[Held | None]],
+) -> Response:
     """What it ended with; a process that is told to stop waits no longer, and says how far it is."""
     try:
         async with app_state(request).stopping.ends():
-            return reply(Done(await ask(wait)))
+            outcome = await ask(wait)
     except TimeoutError:
-        return reply(Done(await ask(None)))
+        outcome = await ask(None)
+    why = None
+    with suppress(StoreError):  # what was asked for stands
+        why = await held() if outcome is Outcome.BUSY else None
+    return reply(Forced(outcome, why.reason, why.until) if why else Forced(outcome))
 
 
 @router.post("/pause", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.REST)))

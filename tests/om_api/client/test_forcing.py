@@ -17,7 +17,7 @@ def world(client, prefix):
 
 @pytest.fixture
 def forcing(world):
-    return Forcing(world.services.keys, Scopes(world.settings, world.services.keys))
+    return Forcing(world.settings, world.services.keys, Scopes(world.settings, world.services.keys))
 
 
 def field(world, name):

@@ -1,5 +1,6 @@
 """`om observe`, `reflect`, `pause`, `resume`: the workers are asked, and their answer is a word."""
 
+import re
 import threading
 from contextlib import contextmanager
 
@@ -61,6 +62,19 @@ def test_a_request_nobody_answers_in_time_is_busy_and_stands(om, world):
     assert "not done after 0 s" in result.stderr
     world.settle()
     assert len(world.om.observations("harold")) == 1
+
+
+def test_a_request_that_a_budget_holds_says_so_and_until_when(om, world, monkeypatch):
+    monkeypatch.setenv("OM_BUDGET__CALLS_PER_DAY", "0")
+    monkeypatch.setenv("OM_OBSERVER_MODEL", "scripted")
+    world.say("hello")
+    result = om("observe", "harold", "--wait", "0")
+
+    assert (result.exit_code, result.stdout) == (0, "busy\n")
+    assert re.search(
+        r"held: the budget of harold is used up \(budget.calls_per_day\)\s+until 20\d\d-\d\d-\d\dT00:00:00Z",
+        result.stderr,
+    )
 
 
 def test_what_is_raw_is_observed_when_asked_for(om, world):

@@ -96,6 +96,7 @@ def test_a_writers_requests_are_answered(house, memory):
     om.add_message(message("look at this"))
 
     assert om.force_observe(resource_id="harold") == "busy"
+    assert om.held("harold") is None
     house.world.settle()
     assert om.force_observe(resource_id="harold") == "rest"
     assert om.force_reflect("harold") == "busy"
