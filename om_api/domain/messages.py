@@ -16,7 +16,7 @@ ROLES = ("user", "assistant", "system", "tool")
 # others are kept, and shown by their names
 PART_TYPES = ("text", "tool-call", "tool-result", "image", "file", *THOUGHTS)
 MAX_TOKENS = 10_000_000
-TOO_LONG = "it holds a number that is too long for readers of JSON, of more than 4,300 digits: write it as a text"
+TOO_LONG = "it holds a number that is too long for readers of JSON (more than 4,300 digits, or beyond 1e308): write it as a text"
 _NO_CHAT = (None, None)
 
 

@@ -1,6 +1,7 @@
 """A message as the bytes that Redis keeps: read from what any language wrote, and written as we write it."""
 
 import hashlib
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
@@ -161,6 +162,20 @@ def _wire(fields: dict[str, Any]) -> dict[str, Any]:
         raise InvalidInputError(TOO_LONG if "digits" in str(error) else str(error)) from None
 
 
+def _check_numbers(message: Message, member: bytes) -> None:
+    """Raise ValueError for a number that JSON has not: null would stand in its place."""
+    if b"null" in member and not _is_finite([message.content, message.metadata]):
+        raise ValueError("it holds NaN or Infinity; write it as a text, or leave it out")
+
+
+def _is_finite(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return all(map(_is_finite, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(_is_finite, value))
+    return not isinstance(value, float) or math.isfinite(value)
+
+
 def _check_depth(member: bytes) -> None:
     if member.count(b"{") + member.count(b"[") <= MAX_DEPTH:
         return
@@ -191,6 +206,7 @@ def encode_message(message: Message) -> bytes:
     try:
         member = msgspec.json.encode(written)
         _check_depth(member)
+        _check_numbers(written, member)
     except (TypeError, ValueError, msgspec.MsgspecError) as error:
         why = TOO_LONG if "digits" in str(error) else f"cannot be written as JSON: {error}"
         raise InvalidInputError(f"message {message.id or '(without id)'}: {why}") from None

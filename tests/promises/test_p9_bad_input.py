@@ -61,6 +61,23 @@ def test_a_number_that_nobody_can_write_is_refused_and_nothing_is_written(world,
     assert list(world.client.scan_iter(f"{world.prefix}*")) == []
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("where", ["args", "metadata"])
+def test_what_is_no_number_in_json_is_refused_and_not_kept_as_nothing(world, number, where):
+    given = {"role": "assistant", "content": [{**CALL, "args": {"n": [0.5, None]}}], "metadata": {"n": None}}
+    good = {**given, "thread_id": "t-1", "resource_id": "harold"}
+    bad = (
+        {**good, where: {"n": number}}
+        if where == "metadata"
+        else {**good, "content": [{**CALL, "args": {"n": [number]}}]}
+    )
+    with pytest.raises(InvalidInputError, match="NaN or Infinity; write it as a text"):
+        world.om.add_messages([good, bad])
+
+    assert list(world.client.scan_iter(f"{world.prefix}*")) == []
+    assert world.om.add_messages([good]).added == 1
+
+
 def test_a_number_that_nobody_can_write_ends_no_process_that_asks_by_it(world):
     om = world.om
     assert (om.rejected("harold", HUGE), om.replaced(HUGE, "harold"), om.threads("harold", limit=HUGE)) == ([], [], [])
