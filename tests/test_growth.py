@@ -272,7 +272,7 @@ _PASSING = {
         "sections",
         "evidence",
     ),
-    *("loss", "parts", "transcript", "calendar", "documents", "requests/replies"),
+    *("loss", "wording", "quarantine", "parts", "transcript", "calendar", "documents", "requests/replies"),
 }
 
 

@@ -128,11 +128,11 @@ def test_a_copy_and_its_original_live_apart(world):
 def test_a_file_may_come_in_pieces_of_any_size(world):
     world.say(*[f"message {n} é" for n in range(12)])
     world.settle()
-    file = b"".join(world.om.export_memory("harold"))
+    file, raw = b"".join(world.om.export_memory("harold")), len(world.context().messages)
     for n, name in ((1, "a"), (7, "b"), (len(file), "c")):
         pieces = (file[at : at + n] for at in range(0, len(file), n))
 
-        assert world.om.import_memory(pieces, name).messages == 8
+        assert world.om.import_memory(pieces, name).messages == raw > 0
     assert contexts(world, "a") == contexts(world, "b") == contexts(world, "c")
 
 
