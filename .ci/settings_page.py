@@ -22,15 +22,21 @@ Four layers, each above the one before:
 1. the defaults below;
 2. `config/observational-memory.yaml` (another folder: `OM_CONFIG_DIR`);
 3. `config/agents/<agent>/memory.yaml`, where a folder's name may be a glob such as `worker-*`: the agent's own
-   name wins, else the longest glob that fits;
+   name wins, else the longest glob that fits. Beside a folder called `config`, `agents/<agent>/memory.yaml` counts
+   the same; where both are there for one name, neither is taken up, and both are named;
 4. the environment. Nested keys are joined by two underscores, values are written as in YAML, an empty variable
    counts as not set, and an `OM_` variable that is not listed here is an error.
 
 Files hold two keys at the top, `observational_memory` and `models`. An unknown key, a wrong type, a value out of
-range or a contradiction is an error that names file, key and what is permitted. While the workers run, changed
-files are picked up; of a broken one the last good state stays in force, and the problem is reported, in one line for
-each file. An agent whose file was broken from the start goes by the layers below it; every other agent goes on as if that
-file were not there.
+range or a contradiction is an error that names file, line, key and what is permitted; `om config check` names every
+one of every file at once, and files that nobody reads. While the workers run, changed files are picked up, a `./config`
+that was not there when they started included; of a broken one the last good state stays in force, and the problem is
+reported, in one line for each file. An agent whose file was broken from the start goes by the layers below it, and its own
+process logs that once as `settings_problem`; every other agent goes on as if that file were not there.
+
+While the base file is broken, nothing starts that works or serves. Commands that look (`om doctor`, `om stats` and the
+like) and `om push` go on with what of it can be used, and the defaults for the rest, and say on stderr what is broken;
+not where `storage` is: nobody takes another store for the one that was meant.
 
 A file is one YAML document of at most {MOST_BYTES:,} bytes, {MOST_VALUES:,} keys and values \
 (an alias counts as all it stands for) and {MOST_LEVELS}

@@ -5,7 +5,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from om_api.domain.errors import StoreError
+from om_api.domain.errors import SettingsError, StoreError
 from om_api.domain.extras import missing
 from om_api.settings import Settings
 from om_api.settings.logs import log_to_stderr
@@ -189,6 +189,15 @@ def _stopped(**_: Any) -> None:
     wiring.end()
 
 
-app = make_app(wiring.settings())
+def _settings() -> Settings:
+    """This process's settings; where they cannot be in force it ends with what is wrong with them, as `om` does."""
+    try:
+        return wiring.settings()
+    except SettingsError as error:
+        sys.stderr.write(f"Error: {Settings.safe_url(str(error))}\n")
+        sys.exit(2)
+
+
+app = make_app(_settings())
 app.finalize()
 wiring.use(CeleryQueues(app))

@@ -1,12 +1,13 @@
 """What commands are made of: which store and configuration they are about, whom they name, the examples of their help."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from om_api.cli.output import note
 from om_api.client.memory import ObservationalMemory
 from om_api.domain.errors import OMError, SettingsError
 from om_api.domain.values import check_id
@@ -19,20 +20,34 @@ T = TypeVar("T")
 _URL = "OM_REDIS_URL"
 _FROM_URL = f"environment {_URL}"
 _OTHER_SERVER = "OM_STORAGE__REDIS__"
+_GOES_ON = "going on with what of it can be used, and the defaults for the rest: correct it (om config check names all)"
 _KEPT = f"{_OTHER_SERVER}PREFIX"
 
 
 class Target:
-    """What `--url` and `--config` say; settings and memory are made of it when a command needs them."""
+    """What `--url` and `--config` say; settings and memory are made of it when a command needs them.
 
-    def __init__(self, url: str | None = None, folder: Path | None = None) -> None:
+    Unless it is `strict`, a command goes on though the base file is broken, and says so once.
+    """
+
+    def __init__(self, url: str | None = None, folder: Path | None = None, *, strict: bool = True) -> None:
         self.url = url
         self.folder = folder
+        self._strict = strict
+        self._told = False
 
-    def settings(self, folder: Path | None = None) -> Settings:
-        """The settings in force here, or those of another folder; raises SettingsError."""
+    def settings(self) -> Settings:
+        """The settings in force here; raises SettingsError."""
+        settings = self.load(self.folder, strict=self._strict)
+        if (broken := settings.broken_base) and not self._told:
+            note(f"{broken.file}: {broken.text}; {_GOES_ON}")
+            self._told = True
+        return settings
+
+    def load(self, folder: Path | None, *, strict: bool, environ: Mapping[str, str] | None = None) -> Settings:
+        """The settings that a folder and an environment say, else this process's; raises SettingsError."""
         try:
-            return load_settings(folder or self.folder, self._environ())
+            return load_settings(folder, self._environ() if environ is None else environ, strict=strict)
         except SettingsError as error:
             raise SettingsError(self.origin(str(error))) from None
 

@@ -16,7 +16,7 @@ from om_api.context import Context
 from om_api.domain.errors import StoreError
 from om_api.domain.messages import Message
 from om_api.domain.wire import EncodedMessage
-from om_api.settings import Settings
+from om_api.settings import FileProblem, Settings
 from om_api.settings.logs import library_log
 from om_api.store.driver.steps import Steps
 from om_api.store.memory.keys import Keys
@@ -51,11 +51,14 @@ class Core:
         self.owning = Owner(settings, keys, clock, scopes, count, reporter)
         self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
         self.unsent = Unsent()
+        self._settings, self._warned = settings, set[FileProblem]()
         self._fails_open, self._away = fails_open, False
 
     def add(self, messages: Iterable[Message], *, replace: bool = False) -> Steps[Receipt]:
         """Add messages. All are checked before the first is sent: a bad one adds none. What replaces others never waits."""
         ready = self.writing.prepare_all(messages)
+        for resource in {each.message.resource_id for each in ready}:
+            self._warn(resource)
         wait = self._fails_open and not replace
         return self._send(ready) if wait else self.writing.send(ready, replace=replace)
 
@@ -96,6 +99,12 @@ class Core:
         if self.unsent.dropped > before == 0:  # how many they are in the end is said when the store is back
             library_log().warning("unsent_dropped", dropped=self.unsent.dropped)
 
+    def _warn(self, resource: str) -> None:
+        """Say once of each file that it is not in force for the agent that it is for."""
+        if (problem := self._settings.problem(resource)) and problem not in self._warned:
+            self._warned.add(problem)
+            library_log().warning("settings_problem", file=problem.file, problem=problem.text)
+
     def _lost(self, error: StoreError) -> None:
         if not self._away:
             library_log().warning("store_unavailable", error=str(error), unsent=len(self.unsent))
@@ -103,6 +112,7 @@ class Core:
 
     def context(self, resource: str, thread: str, max_tokens: int | None) -> Steps[Context]:
         """What the Actor reads."""
+        self._warn(resource)
         make = self._context_or_last if self._fails_open else self.contexts.of
         return make(resource, thread, max_tokens)
 

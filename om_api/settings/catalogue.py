@@ -31,11 +31,16 @@ OTHER_VARIABLES = {
     "OM_GRAFANA_PORT": "port of Grafana",
     "OM_GRAFANA_USER": "who may open Grafana",
     "OM_GRAFANA_PASSWORD": "the password for Grafana",
-    "OM_LOG_FORMAT": "how log lines are written",
-    "OM_LOG_LEVEL": "which log lines are written",
+    "OM_LOG_FORMAT": "how log lines are written: json or text; else text on a terminal, json anywhere else",
+    "OM_LOG_LEVEL": "which log lines are written: DEBUG, INFO, WARNING, ERROR or CRITICAL and what is above it; else INFO",
     "OM_METRICS_KEY": "the key with which Prometheus reads the figures",
     "OM_PROMETHEUS_PORT": "port of Prometheus",
     "OM_TEST_REDIS_URL": "the server that the tests may use",
+}
+PERMITTED = {  # of variables that are no settings: a pattern, and what it says in words
+    "OM_CONCURRENCY": ("[1-9][0-9]{0,3}", "1 to 9,999"),
+    "OM_LOG_FORMAT": ("json|text", "json or text"),
+    "OM_LOG_LEVEL": ("(?i:debug|info|warning|error|critical)", "DEBUG, INFO, WARNING, ERROR or CRITICAL"),
 }
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+import stat
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
 from yaml.composer import Composer, ComposerError
@@ -11,13 +13,15 @@ from yaml.constructor import SafeConstructor
 from om_api.domain.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from yaml import SafeLoader as _Yaml
     from yaml.nodes import Node
 else:
     _Yaml = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's parser, ten times faster, where PyYAML has it
 
+T = TypeVar("T")
 MOST_BYTES = 65_536
 MOST_VALUES = 2_048
 MOST_LEVELS = 20
@@ -141,12 +145,45 @@ _Loader.yaml_constructors = {
 }
 
 
+def read(file: Path) -> bytes:
+    """The file's bytes, one more than may be parsed at most; raises SettingsError.
+
+    Nothing waits for a pipe that nobody writes to.
+    """
+    try:
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
+            if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                return stream.read(MOST_BYTES + 1) or b""
+    except OSError as error:
+        astray = file.is_symlink() and isinstance(error, FileNotFoundError)
+        why = f"it is a link to {file.readlink()}, which is not there" if astray else error.strerror
+        raise SettingsError(f"{file}: cannot be read: {why}") from None
+    raise SettingsError(f"{file}: cannot be read: not a file, but a pipe or a device")
+
+
+def lines(data: bytes) -> dict[str, int]:
+    """The line on which each key of a document stands, by dotted key; raises SettingsError as `parse` does."""
+    node = _loaded(data, "", _Loader.get_single_node)
+    return dict(_lines(node)) if node else {}
+
+
+def _lines(node: Node, above: str = "") -> Iterator[tuple[str, int]]:
+    for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+        dotted = f"{above}{key.value}"
+        yield dotted, key.start_mark.line + 1
+        yield from _lines(value, f"{dotted}.")
+
+
 def parse(data: bytes | str, origin: str) -> Any:
     """What one document says, in JSON's types, None if nothing; raises SettingsError naming origin, line and column."""
+    return _loaded(data, origin, _Loader.get_single_data)
+
+
+def _loaded(data: bytes | str, origin: str, load: Callable[[_Loader], T]) -> T:
     if len(data) > MOST_BYTES:
         raise SettingsError(f"{origin}: larger than {MOST_BYTES:,} bytes; permitted: up to that")
     try:
-        return _Loader(data).get_single_data()
+        return load(_Loader(data))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""

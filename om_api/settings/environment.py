@@ -6,7 +6,15 @@ from difflib import get_close_matches
 from typing import Any
 
 from om_api.domain.errors import SettingsError
-from om_api.settings.catalogue import MODEL_FIELDS, OTHER_VARIABLES, VARIABLES, Key, dotted, variable_of_model
+from om_api.settings.catalogue import (
+    MODEL_FIELDS,
+    OTHER_VARIABLES,
+    PERMITTED,
+    VARIABLES,
+    Key,
+    dotted,
+    variable_of_model,
+)
 from om_api.settings.documents import halved, parse, plain
 from om_api.settings.sources import Layer, Stated
 
@@ -16,21 +24,38 @@ _OF_MODEL = re.compile(rf"OM_MODELS__(?P<name>[A-Z0-9_]+?)__(?P<field>{'|'.join(
 def environment_layer(environ: Mapping[str, str], models: Iterable[str]) -> Layer:
     """Return what the environment states; `models` are the names the files know.
 
-    An empty variable counts as not set. Raises SettingsError for an unknown `OM_…` variable, naming the nearest known.
+    An empty variable counts as not set. Raises SettingsError with a line for each variable that cannot be: of an unknown
+    `OM_…` variable it names the nearest known one.
     """
-    layer: Layer = {}
-    names = list(models)
-    for name, text in sorted(environ.items()):
-        if not name.startswith("OM_") or name in OTHER_VARIABLES or not text:
-            continue
-        for path in _paths(name, names):
-            stated = Stated(_value(name, text, path), f"environment {name}")
-            other = layer.get(path, stated)
-            if other.value != stated.value:
-                both = f"{other.origin} and {stated.origin}"
-                raise SettingsError(f"{both} both set {dotted(path)}; permitted: one of the two")
-            layer[path] = stated
+    layer, mistakes, names = Layer(), list[str](), list(models)
+    for name in sorted(name for name, text in environ.items() if name.startswith("OM_") and text):
+        try:
+            _state(layer, name, environ[name], names)
+        except SettingsError as error:
+            mistakes.append(str(error))
+    if mistakes:
+        raise SettingsError("\n".join(mistakes))
     return layer
+
+
+def _state(layer: Layer, name: str, text: str, models: list[str]) -> None:
+    """Add what one variable states to a layer."""
+    if name in OTHER_VARIABLES:
+        _check_other(name, text)
+        return
+    for path in _paths(name, models):
+        stated = Stated(_value(name, text, path), f"environment {name}")
+        other = layer.get(path, stated)
+        if other.value != stated.value:
+            both = f"{other.origin} and {stated.origin}"
+            raise SettingsError(f"{both} both set {dotted(path)}; permitted: one of the two")
+        layer[path] = stated
+
+
+def _check_other(name: str, text: str) -> None:
+    pattern, permitted = PERMITTED.get(name, ("(?s:.*)", ""))
+    if not re.fullmatch(pattern, text):
+        raise SettingsError(f"environment {name}: it is {plain(text)!r}; permitted: {permitted}")
 
 
 def _paths(name: str, models: list[str]) -> list[Key]:

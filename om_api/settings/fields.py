@@ -20,6 +20,7 @@ _LONGEST_DURATION = 1e12
 _LONGEST_TEXT = 100
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _DURATION = re.compile("".join(rf"(?:(?P<{unit}>{_NUMBER})\s*{unit}\s*)?" for unit in _UNITS))
+_NO_ZONES = re.compile(r"localtime|posixrules|Factory|(posix|right)/.*")  # which lie among those of a machine
 _NAME = re.compile(r"[A-Za-z0-9._:/@+-]{1,200}")
 
 
@@ -143,6 +144,8 @@ def _zone(name: str) -> str:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError):  # a directory of zones is an OSError
         raise ValueError("no such zone") from None
+    if _NO_ZONES.fullmatch(name):
+        raise ValueError("another zone on each machine")
     return name
 
 

@@ -1,20 +1,21 @@
 """Configuration files: found, read, and watched for changes."""
 
 import fnmatch
-import os
 import re
-import stat
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from om_api.domain.errors import SettingsError
 from om_api.settings.catalogue import SETTINGS, TOP_KEYS
-from om_api.settings.documents import MOST_BYTES, parse, plain
+from om_api.settings.documents import parse, plain, read
+from om_api.settings.places import placed
 from om_api.settings.sources import Layer, flatten, flatten_models
 from om_api.settings.urls import has_password
 
-_AGENT_FILE = "memory.yaml"
+AGENTS = "agents"
+AGENT_FILE = "memory.yaml"
 _GLOB = frozenset("*?[")
 _AGENT = re.compile(r"[A-Za-z0-9._:@+*?\[\]!-]+")
 
@@ -28,15 +29,58 @@ class Stamp(NamedTuple):
 
 
 def read_layer(file: Path) -> Layer:
-    """Return what a file states; raises SettingsError with file, and line and column where YAML ends to be YAML."""
-    data = parse(_read(file), str(file))
+    """Return what a file states; raises SettingsError with file and line, one for each key that cannot be read."""
+    layer, mistakes = Layer(), list[str]()
+    for _, read_piece in _each(file):
+        try:
+            layer |= read_piece()
+        except SettingsError as error:
+            mistakes.append(str(error))
+    if mistakes:
+        raise SettingsError("\n".join(mistakes))
+    return layer
+
+
+def pieces(file: Path) -> list[Layer]:
+    """What a file states, each key by itself: those that cannot be read are left out, and none is checked.
+
+    Raises SettingsError where it is the store that cannot be read.
+    """
+    found: list[Layer] = []
+    try:
+        every = [*_each(file)]
+    except SettingsError:
+        return []
+    for key, read_piece in every:
+        try:
+            found.append(read_piece())
+        except SettingsError:
+            if key == "storage":
+                raise
+    return found
+
+
+def _each(file: Path) -> Iterator[tuple[str, Callable[[], Layer]]]:
+    """The keys of a file, of settings and of models, and how to read each by itself."""
+    data = parse(read(file), str(file))
     if not isinstance(data, dict | None):
         raise SettingsError(f"{file}: not a mapping; permitted at the top: {' and '.join(TOP_KEYS)}")
-    for key in data or {}:
-        if key not in TOP_KEYS:
-            raise SettingsError(f"{file}: {_misplaced(key)}")
-    data = data or {}
-    layer = flatten(data.get("observational_memory"), str(file)) | flatten_models(data.get("models"), str(file))
+    for top, group in (data or {}).items():
+        if top in TOP_KEYS and isinstance(group, dict):
+            named = ((key, f"{top}.{key}", {key: value}) for key, value in group.items())
+            yield from ((key, partial(_read_piece, file, top, where, part)) for key, where, part in named)
+        else:
+            yield top, partial(_read_piece, file, top, top, group)
+
+
+def _read_piece(file: Path, top: str, key: str, part: object) -> Layer:
+    flattened = {"observational_memory": flatten, "models": flatten_models}.get(top)
+    if flattened is None:
+        raise SettingsError(f"{placed(str(file), top)}: {_misplaced(top)}")
+    try:
+        layer = flattened(part, str(file))
+    except SettingsError as error:
+        raise SettingsError(str(error).replace(f"{file}: ", f"{placed(str(file), key)}: ", 1)) from None
     _refuse_passwords(layer)
     return layer
 
@@ -45,17 +89,6 @@ def _misplaced(key: str) -> str:
     if any(path[0] == key for path in SETTINGS):
         return f"{key} stands at the top; did you mean observational_memory.{key}?"
     return f"{plain(key)} is not known at the top; permitted: {' and '.join(TOP_KEYS)}"
-
-
-def _read(file: Path) -> bytes:
-    """The file's bytes, one more than may be parsed at most; nothing waits for a pipe that nobody writes to."""
-    try:
-        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
-            if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                return stream.read(MOST_BYTES + 1) or b""
-    except OSError as error:
-        raise SettingsError(f"{file}: cannot be read: {error.strerror}") from None
-    raise SettingsError(f"{file}: cannot be read: not a file, but a pipe or a device")
 
 
 def _refuse_passwords(layer: Layer) -> None:
@@ -84,14 +117,14 @@ def agent_files(folder: Path) -> dict[Path, Stamp | None]:
         return {}
     except OSError as error:
         raise SettingsError(f"{folder}: cannot be read: {error.strerror}") from None
-    files = (own / _AGENT_FILE for own in folders if not own.name.startswith("."))
-    return {file: stamp(file) for file in files if _is_there(file)}
+    files = (own / AGENT_FILE for own in folders if not own.name.startswith("."))
+    return {file: stamp(file) for file in files if is_there(file)}
 
 
-def _is_there(file: Path) -> bool:
-    """A file we may not look at is there: reading it will tell what is wrong with it."""
+def is_there(file: Path) -> bool:
+    """A file we may not look at is there, and so is a link to nothing: reading it will tell what is wrong with it."""
     try:
-        file.stat()
+        file.lstat()
     except OSError as error:
         return not isinstance(error, FileNotFoundError | NotADirectoryError)
     return True

@@ -15,7 +15,8 @@ from om_api.domain.errors import SettingsError
 from om_api.settings import urls
 from om_api.settings.catalogue import BASE_FILE, SETTINGS, Key, about, dotted
 from om_api.settings.files import match
-from om_api.settings.folder import FileProblem, Folder, problem_of
+from om_api.settings.fingerprint import fingerprint_of
+from om_api.settings.folder import FileProblem, Folder, Loaded, problem_of
 from om_api.settings.memory_settings import MemorySettings
 from om_api.settings.model_settings import ModelSettings
 from om_api.settings.sources import DEFAULT, Effective
@@ -30,10 +31,11 @@ class Settings:
     no reader ever sees half of a change.
     """
 
-    def __init__(self, folder: Folder) -> None:
+    def __init__(self, folder: Folder, *, strict: bool = True) -> None:
         self._folder = folder
         self._lock = threading.Lock()
-        self._loaded = folder.load()
+        self._loaded = folder.load(strict=strict)
+        self._digest: tuple[Loaded, str] | None = None
 
     def __repr__(self) -> str:
         """Show where it was read from; no value, since one may be a password."""
@@ -69,6 +71,31 @@ class Settings:
         """The files that could not be put in force; what they said last, else the base, is in force instead."""
         return self._loaded.problems
 
+    @property
+    def folder(self) -> Folder:
+        """Where they are loaded from."""
+        return self._folder
+
+    @property
+    def broken_base(self) -> FileProblem | None:
+        """The base file among them, where that is one."""
+        return self.problems[0] if self._loaded.mistake else None
+
+    def mistakes(self) -> list[FileProblem]:
+        """The same files, with everything that is wrong with them, each by itself."""
+        return [*self._folder.mistakes(self._loaded)]
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hex digits that processes with the same settings share, wherever these come from.
+
+        They say nothing of secrets, of where memories live, and of what only `om api` goes by.
+        """
+        loaded, known = self._loaded, self._digest
+        if known is None or known[0] is not loaded:
+            known = self._digest = (loaded, fingerprint_of(loaded))
+        return known[1]
+
     def agents(self) -> tuple[str, ...]:
         """The names and globs of the agents that have an override."""
         return self._loaded.names
@@ -76,6 +103,13 @@ class Settings:
     def for_agent(self, resource: str) -> MemorySettings:
         """The settings of one agent: its own override, else that of the longest glob its id fits, else the base."""
         return self._effective(resource).memory
+
+    def problem(self, resource: str) -> FileProblem | None:
+        """Why an agent's own file, or that of the glob its id fits, is not in force; None if it is, or there is none."""
+        loaded = self._loaded
+        name = match(resource, loaded.names) if loaded.problems else None
+        broken = ((file, one.result) for file, one in loaded.made.items() if file.parent.name == name)
+        return next((problem_of(file, text) for file, text in broken if isinstance(text, str)), None)
 
     def origin(self, resource: str | None = None) -> dict[str, str]:
         """Where each value comes from, by dotted key: `default`, `preset small`, a file, `environment OM_X`."""
@@ -154,20 +188,26 @@ def _without_secrets(settings: Settings, path: Key, value: Any) -> Any:
     return f"{address}?{_HIDDEN}" if asked and path[-1].endswith("url") else settings.safe_url(value)
 
 
-def load_settings(config_dir: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
+def load_settings(
+    config_dir: str | os.PathLike[str] | None = None, environ: Mapping[str, str] | None = None, *, strict: bool = True
+) -> Settings:
     """Load the configuration of this process.
 
-    The folder is `config_dir`, else $OM_CONFIG_DIR, else ./config if it holds observational-memory.yaml, else none:
-    then defaults and environment are all there is. `environ` is the process's own unless given. Raises SettingsError
-    that names file or variable, key and what is permitted; a broken override of one agent is a problem, not an error.
+    The folder is `config_dir`, else $OM_CONFIG_DIR, else ./config once it holds observational-memory.yaml, until when
+    defaults and environment are all there is. `environ` is the process's own unless given. Raises SettingsError
+    that names file or variable, key and what is permitted; a broken override of one agent is a problem, not an error. With
+    `strict` False a broken base file is one, too: what of it can be in force is, and the defaults for the rest.
     """
     environ = dict(os.environ if environ is None else environ)
-    return Settings(Folder(_folder(config_dir, environ), environ))
+    stated = environ.get("OM_CONFIG_DIR") or None if config_dir is None else config_dir
+    if stated is None:
+        return Settings(Folder(Path("config"), environ, optional=True), strict=strict)
+    return Settings(Folder(_folder(stated), environ), strict=strict)
 
 
-def _folder(config_dir: Path | None, environ: Mapping[str, str]) -> Path | None:
-    stated = config_dir or (Path(environ["OM_CONFIG_DIR"]) if environ.get("OM_CONFIG_DIR") else None)
-    if stated is not None and not stated.is_dir():
-        raise SettingsError(f"{stated}: no such folder; permitted: a folder with {BASE_FILE} and agents/ in it")
-    here = Path("config")
-    return stated or (here if (here / BASE_FILE).is_file() else None)
+def _folder(stated: object) -> Path:
+    if not isinstance(stated, str | os.PathLike) or not isinstance(path := os.fspath(stated), str) or not path:
+        raise SettingsError(f"config_dir is {stated!r:.100}; permitted: the path of a folder, as text or as a Path")
+    if not (folder := Path(path)).is_dir():
+        raise SettingsError(f"{folder}: no such folder; permitted: a folder with {BASE_FILE} and agents/ in it")
+    return folder

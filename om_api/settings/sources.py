@@ -17,13 +17,14 @@ from om_api.settings.catalogue import GROUPS, SETTINGS, Key, about, dotted, keys
 from om_api.settings.documents import plain
 from om_api.settings.memory_settings import ROLES, MemorySettings, implied
 from om_api.settings.model_settings import DEFAULT_MODELS, ModelSettings, check_tiers
+from om_api.settings.places import placed
 from om_api.settings.storage_settings import SERVER_KEYS
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 DEFAULT = "default"
-_MOST_LINES = 5
+_MOST_LINES = 100
 _LONGEST_LINE = 1_000
 _REDIS = ("storage", "redis")
 _SERVER = {(*_REDIS, key) for key in (*SERVER_KEYS, "password_env")}
@@ -175,14 +176,27 @@ def _nest(stated: Layer) -> dict[str, Any]:
 def _explained(error: ValidationError, origin: Mapping[str, str], source: str) -> str:
     """Say what is wrong, one line for each key, of many the first; `origin` leads to files, where it does not, `source`."""
     found = error.errors(include_url=False)
-    lines = [plain(_line(item, origin, source), _LONGEST_LINE) for item in found[:_MOST_LINES]]
-    more = [f"{source}: {len(found) - _MOST_LINES:,} more like these"] if len(found) > _MOST_LINES else []
+    own = [item for item in found if not _is_implied(item, origin, found)]
+    lines = [plain(_line(item, origin, source), _LONGEST_LINE) for item in own[:_MOST_LINES]]
+    more = [f"{source}: {len(own) - _MOST_LINES:,} more like these"] if len(own) > _MOST_LINES else []
     return "\n".join(dict.fromkeys((*lines, *more)))
 
 
+def _stated(item: ErrorDetails) -> Key:
+    path = tuple(map(str, item["loc"]))
+    return path[1:] if path[:1] == ("observational_memory",) else path
+
+
+def _is_implied(item: ErrorDetails, origin: Mapping[str, str], found: Sequence[ErrorDetails]) -> bool:
+    """Whether a role's model is wrong only because `model` is, which is told already."""
+    path = _stated(item)
+    if path not in {(role,) for role in ROLES} or origin.get(path[0]) != origin.get("model"):
+        return False
+    return any(_stated(other) == ("model",) and other["input"] == item["input"] for other in found)
+
+
 def _line(item: ErrorDetails, origin: Mapping[str, str], source: str) -> str:
-    stated = tuple(map(str, item["loc"]))
-    stated = stated[1:] if stated[:1] == ("observational_memory",) else stated
+    stated = _stated(item)
     path = tuple(map(plain, stated))
     if item["type"] == "contradiction":
         return _contradiction(item, stated, origin, source)
@@ -198,12 +212,12 @@ def _line(item: ErrorDetails, origin: Mapping[str, str], source: str) -> str:
 
 def _contradiction(item: ErrorDetails, path: tuple[str, ...], origin: Mapping[str, str], source: str) -> str:
     keys = [dotted((*path, key)) for key in item["ctx"]["keys"]]
-    files = dict.fromkeys(origin[key] for key in keys if key in origin)
+    files = dict.fromkeys(placed(origin[key], key) for key in keys if key in origin)
     inside = f"{dotted(path)}: " if path else ""
     return f"{' with '.join(files) or source}: {inside}{item['msg']}"
 
 
-def _file(path: tuple[str, ...], origin: Mapping[str, str], source: str) -> str:
-    """The file that states a key, or the mapping it stands in, or something inside it."""
+def _file(path: Key, origin: Mapping[str, str], source: str) -> str:
+    """The file that states a key, or the mapping it stands in, or something inside it, and the line where it does."""
     above = (dotted(path[:size]) for size in range(len(path), 0, -1))
-    return next((origin[key] for key in above if key in origin), source)
+    return placed(next((origin[key] for key in above if key in origin), source), dotted(path))

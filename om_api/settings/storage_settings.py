@@ -1,8 +1,10 @@
 """Where memories live: the settings of the Redis server."""
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, model_validator
+from pydantic_core import PydanticCustomError
 
 from om_api.settings.fields import Group, contradiction, secret_variable, setting
 from om_api.settings.urls import build_url, is_redis_url, safe_url, with_password
@@ -10,9 +12,15 @@ from om_api.settings.urls import build_url, is_redis_url, safe_url, with_passwor
 DEFAULT_URL = "redis://127.0.0.1:6379/0"
 SERVER_KEYS = ("host", "port", "db", "username")
 _LOCAL, _PORT = "127.0.0.1", 6379
+_PERMITTED = "redis://, rediss://, unix://, redis+sentinel:// or rediss+sentinel://, in a file without a password"
+_SERVER = re.compile(r"[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[0-9]*)?")
 
 
 def _redis_url(url: str) -> str:
+    if "://" not in url:
+        shown = url if _SERVER.fullmatch(url) else "127.0.0.1:6379/0"  # another one may hold a password
+        text = f"it has no scheme: write it as redis://{shown}; permitted: {_PERMITTED}"
+        raise PydanticCustomError("advice", "{text}", {"text": text})
     if not is_redis_url(url):
         raise ValueError("no address of a Redis server")
     return url
@@ -24,7 +32,7 @@ class RedisSettings(Group):
     url: Annotated[str, AfterValidator(_redis_url)] | None = setting(
         DEFAULT_URL,
         "address of the server; not together with host, port, db or username",
-        "redis://, rediss://, unix://, redis+sentinel:// or rediss+sentinel://, in a file without a password",
+        _PERMITTED,
         secret=True,
     )
     host: str | None = setting(

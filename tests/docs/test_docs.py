@@ -88,7 +88,8 @@ def test_every_variable_is_known_to_the_settings():
         try:
             environment_layer({name.replace("<NAME>", "ANY"): "x"}, DEFAULT_MODELS)
         except SettingsError as error:
-            pytest.fail(str(error))
+            if "no such setting" in str(error):  # else it is one that an x cannot be
+                pytest.fail(str(error))
 
 
 def test_no_page_names_a_path_of_somebodys_machine():

@@ -1,6 +1,9 @@
 """The Celery application as any Celery user expects it."""
 
+import os
 import pickle
+import subprocess
+import sys
 
 import pytest
 from celery.worker import state
@@ -97,3 +100,23 @@ def test_who_holds_tasks_that_it_has_not_begun_says_of_which_scopes(rail, monkey
 
     assert dispatch.held("observe") == ["harold"]
     assert dispatch.held("reflect") == ["albert"]
+
+
+@pytest.mark.parametrize("what", ["worker", "beat"])
+def test_settings_that_cannot_be_are_one_line_and_an_exit_code(tmp_path, what):
+    """Catches 52 lines of traceback for a mistyped variable."""
+    environ = {**os.environ, "OM_MESAGE_THRESHOLD": "5", "OM_CONFIG_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "celery", "-A", "om_workers.app", what],
+        env=environ,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert done.stderr == (
+        "Error: environment OM_MESAGE_THRESHOLD: there is no such setting; the nearest name is OM_MESSAGE_THRESHOLD\n"
+    )

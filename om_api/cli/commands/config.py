@@ -1,5 +1,6 @@
 """`om config`: which settings are in force, why, and whether they can be."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -10,8 +11,11 @@ from om_api.cli.output import json_option, note, print_json, print_table
 from om_api.cli.target import Target, command, examples, optional_resource
 from om_api.domain.errors import SettingsError
 from om_api.settings import FileProblem
-from om_api.settings.folder import problem_of
+from om_api.settings.catalogue import BASE_FILE
+from om_api.settings.files import is_there
+from om_api.settings.folder import Folder
 from om_api.settings.live import Setting, rows
+from om_api.settings.unread import unread
 
 _COLUMNS = ("key", "value", "where from")
 
@@ -55,7 +59,8 @@ def show(target: Target, resource: str | None = None, as_json: bool = False) -> 
     else:
         _print(found)
     for problem in settings.problems:
-        note(f"not in force: {_line(problem)}")
+        if problem != settings.broken_base:  # which was said already
+            note(f"not in force: {_line(problem)}")
 
 
 def _print(found: dict[str | None, list[Setting]]) -> None:
@@ -74,7 +79,7 @@ def _print(found: dict[str | None, list[Setting]]) -> None:
 def check(target: Target, folder: Path | None, as_json: bool) -> None:
     """Check the configuration, agents' files and environment included; for CI.
 
-    Prints every problem. Exit code 1 if there is one, else 0.
+    Prints every problem of every file, and files and folders that nobody reads. Exit code 1 if there is one, else 0.
     """
     problems = _problems(target, folder)
     if as_json:
@@ -87,23 +92,24 @@ def check(target: Target, folder: Path | None, as_json: bool) -> None:
 
 
 def _problems(target: Target, folder: Path | None) -> list[FileProblem]:
-    """What is wrong with a folder; where nothing can be in force, that alone."""
-    if folder and not (folder / "observational-memory.yaml").is_file():
-        return [FileProblem(str(folder), "holds no observational-memory.yaml: name the folder that does")]
-    try:
-        settings = target.settings(folder)
-    except SettingsError as error:
-        return [FileProblem("", line) for line in str(error).splitlines()]
-    return [*settings.problems, *_not_looked_at(folder or target.folder)]
+    """What is wrong with a folder and the environment, each mistake by itself."""
+    if folder and not is_there(folder / BASE_FILE):
+        lacking = FileProblem(str(folder), f"holds no {BASE_FILE}: name the folder that does")
+        return unread(Folder(folder, {})) or [lacking]
+    found = dict[FileProblem, None]()
+    for environ in (None, _only_the_place()):
+        try:
+            settings = target.load(folder or target.folder, strict=False, environ=environ)
+        except SettingsError as error:
+            found |= {FileProblem("", line): None for line in str(error).splitlines()}
+        else:
+            return [*found, *settings.mistakes(), *unread(settings.folder)]
+    return [*found]
 
 
-def _not_looked_at(folder: Path | None) -> list[FileProblem]:
-    """YAML files where an override should be, under a name that nobody reads."""
-    if folder is None:
-        return []
-    others = [file for suffix in ("yml", "yaml") for file in folder.glob(f"agents/*/*.{suffix}")]
-    text = "nobody reads this file; permitted: memory.yaml"
-    return [problem_of(file, text) for file in sorted(others) if file.name != "memory.yaml"]
+def _only_the_place() -> dict[str, str]:
+    """An environment without what may be wrong with it."""
+    return {name: text for name, text in os.environ.items() if not name.startswith("OM_") or name == "OM_CONFIG_DIR"}
 
 
 def _line(problem: FileProblem) -> str:

@@ -70,7 +70,13 @@ def test_a_key_that_is_not_set_here_is_named_and_blanks_are_no_key():
         ("o3-mini", True, False),
         ("openai/o1", True, False),
         ("glm-4.7", False, False),
+        ("gpt-4o", True, True),
+        ("openai/gpt-4o-2024-11-20", True, True),
+        ("chatgpt-4o-latest", True, True),
         ("gpt-4o-mini", False, False),
+        ("gpt-4o-mini-2024-07-18", False, False),
+        ("gpt-4.1", False, False),
+        ("gpt-4", False, False),
         ("text-embedding-3-small", True, True),
     ],
 )

@@ -1,5 +1,7 @@
 """Which store a command is about: what is typed stands above the environment, no password is shown, and help has examples."""
 
+import json
+
 import pytest
 
 from om_api.cli.group import PLACES
@@ -71,7 +73,7 @@ def test_a_wrong_url_is_said_to_come_from_where_it_was_typed(bare):
     result = bare("--url", "nowhere", "stats")
 
     assert result.exit_code == 2
-    assert result.stderr.startswith("Error: --url: storage.redis.url is not usable")
+    assert result.stderr.startswith("Error: --url: storage.redis.url: it has no scheme: write it as redis://nowhere")
 
 
 GROUPS = {"config": ("show", "check"), "rejected": ("list", "show", "retry", "drop")}
@@ -94,3 +96,43 @@ def test_the_help_of_om_lists_every_command_and_every_exit_code(bare):
 
     assert [name for (name, *_) in COMMANDS if f"  {name} " not in text] == []
     assert all(f"\n    {code} " in text for code in (0, 1, 2, 3, 130))
+
+
+@pytest.fixture
+def broken(here):
+    """A configuration of which one value cannot be."""
+    (here / "config").mkdir()
+    (here / "config" / "observational-memory.yaml").write_text(
+        "observational_memory:\n  ttl_days: never\n  min_recent_messages: 3\n"
+    )
+    return here
+
+
+@pytest.mark.parametrize(
+    "command", [("stats",), ("doctor",), ("push", "harold", "t-1", "hello"), ("threads", "harold")]
+)
+def test_a_broken_base_file_is_said_once_and_stops_nobody_who_looks_or_pushes(om, world, broken, command):
+    """Catches an operator who can look at nothing, and an agent's hook that keeps nothing, for a typing error."""
+    world.say("hello")
+    result = om(*command)
+    said = [line for line in result.stderr.splitlines() if "observational-memory.yaml" in line]
+
+    assert result.exit_code == (1 if command == ("doctor",) else 0)
+    assert len(said) == 1
+    assert said[0].startswith("config/observational-memory.yaml: line 2: ttl_days is")
+    assert "going on with what of it can be used" in said[0]
+
+
+def test_doctor_names_the_broken_base_file_and_the_remedy(om, world, broken):
+    found = json.loads(om("doctor", "--json").stdout)
+
+    (problem,) = [each for each in found if each["about"] == "settings" and "yaml" in each["says"]]
+    assert (problem["level"], "om config check" in problem["do"]) == ("warning", True)
+
+
+@pytest.mark.parametrize("command", [("clear", "harold", "--yes"), ("up",), ("observe", "harold"), ("keys", "list")])
+def test_who_changes_more_or_serves_wants_settings_that_are_whole(bare, broken, command):
+    result = bare(*command)
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: config/observational-memory.yaml, line 2: ttl_days is")

@@ -1,6 +1,8 @@
 """The blocking client: what is said is there, once, until it is closed."""
 
 import pytest
+from configured import Folder
+from structlog.testing import capture_logs
 from world import SMALL
 
 from om_api import InvalidInputError, Message, ObservationalMemory, load_settings
@@ -40,3 +42,19 @@ def test_a_context_may_take_so_many_tokens_and_says_what_it_left_out(om):
     assert whole.omitted == 0
     assert capped.tokens <= whole.tokens // 2
     assert capped.omitted == 200 - len(capped.messages) > 0
+
+
+def test_an_agent_is_warned_once_of_its_own_file_and_of_nobody_elses(client, prefix, tmp_path):
+    """Catches a mistyped key that is told to workers and operators alone."""
+    folder = Folder(tmp_path)
+    own = folder.agent("har*", "observational_memory: {mesage_threshold: 5}")
+    folder.agent("ada", "observational_memory: [")
+    folder.agent("zoe", "observational_memory: {ttl_days: 5}")
+    with ObservationalMemory(folder.load(OM_PREFIX=prefix), client=client) as om, capture_logs() as lines:
+        for n in range(2):
+            om.add_messages([said(f"m-{n}"), said(f"m-{n}", resource="zoe")])
+            om.get_context("t-1", "harold")
+
+    (line,) = lines
+    assert (line["event"], line["log_level"], line["file"]) == ("settings_problem", "warning", str(own))
+    assert line["problem"].startswith("line 1: mesage_threshold is not a setting; did you mean message_threshold?")

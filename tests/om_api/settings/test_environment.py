@@ -76,11 +76,34 @@ def test_an_unknown_variable_is_told_the_nearest_known_one(folder, name, nearest
 
 
 def test_variables_of_other_programs_are_left_alone(folder):
-    others = ("OM_FLOWER_USER", "OM_FLOWER_PASSWORD", "OM_FLOWER_PORT", "OM_DATA_DIR", "OM_LOG_FORMAT", "OM_LOG_LEVEL")
-    settings = folder.load(**dict.fromkeys((*others, "OM_TEST_REDIS_URL", "OM_CONCURRENCY", "PATH", "OMEGA"), "x"))
+    others = ("OM_FLOWER_USER", "OM_FLOWER_PASSWORD", "OM_FLOWER_PORT", "OM_DATA_DIR")
+    settings = folder.load(**dict.fromkeys((*others, "OM_TEST_REDIS_URL", "PATH", "OMEGA"), "x"))
 
     assert settings.memory == MemorySettings()
-    assert (settings.variable("OM_LOG_LEVEL"), settings.variable("OM_LOG")) == ("x", None)
+    assert (settings.variable("OM_DATA_DIR"), settings.variable("OM_DATA")) == ("x", None)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "right", "permitted"),
+    [
+        ("OM_LOG_FORMAT", "xml", ["json", "text"], "json or text"),
+        ("OM_LOG_LEVEL", "loud", ["debug", "Info", "CRITICAL"], "DEBUG, INFO, WARNING, ERROR or CRITICAL"),
+        ("OM_CONCURRENCY", "many", ["1", "9999"], "1 to 9,999"),
+    ],
+)
+def test_a_variable_that_is_no_setting_is_refused_with_what_is_permitted(folder, name, wrong, right, permitted):
+    """Catches a log that is written otherwise than asked for, and a number that ends a worker with a traceback."""
+    assert folder.refused(**{name: wrong}) == f"environment {name}: it is '{wrong}'; permitted: {permitted}"
+    assert [folder.load(**{name: value}).variable(name) for value in right] == right
+
+
+def test_every_variable_that_cannot_be_is_told_at_once(folder):
+    refusal = folder.refused(OM_LOG_FORMAT="xml", OM_MESAGE_THRESHOLD="1", OM_REDIS_URL="redis://a")
+
+    assert [line.split(":")[0] for line in refusal.splitlines()] == [
+        "environment OM_LOG_FORMAT",
+        "environment OM_MESAGE_THRESHOLD",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from om_api.domain.errors import SettingsError
 from om_api.settings import MemorySettings
-from om_api.settings.catalogue import MODEL_FIELDS, SETTINGS
+from om_api.settings.catalogue import MODEL_FIELDS, SETTINGS, dotted
+from om_api.settings.files import is_there, pieces
 
 
 @pytest.mark.parametrize(
@@ -106,3 +107,34 @@ def test_a_folder_without_an_override_is_no_agent(folder):
     folder.agent(".git", "nonsense")
 
     assert (folder.load().agents(), folder.load().problems) == ((), ())
+
+
+def test_of_a_broken_file_the_pieces_that_can_be_read_are(folder):
+    file = folder.base(
+        "nonsense: 1\nmodels: {a: {provider: openai}, b: 5}\nobservational_memory:\n  ttl_days: 5\n  observer: 5\n"
+        "  storage: {redis: {prefix: ours}}\n"
+    )
+
+    assert [sorted(map(dotted, piece)) for piece in pieces(file)] == [
+        ["models.a", "models.a.provider"],
+        ["ttl_days"],
+        ["storage.redis.prefix"],
+    ]
+
+
+@pytest.mark.parametrize("text", ["5", "{redis: {url: 'redis://:hush@red'}}", "{redis: [a]}"])
+def test_where_the_store_cannot_be_read_no_piece_is_handed_out(folder, text):
+    """Catches a message that is pushed to the default server, for the file that names another one is broken."""
+    with pytest.raises(SettingsError, match=r"storage"):
+        pieces(folder.base(f"observational_memory: {{ttl_days: never, storage: {text}}}"))
+
+
+@pytest.mark.parametrize("text", ["a: [", "- a", "observational_memory: 5\nmodels: [a]", ""])
+def test_a_file_of_which_nothing_can_be_read_has_no_pieces(folder, text):
+    assert pieces(folder.base(text)) == []
+
+
+def test_a_link_to_nothing_is_there(tmp_path):
+    (tmp_path / "link").symlink_to("nothing")
+
+    assert [is_there(tmp_path / name) for name in ("link", "none")] == [True, False]

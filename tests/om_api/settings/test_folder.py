@@ -245,3 +245,58 @@ def test_a_copy_of_the_whole_base_file_is_a_fine_override(folder):
     settings = folder.load()
 
     assert (settings.for_agent("harold").ttl_days, settings.problems) == (7, ())
+
+
+@pytest.fixture
+def seed(tmp_path):
+    """The layout of the user's document: config/ and, beside it, agents/."""
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "observational-memory.yaml").write_text(om("ttl_days: 5"))
+    return tmp_path
+
+
+def _agent(place, name, days):
+    file = place / "agents" / name / "memory.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(om(f"ttl_days: {days}"))
+    return file
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_an_agents_file_beside_config_counts_like_one_within(seed, monkeypatch, named):
+    monkeypatch.chdir(seed)
+    _agent(seed, "harold", 6)
+    _agent(seed / "config", "worker-*", 7)
+    settings = load_settings(seed / "config" if named else None, {})
+
+    assert [settings.for_agent(name).ttl_days for name in ("harold", "worker-1", "ada")] == [6, 7, 5]
+    _agent(seed, "harold", 8)
+    os.utime(seed / "agents" / "harold" / "memory.yaml", ns=(1, 1))
+    assert (settings.refresh(), settings.for_agent("harold").ttl_days) == (True, 8)
+
+
+def test_a_folder_of_another_name_has_no_agents_beside_it(seed):
+    (seed / "config").rename(seed / "etc")
+    _agent(seed, "harold", 6)
+
+    assert load_settings(seed / "etc", {}).agents() == ()
+
+
+def test_of_an_agent_with_both_files_neither_is_taken_up_and_both_are_named(seed):
+    """Catches one of two files that is passed over without a word."""
+    first = _agent(seed / "config", "harold", 6)
+    settings = load_settings(seed / "config", {})
+    second = _agent(seed, "harold", 7)
+    changed = settings.refresh()
+
+    assert (changed, settings.for_agent("harold").ttl_days) == (False, 6)
+    assert {problem.file for problem in settings.problems} == {str(first), str(second)}
+    assert all(str(first) in line and str(second) in line for line in _lines(settings))
+    first.unlink()
+    assert (settings.refresh(), settings.for_agent("harold").ttl_days, settings.problems) == (True, 7, ())
+
+
+def test_what_is_called_agents_beside_config_and_is_no_folder_is_nobodys(seed):
+    (seed / "agents").write_text("a list of agents")
+
+    assert load_settings(seed / "config", {}).problems == ()

@@ -126,6 +126,91 @@ def test_a_folder_that_is_not_there_is_an_error(tmp_path):
         load_settings(environ={"OM_CONFIG_DIR": str(tmp_path / "nowhere")})
 
 
+def test_a_folder_may_be_named_by_text(folder):
+    folder.settings("ttl_days: 5")
+
+    assert load_settings(str(folder.path), {}).memory.ttl_days == 5
+
+
+@pytest.mark.parametrize("other", [5, b"config", "", {"OM_PREFIX": "x"}, True])
+def test_what_names_no_folder_is_told_what_does(other):
+    """Catches a riddle such as "'str' object has no attribute 'is_dir'"."""
+    with pytest.raises(SettingsError, match=r"config_dir is .*; permitted: the path of a folder, as text or as a Path"):
+        load_settings(other, {})
+
+
+def test_a_folder_that_nobody_named_is_taken_up_when_it_appears(folder, tmp_path, monkeypatch):
+    """Catches a worker that goes on without ./config, which is in force for every command."""
+    monkeypatch.chdir(tmp_path)
+    settings, here = load_settings(environ={}), Folder(tmp_path / "config")
+    here.agent("harold", om("ttl_days: 6"))
+    assert (settings.refresh(), settings.agents()) == (False, ())
+    here.settings("ttl_days: 5")
+
+    assert (settings.refresh(), settings.memory.ttl_days, settings.for_agent("harold").ttl_days) == (True, 5, 6)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_base_that_is_a_link_to_nothing_is_said(tmp_path, monkeypatch, named):
+    """Catches defaults that are in force without a word, for a file that everybody sees."""
+    monkeypatch.chdir(tmp_path)
+    Path("config").mkdir()
+    Path("config/observational-memory.yaml").symlink_to("gone.yaml")
+    with pytest.raises(SettingsError, match=r"cannot be read: it is a link to gone\.yaml, which is not there"):
+        load_settings("config" if named else None, {})
+
+
+BROKEN = """
+observational_memory:
+  buffer_tokens: 40000
+  ttl_days: never
+  message_threshold: 100000
+  model: mine
+  storage: {redis: {prefix: ours}}
+models: {mine: {provider: openai}, other: {nonsense: 1}}
+"""
+
+
+def test_of_a_broken_base_what_can_be_in_force_is_where_somebody_only_looks(folder):
+    file = folder.base(BROKEN)
+    folder.agent("harold", om("ttl_days: 6"))
+    folder.agent("albert", om("ttl_days: never"))
+    settings = load_settings(folder.path, {"OM_MAX_REFLECTIONS": "7"}, strict=False)
+    memory = settings.memory
+
+    assert (memory.ttl_days, memory.buffer_size, memory.max_reflections, settings.prefix) == (90, 40_000, 7, "ours")
+    assert (memory.model, max(settings.models)) == ("mine", "mine")
+    assert settings.for_agent("harold").ttl_days == 6
+    assert [Path(problem.file).parent.name for problem in settings.problems] == [file.parent.name, "albert"]
+    assert [(each.file, each.text[:17]) for each in settings.mistakes()][:2] == [
+        (str(file), "line 4: ttl_days "),
+        (str(file), "line 8: models.ot"),
+    ]
+
+
+def test_a_base_that_is_no_yaml_leaves_the_defaults_and_the_environment_where_somebody_only_looks(folder):
+    folder.base("observational_memory: [")
+    settings = load_settings(folder.path, {"OM_TTL_DAYS": "7"}, strict=False)
+
+    assert settings.memory == MemorySettings(ttl_days=7)
+    assert len(settings.problems) == 1
+    folder.settings("message_threshold: 5000")
+    assert (settings.refresh(), settings.problems, settings.memory.message_threshold) == (True, (), 5_000)
+
+
+@pytest.mark.parametrize("redis", ["port: 0", "password_env: PW", "hots: red"])
+def test_a_store_that_is_not_known_is_an_error_for_everybody(folder, redis):
+    """Catches a message that is pushed to the default server, for the file that names another one is broken."""
+    folder.settings(f"ttl_days: 5, storage: {{redis: {{{redis}}}}}")
+    with pytest.raises(SettingsError, match=r"storage\.redis"):
+        load_settings(folder.path, {}, strict=False)
+
+
+def test_an_environment_that_cannot_be_is_an_error_for_everybody(folder):
+    with pytest.raises(SettingsError, match="OM_TTL_DAYS"):
+        load_settings(folder.path, {"OM_TTL_DAYS": "never"}, strict=False)
+
+
 def test_nothing_changed_means_nothing_is_read(folder):
     folder.settings("ttl_days: 5")
     folder.agent("harold", om("ttl_days: 6"))
@@ -165,7 +250,7 @@ def test_a_broken_override_leaves_the_last_good_one_in_force(folder):
 
     assert settings.refresh() is False
     assert settings.for_agent("harold").ttl_days == 6
-    assert [(problem.file, problem.text[:8]) for problem in settings.problems] == [(str(file), "ttl_days")]
+    assert [(problem.file, problem.text[:16]) for problem in settings.problems] == [(str(file), "line 1: ttl_days")]
 
 
 def test_a_mended_override_is_a_problem_no_more(folder):

@@ -142,6 +142,6 @@ def test_a_model_that_cannot_be_is_refused_without_showing_secrets(folder, entry
     file = folder.base(f"models: {{x: {{{entry}}}}}")
     refusal = folder.refused()
 
-    assert refusal.startswith(f"{file}: models.x")
+    assert refusal.startswith(f"{file}, line 1: models.x")
     assert what in refusal
     assert "hush" not in refusal

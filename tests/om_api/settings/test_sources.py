@@ -117,8 +117,31 @@ def test_of_very_many_mistakes_the_first_are_told_and_how_many_more_there_are(fo
     file = folder.settings(", ".join(f"k{n}: 1" for n in range(1_000)))
     refusal = folder.refused().splitlines()
 
-    assert len(refusal) == 6
-    assert refusal[-1] == f"{file}: 995 more like these"
+    assert len(refusal) == 101
+    assert refusal[-1] == f"{file}: 900 more like these"
+
+
+@pytest.mark.parametrize("name", ["OM_MODEL", "OM_PRESET"])
+def test_a_mistake_that_would_stand_for_several_is_told_once(folder, name):
+    """Catches a model's name that is told three times, for `model` and for both roles."""
+    assert len(folder.refused(**{name: "what a name!"}).splitlines()) == 1
+
+
+def test_a_role_that_is_wrong_by_itself_is_told_beside_a_model_that_is(folder):
+    folder.settings("model: [1], observer_model: [2]")
+
+    assert len(folder.refused().splitlines()) == 2
+
+
+def test_a_mistake_is_told_with_its_line(folder):
+    file = folder.base(
+        "observational_memory:\n  # words\n  observer:\n    timeout: never\n  buffer_tokens: 40000\nmodels:\n  a-1.5: {x: 1}\n"
+    )
+
+    assert [line.partition(" is")[0] for line in folder.refused().splitlines()] == [
+        f"{file}, line 4: observer.timeout",
+        f"{file}, line 7: models.a-1.5.x",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -144,5 +167,5 @@ def test_an_unknown_key_is_told_the_nearest_known_one(folder, text, hint):
     file = folder.base(text)
     refusal = folder.refused()
 
-    assert refusal.startswith(f"{file}: ")
+    assert refusal.startswith(f"{file}, line 1: ")
     assert hint in refusal

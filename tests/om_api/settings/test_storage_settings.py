@@ -32,6 +32,23 @@ def test_a_server_is_named_by_url_or_by_host(folder, redis, url):
 
 
 @pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("localhost:6379", "redis://localhost:6379;"),
+        ("red/3", "redis://red/3;"),
+        ("me:hush@red:6379", "redis://127.0.0.1:6379/0;"),
+        ("hush@red", "redis://127.0.0.1:6379/0;"),
+    ],
+)
+def test_an_address_without_a_scheme_is_told_what_it_should_look_like(folder, url, shown):
+    """Catches a riddle: "not usable". No part of a password is told."""
+    refusal = folder.refused(OM_REDIS_URL=url)
+
+    assert refusal.startswith(f"environment OM_REDIS_URL: storage.redis.url: it has no scheme: write it as {shown}")
+    assert "hush" not in refusal
+
+
+@pytest.mark.parametrize(
     ("redis", "url"),
     [
         ("host: red, password_env: PW", "redis://:p%40%2Fss@red:6379/0"),

@@ -75,7 +75,7 @@ def test_an_override_that_is_not_in_force_is_said(bare, folder):
     result = bare("config")
 
     assert result.exit_code == 0
-    assert "not in force: config/agents/worker-*/memory.yaml: message_threshold is 1" in result.stderr
+    assert "not in force: config/agents/worker-*/memory.yaml: line 1: message_threshold is 1" in result.stderr
 
 
 @pytest.mark.parametrize("args", [(), ("config",)])
@@ -88,7 +88,11 @@ def test_a_check_that_finds_nothing_is_exit_code_0(bare, folder, args):
 @pytest.mark.parametrize(
     ("file", "text", "said"),
     [
-        ("observational-memory.yaml", "observational_memory: {scope: both}", "observational-memory.yaml: scope is"),
+        (
+            "observational-memory.yaml",
+            "observational_memory: {scope: both}",
+            "observational-memory.yaml: line 1: scope is",
+        ),
         ("observational-memory.yaml", "- a list", "not a mapping"),
         ("agents/worker-*/memory.yaml", "observational_memory: {scop: thread}", "did you mean scope?"),
         ("agents/worker-*/memory.yml", OVERRIDE, "memory.yml: nobody reads this file"),
@@ -101,6 +105,75 @@ def test_a_check_that_finds_something_names_it_and_is_exit_code_1(bare, folder, 
     assert result.exit_code == 1
     assert said in result.stdout
     assert json.loads(bare("config", "check", str(folder), "--json").stdout)[0].keys() == {"file", "text"}
+
+
+BROKEN = """
+nonsense: 1
+observational_memory:
+  observer: 5
+  ttl_days: never
+models: {a: 5, b: {x: 1}}
+"""
+
+
+def test_a_check_names_every_mistake_of_every_file_at_once(bare, folder, monkeypatch):
+    """Catches a check that has to be run again after each mistake that was mended."""
+    monkeypatch.setenv("OM_LOG_FORMAT", "xml")
+    monkeypatch.setenv("OM_TTL_DAYZ", "5")
+    (folder / "observational-memory.yaml").write_text(BROKEN)
+    (folder / "agents" / "worker-*" / "memory.yaml").write_text("observational_memory:\n  scop: x\n  ttl_days: 0\n")
+    result = bare("config", "check")
+    base, agent = "config/observational-memory.yaml", "config/agents/worker-*/memory.yaml"
+
+    assert result.exit_code == 1
+    assert [" ".join(line.split()[:5]).partition(" is")[0] for line in result.stdout.splitlines()] == [
+        "environment OM_LOG_FORMAT: it",
+        "environment OM_TTL_DAYZ: there",
+        f"{base}: line 2: nonsense",
+        f"{base}: line 4: observer",
+        f"{base}: line 6: models.a",
+        f"{base}: line 5: ttl_days",
+        f"{base}: line 6: models.b.x",
+        f"{agent}: line 3: ttl_days",
+        f"{agent}: line 2: scop",
+    ]
+
+
+def test_a_check_names_what_nobody_reads_without_being_told_where(bare, folder):
+    """Catches files with names that are nearly right, in folders that no agent can be called."""
+    for file in (
+        "observational-memory.yml",
+        "agents/harold/memory.json",
+        "agents/har old/memory.yml",
+        "agents/ada.yaml",
+    ):
+        (folder / file).parent.mkdir(exist_ok=True)
+        (folder / file).write_text("{}")
+    for file in ("agents/ada/memory.yml", "agents/tools/settings.yaml", "agents/my tools/x.py"):
+        (folder.parent / file).parent.mkdir(exist_ok=True, parents=True)
+        (folder.parent / file).write_text("{}")
+    result = bare("config", "check")
+
+    assert result.exit_code == 1
+    assert [line.partition(";")[0] for line in result.stdout.splitlines()] == [
+        "config/observational-memory.yml: nobody reads this file",
+        "config/agents/ada.yaml: nobody reads this file",
+        "config/agents/har old: no agent has such a name",
+        "config/agents/har old/memory.yml: nobody reads this file",
+        "config/agents/harold/memory.json: nobody reads this file",
+        "agents/ada/memory.yml: nobody reads this file",
+    ]
+
+
+def test_a_broken_base_shows_what_of_it_is_in_force(bare, folder):
+    (folder / "observational-memory.yaml").write_text(BASE + "  ttl_days: never\n")
+    result = bare("config")
+
+    assert result.exit_code == 0
+    assert row(result.stdout, "message_threshold")[1] == "20000"
+    assert [line.partition(" is")[0] for line in result.stderr.splitlines()] == [
+        "config/observational-memory.yaml: line 4: ttl_days"
+    ]
 
 
 def test_a_check_looks_at_the_environment(bare, monkeypatch):

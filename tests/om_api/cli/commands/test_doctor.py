@@ -217,7 +217,7 @@ def test_a_model_that_is_passed_over_is_named_with_what_to_do(well, doctor):
 @pytest.mark.parametrize("key", ["", " "])
 def test_a_name_without_an_entry_is_asked_for_at_openai_and_its_key_is_missed(well, doctor, monkeypatch, key):
     """Breaks when only keys that an entry names are looked for: all seems well while the extractive model answers."""
-    monkeypatch.setenv("OM_MODEL", "gpt-4o")
+    monkeypatch.setenv("OM_MODEL", "gpt-4.1")
     monkeypatch.setenv("OPENAI_API_KEY", key)
     assert "OPENAI_API_KEY is not set" in doctor()[1]["models"]["says"]
 

@@ -1,0 +1,30 @@
+"""A short digest of the settings in force, by which processes tell whether they go by the same."""
+
+import hashlib
+import json
+from typing import Any
+
+from om_api.settings.folder import Loaded
+from om_api.settings.memory_settings import MemorySettings
+from om_api.settings.model_settings import ModelSettings
+from om_api.settings.urls import safe_url
+
+_DIGITS = 16
+_OWN = {"storage", "api"}  # the store may have another address for each process; what only the HTTP API goes by
+
+
+def fingerprint_of(loaded: Loaded) -> str:
+    """Digest what is in force, for all and for each agent; no secret is in it, and no value that is the default."""
+    base = loaded.base.effective
+    agents = {name: _memory(loaded.agents.get(name, base).memory) for name in loaded.names}
+    said = [_memory(base.memory), {name: _model(each) for name, each in base.models.items()}, agents]
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:_DIGITS]
+
+
+def _memory(memory: MemorySettings) -> dict[str, Any]:
+    return memory.model_dump(mode="json", exclude=_OWN, exclude_defaults=True)
+
+
+def _model(model: ModelSettings) -> dict[str, Any]:
+    said = model.model_dump(mode="json", exclude={"api_key_env"}, exclude_defaults=True)
+    return said | ({"base_url": safe_url(model.base_url).partition("?")[0]} if model.base_url else {})
