@@ -136,6 +136,20 @@ def of_workers(workers: Sequence[Worker], version: str, queues: Iterable[str]) -
                 yield Finding(WARNING, "workers", f"none of them serves the queue {name}", do)
 
 
+def of_settings(workers: Sequence[Worker], fingerprint: str) -> Iterator[Finding]:
+    """Workers that go by other settings than this command line, whose fingerprint it is."""
+    others = [worker.name for worker in workers if worker.settings not in {"", fingerprint}]
+    if others:
+        says = f"{_some(others)}: other settings are in force there than om sees here"
+        yield Finding(WARNING, "settings", says, _SAME_SETTINGS)
+
+
+_SAME_SETTINGS = (
+    "if a file was changed just now, wait half a minute; else give them and om the same files and OM_ variables (om config show "
+    "says what is seen here, and why), and restart those whose variables were others"
+)
+
+
 def of_ticks(ticks: Mapping[str, Ticked | None], now: int, *, alive: bool) -> Iterator[Finding]:
     """Whether beats send and workers get what they send; `now` is server ms."""
     if not alive:

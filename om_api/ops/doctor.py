@@ -62,6 +62,8 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     workers = run(health.workers(keys))
     yield from diagnosis.of_clocks(now.skew, workers)
     yield from diagnosis.of_workers(workers, installed(), health.QUEUES)
+    if not settings.broken_base:
+        yield from diagnosis.of_settings(workers, settings.fingerprint)
     yield from diagnosis.of_ticks(run(health.ticks(keys)), now.server, alive=bool(workers))
     intervals = {"observe": settings.memory.observer_interval, "reflect": settings.memory.reflector_interval}
     yield from diagnosis.of_lag(run(health.waiting(keys)), intervals)

@@ -63,7 +63,7 @@ def town(count: int) -> Iterator[Town]:
         names = _copies(bare, keys, count)
         services = running.services._replace(queues=KeptTasks(0))  # what the rounds cost is measured, not what follows
         services.presence.serve(QUEUES, count)
-        yield Town(names, Rounds(services, Dispatcher(services), lambda: False), keys, bare)
+        yield Town(names, Rounds(services, Dispatcher(services), lambda _: 0), keys, bare)
 
 
 def _copies(bare: redis.Redis, keys: Keys, count: int) -> list[str]:

@@ -4,7 +4,7 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 import msgspec
@@ -24,11 +24,12 @@ _log = structlog.get_logger("om_workers")
 
 
 class Presence:
-    """One process' word that it lives. A store that is away is said once, until it is back."""
+    """One process' word that it lives, and by which settings. A store that is away is said once, until it is back."""
 
-    def __init__(self, connection: Connection, keys: Keys) -> None:
+    def __init__(self, connection: Connection, keys: Keys, fingerprint: Callable[[], str] = str) -> None:
         self._connection = connection
         self._keys = keys
+        self._fingerprint = fingerprint
         self._away = False
         self.worker = _this_process()
 
@@ -38,6 +39,7 @@ class Presence:
 
     def renew(self, lives_s: float) -> None:
         """Live on in the store's eyes for `lives_s` seconds."""
+        self.worker = msgspec.structs.replace(self.worker, settings=self._fingerprint())
         try:
             self._connection.run(presence.here(self._keys, self.worker, round(lives_s * 1000)))
             self._connection.run(provide())  # an agent's ACL user may run them, and not bring them

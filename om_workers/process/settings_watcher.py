@@ -12,12 +12,12 @@ _log = structlog.get_logger("om_workers")
 
 
 class SettingsWatcher:
-    """Watches one process' settings; its threads may share it."""
+    """Watches one process' settings; its threads may share it. `since`: when (monotonic s) those in force were taken up."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._looked_at = float("-inf")
-        self._changed = threading.Event()
+        self.since = time.monotonic()
         self._reported: set[FileProblem] = set()
         self._guard = threading.Lock()
 
@@ -28,17 +28,11 @@ class SettingsWatcher:
                 self._looked_at = time.monotonic()
                 self._take_up()
 
-    def changed(self) -> bool:
-        """Whether settings changed since this was asked last; who asks makes it known to every memory."""
-        was = self._changed.is_set()
-        self._changed.clear()
-        return was
-
     def _take_up(self) -> None:
         """Say that settings changed, and once of each file what of it could not be taken up."""
         changed, problems = self._settings.refresh(), set(self._settings.problems)
         if changed:
-            self._changed.set()
+            self.since = time.monotonic()
         if changed or problems != self._reported:
             _log.info("settings_changed", problems=len(problems))
         for problem in sorted(problems - self._reported):

@@ -20,6 +20,7 @@ from om_workers.process.presence import Presence
 from om_workers.process.settings_watcher import SettingsWatcher
 from om_workers.process.stopping import Stopping
 from om_workers.work.dispatcher import Dispatcher
+from om_workers.work.rollout import Rollout
 from om_workers.work.rounds import Rounds
 from om_workers.work.services import Services, TaskQueues
 
@@ -32,7 +33,8 @@ def build(settings: Settings, queues: TaskQueues, client: Any = None, registry: 
     """Make everything a unit of work is handed; without a registry, models are those of the settings."""
     connection = Connection(client if client is not None else open_client(settings.redis_url, _STORE_TIMEOUT_S))
     keys, count, stopping = Keys(settings.prefix), tokens.counter(settings.memory.tokenizer), Stopping()
-    presence, events = Presence(connection, keys), EventPublisher(settings, connection, keys)
+    presence = Presence(connection, keys, lambda: settings.fingerprint)
+    events = EventPublisher(settings, connection, keys)
     registry, ledger = registry or Registry(settings, stopping.wait_for), Ledger(settings, connection, keys, events)
     admission = Admission(connection, keys, stopping=stopping)
     return Services(
@@ -80,6 +82,11 @@ def _dispatcher(services: Services) -> Dispatcher:
     return Dispatcher(services)
 
 
+@cache
+def _rollout(services: Services) -> Rollout:
+    return Rollout(services, lambda: _watcher().since)
+
+
 def services() -> Services:
     """What units of work of this process are handed; changed files of settings are taken up first."""
     with _once:
@@ -100,7 +107,7 @@ def dispatcher() -> Dispatcher:
 
 def rounds() -> Rounds:
     """The rounds of this process."""
-    return Rounds(services(), dispatcher(), _watcher().changed)
+    return Rounds(services(), dispatcher(), _rollout(services()).advance)
 
 
 # -- its life ---------------------------------------------------------------------------------------------------------
@@ -109,7 +116,12 @@ def rounds() -> Rounds:
 def begin(queues: Iterable[str] = (), concurrency: int = 1) -> None:
     """Say that this process is ready to work off these queues, with so many tasks at a time."""
     services().presence.serve(queues, concurrency)
-    services().heartbeat.begin(dispatcher().keep)
+    services().heartbeat.begin(_keep)
+
+
+def _keep() -> None:
+    """Keep the places of what this process holds; files that changed are taken up, though no task comes."""
+    dispatcher().keep()
 
 
 def stop(*, at_once: bool = False) -> None:

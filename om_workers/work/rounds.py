@@ -41,10 +41,10 @@ class RoundResult(NamedTuple):
 class Rounds:
     """One process' rounds."""
 
-    def __init__(self, services: Services, dispatcher: Dispatcher, settings_changed: Callable[[], bool]) -> None:
+    def __init__(self, services: Services, dispatcher: Dispatcher, roll_out: Callable[[float], int]) -> None:
         self._services = services
         self._dispatcher = dispatcher
-        self._settings_changed = settings_changed
+        self._roll_out = roll_out
 
     def observe(self) -> RoundResult:
         """Pass on what is due to be observed, and what plain writers left to be adopted."""
@@ -61,11 +61,10 @@ class Rounds:
         return _tick("sweep", self._services, SWEEP_S, lambda _: Sweeper(self._services).sweep()._asdict())
 
     def _observe(self, interval: float) -> dict[str, int]:
-        if self._settings_changed():
-            Sweeper(self._services).apply_settings()
+        told = self._roll_out(interval / 4)
         handed = self._dispatcher.fill("observe", interval / 2)
         hints = pass_on(self._services, self._dispatcher, interval / 4)
-        return {**handed._asdict(), "hints": hints}
+        return {**handed._asdict(), "hints": hints, "told": told}
 
 
 def _tick(name: str, services: Services, interval: float, work: Callable[[float], dict[str, int]]) -> RoundResult:

@@ -94,7 +94,7 @@ class Sweeper:
         self._run(due.mark(keys.due_observe, [scope]))
         return Outcome.REJECTED if adopted.rejected and not adopted.kept else Outcome.SEALED
 
-    def _states(self, resource: str) -> list[ScopeState]:
+    def states(self, resource: str) -> list[ScopeState]:
         """Every scope of a resource."""
         keys = self._services.keys
         whole = self._run(scope_state.look(keys, Scope(resource)))
@@ -106,7 +106,7 @@ class Sweeper:
     def _tend(self, resource: str, now: int) -> Outcome:
         keys = self._services.keys
         self._run(due.looked(keys, resource, now))
-        states = self._states(resource)
+        states = self.states(resource)
         if self._is_idle(resource, states):
             cleared = self._run(clear.clear(keys, resource, retention=True))
             self._services.events.cleared(resource, cleared)
@@ -115,7 +115,7 @@ class Sweeper:
         limits = self._services.in_force(Scope(resource)).limits
         places = [*zip(states, self._run(keyspace_scan.places(keys, [state.scope for state in states])), strict=True)]
         forgotten = [state.scope for state, place in places if self._is_forgotten(state, place.observe_at, now)]
-        full = [state.scope for state, place in places if not place.reflects and _is_full(state, limits)]
+        full = [state.scope for state, place in places if not place.reflects and is_full(state, limits)]
         self._run(due.mark(keys.due_observe, forgotten))
         self._run(due.mark(keys.due_reflect, full))
         return Outcome.BUSY if forgotten or full else Outcome.REST
@@ -146,7 +146,8 @@ class Sweeper:
         if observe_at is None or observe_at > now + idle + due.LEASE_MS:
             return self._has_work(state)
         waits = observe_at > now + due.LEASE_MS + 1
-        return waits and bool(state.forced or state.chunks) and self._has_work(state, later=False)
+        pressing = bool(state.forced or state.chunks) or self.is_stale(state)
+        return waits and pressing and self._has_work(state, later=False)
 
     def _is_idle(self, resource: str, states: Sequence[ScopeState]) -> bool:
         settings = self._services.settings.for_agent(resource)
@@ -161,9 +162,7 @@ class Sweeper:
         With `later` False only what is to be done now counts.
         """
         now = self._services.in_force(state.scope)
-        if (state.forced and not state.paused) or (
-            state.record.epoch and state.record.limits != recorded_settings.write(now)
-        ):
+        if (state.forced and not state.paused) or self.is_stale(state):
             return True
         if state.unsealed and not state.wake:
             return True
@@ -172,17 +171,13 @@ class Sweeper:
         unready = not state.paused and any(not chunk.ready for chunk in state.chunks)
         return waits or unready or policy.decide(pressure, now.limits, state.now).kind != "rest"
 
-    def apply_settings(self) -> int:
-        """Mark every scope due whose record does not carry the settings in force; of how many resources there were any."""
-        keys = self._services.keys
-        everybody = self._run(keyspace_scan.oldest_looked(keys, self._run(due.server_ms()), -1))
-        return [self._alone(self._apply, resource) for resource in everybody].count(Outcome.BUSY)
-
-    def _apply(self, resource: str) -> Outcome:
-        written, states = recorded_settings.write(self._services.in_force(Scope(resource))), self._states(resource)
-        stale = [s.scope for s in states if (s.unsealed or s.chunks) and s.record.limits != written]
-        self._run(due.mark(self._services.keys.due_observe, stale))
-        return Outcome.BUSY if stale else Outcome.REST
+    def is_stale(self, state: ScopeState) -> bool:
+        """Whether a scope was looked at last by other settings than are in force; of one that was never sealed its wake tells."""
+        now, record = self._services.in_force(state.scope), state.record
+        if record.epoch and record.limits != recorded_settings.write(now):
+            return True
+        waits = bool(state.unsealed and state.wake) and not now.limits.read_only
+        return waits and state.wake != policy.wake(pressure_of(state), now.limits)
 
 
 def _fingerprint(state: ScopeState) -> str:
@@ -190,7 +185,7 @@ def _fingerprint(state: ScopeState) -> str:
     return f"{unsealed}/{state.record.seq:.17g}/{state.record.generation}"
 
 
-def _is_full(state: ScopeState, limits: Limits) -> bool:
+def is_full(state: ScopeState, limits: Limits) -> bool:
     """Whether a scope should be in the reflect index; who must not be reflected is left to who asks for it."""
     record, may = state.record, limits.enabled and not limits.read_only and not state.paused
     full = policy.is_full(record.observation_tokens, record.observation_count, limits, drafted=state.draft is not None)

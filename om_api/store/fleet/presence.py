@@ -19,7 +19,8 @@ _TICKED_S = 86_400
 class Worker(msgspec.Struct, frozen=True, kw_only=True):
     """One worker process: where it runs, which version, the queues it serves, and its clock minus the server's in ms.
 
-    `concurrency`: how many tasks it runs at a time. No secrets. An earlier version says neither that (0) nor `queues` (empty).
+    `concurrency`: how many tasks it runs at a time. `settings`: the fingerprint of those it goes by. No secrets. An earlier
+    version says none of these: 0, "", and no `queues`.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Worker(msgspec.Struct, frozen=True, kw_only=True):
     skew_ms: int = 0
     queues: tuple[str, ...] = ()
     concurrency: int = 0
+    settings: str = ""
 
 
 @learned

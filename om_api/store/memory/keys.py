@@ -33,6 +33,7 @@ class Keys:
     tick = _named("lock:tick")  # its guard: who sets it runs, other beats' runs of the same time slot end at once
     ticked = _named("lock:ticked")  # when a tick ran last, and how often it should
     worker = _named("lock:worker")  # that a worker process lives; gone a lease after it does not
+    rollout = _named("lock:rollout")  # how far settings, by their fingerprint, have been made known to all memories
     told = _named("lock:told")  # that something was told, so that no other process tells it again
 
     def __init__(self, prefix: str = "cortex:om") -> None:

@@ -4,8 +4,19 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from om_api.domain.values import Scope
-from om_api.store.driver.replies import as_fields, as_float, as_int, as_names, as_pairs, command, write
+from om_api.store.driver.replies import (
+    as_bytes,
+    as_fields,
+    as_float,
+    as_int,
+    as_names,
+    as_pairs,
+    command,
+    scored,
+    write,
+)
 from om_api.store.driver.steps import Batch, Steps, Words, batch, each
+from om_api.store.driver.tolerant_read import of_many
 from om_api.store.memory.keys import Keys
 
 T = TypeVar("T")
@@ -122,6 +133,38 @@ def _astray(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:
 def oldest_looked(keys: Keys, before: int, n: int) -> Batch[list[str]]:
     """Up to n resources that no worker has looked at since Unix ms `before`, the longest neglected first."""
     return as_names("ZRANGE", keys.resources, "-inf", before, "BYSCORE", "LIMIT", 0, n)
+
+
+def some_resources(keys: Keys, cursor: int, n: int) -> Batch[tuple[int, list[str]]]:
+    """About n of all resources from a cursor on (0 = the beginning), and the next cursor, 0 at the end.
+
+    Whoever was there all the time is met at least once, whatever becomes of the times of looks meanwhile.
+    """
+    return command(_met, "ZSCAN", keys.resources, cursor, "COUNT", n)
+
+
+def _met(reply: Any) -> tuple[int, list[str]]:
+    return int(reply[0]), [name.decode("utf-8", "replace") for name, _ in scored(list(reply[1]))]
+
+
+class Recorded(NamedTuple):
+    """What is written of a resource: the scope in force, None while nothing was sealed, and the settings that went with it."""
+
+    word: str | None
+    limits: str
+
+
+def recorded(keys: Keys, names: Sequence[str]) -> Steps[dict[str, Recorded]]:
+    """What is written of resources, but for those whose keys hold what is not ours."""
+    return (yield from of_many(lambda name: _recorded(keys, name), names))
+
+
+def _recorded(keys: Keys, name: str) -> Batch[Recorded]:
+    of = keys.of(name)
+    limits = as_bytes("HGET", of.record(Scope(name)), "limits")
+    return batch(as_bytes("GET", of.scope), limits, atomic=False).then(
+        lambda found: Recorded(found[0].decode() if found[0] else None, (found[1] or b"").decode("utf-8", "replace"))
+    )
 
 
 class Place(NamedTuple):

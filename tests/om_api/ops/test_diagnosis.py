@@ -169,3 +169,16 @@ def test_an_open_breaker_is_trouble_with_a_remedy_and_what_a_provider_asks_for_i
     assert "failed 5 times in a row" in found[0].says
     assert "at most 3 times at once" in found[3].says
     assert all(finding.do for finding in found)
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [(["one", "one"], []), (["", "one"], []), (["one", "two"], ["w-1"]), (["two", "two"], ["w-0", "w-1"])],
+)
+def test_workers_that_go_by_other_settings_are_named_with_what_to_do(said, named):
+    """One of an earlier version does not say which it goes by."""
+    workers = [Worker(name=f"w-{n}", host="h", pid=n, version="1", settings=each) for n, each in enumerate(said)]
+    found = [*diagnosis.of_settings(workers, "one")]
+
+    assert [finding.says.partition(":")[0] for finding in found] == ([", ".join(named)] if named else [])
+    assert all(finding.level == WARNING and "restart those" in finding.do for finding in found)

@@ -6,9 +6,10 @@ import pytest
 from scene import HAROLD
 
 from om_api.domain.events import Event
-from om_api.store.fleet import event_stream, health, presence, spending
+from om_api.store.fleet import event_stream, health, presence, rollout, spending
 from om_api.store.fleet.event_stream import Caps
 from om_api.store.fleet.presence import Worker
+from om_api.store.fleet.rollout import Progress
 from om_api.store.memory import keyspace_scan, model_cooldown, reflect
 
 DAY_MS, FIRST_DAY = 86_400_000, "1970-01-01"
@@ -33,6 +34,7 @@ def _tell(keys):
         (lambda keys: presence.here(keys, WORKER), lambda keys: [keys.worker("w"), keys.workers], 30_000),
         (lambda keys: presence.ticked(keys, "sweep", 1, 60.0), lambda keys: [keys.ticked("sweep")], DAY_MS),
         (lambda keys: keyspace_scan.stray_keys(keys, 1), lambda keys: [keys.sweep_cursor], 3_600_000),
+        (lambda keys: rollout.keep(keys, "ab", Progress(begun=1)), lambda keys: [keys.rollout("ab")], DAY_MS),
         (health.probe, lambda keys: [keys.probe], 1_000),
         (
             lambda keys: model_cooldown.wait(keys, "harold"),
@@ -52,6 +54,7 @@ def _tell(keys):
         "presence",
         "a tick",
         "how far a sweep came",
+        "how far settings were made known",
         "a probe",
         "a wait for a model",
         "failures",

@@ -27,3 +27,15 @@ def test_two_processes_of_one_host_and_number_are_two(store):
     connection = Connection(store.client)
 
     assert Presence(connection, store.keys).worker.name != Presence(connection, store.keys).worker.name
+
+
+def test_a_process_says_by_which_settings_it_goes_each_time_it_says_that_it_lives(store):
+    """Catches a fingerprint that stays what it was at the start, though the worker took a file up."""
+    said = iter(["one", "two"])
+    presence_ = Presence(Connection(store.client), store.keys, lambda: next(said))
+    seen = []
+    for _ in range(2):
+        presence_.renew(30)
+        seen += [worker.settings for worker in store.run(health.workers(store.keys))]
+
+    assert seen == ["one", "two"]

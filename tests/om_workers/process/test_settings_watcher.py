@@ -56,13 +56,13 @@ def test_a_file_that_stays_bad_makes_nothing_known_to_every_memory(house, tmp_pa
     """Catches a bad file that has all memories looked at, as often as it is touched."""
     _write(tmp_path, "evil", "model: [")
     wiring.services()
-    wiring._watcher().changed()
+    since = wiring._watcher().since
     _write(tmp_path, "evil", "ttl_days: never")
     with capture_logs() as lines:
         wiring.services()
         wiring.services()
 
-    assert wiring._watcher().changed() is False
+    assert wiring._watcher().since == since
     assert [line["event"] for line in lines] == ["settings_changed", "settings_problem"]
 
 
@@ -74,3 +74,13 @@ def test_what_is_bad_from_the_start_is_said_too(house, tmp_path, monkeypatch):
         wiring.services()
 
     assert [line.get("file") for line in lines] == [None, str(file)]
+
+
+def test_since_when_settings_are_in_force_is_known(house, tmp_path):
+    """Catches a change that no memory hears of."""
+    wiring.services()
+    since = wiring._watcher().since
+    _write(tmp_path, "albert", "message_threshold: 2000")
+    wiring.services()
+
+    assert wiring._watcher().since > since

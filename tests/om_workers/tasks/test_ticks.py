@@ -15,7 +15,7 @@ from om_api.domain.errors import ModelError
 from om_api.store.fleet import health
 from om_workers.process.settings_watcher import SettingsWatcher
 from om_workers.tasks import ticks, wiring
-from om_workers.work.sweep import Sweeper
+from om_workers.work.rollout import Rollout
 
 
 @pytest.fixture(autouse=True)
@@ -50,14 +50,17 @@ def test_each_index_is_passed_on_to_who_works_it(world):
     assert [(verb, ids[0]) for verb, ids in world.dispatch.queue] == [("observe", "harold"), ("reflect", "albert")]
 
 
-@pytest.mark.parametrize("changed", [False, True])
-def test_changed_settings_are_made_known_and_unchanged_ones_cost_nothing(world, monkeypatch, changed):
-    told = []
-    monkeypatch.setattr(SettingsWatcher, "changed", lambda _: changed)
-    monkeypatch.setattr(Sweeper, "apply_settings", lambda sweep: told.append(sweep))
-    ticks.observer_tick()
+def test_settings_are_made_known_by_the_first_tick_of_a_process_and_by_the_next_when_they_changed(world, monkeypatch):
+    """Catches settings of a restart, and of a file that was written while workers run, that no memory hears of."""
+    watcher, told = SettingsWatcher(world.settings), []
+    monkeypatch.setattr(wiring, "_watcher", lambda: watcher)
+    monkeypatch.setattr(Rollout, "_tell", lambda _, names: told.append(names) or 0)
+    for since in (watcher.since, watcher.since, watcher.since + 9):
+        watcher.since = since
+        _next_slot(world)
+        ticks.observer_tick()
 
-    assert bool(told) is changed
+    assert len(told) == 2
 
 
 def test_tasks_carry_ids_and_never_what_was_said(world):

@@ -60,3 +60,15 @@ def test_a_process_that_is_told_to_stop_begins_no_call_any_more(world, process):
     wiring.stop()
 
     assert (before, wiring.stops(), world.services.stopping.asked) == (False, True, True)
+
+
+def test_a_process_that_gets_no_task_takes_changed_files_up_all_the_same(process, monkeypatch):
+    """Catches an idle worker that says for hours that it goes by the settings of its start."""
+    looked = threading.Event()
+    monkeypatch.setattr(SettingsWatcher, "look", lambda _: looked.set())
+    wiring.begin(["observe"])
+    looked.clear()
+    wiring._keep()
+    wiring.end()
+
+    assert looked.is_set()

@@ -17,7 +17,7 @@ MESSAGE = '{"role": "user", "content": "hi"}'
 def rounds(world):
     """One beat's rounds, over threads that are there for every task."""
     world.services.presence.serve(health.QUEUES, 32)
-    return Rounds(world.services, Dispatcher(world.services), lambda: False)
+    return Rounds(world.services, Dispatcher(world.services), lambda _: 0)
 
 
 def _mark(world, name):

@@ -337,25 +337,6 @@ def test_who_must_not_be_reflected_is_left_to_who_asks_for_it(client, prefix, ch
     assert client.zcard(f"{prefix}:due:reflect") == 0
 
 
-def test_changed_settings_reach_memories_that_nobody_writes_to(client, prefix, tmp_path):
-    folder = tmp_path / "agents" / "harold"
-    folder.mkdir(parents=True)
-    (tmp_path / "observational-memory.yaml").write_text(
-        "observational_memory: {message_threshold: 1000, min_recent_messages: 0}"
-    )
-    world = World(client, prefix, config_dir=tmp_path)
-    world.say(*[f"message {n}" for n in range(3)])
-    world.settle()
-    (folder / "memory.yaml").write_text("observational_memory: {message_threshold: 400, min_recent_messages: 0}")
-    world.settings.refresh()
-
-    assert Sweeper(world.services).apply_settings() == 1
-    world.settle()
-
-    assert world.om.stats("harold").message_threshold == 400
-    assert json.loads(client.hget(f"{prefix}:{{harold}}:record", "limits"))["limits"]["message_threshold"] == 400
-
-
 def _hint(world, thread="t-1"):
     key = f"{world.prefix}:{{harold}}:messages:{thread}"
     world.client.zadd(f"{world.prefix}:adopt", {key: 0})
@@ -538,51 +519,6 @@ def test_a_copy_that_was_dropped_is_no_rejection(world):
     assert not world.client.exists(key)
 
 
-def _applied(world):
-    """How many apply_settings marked, and who is due then."""
-    world.client.delete(f"{world.prefix}:due:observe")
-    return Sweeper(world.services).apply_settings(), _due(world)
-
-
-@pytest.mark.parametrize(
-    ("stored", "configured", "name"),
-    [("thread", "resource", "harold|t-1"), ("resource", "thread", "harold"), (None, "thread", "harold|t-1")],
-)
-def test_changed_settings_mark_the_scope_that_is_stored_and_else_the_configured_one(
-    client, prefix, stored, configured, name
-):
-    world = World(client, prefix, scope=stored or configured)
-    world.say(*["hello"] * (3 if stored else 1))
-    world.settle()
-    changed = World(client, prefix, scope=configured, message_threshold="400")
-
-    assert _applied(changed) == (1, {name})
-
-
-@pytest.mark.parametrize("why", ["nothing changed", "nothing waits"])
-def test_settings_are_made_known_to_those_alone_whom_they_change(client, prefix, why):
-    """Catches a change that wakes every memory there is: a million idle agents would be looked at at once."""
-    world = World(client, prefix)
-    world.say("one", "two", "three")
-    world.settle()
-    if why == "nothing waits":
-        world.om.force_observe("t-1", "harold")
-        world.settle()
-        world = World(client, prefix, message_threshold="400")
-
-    assert _applied(world) == (0, set())
-
-
-def test_changed_settings_reach_a_memory_of_which_everything_is_sealed(client, prefix):
-    world = World(client, prefix)
-    world.say("one", "two")
-    world.settle()
-    assert client.zcard(f"{prefix}:{{harold}}:messages:t-1") == 0
-    changed = World(client, prefix, message_threshold="400")
-
-    assert _applied(changed) == (1, {"harold"})
-
-
 @pytest.mark.parametrize("key", ["threads", "chunks"])
 def test_a_score_that_is_endless_hurts_only_whose_it_is(world, key):
     """Catches a sweep that one agent's keys end for everybody, every minute."""
@@ -596,15 +532,3 @@ def test_a_score_that_is_endless_hurts_only_whose_it_is(world, key):
     world.sweep()
 
     assert world.client.zscore(f"{world.prefix}:resources", "zoe") > 2
-
-
-def test_changed_settings_reach_who_comes_after_an_agent_whose_record_holds_what_is_not_ours(world):
-    """Catches an observer's tick that ends there, before it has dispatched anything, and never comes back to the others."""
-    for name in ("albert", "zoe"):
-        world.say("x", resource=name)
-    world.settle()
-    world.client.hset(f"{world.prefix}:{{albert}}:record", "generation", "x")
-    world.client.hset(f"{world.prefix}:{{zoe}}:record", mapping={"epoch": "e", "limits": "{}"})
-    world.client.zadd(f"{world.prefix}:resources", {"albert": 1, "zoe": 2})
-
-    assert Sweeper(world.services).apply_settings() == 1

@@ -243,3 +243,19 @@ def test_one_that_is_broken_is_named_and_hides_no_other(well, doctor, client, pr
     assert exit_code == 1
     assert found["broken"]["says"] == "ada: keys hold what is not ours, all else was looked at"
     assert found["quarantine"]["says"] == "1 entry of harold"
+
+
+def test_a_worker_that_goes_by_other_settings_than_the_command_line_sees_is_named(well, doctor, here, monkeypatch):
+    """Catches settings that `om config show` calls in force and of which the workers know nothing."""
+    presence_ = Presence(well.services.connection, well.services.keys, lambda: well.settings.fingerprint)
+    presence_.renew(30)
+    monkeypatch.delenv("OM_MODEL")
+    monkeypatch.setenv("GEMINI_API_KEY", "k")
+    assert doctor() == (0, {})
+    (here / "config").mkdir()
+    (here / "config" / "observational-memory.yaml").write_text("observational_memory: {ttl_days: 7}")
+    code, found = doctor()
+
+    assert (code, found["settings"]["level"]) == (1, "warning")
+    assert found["settings"]["says"].startswith(f"{presence_.worker.name}: other settings are in force there")
+    assert "7" not in str(found["settings"]["do"])

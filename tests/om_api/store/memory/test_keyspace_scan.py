@@ -108,3 +108,30 @@ def test_where_a_scope_stands_is_told_of_both_indexes(store):
     scopes = [HAROLD, Scope("harold", "t1"), Scope("ada")]
 
     assert store.run(keyspace_scan.places(store.keys, scopes)) == [Place(5, True), Place(7, False), Place(None, False)]
+
+
+def test_every_resource_is_met_though_it_is_looked_at_meanwhile(store):
+    """Catches a walk by time of the last look, which passes over whoever a worker looks at on the way."""
+    names = {f"agent-{n}" for n in range(500)}
+    store.client.zadd(store.keys.resources, dict.fromkeys(names, 1))
+    cursor, met = 0, list[str]()
+    while True:
+        cursor, some = store.run(keyspace_scan.some_resources(store.keys, cursor, 50))
+        met += some
+        store.client.zadd(store.keys.resources, dict.fromkeys(sorted(names)[:250], len(met)))
+        if not cursor:
+            break
+
+    assert set(met) == names
+
+
+def test_of_many_resources_what_is_written_of_them_is_read_but_for_the_broken(store):
+    push(store, 1)
+    store.client.set(store.keys.of("harold").scope, "thread")
+    store.client.hset(store.keys.of("harold").record(HAROLD), "limits", "{}")
+    store.client.set(store.keys.of("evil").record(Scope("evil")), "text")
+
+    assert store.run(keyspace_scan.recorded(store.keys, ["harold", "evil", "nobody"])) == {
+        "harold": ("thread", "{}"),
+        "nobody": (None, ""),
+    }
