@@ -224,7 +224,7 @@ _MAKERS = {"dict", "list", "set", "deque", "OrderedDict", "Counter", "defaultdic
 _MAKERS |= {"WeakSet", "WeakKeyDictionary", "WeakValueDictionary", "Unsent", "ReaderCache", "ContextUsage"}
 # what lives as long as a process does: each has a row on the page, or as many entries as the code has names
 _KEPT = {
-    *("core.unsent", "unsent._waiting", "caching._entries", "reader_cache._readers"),
+    *("core.unsent", "core._warned", "unsent._waiting", "caching._entries", "reader_cache._readers"),
     *("contexts._readers", "contexts._urgent", "contexts._only_read", "writing._last_ms", "reporting.usage"),
     "syncing._last",
     "message._EMPTY",
@@ -248,6 +248,7 @@ _KEPT = {
         "models.advice",
     ),
     *("wiring._queues", "wiring._dispatcher", "wiring._services", "wiring._watcher", "wiring.settings"),
+    *("wiring._rollout", "places._lines"),
     *("dispatcher._capacity", "connections.refused", "connections._open", "shares.lanes"),
     "settings_watcher._reported",
     "task_events._held",

@@ -51,7 +51,8 @@ class Core:
         self.owning = Owner(settings, keys, clock, scopes, count, reporter)
         self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
         self.unsent = Unsent()
-        self._settings, self._warned = settings, set[FileProblem]()
+        self._settings = settings
+        self._warned = set[FileProblem]()
         self._fails_open, self._away = fails_open, False
 
     def add(self, messages: Iterable[Message], *, replace: bool = False) -> Steps[Receipt]:
