@@ -11,7 +11,8 @@ from om_api.domain.policy import Limits
 from om_api.domain.values import Outcome, Scope
 from om_api.settings import recorded_settings
 from om_api.store.driver.steps import batch
-from om_api.store.memory import clear, due, keyspace_scan, known, note, reading, scope_state
+from om_api.store.fleet import resource_index
+from om_api.store.memory import clear, due, keyspace_scan, known, note, quarantine, reading, scope_state
 from om_api.store.memory.adopt import adopt, older_members
 from om_api.store.memory.scope_state import ScopeState
 from om_workers.work.scope_worker import pressure_of
@@ -101,17 +102,23 @@ class Sweeper:
         if (whole.word or self._services.settings.for_agent(resource).scope) != "thread":
             return [whole]
         threads = self._run(clear.threads_of(keys, resource))
-        return self._run(scope_state.looks(keys, [Scope(resource, thread) for thread in threads]))
+        return self._run(scope_state.looks(keys, [Scope(resource, thread) for thread in threads])) or [whole]
 
     def _tend(self, resource: str, now: int) -> Outcome:
         keys = self._services.keys
-        self._run(due.looked(keys, resource, now))
+        before = self._run(due.looked(keys, resource, now))
         states = self.states(resource)
+        if not any(map(_holds, states)) and before < now - due.LEASE_MS and self._run(resource_index.let_go(keys, resource)):
+            return Outcome.REST
         if self._is_idle(resource, states):
             cleared = self._run(clear.clear(keys, resource, retention=True))
             self._services.events.cleared(resource, cleared)
             return cleared.outcome
         self._keep_ids(states, now)
+        return self._mark(states, resource, now)
+
+    def _mark(self, states: Sequence[ScopeState], resource: str, now: int) -> Outcome:
+        keys = self._services.keys
         limits = self._services.in_force(Scope(resource)).limits
         places = [*zip(states, self._run(keyspace_scan.places(keys, [state.scope for state in states])), strict=True)]
         forgotten = [state.scope for state, place in places if self._is_forgotten(state, place.observe_at, now)]
@@ -153,8 +160,11 @@ class Sweeper:
         settings = self._services.settings.for_agent(resource)
         if settings.read_only:
             return False
-        stirred = [self._run(note.stir(self._services.keys, state.scope, _fingerprint(state))) for state in states]
-        return bool(stirred) and min(stirred) > settings.ttl_days * _DAY_MS
+        if any(map(_holds, states)):
+            rests = min(self._run(note.stir(self._services.keys, one.scope, _fingerprint(one))) for one in states)
+        else:
+            rests = self._run(quarantine.rests(self._services.keys, resource))
+        return rests > settings.ttl_days * _DAY_MS
 
     def _has_work(self, state: ScopeState, *, later: bool = True) -> bool:
         """Whether a scope should be in the observe index; one at rest, with nothing to wait for, should not.
@@ -178,6 +188,11 @@ class Sweeper:
             return True
         waits = bool(state.unsealed and state.wake) and not now.limits.read_only
         return waits and state.wake != policy.wake(pressure_of(state), now.limits)
+
+
+def _holds(state: ScopeState) -> bool:
+    """Whether a scope is more than a name: it has a record, or its resource has counters."""
+    return bool(state.record.epoch or state.counts)
 
 
 def _fingerprint(state: ScopeState) -> str:

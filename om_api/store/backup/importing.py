@@ -131,7 +131,7 @@ class Incoming:
             )
         yield from self.send()
         # the sweep looks after every resource that is listed: whoever dies behind the commit leaves nothing forgotten
-        yield from write(("ZADD", self._keys.resources, "NX", 0, arriving.resource))
+        yield from due.looked(self._keys, arriving.resource, (yield from due.server_ms()))
         done = yield from Verb("arrive", *self._call(arriving), word)
         if done == "occupied":
             raise _occupied(arriving.resource)

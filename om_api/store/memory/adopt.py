@@ -13,7 +13,7 @@ from om_api.domain.values import Scope, to_ms
 from om_api.domain.wire import parse_member
 from om_api.store.driver.replies import Pair, as_fields, as_pairs, server_ms, write
 from om_api.store.driver.steps import Steps, Verb, batch
-from om_api.store.memory import quarantine
+from om_api.store.memory import due, quarantine
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.known import last_further, recognise
 from om_api.store.memory.push import ServerClock, new_signing_key
@@ -53,6 +53,9 @@ def adopt(
         args += [word for pair in records for word in pair]
         args += [word for member, _ in raw.members for word in (member, *verdicts[member])]
         names = [of.messages(thread), of.tokens, of.known(thread), of.rejected, of.threads]
+        if any(verdict.verb == "reject" for verdict in verdicts.values()):
+            # before, never after: who dies between the two leaves no quarantine that nobody is told of
+            yield from due.looked(keys, resource, raw.now)
         adopted = yield from Verb("adopt", names, args, _adopted)
         if adopted:
             trimmed = yield from quarantine.trim(keys, resource, adopted.rejected)

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from om_api.domain.values import Scope
 from om_api.store.driver import replies
-from om_api.store.driver.replies import as_int, as_list, number, says, word, write
-from om_api.store.driver.steps import Steps, Verb
+from om_api.store.driver.replies import as_float, as_int, as_list, number, says, word, write
+from om_api.store.driver.steps import Steps, Verb, batch
 from om_api.store.memory.keys import Keys, queued
 
 LEASE_MS = 30_000
@@ -145,6 +145,9 @@ def when_free(due: str, scope: Scope, lock: str) -> Steps[None]:
     yield from sooner(due, scope, now + max(0, left) + 1)
 
 
-def looked(keys: Keys, resource: str, now: int) -> Steps[None]:
-    """Note that a worker has looked at a resource."""
-    yield from write(("ZADD", keys.resources, now, resource))
+def looked(keys: Keys, resource: str, now: int) -> Steps[int]:
+    """Note that a worker has looked at a resource, or is about to write to one; when (Unix ms) that was so before, 0 = never."""
+    before, _ = yield from batch(
+        as_float("ZSCORE", keys.resources, resource), write(("ZADD", keys.resources, now, resource))
+    )
+    return int(before or 0)

@@ -117,6 +117,12 @@ def counts(keys: Keys) -> Steps[Quarantines]:
     )
 
 
+def rests(keys: Keys, resource: str) -> Steps[int]:
+    """For how many ms of the server's nothing was put into a quarantine; 0 where nothing stands in it."""
+    found = yield from entries(keys, resource, 1)
+    return (yield from due.server_ms()) - found[0].at if found else 0
+
+
 def _find(keys: Keys, resource: str, name: str) -> Steps[bytes | None]:
     start = 0
     while True:

@@ -522,7 +522,8 @@ def test_a_copy_that_was_dropped_is_no_rejection(world):
 @pytest.mark.parametrize("key", ["threads", "chunks"])
 def test_a_score_that_is_endless_hurts_only_whose_it_is(world, key):
     """Catches a sweep that one agent's keys end for everybody, every minute."""
-    world.say("x", resource="albert")
+    for name in ("albert", "zoe"):
+        world.say("x", resource=name)
     world.settle()
     world.sweep()
     world.client.zadd(f"{world.prefix}:{{albert}}:chunks", {"no-chunk": 1})
@@ -532,3 +533,82 @@ def test_a_score_that_is_endless_hurts_only_whose_it_is(world, key):
     world.sweep()
 
     assert world.client.zscore(f"{world.prefix}:resources", "zoe") > 2
+
+
+def _known(world):
+    return world.om.resources()
+
+
+def _of_malformed_alone(client, prefix, **changed):
+    """Harold, of whom a plain writer wrote one message that is none."""
+    world = World(client, prefix, ttl_days="1", **changed)
+    client.zadd(f"{prefix}:{{harold}}:messages:t-1", {b"broken": 1_763_600_000_000})
+    world.sweep()
+    return world
+
+
+def _later(world, days=0.0):
+    """As if the last sweep, and what was rejected before it, had been so long ago."""
+    at = int(time.time() * 1000 - days * _DAY_MS)
+    entries = f"{world.prefix}:{{harold}}:rejected"
+    for n, entry in enumerate(world.client.lrange(entries, 0, -1)):
+        world.client.lset(entries, n, json.dumps({**json.loads(entry), "at": at}))
+    _looked_long_ago(world)
+
+
+@pytest.mark.parametrize("scope", ["resource", "thread"])
+def test_a_resource_of_which_everything_was_malformed_is_known(client, prefix, scope):
+    """Catches a quarantine that no list names: the resource had no message, so no worker ever met it."""
+    world = _of_malformed_alone(client, prefix, scope=scope)
+
+    assert _known(world) == ["harold"]
+    assert world.om.rejected_counts() == {"harold": 1}
+    _later(world)
+    assert world.sweep().cleared == 0
+    assert _known(world) == ["harold"]
+
+
+def test_it_is_known_although_its_worker_died_once_it_was_rejected(client, prefix, monkeypatch):
+    world = World(client, prefix)
+    client.zadd(f"{prefix}:{{harold}}:messages:t-1", {b"broken": 1_763_600_000_000})
+    monkeypatch.setattr("om_api.store.memory.quarantine.trim", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        world.sweep()
+
+    assert world.om.rejected_counts() == {"harold": 1}
+
+
+@pytest.mark.parametrize("scope", ["resource", "thread"])
+def test_it_is_let_go_once_its_quarantine_is_empty(client, prefix, scope):
+    world = _of_malformed_alone(client, prefix, scope=scope)
+    (entry,) = world.om.rejected("harold")
+    world.om.drop_rejected("harold", entry.id)
+    world.sweep()
+    assert _known(world) == ["harold"]  # it was listed a moment ago: somebody may be about to write to it
+    _looked_long_ago(world)
+    world.sweep()
+
+    assert _known(world) == []
+
+
+@pytest.mark.parametrize("scope", ["resource", "thread"])
+@pytest.mark.parametrize(("days", "left"), [(0.9, ["harold"]), (1.1, [])])
+def test_a_quarantine_alone_is_cleared_after_ttl_days_and_no_sooner(client, prefix, scope, days, left):
+    world = _of_malformed_alone(client, prefix, scope=scope)
+    _later(world, days)
+    swept = world.sweep()
+
+    assert (swept.cleared, swept.failed) == (1 - len(left), 0)
+    assert _known(world) == left
+    assert client.exists(f"{prefix}:{{harold}}:rejected") == len(left)
+
+
+def test_a_paused_resource_without_threads_is_cleared_after_ttl_days_in_thread_scope_too(client, prefix):
+    """Catches a memory of no thread that no sweep ever ends: nothing was asked since when it rests."""
+    world = World(client, prefix, ttl_days="1", scope="thread")
+    world.om.pause("harold")
+    _looked_long_ago(world)
+    assert world.sweep().cleared == 0
+    _stirred_long_ago(world, "harold")
+
+    assert world.sweep().cleared == 1

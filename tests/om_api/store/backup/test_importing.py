@@ -374,7 +374,7 @@ def test_a_worker_that_thought_about_the_old_memory_commits_nothing_to_the_new_o
     assert record(store).epoch not in {"", epoch}
 
 
-STEPS = range(7)  # of a commit: look, send, list, arrive, and the marks
+STEPS = range(8)  # of a commit: look, send, clock, list, arrive, and the marks
 
 
 @pytest.mark.parametrize("n", STEPS)
@@ -392,7 +392,7 @@ def test_whenever_a_message_comes_it_is_kept_and_the_memory_comes_whole_or_not_a
 
     assert store.client.zcard(store.keys.of("harold").messages("t9")) == 1
     assert store.client.exists(store.keys.of("harold").scope) == (refused is None)
-    assert (refused is None) == (n > 3)
+    assert (refused is None) == (n > 4)
     assert store.run(verify(store.keys)) == []
 
 
@@ -403,10 +403,10 @@ def test_wherever_an_import_dies_there_is_a_whole_memory_or_none_and_the_next_im
     cleared(store)
     store.run(before_step(incoming(store, file).commit(), n, None))
 
-    if n <= 3:
+    if n <= 4:
         import_(store, file)
     assert memory(store) == before
     assert store.client.zscore(store.keys.resources, "harold") is not None
-    if n > 3:
+    if n > 4:
         with pytest.raises(InvalidInputError, match="holds a memory already"):
             import_(store, file)

@@ -92,7 +92,7 @@ def test_what_an_operator_removes_makes_room(store):
 
 def test_adoption_bounds_what_a_plain_writer_leaves_and_says_how_many_went(store):
     write_plainly(store, *(b"not json %d" % n for n in range(200)), member(1))
-    adopted = store.run(adopt(store.keys, store.clock, Scope("harold"), "t1", len))
+    adopted = store.run(adopt(store.keys, store.clock, "harold", "t1", len))
 
     assert (adopted.kept, adopted.rejected, adopted.trimmed) == (1, 200, 200 - len(held(store)))
     looks = [store.run(scope_state.look(store.keys, Scope("harold")))]
