@@ -1,45 +1,35 @@
 """What a command makes sure of: that a resource is known here, and that nothing is removed for good without a yes."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 import click
 
 from om_api.cli.output import note
 from om_api.client.memory import ObservationalMemory
-from om_api.client.stats import Stats
-from om_api.domain.errors import InvalidInputError
+from om_api.domain.errors import InvalidInputError, NotFoundError, NotPermittedError
 
-_SIGNS = (
-    "threads",
-    "message_tokens",
-    "chunks",
-    "observations",
-    "generation",
-    "observed_messages",
-    "rejected",
-    "paused",
-)
+_AMONG = 10_000  # names that are compared: of more, finding the nearest would take seconds
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 
 
-class NotKnown(click.ClickException):
-    """The end of a command that looked for a resource of which the store holds nothing."""
+def check_known(om: ObservationalMemory, resource: str, thread: str | None = None) -> None:
+    """Raise NotFoundError when the store holds nothing of a resource; it says which name is nearest."""
+    if om.is_known(resource, thread):
+        return
+    close = _nearest(om, resource)
+    advice = f"did you mean {close}?" if close else "`om stats` lists who is; check the name, --url and OM_PREFIX"
+    raise NotFoundError(
+        f"{resource} is not known here: nothing of it was ever kept, or all of it was cleared; {advice}"
+    )
 
-    exit_code = 1
 
-    def __init__(self, resource: str) -> None:
-        super().__init__(
-            f"{resource} is not known here: nothing of it was ever kept, or all of it was cleared. "
-            "`om stats` lists who is; check the name, --url and OM_PREFIX"
-        )
-
-
-def check_known(om: ObservationalMemory, resource: str) -> None:
-    """Raise NotKnown when the store holds nothing of a resource."""
-    found = om.stats(resource)
-    signs = isinstance(found, Stats) and any(getattr(found, sign) for sign in _SIGNS)
-    if not signs and not om.threads(resource):
-        raise NotKnown(resource)
+def _nearest(om: ObservationalMemory, resource: str) -> str | None:
+    try:
+        names = om.resources()
+    except NotPermittedError:  # an agent's user
+        return None
+    return next(iter(get_close_matches(resource, names[:_AMONG], 1)), None)
 
 
 def note_broken(resources: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from om_api.cli.target import Target, examples, listing
-from om_api.domain.errors import OMError, StoreError
+from om_api.domain.errors import NotFoundError, OMError, StoreError
 from om_api.domain.extras import missing
 from om_api.settings import Settings
 
@@ -46,6 +46,12 @@ class Failure(click.ClickException):
         super().__init__(Settings.safe_url(message))
 
 
+class NotFound(Failure):
+    """The same, where it names what is not there."""
+
+    exit_code = 1
+
+
 class StoreFailure(Failure):
     """The same, where the store is at fault."""
 
@@ -61,6 +67,8 @@ class Plain(click.Group):
             return super().invoke(ctx)
         except StoreError as error:
             raise StoreFailure(str(error)) from None
+        except NotFoundError as error:
+            raise NotFound(str(error)) from None
         except OMError as error:
             raise Failure(str(error)) from None
         except UnicodeError:

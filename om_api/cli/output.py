@@ -69,6 +69,14 @@ def print_json(value: Any) -> None:
     click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))
 
 
+def print_outcome(outcome: str, as_json: bool, **said: Any) -> None:
+    """Print the word a command ended with; for a program with what else is to be `said` of it."""
+    if as_json:
+        print_json({"outcome": outcome, **said})
+    else:
+        click.echo(outcome)
+
+
 def print_text(text: str) -> None:
     """Print a text: as it is for a program, made visible for a terminal."""
     click.echo(visible(text) if sys.stdout.isatty() else text)

@@ -169,6 +169,13 @@ class AsyncObservationalMemory:
         """The name of every resource that the workers have met."""
         return await self._run(self._core.watching.resources())
 
+    async def is_known(self, resource_id: str, thread_id: str | None = None) -> bool:
+        """Whether anything is kept of a resource: messages, what became of them, a quarantine, or a pause.
+
+        Plain writes that no worker was told of are found where their thread is named.
+        """
+        return await self._run(self._core.watching.is_known(resource_id, thread_id))
+
     async def stats(self, resource_id: str | None = None) -> Stats | list[Stats]:
         """How full a resource's memory is; without one, of every resource the workers have met and that is not broken."""
         if resource_id is not None:

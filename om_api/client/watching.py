@@ -17,6 +17,7 @@ from om_api.store.driver.replies import as_names
 from om_api.store.driver.steps import Steps, Wait
 from om_api.store.driver.tolerant_read import of_each
 from om_api.store.fleet import event_stream as stream
+from om_api.store.fleet import resource_index
 from om_api.store.memory import scope_state
 from om_api.store.memory.keys import Keys
 
@@ -70,6 +71,11 @@ class Watcher:
     def resources(self) -> Steps[list[str]]:
         """Every resource the workers have met."""
         return sorted((yield from as_names("ZRANGE", self._keys.resources, 0, -1)))
+
+    def is_known(self, resource: str, thread: str | None) -> Steps[bool]:
+        """Whether anything is kept of a resource."""
+        named = thread and check_id(thread, "thread_id")
+        return resource_index.is_known(self._keys, check_id(resource, "resource_id"), named)
 
     def events(self, after: str, wanted: Wanted, count: int, wait: float = 0) -> Steps[Told]:
         """Events behind an id, or the newest ones; where there is none, what comes within `wait` seconds."""

@@ -14,6 +14,10 @@ class InvalidInputError(OMError, ValueError):
     """A message, an id or an argument that cannot be accepted; nothing was written."""
 
 
+class NotFoundError(InvalidInputError):
+    """What was named is not there, such as a resource of which nothing is kept; nothing was written."""
+
+
 class SettingsError(OMError, ValueError):
     """A file or an environment variable that cannot be in force; says file, key and permitted range."""
 

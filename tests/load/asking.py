@@ -7,6 +7,7 @@ import httpx2
 
 from load.seen import Away, Tally
 
+_ABSENT = 404
 _AWAY = 503
 _PROBLEM = "application/problem+json"
 _SHOWN = 300
@@ -29,9 +30,20 @@ class Asker:
         self.asked = 0
 
     async def ask(
-        self, kind: str, path: str, token: str | None, *, method: str = "GET", want: int = 200, **options: Any
+        self,
+        kind: str,
+        path: str,
+        token: str | None,
+        *,
+        method: str = "GET",
+        want: int = 200,
+        absent: bool = False,
+        **options: Any,
     ) -> Answer:
-        """Send one request; anything but the status that is wanted is excused by a restart, or a fault."""
+        """Send one request; anything but the status that is wanted is excused by a restart, or a fault.
+
+        A resource may be `absent`: nothing is kept of it yet, or any more.
+        """
         self.asked += 1
         began = time.monotonic()
         headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -40,7 +52,7 @@ class Asker:
         except httpx2.TransportError as error:
             return self._cut(f"{kind} {method} {path}", error, began)
         ended = time.monotonic()
-        if answer.status_code == want:
+        if answer.status_code == want or (absent and answer.status_code == _ABSENT):
             self._tally.good(kind, began, ended)
             return Answer(good=True, body=answer.content, began=began)
         if answer.status_code == _AWAY and self._store.during(began, ended) and _is_sound(answer):

@@ -49,7 +49,7 @@ async def stats(agent: Agent) -> None:
 async def record(agent: Agent) -> None:
     resource, thread = agent.place()
     token = agent.badges.readers[resource]
-    await agent.asker.ask("record", of(resource, "record"), token, params={"thread_id": thread})
+    await agent.asker.ask("record", of(resource, "record"), token, absent=True, params={"thread_id": thread})
 
 
 async def threads(agent: Agent) -> None:
@@ -85,7 +85,7 @@ async def sources(agent: Agent) -> None:
 
 async def _look(agent: Agent, kind: str, *parts: str, **query: Any) -> Answer:
     resource = agent.member().name
-    return await agent.asker.ask(kind, of(resource, *parts), agent.badges.readers[resource], params=query)
+    return await agent.asker.ask(kind, of(resource, *parts), agent.badges.readers[resource], absent=True, params=query)
 
 
 async def _walk(

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import click
 
-from om_api.cli.output import json_option, note, print_json, print_table
+from om_api.cli.output import json_option, note, print_json, print_outcome, print_table
 from om_api.cli.target import Target, command, optional_resource
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError
@@ -76,6 +76,10 @@ class AclRequest(NamedTuple):
             return found
         return _read(self.password_file) if self.password_file else None
 
+    def shown(self, password: str | None) -> dict[str, str | None]:
+        """A password that was made here, for a program: it is shown this once."""
+        return {"password": password} if self.generate else {}
+
 
 def _read(file: str) -> str:
     try:
@@ -129,9 +133,13 @@ def acl(target: Target, /, **said: Any) -> None:
 
 
 def _print(keys: Keys, asked: AclRequest) -> None:
-    password = asked.password()
-    click.echo(asked.user(keys).line([acl_users.kept(password)] if password else []))
-    if asked.generate:
+    password, user = asked.password(), asked.user(keys)
+    line = user.line([acl_users.kept(password)] if password else [])
+    if asked.as_json:
+        print_json({"user": user.name, "command": line, **asked.shown(password)})
+    else:
+        click.echo(line)
+    if asked.generate and not asked.as_json:
         note(f"password: {password}  ({_ONCE})")
     if password is None:
         note(_UNFINISHED)
@@ -140,8 +148,11 @@ def _print(keys: Keys, asked: AclRequest) -> None:
 def _apply(target: Target, keys: Keys, asked: AclRequest) -> None:
     password, user = asked.password(), asked.user(keys)
     done = target.run(acl_users.apply(user, [acl_users.kept(password)] if password else [], reset=asked.reset))
-    if asked.generate:
+    if asked.as_json:
+        print_json({"user": user.name, **done._asdict(), **asked.shown(password)})
+    elif asked.generate:
         click.echo(password)
+    if asked.generate:
         note(_ONCE)
     note(f"user {user.name} is set; in an address it is written {quote(user.name, safe='')}")
     if not done.saved:
@@ -155,7 +166,7 @@ def _revoke(target: Target, keys: Keys, asked: AclRequest) -> None:
     ended, saved = target.run(acl_users.revoke(names))
     if not ended:
         raise InvalidInputError(f"there is no user {' or '.join(names)} (any more): om acl --list names them")
-    click.echo(Outcome.CLEARED)
+    print_outcome(Outcome.CLEARED, asked.as_json, users=ended, saved=saved)
     if not saved:
         note(_NO_FILE)
 

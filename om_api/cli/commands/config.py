@@ -23,11 +23,14 @@ _COLUMNS = ("key", "value", "where from")
 @click.group(
     invoke_without_command=True, epilog=examples("om config", "om config show harold", "om config check ./config")
 )
+@json_option
 @click.pass_context
-def config(ctx: click.Context) -> None:
+def config(ctx: click.Context, as_json: bool) -> None:
     """Show or check the configuration; alone, it shows it."""
     if ctx.invoked_subcommand is None:
-        ctx.invoke(show)
+        ctx.invoke(show, as_json=as_json)
+    elif as_json:
+        raise click.UsageError(f"write --json behind it: om config {ctx.invoked_subcommand} --json")
 
 
 @command(

@@ -3,7 +3,7 @@
 import click
 
 from om_api.cli.checks import check_known
-from om_api.cli.output import note, print_json, print_text
+from om_api.cli.output import json_option, note, print_json, print_text
 from om_api.cli.target import Target, command, resource_argument, thread_argument
 from om_api.context import FORMS
 
@@ -24,13 +24,20 @@ from om_api.context import FORMS
     help="Plain text, the request of a provider, or the blocks with tokens and hashes; all but text are JSON.",
 )
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Leave the oldest raw messages out above this.")
-def context(target: Target, resource: str, thread: str, form: str, max_tokens: int | None) -> None:
-    """Print what an agent's model would read before its next turn."""
+@json_option
+def context(target: Target, resource: str, thread: str, form: str, max_tokens: int | None, as_json: bool) -> None:
+    """Print what an agent's model would read before its next turn.
+
+    With --json an object, whose `context` is what --format says, beside its tokens and how many messages were left out.
+    """
     with target.memory() as om:
         found = om.get_context(thread, resource, max_tokens)
         if not found.messages and not found.observations:
-            check_known(om, resource)
+            check_known(om, resource, thread)
     shown = FORMS[form](found)
-    print_text(shown) if form == "text" else print_json(shown)
+    if as_json:
+        print_json({"format": form, "context": shown, "tokens": found.tokens, "omitted": found.omitted})
+    else:
+        print_text(shown) if form == "text" else print_json(shown)
     if found.omitted:
         note(f"older messages left out of this view: {found.omitted:,}; the memory keeps them")

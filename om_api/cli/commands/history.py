@@ -98,6 +98,8 @@ def sources(target: Target, resource: str, observation: str, as_json: bool) -> N
     """Print the messages behind an observation, oldest first, as long as they are kept."""
     with target.memory() as om:
         found = om.sources(observation, resource)
+        if not found:
+            check_known(om, resource)
     if as_json:
         print_json([msgspec.Raw(encode_message(message)) for message in found])
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 
 from om_api.cli.checks import be_sure, check_known, yes_option
-from om_api.cli.output import json_option, note, print_json
+from om_api.cli.output import json_option, note, print_json, print_outcome
 from om_api.cli.target import (
     Target,
     checked,
@@ -53,31 +53,35 @@ def clear(target: Target, resource: str, thread: str | None, yes: bool, as_json:
 @resource_argument
 @observation_argument
 @yes_option
-def forget(target: Target, resource: str, observation: str, yes: bool) -> None:
+@json_option
+def forget(target: Target, resource: str, observation: str, yes: bool, as_json: bool) -> None:
     """Remove one observation and the messages behind it, and print the outcome.
 
     `om observations` lists them with their ids.
     """
-    be_sure(f"Remove observation {observation} of {resource} and its messages?", yes)
     with target.memory() as om:
-        click.echo(om.forget(observation, resource))
+        check_known(om, resource)
+        be_sure(f"Remove observation {observation} of {resource} and its messages?", yes)
+        print_outcome(om.forget(observation, resource), as_json)
 
 
 @command("om restore harold 3", "om restore harold 0", "om restore harold 3 thread-1")
 @resource_argument
 @click.argument("generation", type=click.IntRange(min=0))
 @optional_thread
-def restore(target: Target, resource: str, generation: int, thread: str | None) -> None:
+@json_option
+def restore(target: Target, resource: str, generation: int, thread: str | None, as_json: bool) -> None:
     """Make the text of an earlier GENERATION the next one, and print the outcome; 0 is the time before the first.
 
     What was condensed since comes back as observations, what was observed since stays. Name the THREAD where each thread
     keeps a memory of its own. `om history` lists the generations; this can be undone in the same way.
     """
     with target.memory() as om:
+        check_known(om, resource)
         done = om.restore(resource, generation, thread)
         tokens = om.record(resource, thread).observation_tokens
         most = om.settings.for_agent(resource).observation_threshold
-    click.echo(done)
+    print_outcome(done, as_json)
     if done is Outcome.SUPERSEDED:
         note("the memory changed meanwhile, nothing was restored: repeat the command")
     elif tokens >= most:
@@ -92,7 +96,8 @@ def restore(target: Target, resource: str, generation: int, thread: str | None) 
 @resource_argument
 @click.option("--to", required=True, type=click.Choice(["thread", "resource"]), help="What one memory is to cover.")
 @wait_option("How long to try again while chunks are being observed or messages come in.")
-def migrate_scope(target: Target, resource: str, to: str, wait: float) -> None:
+@json_option
+def migrate_scope(target: Target, resource: str, to: str, wait: float, as_json: bool) -> None:
     """Move a resource's memory to the other scope, and print the outcome.
 
     `activated`: moved. `rest`: there was nothing to move. `busy` or `superseded`: not moved in the time given, nothing
@@ -102,7 +107,7 @@ def migrate_scope(target: Target, resource: str, to: str, wait: float) -> None:
         check_known(om, resource)
         outcome = _until_moved(om, resource, to, wait)
         configured = om.settings.for_agent(resource).scope
-    click.echo(outcome)
+    print_outcome(outcome, as_json)
     if outcome in _AGAIN:
         note(f"not moved after {wait:g} s, nothing has changed: repeat when the workers have caught up")
     elif configured != to:
@@ -118,6 +123,7 @@ def _until_moved(om: ObservationalMemory, resource: str, to: str, wait: float) -
 
 @command("om export harold > harold.jsonl", "om export harold | gzip > harold.jsonl.gz")
 @resource_argument
+@click.option("--json", is_flag=True, expose_value=False, help="JSON lines are what it always writes.")
 def export(target: Target, resource: str) -> None:
     """Write a resource's whole memory to stdout, as JSON lines.
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from om_api.cli.checks import be_sure, note_broken, yes_option
+from om_api.cli.checks import be_sure, check_known, note_broken, yes_option
 from om_api.cli.output import as_time, json_option, note, print_json, print_table, print_text
 from om_api.cli.target import Target, command, examples, optional_resource, resource_argument
 from om_api.client.memory import ObservationalMemory
@@ -47,6 +47,8 @@ def list_(target: Target, resource: str | None, newest: int, as_json: bool) -> N
             return
         found = om.rejected(resource, newest)
         stats = om.stats(resource)
+        if not found:
+            check_known(om, resource)
     if as_json:
         print_json(found)
         return
@@ -75,6 +77,7 @@ def _print_counts(counts: dict[str, int], broken: Sequence[str], as_json: bool) 
 def show(target: Target, resource: str, entry: str, as_json: bool) -> None:
     """Show a whole entry, with the message as it was written."""
     with target.memory() as om:
+        check_known(om, resource)
         found = next((each for each in om.rejected(resource) if each.id == entry), None)
     if found is None:
         raise InvalidInputError(f"{resource} has no rejected entry {entry}: om rejected list {resource} names them")
@@ -98,15 +101,17 @@ def _rows(found: Rejected) -> list[tuple[str, object]]:
 @resource_argument
 @_optional_entry
 @_all_option
-def retry(target: Target, resource: str, entry: str | None, everything: bool) -> None:
+@json_option
+def retry(target: Target, resource: str, entry: str | None, everything: bool, as_json: bool) -> None:
     """Give a rejected message another chance, and print its id and the outcome.
 
     `sealed`: it will be observed again, its placeholder is gone. `busy`: it is raw again and the workers will judge it.
     `superseded`: there is no such entry (any more). What fails again comes back as a new entry.
     """
     with target.memory() as om:
+        check_known(om, resource)
         names = _named(om, resource, entry, everything)
-        _tell(resource, names, om.retry_rejected_each(resource, names))
+        _tell(resource, names, om.retry_rejected_each(resource, names), as_json)
 
 
 @command("om rejected drop harold 3f1c20a9be77", "om rejected drop harold --all --yes", of=rejected)
@@ -114,19 +119,21 @@ def retry(target: Target, resource: str, entry: str | None, everything: bool) ->
 @_optional_entry
 @_all_option
 @yes_option
-def drop(target: Target, resource: str, entry: str | None, everything: bool, yes: bool) -> None:
+@json_option
+def drop(target: Target, resource: str, entry: str | None, everything: bool, yes: bool, as_json: bool) -> None:
     """Remove an entry, and print its id and the outcome.
 
     The memory stays as it is: a placeholder goes on standing for its message.
     """
     with target.memory() as om:
+        check_known(om, resource)
         names = _named(om, resource, entry, everything)
         known = {each.id for each in om.rejected(resource)}
         if known.intersection(names):  # of what is not there nobody is asked, only told
             many = amount(len(names), "rejected entry", "rejected entries")
             what = many if everything else f"rejected entry {names[0]}"
             be_sure(f"Remove {what} of {resource}, with the message in it?", yes)
-        _tell(resource, names, om.drop_rejected_each(resource, names))
+        _tell(resource, names, om.drop_rejected_each(resource, names), as_json)
 
 
 def _named(om: ObservationalMemory, resource: str, entry: str | None, everything: bool) -> list[str]:
@@ -139,7 +146,8 @@ def _named(om: ObservationalMemory, resource: str, entry: str | None, everything
     return names
 
 
-def _tell(resource: str, names: Sequence[str], ended: Iterable[EndedEntry]) -> None:
+def _tell(resource: str, names: Sequence[str], ended: Iterable[EndedEntry], as_json: bool) -> None:
+    done: list[EndedEntry] = []
     refused = 0
     for each in ended:
         if each.refusal and len(names) == 1:
@@ -148,8 +156,12 @@ def _tell(resource: str, names: Sequence[str], ended: Iterable[EndedEntry]) -> N
             refused += 1
             note(each.refusal)
             continue
-        click.echo(f"{each.id} {each.outcome}")
+        done.append(each)
+        if not as_json:
+            click.echo(f"{each.id} {each.outcome}")
         if each.outcome is Outcome.SUPERSEDED and len(names) == 1:
             note(f"{resource} has no such entry (any more): om rejected list {resource} names them")
+    if as_json:
+        print_json([{"id": each.id, "outcome": each.outcome} for each in done])
     if refused:
         raise InvalidInputError(f"{refused:,} of {len(names):,} entries of {resource} cannot be retried, and stay")

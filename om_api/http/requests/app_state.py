@@ -6,6 +6,7 @@ from fastapi import Request
 
 from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.domain.api_keys import ApiKey
+from om_api.domain.errors import NotFoundError
 from om_api.http.serving.server import Shutdown
 from om_api.http.serving.shares import Shares, aside
 from om_api.http.serving.streams import Streams
@@ -63,3 +64,13 @@ def app_state(request: Request) -> AppState:
 def memory(request: Request) -> AsyncObservationalMemory:
     """Its memory."""
     return app_state(request).memory
+
+
+async def memory_of(request: Request, resource: str, thread: str | None = None) -> AsyncObservationalMemory:
+    """The same, for what nobody wants of a resource that is not there; raises NotFoundError where nothing is kept of it."""
+    if not await memory(request).is_known(resource, thread):
+        raise NotFoundError(
+            f"{resource} is not known here: nothing of it was ever kept, or all of it was cleared; check the name "
+            "(GET /v1/resources lists who is)"
+        )
+    return memory(request)

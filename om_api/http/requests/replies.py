@@ -138,6 +138,7 @@ _REFUSALS = {
     400: "the body is not JSON",
     401: "no key, or none that is known",
     403: "the key's role or resources do not permit this",
+    404: "what is named is not there, or no longer",
     413: "the body is larger than is permitted here",
     422: "something in it cannot be accepted; nothing was kept",
     429: "the key has too much in flight: repeat after `Retry-After` seconds",

@@ -9,7 +9,7 @@ from starlette.requests import ClientDisconnect
 
 from om_api.domain.api_keys import Role
 from om_api.http.requests import examples
-from om_api.http.requests.app_state import memory
+from om_api.http.requests.app_state import memory, memory_of
 from om_api.http.requests.guard import Guarded, needs
 from om_api.http.requests.parameters import ResourceId
 from om_api.http.requests.replies import LINES, answers, reply, sends, takes_lines
@@ -22,7 +22,7 @@ router = APIRouter(prefix="/v1/resources/{resource}", tags=["export and import"]
 @router.get("/export", **needs(Role.OPERATOR), **sends(LINES, examples.EXPORTED), response_class=StreamingResponse)
 async def export_memory(request: Request, resource: ResourceId) -> Response:
     """A resource's whole memory as of one instant. The last line proves that the file is whole."""
-    pieces = memory(request).export_memory(resource)
+    pieces = (await memory_of(request, resource)).export_memory(resource)
     first = await anext(pieces)  # whoever cannot be read is refused before anything is sent
     name = {"Content-Disposition": f'attachment; filename="{resource}.jsonl"'}
     return StreamingResponse(_led_by(first, pieces), headers=name, media_type=LINES)

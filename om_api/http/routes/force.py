@@ -6,14 +6,14 @@ from functools import partial
 from typing import Annotated
 
 import msgspec
-from fastapi import APIRouter, Body, Request, Response
+from fastapi import APIRouter, Body, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from om_api.client.held import Held
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import StoreError
 from om_api.domain.values import ID_PATTERN, Outcome
-from om_api.http.requests.app_state import app_state, memory
+from om_api.http.requests.app_state import app_state, memory, memory_of
 from om_api.http.requests.guard import Guarded, needs
 from om_api.http.requests.parameters import ResourceId
 from om_api.http.requests.replies import Done, answers, reply
@@ -32,6 +32,9 @@ class WorkRequest(BaseModel):
 
 
 Given = Annotated[WorkRequest, Body(openapi_examples={"wait": {"value": {"thread_id": "thread-1", "wait": 30}}})]
+Create = Annotated[
+    bool, Query(description="also pause a resource of which nothing is kept yet, before its first message")
+]
 
 
 class Forced(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -48,15 +51,17 @@ _HELD = Forced(Outcome.BUSY, "the budget of harold is used up (budget.calls_per_
 @router.post("/observe", **needs(Role.WRITER, waits=True), **answers(Forced, _HELD))
 async def observe(request: Request, resource: ResourceId, asked: Given) -> Response:
     """Have what is raw observed now: `activated`, `rest` when there is nothing, `busy` when it is not done yet."""
-    ask = partial(memory(request).force_observe, asked.thread_id, resource)
-    return await _answered(request, asked.wait, ask, partial(memory(request).held, resource, "observe"))
+    om = await memory_of(request, resource, asked.thread_id)
+    ask = partial(om.force_observe, asked.thread_id, resource)
+    return await _answered(request, asked.wait, ask, partial(om.held, resource, "observe"))
 
 
 @router.post("/reflect", **needs(Role.WRITER, waits=True), **answers(Forced, Forced(Outcome.REFLECTED)))
 async def reflect(request: Request, resource: ResourceId, asked: Given) -> Response:
     """Have the observations condensed now: `reflected`, `rest` when there are none, `busy` when it is not done yet."""
-    ask = partial(memory(request).force_reflect, resource, asked.thread_id)
-    return await _answered(request, asked.wait, ask, partial(memory(request).held, resource, "reflect"))
+    om = await memory_of(request, resource, asked.thread_id)
+    ask = partial(om.force_reflect, resource, asked.thread_id)
+    return await _answered(request, asked.wait, ask, partial(om.held, resource, "reflect"))
 
 
 async def _answered(
@@ -78,12 +83,13 @@ async def _answered(
 
 
 @router.post("/pause", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.REST)))
-async def pause(request: Request, resource: ResourceId) -> Response:
+async def pause(request: Request, resource: ResourceId, create: Create = False) -> Response:
     """Stop whatever calls a model for a resource; messages are kept, ready chunks and contexts served."""
-    return reply(Done(await memory(request).pause(resource)))
+    om = memory(request) if create else await memory_of(request, resource)
+    return reply(Done(await om.pause(resource)))
 
 
 @router.post("/resume", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.REST)))
 async def resume(request: Request, resource: ResourceId) -> Response:
     """Let a paused resource go on."""
-    return reply(Done(await memory(request).resume(resource)))
+    return reply(Done(await (await memory_of(request, resource)).resume(resource)))

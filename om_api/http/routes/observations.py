@@ -9,7 +9,7 @@ from om_api.domain.api_keys import Role
 from om_api.domain.messages import Message
 from om_api.domain.values import Observation, Outcome
 from om_api.http.requests import examples
-from om_api.http.requests.app_state import memory
+from om_api.http.requests.app_state import memory, memory_of
 from om_api.http.requests.guard import Guarded, needs
 from om_api.http.requests.parameters import ObservationId, OfThread, Page, ResourceId, WhichPage
 from om_api.http.requests.replies import Done, answers, rendered, reply
@@ -62,4 +62,4 @@ async def list_sources(request: Request, resource: ResourceId, observation: Obse
 @router.delete("/{observation}", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.CLEARED)))
 async def forget(request: Request, resource: ResourceId, observation: ObservationId) -> Response:
     """Remove one observation and the messages behind it; what a reflection holds of it already stays."""
-    return reply(Done(await memory(request).forget(observation, resource)))
+    return reply(Done(await (await memory_of(request, resource)).forget(observation, resource)))

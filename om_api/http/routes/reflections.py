@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Request, Response
 from om_api.domain.api_keys import Role
 from om_api.domain.values import Generation, Observation, Outcome
 from om_api.http.requests import examples
-from om_api.http.requests.app_state import memory
+from om_api.http.requests.app_state import memory, memory_of
 from om_api.http.requests.guard import Guarded, needs
 from om_api.http.requests.parameters import OfThread, Page, ResourceId, WhichPage
 from om_api.http.requests.replies import Done, answers, rendered, reply
@@ -49,4 +49,4 @@ async def restore(request: Request, resource: ResourceId, n: Number, thread_id: 
     Observations that it does not stand for are in force again. `rest` when it is in force already, `superseded` when the
     memory changed meanwhile: repeat then. Where each thread has a memory of its own, `thread_id` must be given.
     """
-    return reply(Done(await memory(request).restore(resource, n, thread_id)))
+    return reply(Done(await (await memory_of(request, resource)).restore(resource, n, thread_id)))

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 from om_api.domain.api_keys import Role
 from om_api.domain.values import Outcome
 from om_api.http.requests import examples
-from om_api.http.requests.app_state import memory
+from om_api.http.requests.app_state import memory, memory_of
 from om_api.http.requests.guard import Guarded, key_of, needs
 from om_api.http.requests.parameters import EntryId, Page, ResourceId, WhichPage
 from om_api.http.requests.replies import Done, answers, rendered, reply
@@ -41,10 +41,10 @@ async def list_rejected(request: Request, resource: ResourceId, page: WhichPage)
 @router.post(f"{_OF_RESOURCE}/{{entry}}/retry", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.SEALED)))
 async def retry_rejected(request: Request, resource: ResourceId, entry: EntryId) -> Response:
     """Give a message another chance: `sealed`, `busy`, or `superseded` when there is no such entry (any more)."""
-    return reply(Done(await memory(request).retry_rejected(resource, entry)))
+    return reply(Done(await (await memory_of(request, resource)).retry_rejected(resource, entry)))
 
 
 @router.delete(f"{_OF_RESOURCE}/{{entry}}", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.CLEARED)))
 async def drop_rejected(request: Request, resource: ResourceId, entry: EntryId) -> Response:
     """Remove an entry and nothing else: `cleared`, or `superseded` when there is none (any more)."""
-    return reply(Done(await memory(request).drop_rejected(resource, entry)))
+    return reply(Done(await (await memory_of(request, resource)).drop_rejected(resource, entry)))

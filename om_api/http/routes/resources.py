@@ -10,7 +10,7 @@ from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome, Record, ThreadState
 from om_api.http.requests import examples
-from om_api.http.requests.app_state import app_state, memory
+from om_api.http.requests.app_state import app_state, memory, memory_of
 from om_api.http.requests.guard import Guarded, key_of, needs
 from om_api.http.requests.parameters import OfThread, Page, ResourceId, ThreadId, WhichPage
 from om_api.http.requests.replies import answers, reply
@@ -48,7 +48,7 @@ async def list_threads(request: Request, resource: ResourceId, page: WhichPage) 
 @threads.delete("/{thread}", **needs(Role.OPERATOR), **answers(Ended, _ENDED))
 async def clear_thread(request: Request, resource: ResourceId, thread: ThreadId) -> Response:
     """Remove a thread: its messages, chunks and observations, and its sections of the reflection in force."""
-    return _ended(await memory(request).clear(resource, thread))
+    return _ended(await (await memory_of(request, resource, thread)).clear(resource, thread))
 
 
 @router.get("", **needs(Role.READER), **answers(Page[str], Page(["harold"])))
@@ -62,13 +62,13 @@ async def list_resources(request: Request, page: WhichPage) -> Response:
 @router.get("/{resource}/stats", **needs(Role.READER), **answers(Stats, examples.STATS))
 async def get_stats(request: Request, resource: ResourceId) -> Response:
     """How full a memory is: tokens by tier, thresholds, chunks, what is due."""
-    return reply(await memory(request).stats(resource))
+    return reply(await (await memory_of(request, resource)).stats(resource))
 
 
 @router.get("/{resource}/record", **needs(Role.READER), **answers(Record, examples.RECORD))
 async def get_record(request: Request, resource: ResourceId, thread_id: OfThread = None) -> Response:
     """A scope's bookkeeping; where each thread has a memory of its own, `thread_id` must be given."""
-    return reply(await memory(request).record(resource, thread_id))
+    return reply(await (await memory_of(request, resource, thread_id)).record(resource, thread_id))
 
 
 @router.get("/{resource}/settings", **needs(Role.OPERATOR), **answers(list[Setting], _SETTINGS))
@@ -94,4 +94,4 @@ async def clear_resource(
         raise InvalidInputError(
             f"to remove the whole memory of {resource}, say ?confirm={resource}; nothing was removed"
         )
-    return _ended(await memory(request).clear(resource))
+    return _ended(await (await memory_of(request, resource)).clear(resource))

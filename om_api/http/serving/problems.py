@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from om_api.domain.errors import InvalidInputError, OMError, StoreError
+from om_api.domain.errors import InvalidInputError, NotFoundError, OMError, StoreError
 from om_api.domain.messages import TOO_LONG
 from om_api.http.serving.limits import RETRY_S
 
@@ -46,6 +46,7 @@ def install(app: FastAPI) -> None:
     """Have every error of an app leave as a problem."""
     app.add_exception_handler(StoreError, _store_error)
     app.add_exception_handler(InvalidInputError, _invalid_input)
+    app.add_exception_handler(NotFoundError, _not_found)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(OMError, _unexpected)
@@ -74,6 +75,10 @@ async def _store_error(request: Request, error: Any) -> Response:
 
 async def _invalid_input(request: Request, error: Exception) -> Response:
     return _reply(request, 422, str(error))
+
+
+async def _not_found(request: Request, error: Exception) -> Response:
+    return _reply(request, 404, str(error))
 
 
 async def _not_valid(request: Request, error: Any) -> Response:

@@ -23,6 +23,21 @@ def nobody_stays(client, prefix):
             client.execute_command("ACL", "DELUSER", name)
 
 
+def test_every_way_of_it_prints_json(om_json, log_in, prefix):
+    """Catches `om acl --json` that printed a line of Redis' own."""
+    name = f"{prefix}/harold/writer"
+    printed = om_json("acl", "harold")
+    applied = om_json("acl", "harold", "--apply", "--generate")
+
+    assert printed["user"] == applied["user"] == name
+    assert printed["command"].startswith(f"ACL SETUSER {name} ")
+    assert "password" not in printed
+    assert log_in(applied["password"])
+    assert {"saved", "open_door"} <= applied.keys()
+    revoked = om_json("acl", "harold", "--revoke")
+    assert (revoked["outcome"], revoked["users"]) == ("cleared", 1)
+
+
 @pytest.fixture
 def log_in(server_url, prefix):
     """Whether a password lets a user in."""

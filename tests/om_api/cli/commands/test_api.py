@@ -87,7 +87,7 @@ def test_told_to_stop_it_finishes_what_is_in_flight_and_lets_nobody_in(serve, tm
     with Server(tmp_path) as store:
         base, process, log = serve("--without-keys", url=store.url)
         store.pause()
-        with _asked(base, "GET", "stats") as asked:
+        with _asked(base, "GET", "threads") as asked:
             process.send_signal(signal.SIGTERM)
             wait_until(lambda: "Shutting down" in log.read_text(), "the API to stop")
             with pytest.raises(httpx2.ConnectError):
@@ -134,7 +134,7 @@ def test_of_a_path_no_more_is_logged_than_any_endpoint_has(serve):
 def test_without_keys_it_says_so_when_it_starts(serve):
     base, _, log = serve("--without-keys")
 
-    assert httpx2.get(f"{base}/v1/resources/harold/stats").status_code == 200
+    assert httpx2.get(f"{base}/v1/resources/harold/threads").status_code == 200
     assert "WITHOUT KEYS: every program on this machine may" in log.read_text()
 
 

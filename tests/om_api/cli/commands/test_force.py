@@ -42,16 +42,54 @@ def test_where_there_is_nothing_to_do_the_answer_is_rest(om, world, command):
         ("reflect", "harodl"),
         ("clear", "harodl", "--yes"),
         ("migrate-scope", "harodl", "--to", "thread"),
+        ("pause", "harodl"),
+        ("resume", "harodl"),
+        ("forget", "harodl", "o-1", "--yes"),
+        ("restore", "harodl", "1"),
+        ("sources", "harodl", "o-1", "--json"),
+        ("rejected", "list", "harodl"),
+        ("rejected", "show", "harodl", "3f1c20a9be77"),
+        ("rejected", "retry", "harodl", "--all"),
+        ("rejected", "drop", "harodl", "--all", "--yes"),
     ],
-    ids=lambda words: words[0],
+    ids=" ".join,
 )
 def test_a_name_that_nobody_knows_is_no_success(om, world, words):
-    """Catches a typing error that looks like work done."""
+    """Catches a typing error that looks like work done, and leaves a key behind."""
     world.say("hello")
+    world.settle()
     result = om(*words)
 
-    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.exit_code == 1
+    assert result.stdout in {"", "[]\n"}
     assert "harodl is not known here" in result.stderr
+    assert "did you mean harold?" in result.stderr
+    assert not list(world.client.scan_iter(f"{world.prefix}:{{harodl}}*"))
+
+
+def test_of_a_name_like_nobody_else_is_said_where_to_look(om, world):
+    world.say("hello")
+    world.settle()
+
+    assert "`om stats` lists who is" in om("pause", "zoe").stderr
+
+
+def test_an_agent_can_be_paused_before_its_first_message(om, om_json, world):
+    assert om("pause", "harold", "--create").stdout == "paused\n"
+    assert [each["resource"] for each in om_json("stats") if each["paused"]] == ["harold"]
+    world.say(*[f"message {n}" for n in range(12)])
+    world.settle()
+    assert world.om.observations("harold") == []
+
+    assert om("resume", "harold").stdout == "resumed\n"
+
+
+def test_what_the_workers_answered_is_json_too(om_json, world, monkeypatch):
+    world.say("hello")
+    assert om_json("observe", "harold", "--wait", "0") == [{"thread": None, "outcome": "busy"}]
+    assert om_json("reflect", "harold", "t-1") == [{"thread": "t-1", "outcome": "rest"}]
+    assert om_json("pause", "harold") == {"outcome": "paused", "resource": "harold"}
+    assert om_json("resume", "harold") == {"outcome": "resumed", "resource": "harold"}
 
 
 def test_a_request_nobody_answers_in_time_is_busy_and_stands(om, world):

@@ -48,7 +48,8 @@ def test_sources_name_their_thread_after_a_reflection_too(om, om_json, reflected
     assert " t-1 " in om("sources", "harold", name).stdout
 
 
-def test_sources_that_are_gone_are_said_to_be(om):
+def test_sources_that_are_gone_are_said_to_be(om, world):
+    world.say("hello")
     result = om("sources", "harold", "o-1")
 
     assert result.exit_code == 0

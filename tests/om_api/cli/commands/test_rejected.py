@@ -62,6 +62,7 @@ def test_of_a_message_whose_id_says_something_else_the_list_says_what_to_do(om_j
 def test_where_nothing_was_rejected_the_list_says_so(om, om_json, world):
     assert om("rejected", "list").stderr == "nothing was rejected\n"
     assert om_json("rejected", "list") == {}
+    world.say("hello")
     assert om_json("rejected", "list", "harold") == []
 
 

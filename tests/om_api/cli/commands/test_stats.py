@@ -26,7 +26,7 @@ def test_the_stats_of_a_resource_are_its_tiers(om_json, om, observed):
 def test_the_stats_of_all_are_a_list(om_json, om, observed):
     observed.om.pause("someone-else")
 
-    assert [stats["resource"] for stats in om_json("stats")] == ["harold"]
+    assert [stats["resource"] for stats in om_json("stats")] == ["harold", "someone-else"]
     assert "harold" in om("stats").stdout
 
 

@@ -119,7 +119,7 @@ def test_without_a_key_that_is_known_every_endpoint_stays_closed(app, ring, head
         assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
 
 
-@pytest.mark.parametrize("path", ["/v1/resources/anybody/stats", "/metrics"])
+@pytest.mark.parametrize("path", ["/v1/resources/anybody/threads", "/metrics"])
 def test_a_key_for_every_resource_opens_every_resource_and_what_is_of_all(using, path):
     assert using("reader", "*")("GET", path).status_code == 200
 
@@ -179,7 +179,7 @@ def test_a_rotated_key_opens_with_both_tokens_only_while_it_was_granted(app, rin
 
 
 def _status(app, token):
-    return app.get("/v1/resources/harold/stats", headers={"Authorization": f"Bearer {token}"}).status_code
+    return app.get("/v1/resources/harold/threads", headers={"Authorization": f"Bearer {token}"}).status_code
 
 
 @pytest.mark.parametrize(
@@ -196,8 +196,8 @@ def test_without_keys_programs_on_this_machine_are_answered_and_pages_in_a_brows
     settings, client, base, headers, status
 ):
     with TestClient(make_app(settings, locked=False), base_url=base) as http:
-        found = [http.get("/v1/resources/harold/stats", headers=headers).status_code]
-        found.append(http.post("/v1/resources/harold/pause", headers=headers).status_code)
+        found = [http.get("/v1/resources/harold/threads", headers=headers).status_code]
+        found.append(http.post("/v1/resources/harold/pause?create=true", headers=headers).status_code)
 
     assert found == [status, status]
 

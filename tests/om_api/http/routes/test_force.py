@@ -1,5 +1,6 @@
 """The workers are asked over HTTP, and stopped."""
 
+import pytest
 from refusals import problem
 
 from om_api.store.fleet import breaker
@@ -20,7 +21,7 @@ def test_the_workers_can_be_asked_and_stopped(say, ask, world):
 
 
 def test_a_memory_that_is_paused_refuses_to_be_forced_and_says_so(ask):
-    ask("POST", f"{HAROLD}/pause")
+    ask("POST", f"{HAROLD}/pause?create=true")
 
     assert "is paused" in problem(ask("POST", f"{HAROLD}/observe", json={}), 422)["detail"]
 
@@ -37,3 +38,58 @@ def test_what_is_busy_says_what_holds_it_and_until_when(say, ask, world):
     assert told["outcome"] == "busy"
     assert "is resting (its provider asked for a pause)" in told["reason"]
     assert told["until"] > 1_763_600_000_000
+
+
+NOBODY = "/v1/resources/harld"
+ACTS = [
+    ("POST", "/pause"),
+    ("POST", "/resume"),
+    ("POST", "/observe"),
+    ("POST", "/reflect"),
+    ("DELETE", "?confirm=harld"),
+    ("DELETE", "/threads/t-1"),
+    ("DELETE", "/observations/o-1"),
+    ("POST", "/reflections/1/restore"),
+    ("POST", "/rejected/3f1c20a9be77/retry"),
+    ("DELETE", "/rejected/3f1c20a9be77"),
+    ("GET", "/stats"),
+    ("GET", "/record"),
+    ("GET", "/export"),
+]
+READS = [
+    "/threads/t-1/context",
+    "/threads",
+    "/observations",
+    "/reflections",
+    "/reflections/1/observations",
+    "/observations/o-1/messages",
+    "/rejected",
+    "/costs",
+    "/settings",
+]
+
+
+@pytest.mark.parametrize(("method", "path"), ACTS, ids=str)
+def test_what_is_wanted_of_a_resource_that_nobody_knows_is_not_found(using, client, prefix, method, path):
+    """Catches a mistyped name that was answered like work done, and left a key behind."""
+    given = {"json": {}} if path in {"/observe", "/reflect"} else {}
+    before = set(client.scan_iter(f"{prefix}:*"))
+    found = using("operator", "*")(method, f"{NOBODY}{path}", **given)
+
+    assert "harld is not known here" in problem(found, 404)["detail"]
+    assert {key for key in client.scan_iter(f"{prefix}:{{*") if key not in before} == set()
+
+
+@pytest.mark.parametrize("path", READS)
+def test_what_a_new_agent_reads_before_its_first_message_is_empty(using, path):
+    assert using("operator", "*")("GET", f"{NOBODY}{path}").status_code == 200
+
+
+def test_an_agent_can_be_paused_before_its_first_message(ask, say, world):
+    assert ask("POST", f"{HAROLD}/pause?create=true").json() == {"outcome": "rest"}
+    for n in range(12):
+        say(f"m-{n}")
+    world.settle()
+
+    assert ask("GET", f"{HAROLD}/stats").json()["paused"] is True
+    assert ask("GET", f"{HAROLD}/observations").json()["items"] == []

@@ -78,11 +78,11 @@ def test_what_is_not_here_and_what_is_not_done_here_are_told_apart(ask):
 
 
 def test_a_fault_of_ours_shows_nothing_of_itself(ask, app, monkeypatch):
-    async def broken(resource):
+    async def broken(*_):
         raise RuntimeError("a secret")
 
-    monkeypatch.setattr(app.app.state.app_state.memory, "stats", broken)
-    found = problem(ask("GET", f"{HAROLD}/stats"), 500)
+    monkeypatch.setattr(app.app.state.app_state.memory, "observations", broken)
+    found = problem(ask("GET", f"{HAROLD}/observations"), 500)
 
     assert "secret" not in json.dumps(found)
 

@@ -176,18 +176,18 @@ def test_a_job_that_fails_lets_the_next_one_go_on():
 def test_whoever_has_too_much_in_flight_is_told_to_come_back_and_others_are_answered(narrow):
     http, key = narrow
     mine, other = key(), key()
-    http.get(f"{HAROLD}/stats", headers=mine)
+    http.get(f"{HAROLD}/threads", headers=mine)
     state = http.app.state.app_state
     taken = [state.shares.enter(mine["Authorization"].split("_")[1]) for _ in range(2)]
-    refused = http.get(f"{HAROLD}/stats", headers=mine)
+    refused = http.get(f"{HAROLD}/threads", headers=mine)
 
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
     assert refused.headers["content-type"] == "application/problem+json"
     assert "2 requests of this key are in flight" in refused.json()["detail"]
-    assert http.get(f"{HAROLD}/stats", headers=other).status_code == 200
+    assert http.get(f"{HAROLD}/threads", headers=other).status_code == 200
     for share in taken:
         share.close()
-    assert http.get(f"{HAROLD}/stats", headers=mine).status_code == 200
+    assert http.get(f"{HAROLD}/threads", headers=mine).status_code == 200
 
 
 def test_nothing_is_counted_of_what_is_over(ask, app, say):

@@ -1,0 +1,86 @@
+"""What holds of every command alike, found by walking the group: a program can read each one's answer."""
+
+import json
+
+import click
+import pytest
+
+from om_api.cli import main
+
+WITHOUT_JSON = {  # and why
+    ("up",),  # runs until it is told to stop
+    ("demo",),  # shows three conversations as they go on
+    ("api",),  # serves until it is told to stop
+    ("bench",),  # hands everything on to om_bench, whose reports are files of JSON
+}
+
+
+def leaves(group, path=()):
+    """Every command with what is typed to reach it."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from leaves(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+COMMANDS = dict(leaves(main))
+OF_KEYS = {("keys", "revoke"), ("keys", "rotate")}
+
+
+@pytest.mark.parametrize("path", sorted(COMMANDS.keys() - WITHOUT_JSON - OF_KEYS), ids=" ".join)
+def test_every_command_has_json(path):
+    assert any("--json" in option.opts for option in COMMANDS[path].params)
+
+
+ANSWERS = {  # of a memory with observations and a generation, in this order
+    "stats": ("harold",),
+    "threads": ("harold",),
+    "observations": ("harold",),
+    "history": ("harold",),
+    "costs": ("harold",),
+    "context": ("harold", "t-1"),
+    "top": (),
+    "queues": (),
+    "verify": (),
+    "rejected list": ("harold",),
+    "rejected retry": ("harold", "--all"),
+    "rejected drop": ("harold", "--all"),
+    "config": (),
+    "config show": (),
+    "config check": (),
+    "keys list": (),
+    "acl": ("harold",),
+    "push": ("harold", "t-1", "hello"),
+    "observe": ("harold", "--wait", "0"),
+    "reflect": ("harold", "--wait", "0"),
+    "pause": ("harold",),
+    "resume": ("harold",),
+    "migrate-scope": ("harold", "--to", "resource"),
+    "restore": ("harold", "0"),
+    "clear": ("harold", "--yes"),
+}
+
+
+def test_what_it_prints_is_json_and_nothing_else(om, reflected):
+    for words, args in ANSWERS.items():
+        result = om(*words.split(), *args, "--json")
+
+        assert result.exit_code == 0, (words, result.output)
+        assert json.loads(result.stdout) is not None, words
+
+
+def test_a_context_as_json_says_what_was_left_out(om_json, observed):
+    found = om_json("context", "harold", "t-1", "--format", "openai")
+
+    assert found.keys() == {"format", "context", "tokens", "omitted"}
+    assert found["context"][0]["role"]
+
+
+def test_json_of_the_configuration_stands_behind_its_sub_command(bare):
+    refused = bare("config", "--json", "show")
+
+    assert refused.exit_code == 2
+    assert "om config show --json" in refused.stderr
