@@ -20,6 +20,7 @@ T = TypeVar("T")
 settings.register_profile("busy machine", deadline=None)  # how long an example takes says nothing of whether it holds
 settings.load_profile("busy machine")
 hear_ctrl_c()
+os.environ.pop("COLUMNS", None)  # tables would be as wide as where the tests were started
 
 
 @pytest.fixture

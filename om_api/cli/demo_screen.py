@@ -8,9 +8,9 @@ from contextlib import contextmanager
 import click
 from rich.console import Console
 from rich.live import Live
-from rich.table import Table
 
 from om_api.cli.output import print_fields, print_table, table_of, visible
+from om_api.cli.tables import Rows
 from om_api.client.memory import ObservationalMemory
 from om_api.client.stats import Stats
 from om_api.context import Context
@@ -48,7 +48,7 @@ class MemoryTable:
         told = self._om.events("0", kinds=["activated"], count=MOST)
         self._activations = Counter(event.resource for event in told.events)
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> Rows:
         """The table a terminal shows."""
         return table_of(_MEMORIES, map(self._row, self.stats.values()))
 

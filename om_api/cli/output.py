@@ -1,19 +1,21 @@
 """What a command prints: tables for people, JSON for programs, and no control character of anyone's text."""
 
+import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from shutil import get_terminal_size
 from typing import Any
 
 import click
 import msgspec
-from rich import box
 from rich.console import Console
-from rich.table import Table
+
+from om_api.cli.tables import Rows, wrapped
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
-_WIDE = 10_000  # nothing is folded where no terminal is: a program or a file reads it
+_WIDE = 10_000  # nothing is folded where nobody says how much room there is: a program or a file reads it
 
 
 def visible(text: str) -> str:
@@ -38,25 +40,52 @@ def as_time(ms: int) -> str | None:
         return None
 
 
-def table_of(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None) -> Table:
-    """Rows under their columns; folded to a terminal's width, never cut off."""
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*map(cell, row))
-    return table
+def width() -> int:
+    """How many columns there are: a terminal's, else what COLUMNS says, else more than anything needs."""
+    if sys.stdout.isatty():
+        return get_terminal_size().columns
+    said = os.environ.get("COLUMNS", "")
+    return int(said) if said.isdecimal() and 0 < int(said) < _WIDE else _WIDE
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None) -> None:
-    """Print rows under their columns."""
-    width = None if sys.stdout.isatty() else _WIDE
-    Console(markup=False, highlight=False, emoji=False, width=width).print(table_of(columns, rows, title))
+def table_of(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    title: str | None = None,
+    least: Sequence[str] = (),
+) -> Rows:
+    """Rows under their columns, in whatever room there is; those in `least` are left out first where there is little."""
+    return Rows(tuple(columns), [tuple(map(cell, row)) for row in rows], title, tuple(least))
 
 
-def print_fields(values: Iterable[object], names: Sequence[str], title: str | None = None) -> None:
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    title: str | None = None,
+    least: Sequence[str] = (),
+) -> None:
+    """Print rows under their columns, as table_of says; what had no room is named on stderr."""
+    shown, left_out = table_of(columns, rows, title, least).fitted(width())
+    if isinstance(shown, str):
+        click.echo(shown)
+    else:
+        Console(markup=False, highlight=False, emoji=False, width=width()).print(shown)
+    if left_out:
+        names = ", ".join(name for name in columns if name in left_out)
+        note(f"no room for: {names}; a wider terminal shows them, and --json")
+
+
+def print_fields(
+    values: Iterable[object], names: Sequence[str], title: str | None = None, least: Sequence[str] = ()
+) -> None:
     """Print some fields of values, a line each."""
-    print_table(list(map(words, names)), [[getattr(value, name) for name in names] for value in values], title)
+    rows = [[getattr(value, name) for name in names] for value in values]
+    print_table(list(map(words, names)), rows, title, list(map(words, least)))
+
+
+def print_line(text: str, indent: int = 4) -> None:
+    """Print one line; where there is little room in several, of which all but the first begin further right."""
+    click.echo(wrapped(visible(text), width(), indent))
 
 
 def words(name: str) -> str:

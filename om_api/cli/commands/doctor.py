@@ -4,12 +4,13 @@ import sys
 
 import click
 
-from om_api.cli.output import json_option, note, print_json, visible
+from om_api.cli.output import json_option, note, print_json, print_line
 from om_api.cli.target import Target, command
 from om_api.ops.diagnosis import Finding
 from om_api.ops.doctor import examine
 
 _UNREACHED = 2
+_INDENT = 20  # where what a finding says begins
 
 
 @command("om doctor", "om doctor --json | jq '.[] | select(.level == \"error\")'")
@@ -25,7 +26,8 @@ def doctor(target: Target, as_json: bool) -> None:
     if as_json:
         print_json([finding._asdict() for finding in found.findings])
     else:
-        click.echo("\n".join(_line(finding) for finding in found.findings))
+        for finding in found.findings:
+            print_line(_line(finding), _INDENT)
     if found.troubles:
         note(f"troubles: {len(found.troubles):,}")
         sys.exit(1 if found.reached else _UNREACHED)
@@ -34,4 +36,4 @@ def doctor(target: Target, as_json: bool) -> None:
 
 def _line(finding: Finding) -> str:
     do = f" -> {finding.do}" if finding.do else ""
-    return visible(" ".join(f"{finding.level:<8} {finding.about:<10} {finding.says}{do}".splitlines()))
+    return " ".join(f"{finding.level:<8} {finding.about:<10} {finding.says}{do}".splitlines())

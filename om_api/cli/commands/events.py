@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from om_api.cli.checks import check_known
-from om_api.cli.output import as_time, cell, json_option, note, visible
+from om_api.cli.output import as_time, cell, json_option, note, print_line
 from om_api.cli.target import Target, command, optional_resource
 from om_api.domain.events import GAP, KINDS, MOST, Event
 
@@ -51,7 +51,10 @@ def events(
 
 def _print(told: Iterable[Event], as_json: bool) -> None:
     for event in told:
-        click.echo(msgspec.json.encode(event) if as_json else _line(event))
+        if as_json:
+            click.echo(msgspec.json.encode(event))
+        else:
+            print_line(_line(event))
 
 
 def _line(event: Event) -> str:
@@ -60,4 +63,4 @@ def _line(event: Event) -> str:
         return f"{as_time(event.at) or '-'}  (events before this one are no longer kept, and were not shown)"
     said = {name: value for name, value in msgspec.structs.asdict(event).items() if value is not None}
     rest = "  ".join(f"{name}={cell(value)}" for name, value in said.items() if name not in _FIRST)
-    return visible(f"{as_time(event.at)}  {event.resource or '(all)'}  {event.kind}  {rest}".rstrip())
+    return f"{as_time(event.at)}  {event.resource or '(all)'}  {event.kind}  {rest}".rstrip()

@@ -66,7 +66,8 @@ def history(target: Target, resource: str, thread: str | None, with_text: bool, 
         _print_texts([(f"generation {era.generation.n}", era.generation.text) for era in eras])
     else:
         columns = ["generation", "origin", "time", "tokens in", "tokens out", "level", "loss", "model", "cost"]
-        print_table([*columns, "observations replaced"], map(_era, eras))
+        least = ("level", "loss", "cost", "observations replaced", "tokens in", "model")
+        print_table([*columns, "observations replaced"], map(_era, eras), least=least)
 
 
 def _era(era: Era) -> tuple[object, ...]:
@@ -103,7 +104,7 @@ def sources(target: Target, resource: str, observation: str, as_json: bool) -> N
     if as_json:
         print_json([msgspec.Raw(encode_message(message)) for message in found])
     else:
-        print_table(["message", "thread", "time", "role", "text"], map(_row, found))
+        print_table(["message", "thread", "time", "role", "text"], map(_row, found), least=("thread", "time"))
     if not found:
         note(f"no messages: those of {observation} have expired, or {resource} never had this observation")
 

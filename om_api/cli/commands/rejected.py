@@ -53,7 +53,7 @@ def list_(target: Target, resource: str | None, newest: int, as_json: bool) -> N
         print_json(found)
         return
     columns = ("id", "when", "thread", "kind", "reason")
-    print_table(columns, [(e.id, as_time(e.at), e.thread_id, e.kind, e.reason) for e in found])
+    print_table(columns, [(e.id, as_time(e.at), e.thread_id, e.kind, e.reason) for e in found], least=("when",))
     if len(found) == newest:
         note(f"only the newest {newest:,} are listed: --newest lists more")
     if dropped := 0 if isinstance(stats, list) else stats.rejected_dropped:

@@ -10,6 +10,7 @@ from om_api.domain.values import ThreadState
 
 _TIERS = ("message_tokens", "chunk_tokens", "observation_tokens", "reflection_tokens", "generation", "compression")
 _OVERVIEW = ("resource", "scope", "threads", *_TIERS, "due", "lag", "rejected", "cost_today", "budget_reached")
+_LEAST = ("scope", "compression", "threads", "budget_reached", "cost_today", "generation", "lag", "chunk_tokens")
 
 
 @command("om stats", "om stats harold", "om stats harold --json | jq .observation_tokens")
@@ -30,7 +31,7 @@ def stats(target: Target, resource: str | None, as_json: bool) -> None:
     elif not isinstance(found, list):
         _print_one(found)
     elif found or broken:
-        print_fields(found, _OVERVIEW)
+        print_fields(found, _OVERVIEW, least=_LEAST)
     else:
         note("no worker has met a resource yet: name one to look at it")
     note_broken(broken)
@@ -67,4 +68,5 @@ def threads(target: Target, resource: str, as_json: bool) -> None:
     rows = [
         (one.id, one.messages, one.tokens, as_time(one.at), one.title, one.current_task, _noted(one)) for one in found
     ]
-    print_table(["thread", "messages", "tokens", "last message", "title", "current task", "noted from"], rows)
+    columns = ("thread", "messages", "tokens", "last message", "title", "current task", "noted from")
+    print_table(columns, rows, least=("noted from", "title", "messages"))

@@ -25,6 +25,15 @@ _COLUMNS = (
     "rejected",
     "last message",
 )
+_LEAST = (
+    "reflection",
+    "ready",
+    "observations",
+    "generation",
+    "raw + chunks",
+    "last message",
+    "cost today",
+)
 
 
 @command("om top", "om top --sort lag --limit 5 --once", "om top --json | jq '.agents[0].resource'")
@@ -50,14 +59,14 @@ def top(target: Target, order: Order, limit: int, interval: float, once: bool, a
         elif once or not sys.stdout.isatty():
             found = look(order, limit)
             if found.agents:
-                print_table(_COLUMNS, map(_row, found.agents), _title(found))
+                print_table(_COLUMNS, map(_row, found.agents), _title(found), _LEAST)
             else:
                 note("no worker has met a resource yet")
         else:
             with Live(console=Console(highlight=False), screen=True, auto_refresh=False) as live:
                 while True:
                     found = look(order, limit)
-                    live.update(table_of(_COLUMNS, map(_row, found.agents), _title(found)), refresh=True)
+                    live.update(table_of(_COLUMNS, map(_row, found.agents), _title(found), _LEAST), refresh=True)
                     time.sleep(interval)
 
 
