@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 from rich.live import Live
 
-from om_api.cli.output import print_fields, print_table, table_of, visible
+from om_api.cli.output import print_fields, print_line, print_table, table_of, visible, width
 from om_api.cli.tables import Rows
 from om_api.client.memory import ObservationalMemory
 from om_api.client.stats import Stats
@@ -21,13 +21,16 @@ from om_api.store.audit.verify import Verified
 
 _MEMORIES = ("agent", "raw messages", "chunks", "observations", "activations", "generation")
 _LINE_S = 2.0
-_BAR = 16
+_BAR, _SHORT_BAR = 16, 8  # the latter where a table has less room than a bar of the former wants
+_WIDE = 112
 _TOKENS = ("observed_tokens", "observation_tokens", "reflection_tokens")
 _BECAME = ("resource", "threads", "observed_messages", *_TOKENS, "compression", "generation")
 
 # What is shown of a context: of each kind of block, how many lines of its beginning and of its end.
 _SHOWN = {"reflection": (9, 1), "observations": (10, 1), "continuation": (4, 0), "message": (0, 8), "volatile": (9, 1)}
 _WIDTH = 110
+_MARGIN = "  | "
+_INDENT = 15  # of what goes on below a line of the report
 
 
 class MemoryTable:
@@ -50,7 +53,7 @@ class MemoryTable:
 
     def __rich__(self) -> Rows:
         """The table a terminal shows."""
-        return table_of(_MEMORIES, map(self._row, self.stats.values()))
+        return table_of(_MEMORIES, map(self._row, self.stats.values()), least=("chunks", "activations"))
 
     def _row(self, now: Stats) -> tuple[object, ...]:
         return (
@@ -99,8 +102,9 @@ def stats_of(om: ObservationalMemory, agent: str) -> Stats:
 
 
 def _bar(value: int, full: int) -> str:
-    filled = min(_BAR, round(_BAR * value / full))
-    return f"{'█' * filled}{'░' * (_BAR - filled)} {value:,} / {full:,}"
+    size = _BAR if width() >= _WIDE else _SHORT_BAR
+    filled = min(size, round(size * value / full))
+    return f"{'█' * filled}{'░' * (size - filled)} {value:,} / {full:,}"
 
 
 class Prefix:
@@ -149,20 +153,22 @@ def report(om: ObservationalMemory, table: MemoryTable, player: DemoPlayer, tota
     agents = table.stats.values()
     _show_context(om, max(agents, key=lambda now: now.generation).resource)
     title = f"What became of {total} messages in {seconds:.0f} s ({player.duplicates} came twice and were kept once)"
-    print_fields(agents, _BECAME, title)
+    print_fields(agents, _BECAME, title, least=("threads", "compression"))
     found = om.examine()
-    for line in (*_prefix_lines(player), _coverage(om, agents, total, found)):
-        click.echo(line)
-    click.echo(f"om verify      {len(found.breaches) or 'no'} breaches of what the store promises")
+    for line in (_stable(player), _coverage(om, agents, total, found)):
+        print_line(line, _INDENT)
+    print_line(f"om verify      {len(found.breaches) or 'no'} breaches of what the store promises", _INDENT)
     if found.breaches:
         print_table(("where", "what"), found.breaches)
     return found.messages == total and not found.breaches
 
 
-def _prefix_lines(player: DemoPlayer) -> Iterator[str]:
-    yield f"stable prefix  in {player.whole.compared} contexts, each compared with the one read before it in its thread:"
-    yield f"               {player.notes.share:.0%} of the bytes of preamble, reflection and observations are the same from"
-    yield f"               the first byte on; of all bytes, new messages and the last block included, {player.whole.share:.0%}"
+def _stable(player: DemoPlayer) -> str:
+    return (
+        f"stable prefix  in {player.whole.compared} contexts, each compared with the one read before it in its thread: "
+        f"{player.notes.share:.0%} of the bytes of preamble, reflection and observations are the same from "
+        f"the first byte on; of all bytes, new messages and the last block included, {player.whole.share:.0%}"
+    )
 
 
 def _coverage(om: ObservationalMemory, agents: Collection[Stats], total: int, found: Verified) -> str:
@@ -179,7 +185,7 @@ def _show_context(om: ObservationalMemory, agent: str) -> None:
     context = om.get_context(newest.id, agent)
     click.echo(f"\nWhat {agent} reads before its next turn in {newest.id} ({context.tokens:,} tokens):\n")
     for line in excerpt(context):
-        click.echo(f"  | {line}")
+        click.echo(f"{_MARGIN}{line}")
     click.echo()
 
 
@@ -189,7 +195,8 @@ def excerpt(context: Context) -> list[str]:
     for kind, (head, tail) in _SHOWN.items():
         text = "\n".join(block.plain for block in context.blocks if block.kind == kind)
         lines += _shortened([visible(line) for line in text.splitlines()], head, tail)
-    return [line if len(line) <= _WIDTH else f"{line[: _WIDTH - 4]} ..." for line in lines]
+    room = min(_WIDTH, width() - len(_MARGIN))
+    return [line if len(line) <= room else f"{line[: room - 4]} ..." for line in lines]
 
 
 def _shortened(lines: list[str], head: int, tail: int) -> list[str]:

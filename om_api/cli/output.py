@@ -52,20 +52,21 @@ def table_of(
     columns: Sequence[str],
     rows: Iterable[Sequence[object]],
     title: str | None = None,
-    least: Sequence[str] = (),
+    **how: Sequence[str],
 ) -> Rows:
-    """Rows under their columns, in whatever room there is; those in `least` are left out first where there is little."""
-    return Rows(tuple(columns), [tuple(map(cell, row)) for row in rows], title, tuple(least))
+    """Rows under their columns, in whatever room there is; `how` says which go, and which break, where there is little."""
+    said = {name: tuple(names) for name, names in how.items()}
+    return Rows(tuple(columns), [tuple(map(cell, row)) for row in rows], title, **said)
 
 
 def print_table(
     columns: Sequence[str],
     rows: Iterable[Sequence[object]],
     title: str | None = None,
-    least: Sequence[str] = (),
+    **how: Sequence[str],
 ) -> None:
     """Print rows under their columns, as table_of says; what had no room is named on stderr."""
-    shown, left_out = table_of(columns, rows, title, least).fitted(width())
+    shown, left_out = table_of(columns, rows, title, **how).fitted(width())
     if isinstance(shown, str):
         click.echo(shown)
     else:
@@ -80,7 +81,7 @@ def print_fields(
 ) -> None:
     """Print some fields of values, a line each."""
     rows = [[getattr(value, name) for name in names] for value in values]
-    print_table(list(map(words, names)), rows, title, list(map(words, least)))
+    print_table(list(map(words, names)), rows, title, least=list(map(words, least)))
 
 
 def print_line(text: str, indent: int = 4) -> None:

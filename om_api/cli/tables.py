@@ -16,6 +16,7 @@ from rich.text import Text
 _BLOCKS = 60  # below so many columns no table is cut down to fit
 _TEXT = 24  # what is longer, and holds a blank, is a text
 _WORD = 30  # the longest word of a text that is kept whole
+_LETTERS = 12  # the least room of a column whose words may be broken
 _EDGES, _GAP = 3, 2  # what stands between columns where there is room, and where there is little
 
 
@@ -27,12 +28,16 @@ class Fitted(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Cells under their columns; those in `least` are left out first where there is little room, in this order."""
+    """Cells under their columns; those in `least` are left out first where there is little room, in this order.
+
+    What stands in a column of `breaks` is nobody's name: its words may be broken too.
+    """
 
     columns: tuple[str, ...]
     cells: list[tuple[str, ...]]
     title: str | None = None
     least: tuple[str, ...] = ()
+    breaks: tuple[str, ...] = ()
 
     def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
         """Show what fits, for whatever else is made by rich."""
@@ -60,13 +65,15 @@ class Rows(NamedTuple):
         return _longest((self.columns[column], *self._of(column)))
 
     def _folds(self, column: int) -> bool:
-        return any(" " in cell and cell_len(cell) > _TEXT for cell in self._of(column))
+        return self.columns[column] in self.breaks or any(" " in cell and cell_len(cell) > _TEXT for cell in self._of(column))
 
     def _least(self, columns: Sequence[int]) -> int:
         return sum(map(self._narrowest, columns)) + _GAP * (len(columns) - 1)
 
     def _narrowest(self, column: int) -> int:
         head, cells = _longest(self.columns[column].split()), self._of(column)
+        if self.columns[column] in self.breaks:
+            return max(head, min(_LETTERS, _longest(cells)))
         if not self._folds(column):
             return max(head, _longest(cells))
         return max(head, _TEXT, min(_WORD, _longest(word for cell in cells for word in cell.split())))

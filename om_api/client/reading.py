@@ -4,11 +4,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, TypeVar
 
+import msgspec
+
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
 from om_api.domain.values import Generation, Observation, Record, Scope, ThreadState, check_id
 from om_api.settings import Settings
-from om_api.store.driver.steps import Askable, Steps
+from om_api.store.driver.steps import Askable, Steps, batch
 from om_api.store.memory import clear, reading, scope_state
 from om_api.store.memory.keys import Keys
 
@@ -116,5 +118,8 @@ class MemoryReader:
     def threads(self, resource: str, after: str = "", limit: int | None = None) -> Steps[list[ThreadState]]:
         """Threads by name, up to `limit` behind `after`, with what is unsealed and what the Observer last said of the task."""
         check_id(resource, "resource_id")
-        names = yield from clear.threads_of(self._keys, resource)
-        return (yield from reading.threads(self._keys, resource, [name for name in names if name > after][:limit]))
+        every = yield from clear.threads_of(self._keys, resource)
+        names = [name for name in every if name > after][:limit]
+        ask = reading.threads(self._keys, resource, names), reading.last_raw(self._keys, resource, names)
+        found, raw = yield from batch(*ask, atomic=False)
+        return [msgspec.structs.replace(one, at=max(one.at, raw[one.id])) for one in found]

@@ -1,6 +1,7 @@
 """`om observations`, `om history` and `om sources`: what became of messages, tier by tier."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import click
 import msgspec
@@ -13,6 +14,8 @@ from om_api.domain.messages import Message
 from om_api.domain.values import Observation
 from om_api.domain.wire import encode_message
 
+_MARKS = "🔴✅🟡🟢"  # what matters most first
+_SHOWN = 120  # characters of a note in a table
 _text_option = click.option("--text", "with_text", is_flag=True, help="Print the texts instead of a table.")
 
 
@@ -34,13 +37,23 @@ def observations(target: Target, resource: str, thread: str | None, with_text: b
     elif with_text:
         _print_texts([(f"observation {each.id} of {each.thread_id}", each.text) for each in found])
     else:
-        columns = ["observation", "thread", "priority", "from", "to", "messages", "tokens in", "tokens out"]
-        print_table(columns, map(_observation, found))
+        columns = ["observation", "thread", "priority", "from", "to", "messages", "tokens in", "tokens out", "note"]
+        least = ("tokens in", "tokens out", "to", "messages", "priority", "from", "thread")
+        print_table(columns, map(_observation, found), least=least)
 
 
 def _observation(each: Observation) -> tuple[object, ...]:
     when, tokens = (as_time(each.from_), as_time(each.to)), (each.message_tokens, each.tokens)
-    return each.id, each.thread_id, each.priority, *when, len(each.message_ids), *tokens
+    return each.id, each.thread_id, each.priority, *when, len(each.message_ids), *tokens, _foremost(each.text)
+
+
+def _foremost(text: str) -> str:
+    """The line of notes that matters most, the first of several."""
+    lines = [line.strip() for line in text.split("\n")]
+    marked = (line for mark in _MARKS for line in lines if mark in line)
+    items = (line for line in lines if line.startswith(("*", "-")))
+    line = next(chain(marked, items, filter(None, lines)), "")
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]} ..."
 
 
 @command("om history harold", "om history harold thread-1 --text", "om history harold --json | jq '.[-1].text'")

@@ -59,14 +59,14 @@ def top(target: Target, order: Order, limit: int, interval: float, once: bool, a
         elif once or not sys.stdout.isatty():
             found = look(order, limit)
             if found.agents:
-                print_table(_COLUMNS, map(_row, found.agents), _title(found), _LEAST)
+                print_table(_COLUMNS, map(_row, found.agents), _title(found), least=_LEAST)
             else:
                 note("no worker has met a resource yet")
         else:
             with Live(console=Console(highlight=False), screen=True, auto_refresh=False) as live:
                 while True:
                     found = look(order, limit)
-                    live.update(table_of(_COLUMNS, map(_row, found.agents), _title(found), _LEAST), refresh=True)
+                    live.update(table_of(_COLUMNS, map(_row, found.agents), _title(found), least=_LEAST), refresh=True)
                     time.sleep(interval)
 
 

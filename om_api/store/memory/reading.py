@@ -8,9 +8,9 @@ import msgspec
 
 from om_api.domain.messages import Message
 from om_api.domain.snapshot import Snapshot
-from om_api.domain.values import Chunk, Generation, Scope, Stored, ThreadState
-from om_api.store.driver.replies import Pair, as_bytes, as_float, as_hash, as_list, as_pairs, command
-from om_api.store.driver.steps import Batch, Steps, Verb, batch, each
+from om_api.domain.values import Chunk, Generation, Scope, Stored, ThreadState, to_ms
+from om_api.store.driver.replies import Pair, as_bytes, as_float, as_hash, as_list, as_pairs, command, server_ms
+from om_api.store.driver.steps import Batch, Steps, Verb, batch, by_name, each
 from om_api.store.memory.context_query import EXCERPT_MESSAGES, OTHERS, Answers, HeldMemory, Names, answers, commands
 from om_api.store.memory.decode_cache import FIELD, Past, weight_of_hash
 from om_api.store.memory.decoding import as_chunk, as_generation, as_stored, as_thread, messages_of, unsealed_threads
@@ -224,3 +224,18 @@ def threads(keys: Keys, resource: str, names: Sequence[str]) -> Batch[list[Threa
         as_pairs("ZRANGE", of.threads, 0, -1, "WITHSCORES"),
         each(as_hash("HGETALL", of.thread(name)) for name in names),
     ).then(states)
+
+
+def last_raw(keys: Keys, resource: str, names: Sequence[str]) -> Batch[dict[str, int]]:
+    """Of when (Unix ms) the newest raw message of threads is, which no worker may have looked at yet; 0 = there is none.
+
+    One that is dated ahead is of now.
+    """
+    of = keys.of(resource)
+    newest = by_name(names, lambda name: as_pairs("ZRANGE", of.messages(name), -1, -1, "WITHSCORES"))
+    said = batch(server_ms(), newest)
+    return said.then(lambda found: {name: min(found[0], _ms(pairs)) for name, pairs in found[1].items()})
+
+
+def _ms(newest: Sequence[Pair]) -> int:
+    return (to_ms(newest[0][1]) or 0) if newest else 0

@@ -84,3 +84,41 @@ def test_json_of_the_configuration_stands_behind_its_sub_command(bare):
 
     assert refused.exit_code == 2
     assert "om config show --json" in refused.stderr
+
+
+LOOKS = [
+    *("stats", "stats harold", "top --once", "threads harold", "observations harold", "history harold", "costs"),
+    *(
+        "costs harold",
+        "config show",
+        "rejected list",
+        "rejected list broken",
+        "events",
+        "queues",
+        "doctor",
+        "acl --list",
+    ),
+]
+
+
+@pytest.mark.parametrize("columns", ["50", "80", "100"])
+def test_what_is_shown_fits_and_breaks_no_id(om, reflected, client, prefix, monkeypatch, columns):
+    """Catches tables that a narrow terminal made unreadable: cells of one letter a line, ids that nobody can copy."""
+    long = "customer-support-eu-west-1"
+    reflected.say(*[f"message {n}" for n in range(12)], resource=long, thread="conversation-2026-11-20T09:30")
+    client.zadd(f"{prefix}:{{broken}}:messages:t-1", {b"broken": 1_763_600_000_000})
+    reflected.sweep()
+    reflected.settle()
+    shown = {look: _shown(om, monkeypatch, look, columns) for look in LOOKS}
+
+    too_wide = {look: line for look, text in shown.items() for line in text if len(line) > int(columns)}
+    assert {look: line for look, line in too_wide.items() if " " in line.strip()} == {}
+    words = {look: {word for line in text for word in line.split()} for look, text in shown.items()}
+    assert long in words["stats"] & words["top --once"]
+    assert {each.id for each in reflected.om.observations("harold")} <= words["observations harold"]
+    assert {each.id for each in reflected.om.rejected("broken")} <= words["rejected list broken"]
+
+
+def _shown(om, monkeypatch, look, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    return om(*look.split()).stdout.splitlines()

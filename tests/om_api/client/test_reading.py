@@ -65,3 +65,15 @@ def test_what_waits_for_adoption_is_looked_for_only_where_it_is_asked_for(client
     assert "ZSCAN" not in asked
     hinted = world.services.run(noted(scopes.every("harold", hinted=True)))
     assert (hinted, "ZSCAN" in asked) == ([Scope("harold", "t-1"), Scope("harold", "t-9")], True)
+
+
+@pytest.mark.parametrize(("said", "shown"), [("2025-11-21T09:30:00Z", 1_763_717_400_000), ("2099-01-01", None)])
+def test_a_thread_tells_of_its_last_message_before_any_worker_looked(world, said, shown):
+    """Catches a last message of days ago in a thread that has gone on: the index of threads is the workers' to keep."""
+    world.say("one", timestamp="2025-11-20T09:30:00Z")
+    world.settle()
+    before = world.om.ping()
+    world.say("two", timestamp=said)
+    (thread,) = world.om.threads("harold")
+
+    assert thread.at == shown or before <= thread.at <= world.om.ping()

@@ -1,5 +1,8 @@
 """`om observations`, `history`, `sources`: what is remembered can be read, down to the messages behind it."""
 
+import pytest
+
+from om_api.cli.commands.history import _foremost
 from om_workers.llm.scripted import Scripted
 
 
@@ -71,3 +74,31 @@ def test_the_history_says_how_many_observations_a_reflection_let_go_of(om, om_js
 
     assert om_json("history", "harold")[0]["dropped_ids"] == [each.id for each in listed]
     assert f"{len(listed)} ({len(listed)} dropped)" in om("history", "harold").stdout
+
+
+NOTES = """Date: Nov 20, 2026
+* 🟡 (09:30) User asked for a seat.
+* 🔴 (09:31) User's flight is on Friday.
+* 🔴 (09:32) User is called Harold."""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (NOTES, "* 🔴 (09:31) User's flight is on Friday."),
+        ("Date: Nov 20, 2026\n- User likes tea.", "- User likes tea."),
+        ("tea", "tea"),
+        ("x" * 500, "x" * 120 + " ..."),
+        ("", ""),
+    ],
+)
+def test_of_notes_the_line_that_matters_most_is_shown(text, shown):
+    assert _foremost(text) == shown
+
+
+def test_the_observations_show_a_note_each(om, observed):
+    """Catches a list of ids and figures that tells nobody what was noted."""
+    note = _foremost(observed.om.observations("harold")[0].text)
+
+    assert note
+    assert note in om("observations", "harold").stdout
