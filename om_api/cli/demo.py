@@ -17,6 +17,7 @@ import msgspec
 from om_api.cli.children import BEAT, WORKER, Child
 from om_api.cli.demo_screen import DemoPlayer, MemoryTable, report, shown
 from om_api.cli.embedded import Embedded
+from om_api.cli.output import typed
 from om_api.cli.replay import read_messages
 from om_api.cli.target import examples
 from om_api.cli.up import NEXT
@@ -174,9 +175,9 @@ def _offer(url: str, keep: bool) -> None:
         look = ("context codie codie-search", "history codie", "stats", "verify")
         click.echo("\nThe store and its workers run until you press Enter. In another terminal:")
         for words in look:
-            click.echo(f"  om --url {url} {words}")
+            click.echo(f"  {typed('om')} --url {url} {words}")
         with suppress(EOFError):
             input()
     click.echo("\nNext, for real:")
     for line in ("om up", *NEXT):
-        click.echo(f"  {line}")
+        click.echo(f"  {typed(line)}")

@@ -5,7 +5,8 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from shutil import get_terminal_size
+from pathlib import Path
+from shutil import get_terminal_size, which
 from typing import Any
 
 import click
@@ -110,6 +111,15 @@ def print_outcome(outcome: str, as_json: bool, **said: Any) -> None:
 def print_text(text: str) -> None:
     """Print a text: as it is for a program, made visible for a terminal."""
     click.echo(visible(text) if sys.stdout.isatty() else text)
+
+
+def typed(line: str) -> str:
+    """A command line that begins with `om`, as it can be typed here: with its path where the shell would not find it."""
+    here = sys.argv[0]
+    found = which("om")
+    if Path(here).name != "om" or (found and Path(found).resolve() == Path(here).resolve()):
+        return line
+    return f"{here}{line.removeprefix('om')}"
 
 
 def note(text: str) -> None:

@@ -14,6 +14,7 @@ import click
 from om_api.billing.models import answering, missing_key
 from om_api.cli.children import BEAT, FLOWER, FLOWER_COLUMNS, WORKER, Child, Keeper, StopRequests
 from om_api.cli.embedded import HOST, Embedded, free_port, hold, is_free, make_folder
+from om_api.cli.output import typed
 from om_api.cli.target import Target, command, stated_port
 from om_api.domain.errors import SettingsError, StoreError
 from om_api.ops.doctor import reach
@@ -44,13 +45,17 @@ class Flower(NamedTuple):
 
     @classmethod
     def of(cls, settings: Settings) -> "Flower":
-        """What the environment says, else port 5555, user om and a random password; raises SettingsError."""
+        """What the environment says, else the first free port from 5555 on, user om and a random password.
+
+        Raises SettingsError, also where the port that the environment names is taken.
+        """
         stated = settings.variable("OM_FLOWER_PASSWORD")
         user, password = settings.variable("OM_FLOWER_USER") or "om", stated or secrets.token_urlsafe(12)
         for name, value, banned in (("OM_FLOWER_USER", user, ",:"), ("OM_FLOWER_PASSWORD", password, ",")):
             if not value.isascii() or not value.isprintable() or any(sign in value for sign in banned):
                 raise SettingsError(f"environment {name}: permitted: printable ASCII without {' and '.join(banned)}")
-        port = stated_port(settings, "OM_FLOWER_PORT", _FLOWER_PORT)
+        free = _first_free(_FLOWER_PORT)
+        port = stated_port(settings, "OM_FLOWER_PORT", free)
         if not is_free(port):
             raise SettingsError(f"port {port} is taken: set OM_FLOWER_PORT to a free one, or run `om up --no-flower`")
         return cls(port, user, password, not stated)
@@ -76,8 +81,12 @@ def wants_store(settings: Settings) -> bool:
 
 def store_port(asked: int | None) -> int:
     """The port asked for, else the first free one from 6379 on: clients without settings look there."""
-    usual = range(_FIRST_PORT, _FIRST_PORT + 20)
-    return asked or next((port for port in usual if is_free(port)), None) or free_port()
+    return asked or _first_free(_FIRST_PORT)
+
+
+def _first_free(usual: int) -> int:
+    """The usual port or the next one that nobody listens at."""
+    return next((port for port in range(usual, usual + 20) if is_free(port)), None) or free_port()
 
 
 def child_environ(url: str, folder: Path | None) -> dict[str, str]:
@@ -169,7 +178,7 @@ def _announcement(place: _Place, flower: Flower | None, settings: Settings) -> I
     yield "Next, in another terminal:"
     if place.store and place.url != DEFAULT_URL:
         yield f"  export OM_REDIS_URL={place.url}"
-    yield from (f"  {line}" for line in NEXT)
+    yield from (f"  {typed(line)}" for line in NEXT)
     yield ""
 
 

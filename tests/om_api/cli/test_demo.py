@@ -108,7 +108,7 @@ def test_progress_is_lines_where_no_terminal_is(shown):
 
 
 def test_what_to_try_next_exists(shown):
-    tried = re.findall(r"^  om (\S+)", shown[1].stdout.split("Next, for real:")[1], re.MULTILINE)
+    tried = re.findall(r"^  (?:\S*/)?om (\S+)", shown[1].stdout.split("Next, for real:")[1], re.MULTILINE)
 
     assert tried[0] == "up"
     assert set(tried) <= set(PLACES)

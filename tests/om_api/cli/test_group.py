@@ -66,6 +66,18 @@ def test_of_a_mistyped_command_the_nearest_name_is_told(bare, typed, end):
     assert result.stderr.endswith(end)
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [(("staats",), "stats"), (("config", "shwo"), "show"), (("rejected", "lst"), "list"), (("stats", "--jsn"), "--json")],
+    ids=" ".join,
+)
+def test_of_anything_mistyped_the_nearest_is_told(bare, typed, meant):
+    result = bare(*typed)
+
+    assert result.exit_code == 2
+    assert meant in result.stderr.split("id you mean")[1]
+
+
 def test_only_the_command_that_is_asked_for_is_loaded():
     code = (
         "import sys; from om_api.cli import main\n"

@@ -4,6 +4,7 @@ import base64
 import os
 import secrets
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -17,9 +18,9 @@ from click.testing import CliRunner
 
 from om_api import Message, ObservationalMemory, Outcome, load_settings
 from om_api.cli import main
-from om_api.cli.embedded import Embedded, free_port
+from om_api.cli.embedded import Embedded, free_port, is_free
 from om_api.cli.group import PLACES
-from om_api.cli.up import NEXT, Flower, _models, child_environ, store_port, wants_store
+from om_api.cli.up import NEXT, Flower, _first_free, _models, child_environ, store_port, wants_store
 from om_api.domain.errors import SettingsError
 
 OM = [sys.executable, "-c", "from om_api.cli import main; main()"]
@@ -320,6 +321,19 @@ def test_what_flower_cannot_take_is_named_and_not_shown(name, value):
     with pytest.raises(SettingsError, match=f"environment {name}: ") as caught:
         Flower.of(load_settings(environ={name: value}))
     assert name == "OM_FLOWER_PORT" or value not in str(caught.value)
+
+
+def test_flower_moves_off_a_port_that_is_taken_unless_somebody_chose_it():
+    """Catches a second `om up` in another folder, which ended because of the first one's Flower."""
+    with socket.socket() as first:
+        first.bind(("127.0.0.1", free_port()))
+        first.listen()
+        taken = first.getsockname()[1]
+        moved = _first_free(taken)
+        with pytest.raises(SettingsError, match=f"port {taken} is taken: set OM_FLOWER_PORT"):
+            Flower.of(load_settings(environ={"OM_FLOWER_PORT": str(taken)}))
+
+    assert taken < moved <= taken + 20 or is_free(moved)
 
 
 def test_a_password_that_was_chosen_is_not_made():
