@@ -14,14 +14,25 @@ yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 
 
 def check_known(om: ObservationalMemory, resource: str, thread: str | None = None) -> None:
-    """Raise NotFoundError when the store holds nothing of a resource; it says which name is nearest."""
+    """Raise NotFoundError when the store holds nothing of a resource; it says which name is nearest, or that two were swapped."""
     if om.is_known(resource, thread):
         return
+    if thread and _has_thread(om, thread, resource):
+        raise NotFoundError(
+            f"{resource} is not known here, but is a thread of {thread}: name the resource first, {thread} {resource}"
+        )
     close = _nearest(om, resource)
     advice = f"did you mean {close}?" if close else "`om stats` lists who is; check the name, --url and OM_PREFIX"
     raise NotFoundError(
         f"{resource} is not known here: nothing of it was ever kept, or all of it was cleared; {advice}"
     )
+
+
+def _has_thread(om: ObservationalMemory, resource: str, thread: str) -> bool:
+    try:
+        return any(each.id == thread for each in om.threads(resource))
+    except NotPermittedError:  # an agent's user
+        return False
 
 
 def _nearest(om: ObservationalMemory, resource: str) -> str | None:

@@ -20,10 +20,12 @@ from om_api.domain.values import Generation, Observation
 class Made(NamedTuple):
     """What a context was made of, shared with the thread's next one: nobody may change any of it.
 
-    `framing` are the blocks around the messages; `system` joins those of the system, `turns` arranges messages.
+    `shown` are the messages with what is shown of them; `framing` are the blocks around them; `system` joins those of the
+    system, `turns` arranges messages.
     """
 
     messages: list[Message]
+    shown: list[Message]
     framing: list[Block]
     system: Callable[[], str]
     turns: Callable[[list[Message]], list[Turn]]
@@ -58,7 +60,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _turns(self) -> list[Turn]:
-        return self.made.turns(self.made.messages)
+        return self.made.turns(self.made.shown)
 
     def as_openai(self) -> list[dict[str, Any]]:
         """The `messages` of a chat request to OpenAI or anyone compatible."""

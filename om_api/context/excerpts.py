@@ -9,6 +9,7 @@ from om_api.context.parts import plain
 from om_api.context.view import View, local_time
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
+from om_api.domain.tool_calls import named
 
 _LONGEST_TOKEN = 16  # characters; what is longer than that many a token cannot fit, and is never counted
 _SHORTEST = 48  # characters of a line; cut below that it would say nothing
@@ -75,7 +76,9 @@ def _section(thread: str, messages: list[Message], total: int, room: _Room, zone
     if not room.take(opening, _earlier(total), _CLOSE):
         return ""
     lines: list[str] = []
-    for message in sorted(messages, key=lambda message: message.at, reverse=True):
+    names: dict[str, str] = {}
+    in_order = [named(message, names) for message in sorted(messages, key=lambda message: message.at)]
+    for message in reversed(in_order):
         line = _line(message, zone, room.tokens * _LONGEST_TOKEN)
         if not room.take(line):
             lines += filter(None, [room.cut(line) if not lines else ""])

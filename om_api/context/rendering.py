@@ -18,6 +18,7 @@ from om_api.domain.caching import Memoized
 from om_api.domain.message_tokens import Count, count_message
 from om_api.domain.messages import Message
 from om_api.domain.snapshot import Snapshot
+from om_api.domain.tool_calls import named
 from om_api.domain.values import Generation, Stored
 
 
@@ -32,6 +33,7 @@ class Rendering:
         self._system = Memoized(_system)
         self._aged = Memoized(_aged)
         self._volatile = Memoized(lambda moment, _: volatile_blocks(moment, count))
+        self._named = _NamedMessages()
         self._raw = _MessageBlocks(count)
         self._turns = Turns()
 
@@ -41,9 +43,10 @@ class Rendering:
         """Make a context of what was read at one instant; see `build`."""
         observations = sorted(snapshot.observations, key=lambda stored: stored.seq)
         messages = sorted(snapshot.messages, key=lambda message: message.at)
+        shown = self._named(messages)
         signer = Signer.of_memory(snapshot.signing_key, snapshot.scope)
         stable = self._stable(observations, snapshot.generation, signer, snapshot.scope.thread is None)
-        raw = self._raw(messages)
+        raw = self._raw(shown)
         sizes = [block.tokens for block in raw]
         cap = view.context_max_tokens if max_tokens is None else max_tokens
         beyond = first_turn(messages, sizes, view.raw_max_tokens) if cap is None else 0
@@ -60,7 +63,7 @@ class Rendering:
             tokens=around + sum(sizes[start:]),
             omitted=start,
             unavailable=unavailable,
-            made=Made(messages[start:], framing, partial(self._system, stable), self._turns),
+            made=Made(messages[start:], shown[start:], framing, partial(self._system, stable), self._turns),
         )
 
     def _moment(
@@ -95,6 +98,23 @@ def build(
     snapshot is changed.
     """
     return Rendering(count).context(snapshot, view, now_ms, max_tokens, unavailable=unavailable)
+
+
+class _NamedMessages:
+    """Messages whose results say the name of their tool; those that stand where they stood are what they were."""
+
+    def __init__(self) -> None:
+        self._last: tuple[list[Message], list[Message]] = [], []
+
+    def __call__(self, messages: list[Message]) -> list[Message]:
+        before, made = self._last
+        same = [*map(is_, before, messages), False].index(False)
+        names: dict[str, str] = {}
+        for message in made[:same] if same < len(messages) else ():
+            named(message, names)
+        made = [*made[:same], *(named(message, names) for message in messages[same:])]
+        self._last = messages, made
+        return made
 
 
 class _MessageBlocks:

@@ -1,9 +1,11 @@
 """Which result answers which call: by its id, and where one of them has none by the tool's name, in their order."""
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
+
+import msgspec
 
 from om_api.domain.messages import Message
 
@@ -34,6 +36,24 @@ def _exchange(message: Message, waiting: "_Waiting") -> Exchange:
         elif part["type"] == "tool-result":
             answers.add(waiting.answer(part))
     return Exchange(frozenset(calls), frozenset(answers - {""}))
+
+
+def named(message: Message, names: dict[str, str]) -> Message:
+    """A message whose results say the name of their tool where only their calls did; `names`, by id, learns from its calls."""
+    if isinstance(message.content, str):
+        return message
+    parts = [_named(part, names) for part in message.content]
+    same = all(part is was for part, was in zip(parts, message.content, strict=True))
+    return message if same else msgspec.structs.replace(message, content=parts)
+
+
+def _named(part: Part, names: dict[str, str]) -> Part:
+    if part["type"] == "tool-call" and _name(part):
+        names[call_id(part)] = _name(part)
+    if part["type"] != "tool-result" or _name(part) or not call_id(part):
+        return part
+    name = names.get(call_id(part))
+    return {**part, "name": name} if name else part
 
 
 class _Waiting:
@@ -132,7 +152,7 @@ def _between(spans: Sequence[tuple[int, int]], n: int) -> list[int]:
     return [place for place, within in enumerate(accumulate(steps[:n])) if not within]
 
 
-def call_id(part: Part) -> str:
+def call_id(part: Mapping[str, Any]) -> str:
     """The id of a call or result; "" if it has none."""
     return str(part.get("tool_call_id") or "")
 

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from om_api.domain.folding import LONGEST_NAME, in_brackets, one_line, placeholder
+from om_api.domain.tool_calls import call_id
 from om_api.domain.vendors.ours import THOUGHTS
 from om_workers.prompts.encoded import without_encoded, without_encrypted
 from om_workers.prompts.recalled import each_text
@@ -74,6 +75,7 @@ class Parts:
         self._count = count
         self._attachments = attachments
         self._seen: set[tuple[str, str, str]] = set()
+        self._names: dict[str, str] = {}  # of the tools that were called, by the id of the call
 
     def said(self, role: str, part: Mapping[str, Any]) -> Iterator[Utterance]:
         """Yield what a part says; nothing for an empty text, a thought, or a call or outcome that said the same before."""
@@ -105,16 +107,18 @@ class Parts:
 
     def _call(self, part: Mapping[str, Any]) -> Utterance:
         args = part.get("args")
+        self._names[call_id(part)] = str(part.get("name") or "")
         shown = "" if args is None else _written(args)
         return Utterance(f"Tool Call {_name(part)}", shown.strip() or "[arguments unavailable]")
 
     def _outcome(self, part: Mapping[str, Any]) -> Utterance:
         failed, result = part.get("is_error") is True, part.get("result")
+        name = _name({"name": part.get("name") or (call_id(part) and self._names.get(call_id(part)))})
         if isinstance(result, dict) and result.get("type") == _DENIED and result.keys() <= {"type", "reason"}:
-            return Utterance(f"Tool Denied {_name(part)}", str(result.get("reason") or "").strip() or "no reason given")
+            return Utterance(f"Tool Denied {name}", str(result.get("reason") or "").strip() or "no reason given")
         shown = "" if result is None else self._capped(self._result(result).strip())
         empty = "Tool execution failed" if failed else "[empty result]"
-        return Utterance(f"Tool {'Error' if failed else 'Result'} {_name(part)}", shown or empty)
+        return Utterance(f"Tool {'Error' if failed else 'Result'} {name}", shown or empty)
 
     def _result(self, result: Any) -> str:
         """A result made of text and media shows its text and names its media; any other is written as JSON."""

@@ -62,3 +62,12 @@ def test_whatever_else_is_answered_removes_nothing(answer):
 
 def test_who_said_yes_before_is_not_asked():
     assert asked("", yes=True) == (None, "")
+
+
+@pytest.mark.parametrize("words", ["context t-1 harold", "observe t-1 harold", "reflect t-1 harold"])
+def test_a_thread_that_is_named_before_its_resource_is_said_to_be(om, world, words):
+    world.say("hello")
+    result = om(*words.split())
+
+    assert result.exit_code == 1
+    assert "t-1 is not known here, but is a thread of harold: name the resource first, harold t-1" in result.stderr

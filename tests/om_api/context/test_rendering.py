@@ -90,3 +90,20 @@ def test_what_a_caller_does_to_one_context_shows_in_no_later_one():
 
     assert "forged" not in f"{after.messages} {after.as_openai()} {after.text}"
     assert after.messages[0].metadata == {"a": [1]}
+
+
+def test_a_result_says_the_name_of_its_call_wherever_it_is_shown():
+    """Catches `[tool result unnamed]` beside a call that says the name."""
+    talk = said(
+        [
+            ("assistant", [{"type": "tool-call", "tool_call_id": "c", "name": "look", "args": {}}]),
+            ("user", "wait"),
+            ("tool", [{"type": "tool-result", "tool_call_id": "c", "result": "found"}]),
+        ]
+    )
+    own = build(snapshot(talk), View(), len, NOON)
+    other = build(snapshot(others=talk), View(), len, NOON)
+
+    assert "[tool result look] found" in own.text
+    assert "[tool result look] found" in other.text
+    assert "unnamed" not in str([own.as_openai(), own.as_anthropic(), own.as_gemini(), own.as_openai_responses()])

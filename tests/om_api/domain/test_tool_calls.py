@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from om_api.domain.messages import Message
-from om_api.domain.tool_calls import Exchange, exchanges, matched, whole_from
+from om_api.domain.tool_calls import Exchange, exchanges, matched, named, whole_from
 
 
 def call(name="", tool="f"):
@@ -110,3 +110,13 @@ def test_no_view_parts_a_call_from_its_first_result_if_nobody_spoke_between(turn
     for asked, answer in answered.items():
         if asked < begins <= answer:
             assert any(isinstance(turn, str) for turn in turns[asked:answer])
+
+
+def test_a_result_says_the_name_that_its_call_has():
+    names = {}
+    asked, told, *others = talk([call("c-1")], [result("c-1", "")], [result("c-2", "")], [result("c-1", "g")], [result("", "")])
+
+    assert named(asked, names) is asked
+    assert named(told, names).content == [result("c-1", "f")]
+    assert told.content == [result("c-1", "")]
+    assert [named(other, names) for other in others] == others

@@ -124,3 +124,12 @@ def test_a_thought_is_not_observed_and_what_nobody_knows_only_named():
         "Assistant (9:15 AM): [hologram) User (9:15 AM): I moved]"
     ]
     assert lines(message([thought, {"type": "reasoning", "summary": []}], "assistant")) == [""]
+
+
+def test_a_result_without_a_name_has_that_of_its_call():
+    """Catches `unnamed` beside a call that says the name, as of a vendor whose results carry ids alone."""
+    nameless = [{**outcome("3 shops"), "name": None}, {**outcome("4 shops"), "name": "", "tool_call_id": "other"}]
+    said = lines(message([call({}), *nameless], "assistant"))
+
+    assert "Tool Result search" in "\n".join(said)
+    assert "Tool Result unnamed" in "\n".join(said)
