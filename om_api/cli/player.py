@@ -15,12 +15,13 @@ _TAIL = 10  # messages that are sent again with those that follow them in their 
 
 
 class _Thread:
-    """A thread's last messages that are kept, with their ids; how many it has had, and from which on it is another one."""
+    """A thread's last messages that are kept, with their ids; the ids of all it has had, and from which on it is another one."""
 
     def __init__(self) -> None:
         self.tail: list[Message] = []
         self.messages = 0
         self.diverged_at: int | None = None
+        self.ids: list[str] = []
 
     def take(self, messages: list[Message], synced: Synced) -> None:
         """Note what became of messages that followed the tail."""
@@ -31,6 +32,7 @@ class _Thread:
         self.tail += [structs.replace(message, id=name) for name, message in ids if name and name not in said]
         self.tail = self.tail[_start(self.tail) :]
         self.messages += len(messages)
+        self.ids += synced.ids[sent:]
 
 
 def _start(tail: list[Message]) -> int:

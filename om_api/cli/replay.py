@@ -39,26 +39,34 @@ def _documents(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
             yield f"line {number}", json.loads(line)
         except RecursionError:
             raise InvalidInputError(f"line {number}: nests too deeply") from None
-        except ValueError as error:
-            if not _goes_on(line):
+        except json.JSONDecodeError as error:
+            if not _goes_on(line, error):
                 raise InvalidInputError(f"line {number}: not JSON: {error}") from None
             yield f"line {number}", _rest(number, line, numbered)
 
 
-def _goes_on(line: str) -> bool:
+def _goes_on(line: str, error: json.JSONDecodeError) -> bool:
     """Tell the first line of a document laid out over many from a damaged one."""
-    text = line.strip()
-    return text.startswith("[") or text[-1] in "[{,"
+    return line.strip().startswith("[") or _ends(line, error)
+
+
+def _ends(text: str, error: json.JSONDecodeError) -> bool:
+    """Whether a text is JSON as far as it goes."""
+    return not text[error.pos :].strip(" \t\r\n,")
 
 
 def _rest(number: int, first: str, numbered: Iterable[tuple[int, str]]) -> Any:
     """Read a document to the end of the file."""
     numbers, texts = zip((number, first), *numbered, strict=True)
+    document = "\n".join(text.rstrip("\r\n") for text in texts)
     try:
-        return json.loads("\n".join(text.rstrip("\r\n") for text in texts))
+        return json.loads(document)
     except RecursionError:
         raise InvalidInputError(f"line {number}: nests too deeply") from None
     except json.JSONDecodeError as error:
+        if _ends(document, error) or error.msg.startswith("Unterminated string"):
+            where = f"line {numbers[-1]}: the file ends within what begins in line {number}"
+            raise InvalidInputError(f"{where}: it was cut off, so get it whole, and replay it again") from None
         at = numbers[min(error.lineno, len(numbers)) - 1]
         raise InvalidInputError(f"line {at}: not JSON: {error.msg}") from None
     except ValueError:
@@ -108,5 +116,6 @@ def _message(fields: dict[str, Any]) -> Message:
 
 def _id(fields: dict[str, Any], name: str) -> str:
     if fields[name] is None:
-        raise InvalidInputError(f"{name} is missing: write it in the message or say which one to take")
+        option = f"--{name.removesuffix('_id')}"
+        raise InvalidInputError(f"{name} is missing: write it in the message, or say {option} for those that have none")
     return check_id(fields[name], name)

@@ -12,7 +12,7 @@ from om_api.client.reporting import Reporter
 from om_api.context import Context
 from om_api.domain import events
 from om_api.domain.caching import LRU, QUARTER
-from om_api.domain.errors import NotPermittedError, StoreError
+from om_api.domain.errors import InvalidInputError, NotPermittedError, StoreError
 from om_api.domain.messages import Message
 from om_api.domain.policy import Limits, Pressure, decide, is_full, is_urgent
 from om_api.domain.snapshot import Snapshot
@@ -46,6 +46,11 @@ class Contexts:
         """What the Actor reads: one round trip when warm, a few more when it activates."""
         check_id(resource, "resource_id")
         check_id(thread, "thread_id")
+        if not isinstance(max_tokens, int | None):
+            raise InvalidInputError(
+                f"max_tokens is {str(max_tokens)[:40]!r}: use a number of tokens, or None for what the setting "
+                "context_max_tokens says"
+            )
         reader = self._readers.of(resource, thread)
         snapshot, now = yield from self._activated(resource, thread, reader)
         view = now.view_of(snapshot.record.observation_tokens)

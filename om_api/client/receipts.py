@@ -6,7 +6,10 @@ from typing import NamedTuple
 from om_api.domain.identity import Said
 from om_api.store.memory.push import Pushed
 
-_RAW = "it is still raw: add this one with `replace` to have it replaced, or give it an id of its own"
+_RAW = (
+    "it is still raw: add this one by itself, with its id and `replace` (om push --id ID --replace), to have it replaced, "
+    "or give it an id of its own"
+)
 _OBSERVED = "it is observed already and stays as it is: give this one an id of its own"
 
 

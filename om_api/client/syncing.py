@@ -17,7 +17,7 @@ from om_api.domain.history import Aligned, align, going_on, in_place, named, not
 from om_api.domain.identity import KnownId, Said, compare, record_of, said_by
 from om_api.domain.messages import Message
 from om_api.domain.values import check_id, shown
-from om_api.domain.wire import EncodedMessage
+from om_api.domain.wire import EncodedMessage, no_message
 from om_api.store.driver.steps import Steps
 from om_api.store.memory.kept import kept
 from om_api.store.memory.keys import Keys
@@ -186,7 +186,7 @@ def checked(messages: Iterable[Message], resource: str, thread: str) -> list[Mes
 
 def _placed(message: Message, resource: str, thread: str) -> Message:
     if not isinstance(message, Message):
-        raise InvalidInputError(f"it must be a Message, not {type(message).__name__}")
+        raise InvalidInputError(no_message(message))
     if message.thread_id not in {"", thread} or message.resource_id not in {"", resource}:
         whose = f"{shown(message.resource_id)}'s thread {shown(message.thread_id)}"
         raise InvalidInputError(f"it is of {whose}, the history is of {resource}'s thread {thread}")

@@ -13,7 +13,7 @@ from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
 from om_api.domain.values import check_id, is_id, new_id, to_ms
-from om_api.domain.wire import EncodedMessage, encode_message
+from om_api.domain.wire import EncodedMessage, encode_message, no_message
 from om_api.settings import Settings
 from om_api.store.driver.steps import Steps
 from om_api.store.memory import due
@@ -60,9 +60,7 @@ class Writer:
 
     def _acceptable(self, message: Message, writable: set[str]) -> EncodedMessage:
         if not isinstance(message, Message):
-            raise InvalidInputError(
-                f"it must be a Message, not {type(message).__name__}; a dict or an SDK's object will do"
-            )
+            raise InvalidInputError(no_message(message))
         try:
             ready = self.prepare(message)
         except RecursionError:
@@ -161,10 +159,13 @@ def _batches(resources: dict[str, list[EncodedMessage]]) -> Iterator[tuple[str, 
 
 def _check_place(message: Message) -> None:
     """Raise InvalidInputError unless a message says whose it is, and of which thread."""
-    if not (is_id(message.thread_id) and is_id(message.resource_id)):
-        which = f"of message {message.id or '(without id)'}"
-        check_id(message.thread_id, f"thread_id {which}")
-        check_id(message.resource_id, f"resource_id {which}")
+    if is_id(message.thread_id) and is_id(message.resource_id):
+        return
+    which = f"of message {message.id or '(without id)'}"
+    for name, said in (("thread_id", message.thread_id), ("resource_id", message.resource_id)):
+        if not said:
+            raise InvalidInputError(f"{name} {which} is missing: pass {name}=, or write it into the message")
+        check_id(said, f"{name} {which}")
 
 
 def _partly(error: StoreError, kept: int, asked: int) -> StoreError:

@@ -23,6 +23,7 @@ _REPLIES = {
     "candidates": "reply.candidates[0].content",
 }
 _STRICT = ("id", "role", "content", "timestamp", "tokens", "metadata", "name")
+_EXAMPLE = '{"role": "user", "content": "…"}'
 _NO_BRACKETS = bytes({*range(256)} - {*b"[]{}"})
 
 
@@ -97,9 +98,21 @@ def _filled(message: Message, thread: str | None, resource: str | None) -> Messa
 
 
 def placed(messages: Iterable[Given], thread: str | None = None, resource: str | None = None) -> Iterator[Message]:
-    """Each message by `message_of`; what is none at all goes by, for whoever checks messages."""
-    for given in messages:
-        yield message_of(given, thread, resource) if isinstance(given, Message | Mapping | Dumpable) else given
+    """Each message by `message_of`; what is none at all goes by, for whoever checks messages.
+
+    Raises InvalidInputError at once for what is no list of messages, such as one alone.
+    """
+    if isinstance(messages, Message | Mapping | Dumpable | str | bytes) or not isinstance(messages, Iterable):
+        raise InvalidInputError(f"messages must be a list of them, not {type(messages).__name__}: [{_EXAMPLE}]")
+    return (
+        message_of(given, thread, resource) if isinstance(given, Message | Mapping | Dumpable) else given
+        for given in messages
+    )
+
+
+def no_message(given: object) -> str:
+    """What to say of what is no message at all."""
+    return f"it must be a Message, not {type(given).__name__}; a dict or an SDK's object will do: {_EXAMPLE}"
 
 
 def _plain(given: Mapping[str, Any] | Dumpable) -> dict[str, Any]:

@@ -1,9 +1,12 @@
 """`om replay`: push a recorded conversation."""
 
+import gzip
 import sys
 import time
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import IO, Any, cast
 
 import click
 import msgspec
@@ -19,6 +22,8 @@ from om_api.domain.messages import Message
 from om_api.domain.values import to_ms
 
 _STDIN = "-"
+_GZIP = b"\x1f\x8b"  # what gzip begins a file with
+_UNPACK = "gunzip -c FILE | om replay -"
 _SHOWN = 5  # names of resources in the last line, and messages of which is said that they are not kept
 
 
@@ -40,28 +45,44 @@ def in_order(messages: Iterable[Message]) -> Iterator[Message]:
 
 
 class Recording:
-    """The lines of a file or of stdin, and how many of its bytes were read; `size` is None where nobody knows."""
+    """The lines of a file, which may be gzip's, or of stdin, and how many bytes were read; `size` is None where nobody knows."""
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self.size = None if file == _STDIN else Path(file).stat().st_size
+        self.packed = file != _STDIN and _is_packed(file)
+        self.size = None if file == _STDIN or self.packed else Path(file).stat().st_size
         self.read = 0
 
     def lines(self) -> Iterator[str]:
         """The lines as text; raises InvalidInputError naming one that is not UTF-8."""
-        with click.open_file(self.file, "rb") as stream:
-            for number, line in enumerate(stream, 1):
+        with self._opened() as stream:
+            for number, line in enumerate(self._raw(stream), 1):
                 self.read += len(line)
                 try:
                     yield line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError:
-                    raise InvalidInputError(f"line {number}: not UTF-8") from None
+                    advice = f": it is gzip's, so unpack it first ({_UNPACK})" if line.startswith(_GZIP) else ""
+                    raise InvalidInputError(f"line {number}: not UTF-8{advice}") from None
+
+    def _opened(self) -> IO[bytes]:
+        return cast("IO[bytes]", gzip.open(self.file) if self.packed else click.open_file(self.file, "rb"))
+
+    def _raw(self, stream: IO[bytes]) -> Iterator[bytes]:
+        try:
+            yield from stream
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise InvalidInputError(f"{self.file} was cut off, or is no whole gzip file: {error}") from None
+
+
+def _is_packed(file: str) -> bool:
+    with Path(file).open("rb") as stream:
+        return stream.read(len(_GZIP)) == _GZIP
 
 
 @command(
     "om replay conversation.jsonl --resource harold --thread thread-1",
     "om replay chats.json --resource harold --thread thread-1 --rate 5",
-    "zcat old.jsonl.gz | om replay - --json",
+    "om replay old.jsonl.gz --json | jq '.histories[].diverged_at'",
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("--resource", metavar="ID", callback=checked, help="Whose memory, where the recording does not say.")
@@ -75,7 +96,7 @@ def replay(
     """Push a recorded conversation: JSON lines of messages, or chats as OpenAI has them.
 
     What a message says of its own thread and resource stands above --thread and --resource.
-    A bad line ends the replay and is named; what was added before stays. FILE may be `-` for stdin.
+    A bad line ends the replay and is named; what was added before stays. FILE may be gzip's, or `-` for stdin.
 
     What is kept already is known, by its id or by what precedes it, and adds nothing: a recording can be replayed again,
     whole or longer. Instructions (role system) at the beginning of a thread are not kept. Exits with 1 if a message was
@@ -105,12 +126,21 @@ def _print_totals(player: Player, seconds: float, as_json: bool) -> None:
     counts = {"added": player.added, "known": player.known, "grown": player.grown, "changed": len(player.changed)}
     if as_json:
         every = {"messages": player.messages, **counts, "instructions": player.instructions}
-        print_json({**every, "resources": names, "threads": len(player.threads), "seconds": round(seconds, 3)})
+        every |= {"resources": names, "threads": len(player.threads), "seconds": round(seconds, 3)}
+        print_json({**every, "histories": _histories(player), "advice": [each.advice for each in player.changed]})
         return
     shown = ", ".join(names[:_SHOWN]) + (" and more" if names[_SHOWN:] else "")
     places = f", threads: {len(player.threads):,} of {shown}" if names else ""
     totals = ", ".join(f"{word}: {count:,}" for word, count in counts.items())
     click.echo(f"{totals}{places}, seconds: {seconds:.1f}")
+
+
+def _histories(player: Player) -> list[dict[str, Any]]:
+    """Of each thread the ids of its messages ("" = not kept), and the position from which on it is not what was kept."""
+    return [
+        {"resource": resource, "thread": thread, "ids": found.ids, "diverged_at": found.diverged_at}
+        for (resource, thread), found in player.threads.items()
+    ]
 
 
 def _print_notes(player: Player) -> None:

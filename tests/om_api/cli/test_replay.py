@@ -189,3 +189,17 @@ def test_a_response_is_read_by_its_output_and_an_item_is_no_list_of_messages():
 
     assert [message.content[0]["type"] for message in messages] == ["tool-call", "tool-result"]
     assert messages[1].content[0]["result"] == "4"
+
+
+@pytest.mark.parametrize("option", ["thread", "resource"])
+def test_who_misses_a_name_is_told_the_option_that_gives_it(option):
+    with pytest.raises(InvalidInputError, match=f"or say --{option}"):
+        read(CHAT[1], **{option: None})
+
+
+@pytest.mark.parametrize("lines", range(1, 12))
+def test_a_document_over_many_lines_that_was_cut_off_is_said_to_be(lines):
+    """Catches `line 1: not JSON` of a file whose first line is right, and whose last one is missing."""
+    text = json.dumps({"messages": CHAT[1:2]}, indent=1, separators=(",", " :\n")).splitlines()
+    with pytest.raises(InvalidInputError, match=rf"line {lines}: the file ends within what begins in line 1: it was cut off"):
+        read(*text[:lines])

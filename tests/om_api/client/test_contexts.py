@@ -2,9 +2,9 @@
 
 import msgspec
 import pytest
-from world import SMALL
+from world import SMALL, World
 
-from om_api import Message, load_settings
+from om_api import InvalidInputError, Message, load_settings
 from om_api.client.contexts import pressure_of
 from om_api.client.core import Core
 from om_api.domain.snapshot import Snapshot
@@ -55,3 +55,10 @@ def test_without_a_store_a_context_is_bounded_as_well(contexts):
 
     assert (found.omitted, len(found.messages)) == (10, 20)
     assert contexts.without_store("harold", "t-1", waiting, 100_000).omitted == 0
+
+
+@pytest.mark.parametrize("given", ["auto", 1.5, "1000"])
+def test_what_is_no_number_of_tokens_is_refused(client, prefix, given):
+    """Catches a TypeError of ours for the word that the setting takes."""
+    with pytest.raises(InvalidInputError, match="max_tokens is .*: use a number of tokens, or None"):
+        World(client, prefix).om.get_context("t-1", "harold", max_tokens=given)

@@ -6,7 +6,7 @@ import time
 import pytest
 from world import SMALL
 
-from om_api import InvalidInputError, Message, load_settings
+from om_api import InvalidInputError, Message, ObservationalMemory, load_settings
 from om_api.client import writing
 from om_api.client.core import Core
 from om_api.domain.wire import encode_message
@@ -110,3 +110,34 @@ def test_a_message_that_was_spoilt_after_it_was_made_is_checked_again(writer):
 
     with pytest.raises(InvalidInputError, match="role 'robot' is none of"):
         writer.prepare_all([message])
+
+
+@pytest.fixture
+def om():
+    """A client that is refused before it asks any store."""
+    return ObservationalMemory(load_settings(None, SMALL), client=object())
+
+
+SAID = {"role": "user", "content": "hi"}
+
+
+@pytest.mark.parametrize("given", [SAID, "hi", b"hi", None, 5, Message(role="user", content="hi")], ids=repr)
+def test_what_is_no_list_of_messages_is_refused_with_what_is(om, given):
+    """Catches a message alone that was taken for a list of its fields' names."""
+    for send in (lambda: om.add_messages(given), lambda: om.sync(given, "harold", "t-1")):
+        with pytest.raises(InvalidInputError, match="messages must be a list of them, not .*role"):
+            send()
+
+
+@pytest.mark.parametrize("given", [None, "hi", 5, {"a"}])
+def test_what_is_no_message_is_refused_with_what_is(om, given):
+    for send in (lambda: om.add_messages([given]), lambda: om.sync([given], "harold", "t-1")):
+        with pytest.raises(InvalidInputError, match=r"messages\[0\]: it must be a Message, .*\{\"role\""):
+            send()
+
+
+@pytest.mark.parametrize("missing", ["thread_id", "resource_id"])
+def test_who_names_no_place_is_told_how(om, missing):
+    place = {"thread_id": "t-1", "resource_id": "harold"}
+    with pytest.raises(InvalidInputError, match=f"{missing} of message .* is missing: pass {missing}="):
+        om.add_message(SAID, **{name: value for name, value in place.items() if name != missing})

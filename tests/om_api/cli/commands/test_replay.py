@@ -1,5 +1,6 @@
 """`om replay`: a recording goes in message by message, and a bad line is named."""
 
+import gzip
 import json
 import time
 
@@ -53,6 +54,8 @@ def test_a_recording_that_is_replayed_again_adds_nothing(om, om_json, world, rec
     again = om_json("replay", str(recording), *NAMES, "--batch", "3")
 
     assert again.pop("seconds") >= 0
+    (history,) = again.pop("histories")
+    assert (history["thread"], len(history["ids"]), history["diverged_at"], again.pop("advice")) == ("t-1", 5, None, [])
     assert again == {**COUNTS, "messages": 5, "known": 5, "resources": ["harold"], "threads": 1}
     assert len(world.covering()) == 5
 
@@ -99,6 +102,7 @@ def test_what_was_edited_is_not_kept_and_told_with_what_to_do(om, recording, wor
     assert replayed.stdout.startswith("added: 1, known: 4, grown: 0, changed: 1, ")
     assert "harold's thread t-1: from its message 2 on the recording is not what is kept" in replayed.stderr
     assert "was kept and says something else: it is still raw" in replayed.stderr
+    assert "om push --id ID --replace" in replayed.stderr
     assert [message.content for message in world.context().messages] == [*(f"turn {n}" for n in range(5)), "more"]
 
 
@@ -121,6 +125,8 @@ def test_instructions_before_a_conversation_are_not_kept_and_that_is_said(om, om
 
     assert "2 not kept: instructions (role system)" in first.stderr
     assert again.pop("seconds") >= 0
+    assert again.pop("histories")[0]["ids"][:2] == ["", ""]
+    assert again.pop("advice") == []
     assert again == {**COUNTS, "messages": 19, "known": 17, "instructions": 2, "resources": ["harold"], "threads": 1}
     assert [message.role for message in world.context().messages].count("system") == 12
 
@@ -155,7 +161,7 @@ def test_a_recording_of_nobody_asks_for_a_name(om, recording):
     result = om("replay", str(recording), "--thread", "t-1")
 
     assert result.exit_code == 2
-    assert "line 1: resource_id is missing" in result.stderr
+    assert "line 1: resource_id is missing: write it in the message, or say --resource" in result.stderr
 
 
 def test_a_rate_is_kept(om_json, recording):
@@ -185,3 +191,37 @@ def test_what_a_vendor_was_asked_and_answered_is_replayed_as_it_is(om, world, ve
     assert (
         accepted(world.context("t-1", "ada")) == accepted(world.context()) == accepted(world.context("t-1", "direct"))
     )
+
+
+def test_a_program_is_told_every_id_and_where_a_history_is_another(om, om_json):
+    om("replay", "-", *NAMES, stdin=json.dumps(CHAT))
+    edited = [CHAT[0], CHAT[1] | {"content": "something else"}, *CHAT[2:]]
+    found = json.loads(om("replay", "-", *NAMES, "--json", stdin=json.dumps(edited)).stdout)
+    (history,) = found["histories"]
+
+    assert (history["resource"], history["thread"], history["diverged_at"]) == ("harold", "t-1", 1)
+    assert len(history["ids"]) == 5
+    assert len(found["advice"]) == found["changed"] == 1
+
+
+def test_a_recording_that_gzip_packed_is_read_as_it_is(om_json, recording):
+    packed = recording.with_name("chat.jsonl.gz")
+    packed.write_bytes(gzip.compress(recording.read_bytes()))
+
+    assert om_json("replay", str(packed), *NAMES)["added"] == 5
+
+
+@pytest.mark.parametrize("keep", [20, 60])
+def test_a_packed_recording_that_was_cut_off_is_said_to_be(om, recording, keep):
+    recording.write_bytes(gzip.compress(recording.read_bytes())[:keep])
+    result = om("replay", str(recording), *NAMES)
+
+    assert result.exit_code == 2
+    assert "was cut off, or is no whole gzip file" in result.stderr
+
+
+def test_what_is_packed_on_stdin_is_said_to_be(om):
+    result = om("replay", "-", *NAMES, stdin=gzip.compress(b"hello"))
+
+    assert result.exit_code == 2
+    assert "unpack it first (gunzip -c FILE | om replay -)" in result.stderr
