@@ -7,7 +7,7 @@ from om_api.domain.identity import Said
 from om_api.store.memory.push import Pushed
 
 _RAW = (
-    "it is still raw: add this one by itself, with its id and `replace` (om push --id ID --replace), to have it replaced, "
+    "it is still raw: add this one by itself, under its id and with `replace` (om push --id ID --replace), to have it replaced, "
     "or give it an id of its own"
 )
 _OBSERVED = "it is observed already and stays as it is: give this one an id of its own"

@@ -45,7 +45,7 @@ class Rendering:
         messages = sorted(snapshot.messages, key=lambda message: message.at)
         shown = self._named(messages)
         signer = Signer.of_memory(snapshot.signing_key, snapshot.scope)
-        stable = self._stable(observations, snapshot.generation, signer, snapshot.scope.thread is None)
+        stable = self._stable(observations, _told(snapshot), signer, snapshot.scope.thread is None)
         raw = self._raw(shown)
         sizes = [block.tokens for block in raw]
         cap = view.context_max_tokens if max_tokens is None else max_tokens
@@ -77,7 +77,7 @@ class Rendering:
         omitted: int,
     ) -> Moment:
         today = datetime.fromtimestamp(now_ms / 1000, view.zone).date()
-        aged = self._aged(observations, snapshot.generation, today)
+        aged = self._aged(observations, _told(snapshot), today)
         signer = Signer.of_thread(snapshot.signing_key, snapshot.thread.id)
         task, others, counts = _task(snapshot, observations, view), snapshot.others, snapshot.other_counts
         return Moment(task, others, counts, aged, view, today, unavailable, omitted, signer)
@@ -135,6 +135,12 @@ class _MessageBlocks:
 def _block(message: Message, count: Count) -> Block:
     text, tokens = plain(message), count_message(message, count)
     return Block(kind="message", role=message.role, text=text, stable=False, tokens=tokens)
+
+
+def _told(snapshot: Snapshot) -> Generation | None:
+    """The generation in force; None for one that says nothing, as when everything was undone to the time before the first."""
+    found = snapshot.generation
+    return found if found and found.text.strip() else None
 
 
 def _task(snapshot: Snapshot, observations: Sequence[Stored], view: View) -> CurrentTask:

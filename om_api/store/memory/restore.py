@@ -14,6 +14,7 @@ from om_api.store.memory.decoding import as_generation
 from om_api.store.memory.keys import Keys, ResourceKeys
 from om_api.store.memory.lineage import difference
 
+_LISTED = 10  # generations named in an error
 _Back: TypeAlias = list[tuple[int, Stored]]  # each with the generation whose history holds it
 
 
@@ -30,18 +31,33 @@ def restore(keys: Keys, scope: Scope, n: int, keep: int, ttl_s: int, now_ms: int
         return Outcome.REST
     generations = {number: as_generation(member) for number, member in members.items()}
     if n and n not in generations:
-        raise InvalidInputError(f"{scope} has no generation {n}: use one of those that om history lists, or 0")
+        raise InvalidInputError(_unknown(scope, n, sorted(generations)))
     if generations[reached].restores == n:
         return Outcome.RESTORED
     found = difference(generations, reached, n)
     if found is None:
         raise InvalidInputError(
-            f"generation {n} of {scope} cannot be restored: what came between is no longer known, because generations were"
-            f" trimmed or the memory was moved to another scope. Restore a later one"
+            f"generation {n} of {_named(scope)} cannot be restored: what came between is no longer known, because generations"
+            f" were trimmed or the memory was moved to another scope. {_kept(sorted(generations))}"
         )
     back, away = _back(read, n, found.back), _away(read, n, found.away)
     made = _made(generations.get(n), n, reached + 1, now_ms, away)
     return (yield from Verb("restore", *_call(keys.of(scope.resource), read, made, back, away, keep, ttl_s), outcome))
+
+
+def _unknown(scope: Scope, n: int, kept: Sequence[int]) -> str:
+    moved = "a move to another scope makes one of those there were, and counts anew"
+    return f"{_named(scope)} has no generation {n}: {_kept(kept)} ({moved})"
+
+
+def _named(scope: Scope) -> str:
+    return scope.resource if scope.thread is None else f"{scope.resource}'s thread {scope.thread}"
+
+
+def _kept(numbers: Sequence[int]) -> str:
+    """Which generations there are to choose from."""
+    listed = ", ".join(map(str, numbers[-_LISTED:]))
+    return f"om history lists {listed}" if numbers else "nothing was reflected yet, so there is none to restore"
 
 
 def _back(read: Content, n: int, names: Collection[str]) -> _Back:

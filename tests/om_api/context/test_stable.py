@@ -74,3 +74,13 @@ def test_a_reflection_keeps_only_whole_and_balanced_thread_lines(text, shown):
     block = context(snapshot(generation=Generation(n=1, text=text))).blocks[1]
 
     assert block.text == f"<reflection>\n{shown}\n</reflection>"
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_a_generation_without_text_has_no_block(text):
+    """Catches `<reflection></reflection>` after everything was undone to the time before the first reflection."""
+    nothing = Generation(n=2, text=text)
+    kinds = [block.kind for block in context(snapshot([], [observed(1, "one")], generation=nothing)).blocks]
+
+    assert kinds == [block.kind for block in context(snapshot([], [observed(1, "one")])).blocks]
+    assert context(snapshot(generation=nothing)).blocks == context(snapshot()).blocks

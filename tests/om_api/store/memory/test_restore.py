@@ -351,3 +351,11 @@ def test_an_undo_past_an_undo_of_an_undo_brings_back_nothing_that_the_text_stand
     assert restored(store, 0) is Outcome.RESTORED
     assert in_force(store) == ["o1", "o2"]
     assert sound(store)
+
+
+def test_who_names_a_generation_that_is_none_is_told_which_there_are(store):
+    with pytest.raises(InvalidInputError, match="no generation 7: nothing was reflected yet"):
+        restored(store, 7)
+    three_generations(store)
+    with pytest.raises(InvalidInputError, match=r"harold has no generation 7: om history lists 1, 2, 3 \(a move to an"):
+        restored(store, 7)
