@@ -63,7 +63,7 @@ class Owner:
         return done
 
     def _eraser(self, resource: str) -> Eraser:
-        return Eraser(self._keys, self._clock, lambda: self._scopes.every(resource), self._count)
+        return Eraser(self._keys, self._clock, lambda: self._scopes.every(resource, hinted=True), self._count)
 
     def forget(self, observation: str, resource: str) -> Steps[Outcome]:
         """Remove one observation with the messages behind it, and what generations tell of one that a reflection replaced."""

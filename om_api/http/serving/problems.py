@@ -17,6 +17,11 @@ MEDIA_TYPE = "application/problem+json"
 RETRY = {"Retry-After": str(RETRY_S)}
 _MOST = 20  # faults named of one request
 _NOT_PARSED = "There was an error parsing the body"  # FastAPI's words where Python's reader of JSON gives up
+_READS = ("GET", "HEAD")
+_HINTS = {  # what to send instead, by what is wrong and where in the body
+    ("missing", "messages"): ': send {"messages": [{"role": "user", "content": "…"}]}, whatever a vendor calls its list',
+    ("model_attributes_type",): ': send an object; messages stand in it as {"messages": [{"role": "user", "content": "…"}]}',
+}
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -89,14 +94,15 @@ async def _not_valid(request: Request, error: Any) -> Response:
     if any(isinstance(each.get("input"), bytes) for each in found):  # FastAPI parses only what says that it is JSON
         faults = (Fault("header.content-type", "send the body with Content-Type: application/json"),)
     detail = "; ".join(f"{fault.where}: {fault.what}" for fault in faults)
-    return _reply(request, 422, f"{detail}. Correct it and repeat the request; nothing was kept", errors=faults)
+    kept = "" if request.method in _READS else "; nothing was kept"
+    return _reply(request, 422, f"{detail}. Correct it and repeat the request{kept}", errors=faults)
 
 
 def _fault(error: Any) -> Fault:
     where, *path = error["loc"]
     inside = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     why = error.get("ctx", {}).get("error") if error["type"] == "json_invalid" else error["msg"]
-    return Fault(f"{where}{inside}"[:200], str(why)[:300])
+    return Fault(f"{where}{inside}"[:200], f"{why}{_HINTS.get((error['type'], *path), '')}"[:300])
 
 
 async def _refused(request: Request, error: Any) -> Response:

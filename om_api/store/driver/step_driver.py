@@ -113,13 +113,22 @@ def _again(step: Step, error: RedisError, endpoint: Endpoint) -> Calls[Any]:
     first = explain(error, step, retried=endpoint.retries_itself)
     last = endpoint.retries_itself or (isinstance(step, Batch) and step.once)
     if last or not isinstance(error, NotConnected | NotAnswered) or _is_refusal(error):
-        raise first from error
+        raise first from _cause(error)
     yield endpoint.time.sleep, (_PAUSE_S * random.random(),)
     try:
         return (yield from endpoint.ask(step))
     except RedisError as second:
         again = explain(second, step)
-        raise _uncertain(again) if first.stored is None is not again.stored else again from second
+        raise _uncertain(again) if first.stored is None is not again.stored else again from _cause(second)
+
+
+def _cause(error: RedisError) -> RedisError | None:
+    """What else a traceback should tell; nothing where nobody listens: our own words say all of it."""
+    return None if _is_nobody_there(error) else error
+
+
+def _is_nobody_there(error: RedisError) -> bool:
+    return isinstance(error.__cause__, ConnectionRefusedError | socket.gaierror) or "connecting to" in str(error)
 
 
 def on_the_wire(batch: Batch[Any]) -> tuple[bytes, int]:
@@ -187,7 +196,7 @@ def explain(error: RedisError, step: Step, *, retried: bool = False) -> StoreErr
         advice = _ADVICE.get(word, "See docs/operations.md.")
         kind = NotPermittedError if advice == _FORBIDDEN else StoreError
         return kind(f"the store refused: {text}. {advice}", stored=False)
-    never_sent = isinstance(error.__cause__, ConnectionRefusedError | socket.gaierror) or "connecting to" in text
+    never_sent = _is_nobody_there(error)
     where = step.name if isinstance(step, Verb) else "read"
     return StoreError(
         f"the store did not answer ({where}): {text}. Check that the server runs and OM_REDIS_URL points at it; "

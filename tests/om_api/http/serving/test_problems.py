@@ -175,3 +175,19 @@ def test_what_needs_a_key_is_a_503_too_while_keys_cannot_be_looked_at(server):
         server.kill()
         token = "om_0123456789ab_" + "x" * 43
         problem(http.get(f"{HAROLD}/stats", headers={"Authorization": f"Bearer {token}"}), 503)
+
+
+def test_of_a_read_nobody_is_told_that_nothing_was_kept(ask):
+    detail = problem(ask("GET", f"{HAROLD}/threads/t-1/context?format=opnai"), 422)["detail"]
+
+    assert "kept" not in detail
+    assert "Correct it and repeat the request" in detail
+
+
+@pytest.mark.parametrize("door", ["messages", "sync"])
+@pytest.mark.parametrize("body", [{"contents": []}, [{"role": "user", "content": "hi"}], {}], ids=str)
+def test_who_sends_no_messages_is_told_what_to_send(ask, door, body):
+    """Catches words of the library that checks bodies, for what another vendor calls contents."""
+    detail = problem(ask("POST", f"{HAROLD}/threads/t-1/{door}", json=body), 422)["detail"]
+
+    assert '{"messages": [{"role": "user", "content": "…"}]}' in detail

@@ -1,6 +1,7 @@
 """However a batch is sent, it says what redis-py's pipeline says, and its errors cost nobody else anything."""
 
 import inspect
+import traceback
 
 import pytest
 import redis
@@ -149,3 +150,13 @@ def test_a_slim_batch_reads_what_any_other_does(store):
     plain, slim = (store.run(Batch(commands, atomic=False, slim=slim)) for slim in (False, True))
     assert plain[:2] == slim[:2] == [2, None]
     assert [float(score) for score in slim[2]] == plain[2]
+
+
+def test_who_finds_no_server_reads_one_traceback():
+    """Catches three chained ones, of a socket and of redis-py, before the line that says what to do."""
+    with pytest.raises(StoreError) as caught:
+        Connection(open_client("redis://127.0.0.1:1/0")).run(Batch([("TIME",)]))
+    told = "".join(traceback.format_exception(caught.value))
+
+    assert told.count("Traceback") == 1
+    assert "Check that the server runs and OM_REDIS_URL points at it" in told
