@@ -65,7 +65,9 @@ class Rows(NamedTuple):
         return _longest((self.columns[column], *self._of(column)))
 
     def _folds(self, column: int) -> bool:
-        return self.columns[column] in self.breaks or any(" " in cell and cell_len(cell) > _TEXT for cell in self._of(column))
+        return self.columns[column] in self.breaks or any(
+            " " in cell and cell_len(cell) > _TEXT for cell in self._of(column)
+        )
 
     def _least(self, columns: Sequence[int]) -> int:
         return sum(map(self._narrowest, columns)) + _GAP * (len(columns) - 1)
@@ -107,6 +109,4 @@ def wrapped(text: str, width: int, indent: int = 4) -> str:
     if cell_len(text) <= width and "\n" not in text:
         return text
     indent = min(indent, width // 2)
-    return textwrap.fill(
-        text, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
-    )
+    return textwrap.fill(text, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)

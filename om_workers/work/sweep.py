@@ -108,7 +108,11 @@ class Sweeper:
         keys = self._services.keys
         before = self._run(due.looked(keys, resource, now))
         states = self.states(resource)
-        if not any(map(_holds, states)) and before < now - due.LEASE_MS and self._run(resource_index.let_go(keys, resource)):
+        if (
+            not any(map(_holds, states))
+            and before < now - due.LEASE_MS
+            and self._run(resource_index.let_go(keys, resource))
+        ):
             return Outcome.REST
         if self._is_idle(resource, states):
             cleared = self._run(clear.clear(keys, resource, retention=True))

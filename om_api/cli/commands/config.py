@@ -71,7 +71,9 @@ def _print(found: dict[str | None, list[Setting]]) -> None:
     for agent, own in found.items():
         changed = own if agent is None else [row for row in own if repr(row) not in base]
         title = f"{agent} (what it changes)" if agent and base else agent or "every agent without an override"
-        print_table(_COLUMNS, [(row.key, row.shown(), row.origin) for row in changed], title, breaks=("value", "where from"))
+        print_table(
+            _COLUMNS, [(row.key, row.shown(), row.origin) for row in changed], title, breaks=("value", "where from")
+        )
 
 
 @command("om config check", "om config check ./config", "om config check ./config --json | jq '.[].file'", of=config)

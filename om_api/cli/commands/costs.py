@@ -37,7 +37,12 @@ def costs(target: Target, resource: str | None, days: int, as_json: bool) -> Non
 def _print(found: Costs) -> None:
     title = f"{found.resource or 'all agents'}, {found.first} to {found.last}"
     total = ("in all", None, None, found.calls, None, None, None, None, _dollars(found.cost))
-    print_table(_LINES, [*map(_line, found.lines), *([total] if found.lines else [])], title, least=("failed", "cached", "purpose"))
+    print_table(
+        _LINES,
+        [*map(_line, found.lines), *([total] if found.lines else [])],
+        title,
+        least=("failed", "cached", "purpose"),
+    )
     if found.budgets:
         print_table(_BUDGETS, map(_left, found.budgets), "today")
     if found.savings:

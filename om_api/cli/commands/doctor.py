@@ -2,8 +2,6 @@
 
 import sys
 
-import click
-
 from om_api.cli.output import json_option, note, print_json, print_line
 from om_api.cli.target import Target, command
 from om_api.ops.diagnosis import Finding

@@ -125,7 +125,7 @@ def _print_totals(player: Player, seconds: float, as_json: bool) -> None:
     names = sorted({resource for resource, _ in player.threads})
     counts = {"added": player.added, "known": player.known, "grown": player.grown, "changed": len(player.changed)}
     if as_json:
-        every = {"messages": player.messages, **counts, "instructions": player.instructions}
+        every: dict[str, Any] = {"messages": player.messages, **counts, "instructions": player.instructions}
         every |= {"resources": names, "threads": len(player.threads), "seconds": round(seconds, 3)}
         print_json({**every, "histories": _histories(player), "advice": [each.advice for each in player.changed]})
         return

@@ -83,7 +83,7 @@ async def _answered(
 
 
 @router.post("/pause", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.REST)))
-async def pause(request: Request, resource: ResourceId, create: Create = False) -> Response:
+async def pause(request: Request, *, resource: ResourceId, create: Create = False) -> Response:
     """Stop whatever calls a model for a resource; messages are kept, ready chunks and contexts served."""
     om = memory(request) if create else await memory_of(request, resource)
     return reply(Done(await om.pause(resource)))

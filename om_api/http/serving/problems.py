@@ -19,8 +19,13 @@ _MOST = 20  # faults named of one request
 _NOT_PARSED = "There was an error parsing the body"  # FastAPI's words where Python's reader of JSON gives up
 _READS = ("GET", "HEAD")
 _HINTS = {  # what to send instead, by what is wrong and where in the body
-    ("missing", "messages"): ': send {"messages": [{"role": "user", "content": "…"}]}, whatever a vendor calls its list',
-    ("model_attributes_type",): ': send an object; messages stand in it as {"messages": [{"role": "user", "content": "…"}]}',
+    (
+        "missing",
+        "messages",
+    ): ': send {"messages": [{"role": "user", "content": "…"}]}, whatever a vendor calls its list',
+    (
+        "model_attributes_type",
+    ): ': send an object; messages stand in it as {"messages": [{"role": "user", "content": "…"}]}',
 }
 
 

@@ -68,7 +68,12 @@ def test_of_a_mistyped_command_the_nearest_name_is_told(bare, typed, end):
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [(("staats",), "stats"), (("config", "shwo"), "show"), (("rejected", "lst"), "list"), (("stats", "--jsn"), "--json")],
+    [
+        (("staats",), "stats"),
+        (("config", "shwo"), "show"),
+        (("rejected", "lst"), "list"),
+        (("stats", "--jsn"), "--json"),
+    ],
     ids=" ".join,
 )
 def test_of_anything_mistyped_the_nearest_is_told(bare, typed, meant):

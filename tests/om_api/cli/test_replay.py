@@ -201,5 +201,7 @@ def test_who_misses_a_name_is_told_the_option_that_gives_it(option):
 def test_a_document_over_many_lines_that_was_cut_off_is_said_to_be(lines):
     """Catches `line 1: not JSON` of a file whose first line is right, and whose last one is missing."""
     text = json.dumps({"messages": CHAT[1:2]}, indent=1, separators=(",", " :\n")).splitlines()
-    with pytest.raises(InvalidInputError, match=rf"line {lines}: the file ends within what begins in line 1: it was cut off"):
+    with pytest.raises(
+        InvalidInputError, match=rf"line {lines}: the file ends within what begins in line 1: it was cut off"
+    ):
         read(*text[:lines])

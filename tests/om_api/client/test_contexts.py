@@ -60,5 +60,5 @@ def test_without_a_store_a_context_is_bounded_as_well(contexts):
 @pytest.mark.parametrize("given", ["auto", 1.5, "1000"])
 def test_what_is_no_number_of_tokens_is_refused(client, prefix, given):
     """Catches a TypeError of ours for the word that the setting takes."""
-    with pytest.raises(InvalidInputError, match="max_tokens is .*: use a number of tokens, or None"):
+    with pytest.raises(InvalidInputError, match=r"max_tokens is .*: use a number of tokens, or None"):
         World(client, prefix).om.get_context("t-1", "harold", max_tokens=given)

@@ -125,7 +125,7 @@ SAID = {"role": "user", "content": "hi"}
 def test_what_is_no_list_of_messages_is_refused_with_what_is(om, given):
     """Catches a message alone that was taken for a list of its fields' names."""
     for send in (lambda: om.add_messages(given), lambda: om.sync(given, "harold", "t-1")):
-        with pytest.raises(InvalidInputError, match="messages must be a list of them, not .*role"):
+        with pytest.raises(InvalidInputError, match=r"messages must be a list of them, not .*role"):
             send()
 
 

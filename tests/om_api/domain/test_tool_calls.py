@@ -114,7 +114,9 @@ def test_no_view_parts_a_call_from_its_first_result_if_nobody_spoke_between(turn
 
 def test_a_result_says_the_name_that_its_call_has():
     names = {}
-    asked, told, *others = talk([call("c-1")], [result("c-1", "")], [result("c-2", "")], [result("c-1", "g")], [result("", "")])
+    asked, told, *others = talk(
+        [call("c-1")], [result("c-1", "")], [result("c-2", "")], [result("c-1", "g")], [result("", "")]
+    )
 
     assert named(asked, names) is asked
     assert named(told, names).content == [result("c-1", "f")]
