@@ -4,7 +4,7 @@ Words are never broken, so an id can be copied; what is a text folds between the
 """
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rich import box
@@ -48,14 +48,14 @@ class Rows(NamedTuple):
         """What fits into so many columns of a terminal."""
         left = list(range(len(self.columns)))
         if sum(map(self._natural, left)) + _EDGES * len(left) <= width:
-            return Fitted(self._table(left, narrow=False))
+            return Fitted(self._table(left))
         if self._least(left) <= width:
-            return Fitted(self._table(left, narrow=True))
+            return Fitted(self._table(left, self._widths(left, width)))
         for name in self.least if width >= _BLOCKS else ():
             left.remove(self.columns.index(name))
             if self._least(left) <= width:
                 gone = tuple(name for at, name in enumerate(self.columns) if at not in left)
-                return Fitted(self._table(left, narrow=True), gone)
+                return Fitted(self._table(left, self._widths(left, width)), gone)
         return Fitted(self._blocks(width))
 
     def _of(self, column: int) -> list[str]:
@@ -70,7 +70,7 @@ class Rows(NamedTuple):
         )
 
     def _least(self, columns: Sequence[int]) -> int:
-        return sum(map(self._narrowest, columns)) + _GAP * (len(columns) - 1)
+        return sum(map(self._narrowest, columns)) + _GAP * len(columns)  # rich counts the edges too
 
     def _narrowest(self, column: int) -> int:
         head, cells = _longest(self.columns[column].split()), self._of(column)
@@ -80,12 +80,21 @@ class Rows(NamedTuple):
             return max(head, _longest(cells))
         return max(head, _TEXT, min(_WORD, _longest(word for cell in cells for word in cell.split())))
 
-    def _table(self, columns: Sequence[int], *, narrow: bool) -> Table:
+    def _widths(self, columns: Sequence[int], width: int) -> dict[int, int]:
+        """How wide columns are that just fit: what is left is for those that fold, the last one first."""
+        found, room = {at: self._narrowest(at) for at in columns}, width - self._least(columns)
+        for at in reversed(columns):
+            more = min(room, max(0, self._natural(at) - found[at])) if self._folds(at) else 0
+            found[at], room = found[at] + more, room - more
+        return found
+
+    def _table(self, columns: Sequence[int], widths: Mapping[int, int] | None = None) -> Table:
         table = Table(title=self.title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-        table.show_edge, table.collapse_padding = not narrow, narrow
+        table.show_edge, table.collapse_padding = widths is None, widths is not None
         for at in columns:
-            head = "\n".join(self.columns[at].split()) if narrow else self.columns[at]
-            table.add_column(Text(head), overflow="fold", no_wrap=not self._folds(at))
+            head = "\n".join(self.columns[at].split()) if widths else self.columns[at]
+            fixed = widths[at] if widths else None
+            table.add_column(Text(head), overflow="fold", no_wrap=not self._folds(at), width=fixed)
         for row in self.cells:
             table.add_row(*(Text(row[at]) for at in columns))
         return table
