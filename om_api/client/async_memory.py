@@ -386,6 +386,6 @@ class AsyncObservationalMemory:
             async for piece in pieces:
                 if incoming.take(piece):
                     await self._run(incoming.send())
-            return await self._run(incoming.commit())
+            return await self._run(self._core.owning.commit(incoming))
         finally:
             await self._run(incoming.discard())

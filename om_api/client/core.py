@@ -47,7 +47,7 @@ class Core:
         self.contexts = Contexts(settings, keys, count, reporter, fails_open=fails_open)
         self.syncing = Syncing(keys, scopes, self.writing)
         self.reading = MemoryReader(keys, scopes)
-        self.forcing = Forcing(settings, keys, scopes)
+        self.forcing = Forcing(settings, keys, scopes, reporter)
         self.owning = Owner(settings, keys, clock, scopes, count, reporter)
         self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
         self.unsent = Unsent()

@@ -6,7 +6,9 @@ from contextlib import suppress
 from om_api.client import held
 from om_api.client.held import Held, Work
 from om_api.client.reading import Scopes
+from om_api.client.reporting import Reporter
 from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.events import Event
 from om_api.domain.values import Outcome, Scope, check_id
 from om_api.settings import Settings
 from om_api.store.driver.replies import as_bytes
@@ -21,8 +23,8 @@ _POLL_S = 0.1
 class Forcing:
     """Requests to the workers of one store; each stands until it is answered."""
 
-    def __init__(self, settings: Settings, keys: Keys, scopes: Scopes) -> None:
-        self._settings, self._keys, self._scopes = settings, keys, scopes
+    def __init__(self, settings: Settings, keys: Keys, scopes: Scopes, reporter: Reporter) -> None:
+        self._settings, self._keys, self._scopes, self._reporter = settings, keys, scopes, reporter
 
     def observe(self, resource: str, thread: str | None, wait: float | None) -> Steps[Outcome]:
         """Have everything raw observed and activated, whatever the thresholds; `busy` while it is not done yet."""
@@ -83,10 +85,12 @@ class Forcing:
     def pause(self, resource: str, *, on: bool) -> Steps[Outcome]:
         """Stop or resume whatever calls a model for a resource."""
         check_id(resource, "resource_id")
-        yield from requests.pause(self._keys, resource, on=on)
+        changed = yield from requests.pause(self._keys, resource, on=on)
         if not on:
             with suppress(StoreError):  # it goes on; the sweep finds what a mark could not say
                 scopes = yield from self._scopes.every(resource, hinted=True)
                 yield from due.mark(self._keys.due_observe, scopes)
                 yield from due.mark(self._keys.due_reflect, scopes)
+        if changed:
+            yield from self._reporter.publish(Event(kind="paused" if on else "resumed", resource=resource))
         return Outcome.REST

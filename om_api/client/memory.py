@@ -382,6 +382,6 @@ class ObservationalMemory:
             for piece in pieces:
                 if incoming.take(piece):
                     self._run(incoming.send())
-            return self._run(incoming.commit())
+            return self._run(self._core.owning.commit(incoming))
         finally:
             self._run(incoming.discard())

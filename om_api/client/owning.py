@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from typing import Any
 
 from om_api.client.reading import Scopes
 from om_api.client.reporting import Reporter
 from om_api.domain import events
 from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.events import Event
 from om_api.domain.values import Outcome, Scope, check_id, shown
 from om_api.settings import MemorySettings, Settings, recorded_settings
 from om_api.store.backup.exporting import Outgoing
-from om_api.store.backup.importing import Incoming
+from om_api.store.backup.importing import Imported, Incoming
 from om_api.store.driver.steps import Steps
 from om_api.store.erasing.erase import Erased, Eraser, a_message, a_text, an_observation
 from om_api.store.memory import clear, due, migrate, quarantine, reading, restore, scope_state
@@ -59,7 +61,7 @@ class Owner:
         find = a_message(resource, check_id(message, "message"), named) if text is None else a_text(text)
         done = yield from self._eraser(resource).erase(resource, find, dry_run=dry_run)
         if not dry_run and done.outcome is Outcome.CLEARED:
-            yield from self._reporter.publish(events.erased(resource, *done.counts()))
+            yield from self._reporter.erased(resource, **done.counts())
         return done
 
     def _eraser(self, resource: str) -> Eraser:
@@ -73,9 +75,14 @@ class Owner:
             beside = reading.observations(self._keys, scope)
             state, stored = yield from scope_state.look_beside(self._keys, scope, beside)
             if found := next((each for each in stored if each.observation.id == observation), None):
-                return (yield from forget(self._keys, scope, state.record.epoch, found))
-        done = yield from self._eraser(resource).erase(resource, an_observation(resource, observation))
-        return done.outcome
+                done = yield from forget(self._keys, scope, state.record.epoch, found)
+                if done is Outcome.CLEARED:
+                    yield from self._reporter.publish(events.forgotten(resource, found.observation))
+                return done
+        erased = yield from self._eraser(resource).erase(resource, an_observation(resource, observation))
+        event = Event(kind="forgotten", resource=resource, observation=observation, messages=len(erased.messages))
+        yield from self._reporter.publish(event)
+        return erased.outcome
 
     def restore(self, resource: str, generation: int, thread: str | None = None) -> Steps[Outcome]:
         """Make an earlier generation's text the next one; see restore.restore."""
@@ -89,6 +96,7 @@ class Owner:
         if done is Outcome.RESTORED:
             with suppress(StoreError):  # it is restored; the sweep finds what a mark could not say
                 yield from due.mark(self._keys.due_reflect, [scope])
+            yield from self._publish("restored", scope, generation=generation)
         return done
 
     def rejected(self, resource: str, newest: int | None = None) -> Steps[list[Rejected]]:
@@ -121,13 +129,26 @@ class Owner:
         """A memory on its way from a file into a resource; None: the one it was of."""
         return Incoming(self._keys, resource, self._check_importable)
 
+    def commit(self, incoming: Incoming) -> Steps[Imported]:
+        """Make what arrived the resource's memory; see Incoming.commit."""
+        made = yield from incoming.commit()
+        counts = {"messages": made.messages, "observations": made.observations, "generations": made.generations}
+        yield from self._publish("imported", Scope(made.resource), **counts)
+        return made
+
     def _check_importable(self, resource: str) -> None:
         self._writable(resource, "imported")
 
     def migrate_scope(self, resource: str, to: str) -> Steps[Outcome]:
         """Move a memory to the other scope; `busy` while chunks are still being observed (repeat then)."""
         now = recorded_settings.of(self._settings.for_agent(check_id(resource, "resource_id")))
-        return migrate.migrate(self._keys, resource, to, self._count, now)
+        done = yield from migrate.migrate(self._keys, resource, to, self._count, now)
+        if done is Outcome.ACTIVATED:
+            yield from self._publish("migrated", Scope(resource), to=to)
+        return done
+
+    def _publish(self, kind: str, scope: Scope, **carried: Any) -> Steps[None]:
+        yield from self._reporter.publish(Event(kind=kind, resource=scope.resource, thread=scope.thread, **carried))
 
     def _writable(self, resource: str, what: str) -> MemorySettings:
         """The settings of a resource into which something is to be `what`; raises InvalidInputError for one that is read_only."""

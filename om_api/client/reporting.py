@@ -65,6 +65,17 @@ class Reporter:
         with suppress(StoreError):
             yield from event_stream.add(self._keys, named)
 
+    def erased(
+        self, resource: str, *, messages: int, observations: int, generations: int, rejected: int
+    ) -> Steps[None]:
+        """Say from how many of each a fact was removed; nothing of what it was."""
+        yield from self.publish(
+            Event(
+                kind="erased", resource=resource, messages=messages, observations=observations,
+                generations=generations, rejected=rejected,
+            )
+        )  # fmt: skip
+
     def publish(self, event: Event) -> Steps[None]:
         """Say what this client did; how much of that is kept is for the workers to know."""
         if self._mute:

@@ -24,8 +24,14 @@ KINDS: dict[str, tuple[str, ...]] = {
     "reflecting": ("thread", "generation", "observations", "input_tokens"),
     "drafted": (*_OF_REFLECTION, *_PRICE),
     "reflected": (*_OF_REFLECTION, *_PRICE),
-    "cleared": ("thread", "messages", "observations"),
+    "restored": ("thread", "generation"),
+    "forgotten": ("thread", "observation", "messages", "tokens"),
     "erased": ("messages", "observations", "generations", "rejected"),
+    "paused": (),
+    "resumed": (),
+    "imported": ("messages", "observations", "generations"),
+    "migrated": ("to",),
+    "cleared": ("thread", "messages", "observations"),
     "failed": ("thread", "task", "why"),
     "budget_reached": ("setting", "then"),
 }
@@ -55,6 +61,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     chunks: int | None = None
     messages: int | None = None
     message_tokens: int | None = None
+    observation: str | None = None
     observations: int | None = None
     generation: int | None = None
     generations: int | None = None
@@ -71,6 +78,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     why: str | None = None
     setting: str | None = None
     then: str | None = None
+    to: str | None = None
 
 
 def check_event_id(text: str) -> str:
@@ -141,15 +149,15 @@ def cleared(scope: Scope, messages: int, observations: int) -> Event:
     )
 
 
-def erased(resource: str, messages: int, observations: int, generations: int, rejected: int) -> Event:
-    """The event of a fact that was taken out of a memory; how many of each it touched, never what it was."""
+def forgotten(resource: str, observation: Observation) -> Event:
+    """The event of one observation's end, and of that of the messages behind it."""
     return Event(
-        kind="erased",
+        kind="forgotten",
         resource=resource,
-        messages=messages,
-        observations=observations,
-        generations=generations,
-        rejected=rejected,
+        thread=observation.thread_id,
+        observation=observation.id,
+        messages=len(observation.message_ids),
+        tokens=observation.tokens,
     )
 
 

@@ -56,10 +56,15 @@ class Erased(msgspec.Struct, frozen=True):
     fields: tuple[ErasedLines, ...] = ()
     rejected: tuple[str, ...] = ()
 
-    def counts(self) -> tuple[int, int, int, int]:
+    def counts(self) -> dict[str, int]:
         """How many messages, observations, generations and rejected entries it touched."""
         noted = {*self.observed_again, *(each.id for each in self.observations)}
-        return len(self.messages), len(noted), len(self.generations), len(self.rejected)
+        return {
+            "messages": len(self.messages),
+            "observations": len(noted),
+            "generations": len(self.generations),
+            "rejected": len(self.rejected),
+        }
 
 
 class Eraser:

@@ -6,6 +6,7 @@ from world import World
 from om_api import InvalidInputError, Outcome
 from om_api.client.forcing import Forcing
 from om_api.client.reading import Scopes
+from om_api.client.reporting import Reporter
 from om_api.domain.errors import StoreError
 from om_api.store.driver.steps import Batch
 
@@ -17,7 +18,8 @@ def world(client, prefix):
 
 @pytest.fixture
 def forcing(world):
-    return Forcing(world.settings, world.services.keys, Scopes(world.settings, world.services.keys))
+    keys = world.services.keys
+    return Forcing(world.settings, keys, Scopes(world.settings, keys), Reporter(keys, world.services.clock))
 
 
 def field(world, name):
@@ -58,6 +60,15 @@ def test_who_is_resumed_is_due_to_be_observed_and_reflected(client, prefix, scop
 
     assert set(client.zrange(world.services.keys.due_observe, 0, -1)) == due
     assert set(client.zrange(world.services.keys.due_reflect, 0, -1)) == due
+
+
+def test_a_pause_and_its_end_are_told_once_however_often_they_are_asked_for(world, forcing):
+    world.say("hello")
+    for on in (True, True, False, False):
+        world.services.run(forcing.pause("harold", on=on))
+
+    told = world.om.events("0", kinds=["paused", "resumed"], resource_id="harold").events
+    assert [event.kind for event in told] == ["paused", "resumed"]
 
 
 def test_an_outage_after_the_request_says_that_it_stands(world, forcing):

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from om_api.domain.events import KINDS, Event, Wanted, activated, cleared
+from om_api.domain.events import KINDS, Event, Wanted, activated, cleared, forgotten
 from om_api.domain.values import Chunk, Observation, Scope
 
 
@@ -28,7 +28,12 @@ def test_the_end_of_a_thread_names_it():
 
 
 @pytest.mark.parametrize(
-    "event", [activated(Scope("r", "t"), [chunk("a", 1, 1)], {"a"}, "worker"), cleared(Scope("r", "t"), 1, 1)]
+    "event",
+    [
+        activated(Scope("r", "t"), [chunk("a", 1, 1)], {"a"}, "worker"),
+        cleared(Scope("r", "t"), 1, 1),
+        forgotten("r", Observation(id="o-1", thread_id="t", text="a private word", tokens=7, message_ids=("m-1",))),
+    ],
 )
 def test_an_event_carries_what_is_said_of_its_kind_and_no_more(event):
     carried = {name for name, value in msgspec.structs.asdict(event).items() if value is not None}

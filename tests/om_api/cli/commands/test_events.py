@@ -75,3 +75,11 @@ def test_following_goes_on_until_it_is_interrupted(om, publish, server_url):
 
     assert [first["kind"], second["kind"]] == ["sealed", "activated"]
     assert process.returncode == 130
+
+
+def test_what_an_owner_does_on_the_command_line_is_among_the_events(om, reflected):
+    for asked in (("pause", "harold"), ("resume", "harold"), ("restore", "harold", "0")):
+        assert om(*asked).exit_code == 0, om(*asked).output
+    kinds = [line.split()[3] for line in om("events", "harold", "--count", "100").stdout.splitlines()]
+
+    assert kinds[-3:] == ["paused", "resumed", "restored"]

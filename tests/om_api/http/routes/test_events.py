@@ -71,3 +71,14 @@ def test_what_cannot_be_asked_for_is_refused_before_a_stream_begins(using, query
     answer = using("reader", "harold")("GET", EVENTS, params=query, headers={"Accept": accept})
 
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+
+
+def test_what_an_owner_does_over_http_is_among_the_events(ask, full):
+    (observation, *_) = full.om.observations("harold")
+    assert ask("POST", "/v1/resources/harold/pause").status_code == 200
+    assert ask("POST", "/v1/resources/harold/resume").status_code == 200
+    assert ask("DELETE", f"/v1/resources/harold/observations/{observation.id}").status_code == 200
+    found = ask("GET", EVENTS, params={"limit": 3}).json()["items"]
+
+    assert [each["kind"] for each in found] == ["paused", "resumed", "forgotten"]
+    assert found[-1]["observation"] == observation.id

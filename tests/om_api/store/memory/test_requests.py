@@ -49,8 +49,10 @@ def test_a_pause_is_for_a_whole_resource_until_it_is_ended(store):
     push(store, 1)
     tokens = store.keys.of("harold").tokens
     before = store.client.hgetall(tokens)
-    store.run(requests.pause(store.keys, "harold", on=True))
+    assert store.run(requests.pause(store.keys, "harold", on=True))
+    assert not store.run(requests.pause(store.keys, "harold", on=True))
     assert store.client.hget(tokens, "*paused") == b"1"
-    store.run(requests.pause(store.keys, "harold", on=False))
+    assert store.run(requests.pause(store.keys, "harold", on=False))
+    assert not store.run(requests.pause(store.keys, "harold", on=False))
 
     assert store.client.hgetall(tokens) == before
