@@ -61,6 +61,7 @@ _SECTIONS = {
     ("budget",): "`budget`: of one agent",
     ("total_budget",): "`total_budget`: of all agents together, in the base file only",
     ("events",): "`events`: of all agents, in the base file only",
+    ("webhooks",): "`webhooks`: of all agents, in the base file only",
     ("metrics",): "`metrics`: of all agents, in the base file only",
     ("api",): "`api`: of each process of `om api`, in the base file only",
     ("storage",): "`storage`",

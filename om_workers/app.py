@@ -38,6 +38,7 @@ _ROUTES = {
     "om.observer_tick": "ticks",
     "om.reflector_tick": "ticks",
     "om.sweep": "maintenance",
+    "om.webhooks": "maintenance",
     "om.adopt": "maintenance",
     "om.observe": "observe",
     "om.observe_chunk": "observe",
@@ -136,6 +137,7 @@ def _schedule(settings: Settings) -> dict[str, Any]:
     intervals = {
         "om.observer_tick": settings.memory.observer_interval,
         "om.reflector_tick": settings.memory.reflector_interval,
+        "om.webhooks": settings.memory.webhooks.interval,
         "om.sweep": rounds.SWEEP_S / 6,  # its guard lets one a minute through, whatever becomes of the beats
     }
     return {

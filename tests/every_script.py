@@ -29,10 +29,11 @@ from scene import (
 from scene import write_plainly as write
 
 from om_api.domain.api_keys import Role
+from om_api.domain.events import Event
 from om_api.domain.identity import KnownId, record_of
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.store.driver.scripts import load_all
-from om_api.store.fleet import api_key_records, breaker, spending
+from om_api.store.fleet import api_key_records, breaker, event_stream, spending, webhook_queue, webhook_records
 from om_api.store.memory import amend, clear, due, known, model_cooldown, note, quarantine, reading, scope_state
 from om_api.store.memory import chunks as chunks_steps
 from om_api.store.memory import reflect as reflect_steps
@@ -82,6 +83,7 @@ def call_everything(store: Any) -> None:
     _of_its_end(store)
     _of_the_index(store)
     _of_models(store)
+    _of_webhooks(store)
 
 
 def _of_a_memory(store: Any) -> None:
@@ -141,6 +143,16 @@ def _of_the_index(store: Any) -> None:
     held = store.run(due.renew(index, store.run(due.take(index, HAROLD))))
     store.run(due.done(index, held, later=9))
     store.run(due.drop(index, [held]))
+
+
+def _of_webhooks(store: Any) -> None:
+    webhook = store.run(webhook_records.add(store.keys, "https://example.org", (), (), allow_private=False))
+    told = [Event(kind="reflected", resource="harold"), Event(kind="failed", resource="harold")]
+    store.run(event_stream.publish(store.keys, told, None, 0))
+    store.run(webhook_queue.fan_out(store.keys, [webhook], 1))
+    (tried,) = store.run(webhook_queue.due_now(store.keys, webhook.id, store.run(due.server_ms()), 9))
+    store.run(webhook_queue.attempted(store.keys, webhook.id, tried, "dead", "answered 500"))
+    store.run(webhook_queue.retry(store.keys, webhook.id))
 
 
 def _of_models(store: Any) -> None:

@@ -19,7 +19,7 @@ SECTIONS = {
     "Ask the workers": ("observe", "reflect", "pause", "resume"),
     "Remove and move": ("clear", "forget", "erase", "restore", "migrate-scope", "export", "import"),
     "Check": ("config", "queues", "doctor", "verify", "bench"),
-    "Serve": ("api", "keys", "acl"),
+    "Serve": ("api", "keys", "acl", "webhooks"),
 }
 _PLACES = {  # of commands whose module in `commands` has not their name
     **{name: f"om_api.cli.{name}" for name in SECTIONS["Start"]},

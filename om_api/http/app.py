@@ -26,6 +26,7 @@ from om_api.http.routes import (
     reflections,
     rejected,
     resources,
+    webhooks,
 )
 from om_api.http.serving import problems
 from om_api.http.serving.connections import Connections
@@ -39,7 +40,16 @@ from om_api.store.driver.async_connection import AsyncConnection, open_async_cli
 from om_api.store.memory.keys import Keys
 
 _WRITTEN_AND_READ = (messages.router, contexts.router, resources.threads, observations.router, reflections.router)
-_OPERATED = (resources.router, erase.router, force.router, rejected.router, costs.router, backup.router, events.router)
+_OPERATED = (
+    resources.router,
+    erase.router,
+    force.router,
+    rejected.router,
+    costs.router,
+    backup.router,
+    events.router,
+    webhooks.router,
+)
 _REFRESH_S = 2.0
 DESCRIPTION = """\
 Observational memory over HTTP. Send a key as `Authorization: Bearer om_…`. Ids are 1 to 200 of A-Z a-z 0-9 . _ : @ + -.

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from om_api.billing import budgets, models
 from om_api.billing.costs import Left
 from om_api.domain.policy import threshold
-from om_api.metrics.series import EVERYBODY, OTHER, STATES, Sample
+from om_api.metrics.series import DELIVERIES, EVERYBODY, OTHER, STATES, Sample
 from om_api.settings import Settings, recorded_settings
 from om_api.settings.recorded_settings import RecordedSettings
 from om_api.store.driver.steps import Steps
@@ -82,6 +82,8 @@ def of_gauges(found: Measurements, settings: Settings) -> Iterator[Sample]:
             yield Sample("cortex_om_breaker_state", (model, word), int(state.word == word))
     yield Sample("cortex_om_workers", (), found.workers)
     yield Sample("cortex_om_unknown_scopes_total", (), found.every.get("unknown", 0))
+    for outcome in DELIVERIES:
+        yield Sample("cortex_om_webhook_deliveries_total", (outcome,), found.every.get(f"webhook|{outcome}", 0))
     yield Sample("cortex_om_resources", (), found.elsewhere.resources)
     yield Sample("cortex_om_measured_resources", (), len(found.own))
     yield Sample("cortex_om_unreadable_resources", (), len(found.own) - len(found.tiers))

@@ -107,6 +107,14 @@ SERIES = (
         "`P:counted`",
     ),
     Series(
+        "counter",
+        ("outcome",),
+        "cortex_om_webhook_deliveries_total",
+        "Attempts to send events to webhooks: delivered, failed (tried again) or dead (given up); also deliveries that a full"
+        " queue dropped, and missed: how often events were trimmed before they were read.",
+        "`P:counted`",
+    ),
+    Series(
         "gauge",
         ("work",),
         "cortex_om_lag_seconds",
@@ -138,4 +146,5 @@ SERIES = (
 )
 OTHER = "(other)"  # as resource_id: those without a label of their own together; no resource can be called so
 EVERYBODY = "(all)"  # as resource_id: the budget of all together
+DELIVERIES = ("delivered", "failed", "dead", "dropped", "missed")
 STATES = ("closed", "held", "open", "busy")

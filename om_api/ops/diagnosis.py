@@ -8,6 +8,7 @@ from om_api.language.words import amount
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import Condition, Waiting
 from om_api.store.fleet.presence import Ticked, Worker
+from om_api.store.fleet.webhook_records import WebhookState
 
 OK, NOTE, WARNING, ERROR = "ok", "note", "warning", "error"
 SKEW_MS = 2_000
@@ -250,6 +251,22 @@ def of_breakers(states: Mapping[str, BreakerState]) -> Iterator[Finding]:
         elif state.word == "held":
             says = f"{name} is asked at most {state.room:,} times at once: its provider refused calls lately (429)"
             yield Finding(NOTE, "models", says, _LIMITS)
+
+
+def of_webhooks(states: Sequence[WebhookState]) -> Iterator[Finding]:
+    """Webhooks that nothing is sent to any more, and what could not be sent; nothing where there are none."""
+    for each in states:
+        if each.disabled:
+            says = f"{each.id} is disabled: {each.disabled}"
+            do = f"om webhooks remove {each.id}, or mend its receiver and om webhooks enable {each.id}"
+            yield Finding(WARNING, "webhooks", says, do)
+        if each.dead:
+            says = f"{amount(each.dead, 'delivery', 'deliveries')} of {each.id} could not be made"
+            do = f"om webhooks dead {each.id} says why; om webhooks retry {each.id} sends them once more"
+            yield Finding(WARNING, "webhooks", says, do)
+    if states and not any(each.disabled or each.dead for each in states):
+        waiting = sum(each.waiting for each in states)
+        yield Finding(OK, "webhooks", f"{len(states):,}, {amount(waiting, 'delivery waits', 'deliveries wait')}")
 
 
 _LIMITS = "if that does not end, give it limits below the provider's, or raise those"

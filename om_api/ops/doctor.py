@@ -12,7 +12,7 @@ from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING, Finding
 from om_api.settings import Settings
 from om_api.settings.urls import is_redis_url
 from om_api.store.driver.connection import Connection, connected
-from om_api.store.fleet import breaker, health, presence
+from om_api.store.fleet import breaker, health, presence, webhook_records
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.quarantine import UNKNOWN
 
@@ -68,6 +68,8 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     intervals = {"observe": settings.memory.observer_interval, "reflect": settings.memory.reflector_interval}
     yield from diagnosis.of_lag(run(health.waiting(keys)), intervals)
     yield from diagnosis.of_breakers(run(breaker.states(keys, models.with_breaker(settings))))
+    webhooks = run(webhook_records.every(keys))
+    yield from diagnosis.of_webhooks(run(webhook_records.states(keys, webhooks)))
     standings = run(health.standings(keys))
     configured = {each.resource: settings.for_agent(each.resource).scope for each in standings}
     yield from diagnosis.of_resources(standings, configured)

@@ -135,6 +135,17 @@ class EventSettings(Group):
     keep: int = number(10_000, "newest events kept, about so many", 100, 1_000_000, "events")
 
 
+class WebhookSettings(Group):
+    """How events are sent to webhooks."""
+
+    allow_private: bool = switch("true: webhooks may lead into your own network, and be plain http", on=False)
+    interval: Seconds = duration(5, "time between two looks for events to send", least=0.1)
+    timeout: Seconds = duration(10, "longest that a receiver takes to answer", most=30)
+    queue: int = number(
+        1_000, "deliveries that wait for one webhook; of more the oldest are dropped", 10, 100_000, "deliveries"
+    )
+
+
 class MetricsSettings(Group):
     """How much of the metrics is told apart."""
 
@@ -209,6 +220,7 @@ class MemorySettings(Group):
     )
     storage: StorageSettings = StorageSettings()
     events: EventSettings = EventSettings()
+    webhooks: WebhookSettings = WebhookSettings()
     metrics: MetricsSettings = MetricsSettings()
     api: ApiSettings = ApiSettings()
     observer_interval: Seconds = duration(10, "time between two looks for scopes to observe", least=0.1)

@@ -29,9 +29,14 @@ def to_the_end(call: Future[T]) -> T:
 
 def within(seconds: float | None, call: Callable[[], Coroutine[Any, Any, T]], wait: WaitFor = to_the_end) -> T:
     """Return what a coroutine returns; TimeoutError if that takes longer than `seconds`, and it is cancelled then."""
+    return wait(begun(seconds, call))
+
+
+def begun(seconds: float | None, call: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
+    """The same, not waited for: what it returns is in the future once it has ended."""
     with _once:
         loop = _loop()
-    return wait(asyncio.run_coroutine_threadsafe(_bounded(seconds, call), loop))
+    return asyncio.run_coroutine_threadsafe(_bounded(seconds, call), loop)
 
 
 async def _bounded(seconds: float | None, call: Callable[[], Coroutine[Any, Any, T]]) -> T:

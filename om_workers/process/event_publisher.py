@@ -1,7 +1,7 @@
 """The one place where workers say what happened. Best effort: what cannot be told delays and fails nothing."""
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -148,6 +148,11 @@ class EventPublisher:
     def unknown(self, names: int) -> None:
         """So many names were marked due that nobody ever wrote a message under. Of nobody's memory: counted, and no event."""
         self._count("", "unknown", names)
+
+    def webhooks(self, amounts: Mapping[str, int]) -> None:
+        """So many deliveries to webhooks ended in each of these ways. Counted, and no event: it would have to be delivered."""
+        with suppress(StoreError):
+            self._run(stream.add(self._keys, {"": {f"webhook|{what}": n for what, n in amounts.items()}}))
 
     def _count(self, resource: str, what: str, amount: int) -> None:
         with suppress(StoreError):

@@ -109,6 +109,12 @@ def sweep() -> str:
     return _round(wiring.rounds().sweep())
 
 
+@_task(name="om.webhooks")
+def webhooks() -> str:
+    """Send what happened to webhooks."""
+    return _round(wiring.rounds().webhooks())
+
+
 @_task(name="om.adopt")
 def adopt(*keys: str) -> str:
     """Count what plain ZADDs left under messages keys, each a unit of its own: what is wrong with one hurts no other."""

@@ -18,6 +18,7 @@ from om_api.store.memory.keys import Keys
 from om_workers.work.dispatcher import Dispatcher
 from om_workers.work.services import Services
 from om_workers.work.sweep import Sweeper
+from om_workers.work.webhooks import WebhookRound
 
 SWEEP_S = 60.0
 _log = structlog.get_logger("om_workers")
@@ -59,6 +60,11 @@ class Rounds:
     def sweep(self) -> RoundResult:
         """Make good what pushes, tasks and dead workers left undone."""
         return _tick("sweep", self._services, SWEEP_S, lambda _: Sweeper(self._services).sweep()._asdict())
+
+    def webhooks(self) -> RoundResult:
+        """Send what happened to whoever wants to be sent it."""
+        interval = self._services.settings.memory.webhooks.interval
+        return _tick("webhooks", self._services, interval, lambda _: WebhookRound(self._services).deliver()._asdict())
 
     def _observe(self, interval: float) -> dict[str, int]:
         told = self._roll_out(interval / 4)

@@ -8,7 +8,7 @@ import pytest
 
 from om_api.domain.errors import Why
 from om_api.metrics import gauges
-from om_api.metrics.series import EVERYBODY, OTHER, SERIES, STATES
+from om_api.metrics.series import DELIVERIES, EVERYBODY, OTHER, SERIES, STATES
 from om_api.settings.catalogue import SETTINGS
 from om_api.store.fleet import event_stream, health, resource_summaries
 from om_api.store.memory.quarantine import UNKNOWN
@@ -42,6 +42,7 @@ def test_every_label_is_explained_and_no_other():
         ("queue", health.QUEUES),
         ("tick", health.TICKS),
         ("state", STATES),
+        ("outcome", ("webhooks.md", *DELIVERIES)[1:]),
         ("resource_id", ("metrics.resources", OTHER, EVERYBODY, UNKNOWN)),
     ],
 )

@@ -29,7 +29,7 @@ def test_the_schedule_follows_the_settings():
     app.set_default()
 
     seconds = {name: entry["schedule"].seconds for name, entry in made.conf.beat_schedule.items()}
-    assert seconds == {"om.observer_tick": 3.0, "om.reflector_tick": 60.0, "om.sweep": 10.0}
+    assert seconds == {"om.observer_tick": 3.0, "om.reflector_tick": 60.0, "om.webhooks": 5.0, "om.sweep": 10.0}
     assert all(entry["options"]["expires"] == 86_400 for entry in made.conf.beat_schedule.values())
 
 
@@ -39,7 +39,7 @@ def test_ticks_do_not_drown_flowers_history_unless_they_are_asked_for(shown):
     app.set_default()
     quiet = {name for name, fields in made.conf.task_annotations.items() if not fields["send_events"]}
 
-    assert set(made.conf.task_annotations) == {"om.observer_tick", "om.reflector_tick", "om.sweep"}
+    assert set(made.conf.task_annotations) == {"om.observer_tick", "om.reflector_tick", "om.webhooks", "om.sweep"}
     assert quiet == (set() if shown else set(made.conf.task_annotations))
     assert made.conf.worker_send_task_events
 

@@ -1,10 +1,14 @@
 """What replies look like, for the OpenAPI document: our own values, so that no example can differ from what is sent."""
 
+import msgspec
+
 from om_api.billing.costs import CostLine, Costs, Left
 from om_api.client.stats import Stats
 from om_api.domain.events import Event
 from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState
+from om_api.domain.webhooks.delivery import Delivery
 from om_api.store.backup.importing import Imported
+from om_api.store.fleet.webhook_records import WebhookState
 from om_api.store.memory.clear import Cleared
 from om_api.store.memory.quarantine import Rejected
 
@@ -68,6 +72,24 @@ EVENT = Event(
     model="gemini-2.5-flash",
     seconds=4.213,
     cost=0.00218,
+)
+WEBHOOK = WebhookState(
+    id="3f1c20a9be77",
+    url="https://example.org/om",
+    events=("reflected", "failed"),
+    resources=("worker-*",),
+    created_at=_AT,
+    disabled="",
+    delivered=412,
+)
+DELIVERY = Delivery(
+    id=f"msg_3f1c20a9be77_{EVENT.id}_{EVENT.kind}",
+    event=EVENT.id,
+    kind=EVENT.kind,
+    body=msgspec.json.encode(EVENT).decode(),
+    attempts=8,
+    error="answered 500",
+    died_at=_AT + 86_400_000,
 )
 STATS = Stats(
     resource="harold",

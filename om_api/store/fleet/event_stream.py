@@ -141,6 +141,12 @@ def since(keys: Keys, after: str, wanted: Wanted, count: int) -> Steps[Told]:
     return Told(found, place)
 
 
+def end(keys: Keys) -> Steps[str]:
+    """The id of the newest event of all, behind which those stand that are still to come."""
+    entries = yield from command(_entries, "XREVRANGE", keys.events, "+", "-", "COUNT", 1)
+    return entries[0].id if entries else BEGINNING
+
+
 def wait(keys: Keys, after: str, seconds: float) -> Steps[None]:
     """Return when there is an event behind an id, at the latest after `seconds`. Keeps one connection busy until then."""
     ms = max(1, round(seconds * 1000))

@@ -15,7 +15,7 @@ from om_api.store.memory.keys import Keys, ResourceKeys
 
 T = TypeVar("T")
 QUEUES = ("ticks", "observe", "reflect", "maintenance")
-TICKS = ("observer", "reflector", "sweep")
+TICKS = ("observer", "reflector", "webhooks", "sweep")
 _PROBE_MS = 1_000
 
 

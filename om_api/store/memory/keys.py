@@ -27,6 +27,13 @@ def _of_scope(kind: str) -> Callable[[Any, Scope], str]:
     return key
 
 
+def _of_webhook(kind: str) -> Callable[[Any, str], str]:
+    def key(self: "Keys", name: str) -> str:
+        return f"{self.prefix}:webhook:{name}:{kind}:{{{self.due_webhooks}}}"
+
+    return key
+
+
 class Keys:
     """Key names under one prefix. The braces are part of a key: all keys of a resource share a Cluster slot."""
 
@@ -35,11 +42,21 @@ class Keys:
     worker = _named("lock:worker")  # that a worker process lives; gone a lease after it does not
     rollout = _named("lock:rollout")  # how far settings, by their fingerprint, have been made known to all memories
     told = _named("lock:told")  # that something was told, so that no other process tells it again
+    waiting = _of_webhook(
+        "waiting"
+    )  # deliveries of a webhook, by when they are to be tried; all of its keys in one slot
+    arrived = _of_webhook("arrived")  # the same, by the time of their event
+    deliveries = _of_webhook("deliveries")  # what each of them is
+    dead = _of_webhook("dead")  # what was given up, by when; expires
+    figures = _of_webhook("figures")  # how many were delivered, failed, given up, dropped
 
     def __init__(self, prefix: str = "cortex:om") -> None:
         self.prefix = self.base = prefix
         self.due_observe = f"{prefix}:due:observe"
         self.due_reflect = f"{prefix}:due:reflect"
+        self.due_webhooks = f"{prefix}:due:webhooks"
+        self.webhooks = f"{prefix}:webhooks:{{{self.due_webhooks}}}"
+        self.webhooks_cursor = f"{prefix}:webhooks:cursor:{{{self.due_webhooks}}}"
         self.adopt = f"{prefix}:adopt"
         self.resources = f"{prefix}:resources"
         self.sweep_cursor = f"{prefix}:lock:sweep-cursor"

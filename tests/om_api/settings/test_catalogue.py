@@ -12,6 +12,7 @@ def test_groups_are_the_mappings_of_the_file():
         "budget",
         "total_budget",
         "events",
+        "webhooks",
         "metrics",
         "api",
         "storage",

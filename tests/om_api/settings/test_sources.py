@@ -150,7 +150,7 @@ def test_a_mistake_is_told_with_its_line(folder):
         (om("mesage_threshold: 5"), "did you mean message_threshold?"),
         (om("observer: {timout: 5s}"), "did you mean observer.timeout?"),
         (om("excerpt_tokens: 5"), "did you mean other_threads.excerpt_tokens?"),
-        (om("timeout: 5s"), "did you mean observer.timeout or reflection.timeout?"),
+        (om("timeout: 5s"), "did you mean observer.timeout or reflection.timeout or webhooks.timeout?"),
         (om("storage: {redis: {hots: x}}"), "did you mean storage.redis.host?"),
         (om("storage: {redis: {zzz: x}}"), "permitted: url, host, port"),
         (om("observer.timeout: 5s"), "observer.timeout is not a setting"),

@@ -5,7 +5,7 @@ from structlog.testing import capture_logs
 from world import World
 
 from om_api.domain.errors import StoreError
-from om_api.store.fleet import health, presence
+from om_api.store.fleet import health, presence, webhook_queue, webhook_records
 from om_workers.work import rounds as module
 from om_workers.work.dispatcher import Dispatcher
 from om_workers.work.rounds import Rounds
@@ -45,6 +45,17 @@ def test_of_two_beats_in_one_slot_the_second_does_nothing(world, rounds):
     _next_slot(world)
     assert rounds.observe().outcome == "rest"
     assert _passed_on(world) == ["harold"]
+
+
+def test_a_round_of_webhooks_is_made_once_in_its_slot_and_told(world, rounds):
+    run, keys = world.services.run, world.services.keys
+    made = run(webhook_records.add(keys, "https://127.0.0.1:9/om", (), (), allow_private=True))
+    run(webhook_queue.try_out(keys, made))
+    with capture_logs() as lines:
+        assert [rounds.webhooks(), rounds.webhooks()] == ["rest", "busy"]
+
+    assert [line["failed"] for line in lines if line["event"] == "webhooks_ticked"] == [1]
+    assert run(health.ticks(keys))["webhooks"].interval == world.settings.memory.webhooks.interval
 
 
 def test_a_slot_ends_before_the_next_tick_of_its_beat_and_not_long_before(world, rounds):

@@ -8,7 +8,7 @@ from servers import BINARIES, Server
 from world import SMALL, World
 
 from om_api.cli.embedded import free_port
-from om_api.store.fleet import breaker, presence
+from om_api.store.fleet import breaker, presence, webhook_queue, webhook_records
 from om_api.store.fleet.presence import Worker
 from om_api.store.memory import due
 from om_workers.process.heartbeat import Heartbeat
@@ -35,7 +35,7 @@ def well(here, client, prefix, monkeypatch):
     beat = Heartbeat(world.services.connection, presence=Presence(world.services.connection, world.services.keys))
     beat._presence.renew(30)
     now = world.services.run(due.server_ms())
-    for name, interval in (("observer", 10), ("reflector", 30), ("sweep", 60)):
+    for name, interval in (("observer", 10), ("reflector", 30), ("webhooks", 5), ("sweep", 60)):
         world.services.run(presence.ticked(world.services.keys, name, now, interval))
     monkeypatch.setenv("OM_MODEL", "extractive")
     return world
@@ -71,6 +71,26 @@ def test_a_system_that_is_well_says_what_was_looked_at(well, doctor, bare, serve
     about = {line.split()[1] for line in result.stdout.splitlines()}
     assert {"store", "server", "memory", "eviction", "disk", "clocks", "workers", "ticks", "lag", "broker"} <= about
     assert {line.split()[0] for line in result.stdout.splitlines()} == {"ok"}
+
+
+def test_webhooks_that_are_disabled_and_deliveries_that_were_given_up_are_named(well, doctor, bare, server):
+    run, keys = well.services.run, well.services.keys
+    made = run(webhook_records.add(keys, "https://example.org/om", (), (), allow_private=False))
+    run(webhook_queue.try_out(keys, made))
+    assert doctor() == (0, {})
+    assert "webhooks" in bare("--url", server.url, "doctor").stdout
+
+    (tried,) = run(webhook_queue.due_now(keys, made.id, run(due.server_ms()), 9))
+    run(webhook_queue.attempted(keys, made.id, tried, "dead", "answered 500"))
+    code, found = doctor()
+    assert (code, found["webhooks"]["says"]) == (1, f"1 delivery of {made.id} could not be made")
+    assert f"om webhooks retry {made.id}" in found["webhooks"]["do"]
+
+    run(webhook_queue.retry(keys, made.id))
+    run(webhook_records.disable(keys, made, "its receiver answered 410 Gone"))
+    code, found = doctor()
+    assert (code, found["webhooks"]["says"]) == (1, f"{made.id} is disabled: its receiver answered 410 Gone")
+    assert f"om webhooks enable {made.id}" in found["webhooks"]["do"]
 
 
 def test_looking_leaves_nothing(well, doctor, client, prefix):

@@ -44,6 +44,7 @@ def test_queues_indexes_ticks_and_workers_are_shown_together(om, om_json, world,
     assert {tick["name"]: tick["interval"] for tick in found["ticks"]} == {
         "observer": 10,
         "reflector": None,
+        "webhooks": None,
         "sweep": None,
     }
     assert found["workers"][0]["queues"] == ["observe", "reflect"]

@@ -51,17 +51,24 @@ NEEDED = {
     ("GET", "/v1/resources/{resource}/rejected"): "operator",
     ("POST", "/v1/resources/{resource}/rejected/{entry}/retry"): "operator",
     ("DELETE", "/v1/resources/{resource}/rejected/{entry}"): "operator",
+    ("POST", "/v1/webhooks"): "operator",
+    ("GET", "/v1/webhooks"): "operator",
+    ("DELETE", "/v1/webhooks/{webhook}"): "operator",
+    ("POST", "/v1/webhooks/{webhook}/test"): "operator",
+    ("GET", "/v1/webhooks/{webhook}/dead"): "operator",
+    ("POST", "/v1/webhooks/{webhook}/retry"): "operator",
+    ("POST", "/v1/webhooks/{webhook}/enable"): "operator",
     ("GET", "/metrics"): "reader",
 }
 OF_ALL = {"/metrics", "/v1/costs"}  # what is said of all resources together, to keys that are bound to every one
 JSON = {"Content-Type": "application/json"}
 SAID = {"messages": [{"role": "user", "content": "x"}]}
-BODIES = {"messages": SAID, "sync": SAID, "observe": {}, "reflect": {}}
+BODIES = {"messages": SAID, "sync": SAID, "observe": {}, "reflect": {}, "webhooks": {"url": "https://example.org"}}
 
 
 def _asked(path, resource):
     body = BODIES.get(path.rpartition("/")[2])
-    filled = path.format(resource=resource, thread="t-1", observation="o-1", n=1, entry="0" * 12)
+    filled = path.format(resource=resource, thread="t-1", observation="o-1", n=1, entry="0" * 12, webhook="0" * 12)
     filled += f"?confirm={resource}"
     return filled, {} if body is None else {"json": body}
 

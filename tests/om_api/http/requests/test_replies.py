@@ -5,12 +5,20 @@ import msgspec
 import pytest
 
 from om_api.http.requests import replies
+from om_api.store.fleet import webhook_queue, webhook_records
+from om_api.store.memory import due
 
 
 def test_every_reply_and_every_refusal_is_of_the_form_that_openapi_says(full, ask, app):
     document = app.get("/v1/openapi.json").json()
     full.client.rpush(f"{full.prefix}:{{harold}}:rejected", b"?")
-    filled = {"resource": "harold", "thread": "t-1", "n": 1, "observation": full.om.observations("harold")[0].id}
+    filled = {
+        "webhook": _with_a_dead_delivery(full),
+        "resource": "harold",
+        "thread": "t-1",
+        "n": 1,
+        "observation": full.om.observations("harold")[0].id,
+    }
     reads = [path for path, methods in document["paths"].items() if "get" in methods and not path.endswith("/export")]
     for path in reads:
         answer = ask("GET", path.format(**filled))
@@ -18,6 +26,16 @@ def test_every_reply_and_every_refusal_is_of_the_form_that_openapi_says(full, as
         assert answer.json() not in ({"items": [], "next": None}, []), path
         _check(document, path, app.get(path.format(**filled)))
         _check(document, path, ask("GET", path.format(**filled), params={"cursor": "%"}))
+
+
+def _with_a_dead_delivery(world):
+    """A webhook of harold's, of which one delivery was given up."""
+    run, keys = world.services.run, world.services.keys
+    made = run(webhook_records.add(keys, "https://example.org", (), ("harold",), allow_private=False))
+    run(webhook_queue.try_out(keys, made))
+    (tried,) = run(webhook_queue.due_now(keys, made.id, run(due.server_ms()), 9))
+    run(webhook_queue.attempted(keys, made.id, tried, "dead", "answered 500"))
+    return made.id
 
 
 def _check(document, path, answer):

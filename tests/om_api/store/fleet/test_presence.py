@@ -47,7 +47,12 @@ def test_a_tick_says_when_it_ran_and_how_often_it_should(store):
     store.run(presence.ticked(store.keys, "sweep", 17, 60.0))
     ticks = store.run(health.ticks(store.keys))
 
-    assert ticks == {"observer": None, "reflector": None, "sweep": presence.Ticked(at=17, interval=60.0)}
+    assert ticks == {
+        "observer": None,
+        "reflector": None,
+        "webhooks": None,
+        "sweep": presence.Ticked(at=17, interval=60.0),
+    }
 
 
 def test_what_an_earlier_version_said_of_a_worker_is_read():
