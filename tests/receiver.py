@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 
 class Came(NamedTuple):
-    """A request as it came, its headers by lower-case name."""
+    """A request as it came, its headers by lower-case name, and the port of the connection that it came on."""
 
     path: str
     headers: dict[str, str]
     body: bytes
+    port: int
 
 
 class Receiver:
@@ -38,9 +39,13 @@ class Receiver:
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"  # connections may be kept
+
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["content-length"]))
-                receiver.came.append(Came(self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+                receiver.came.append(
+                    Came(self.path, {k.lower(): v for k, v in self.headers.items()}, body, self.client_address[1])
+                )
                 receiver.held.wait(30)
                 with contextlib.suppress(OSError):  # who waited no longer is gone
                     self.send_response(receiver.says.popleft() if receiver.says else 204)

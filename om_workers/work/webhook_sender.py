@@ -93,10 +93,14 @@ async def _status(url: str, address: str, headers: dict[str, str], body: bytes, 
 
 @cache
 def _client() -> httpx2.AsyncClient:
-    """One for all; no connection is kept, since one to an address may have been made for another name."""
+    """One for all; no connection is kept, since one to an address may have been made for another name.
+
+    Of the environment only SSL_CERT_FILE and SSL_CERT_DIR count: for whoever has authorities of their own.
+    """
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
     agent = {"user-agent": f"cortex-om/{installed()}"}
-    return httpx2.AsyncClient(limits=limits, headers=agent, follow_redirects=False, trust_env=False)
+    trusted = httpx2.create_ssl_context(trust_env=True)
+    return httpx2.AsyncClient(verify=trusted, limits=limits, headers=agent, follow_redirects=False, trust_env=False)
 
 
 def _judged(status: int) -> Answer:

@@ -92,7 +92,7 @@ def test_the_numbers_of_the_page_are_in_force():
     assert f"{delivery.wait_s(1, 0.5):g} s after the first" in TEXT
     kept = f"kept for {webhook_queue.DEAD_MS // 86_400_000} days, the newest {webhook_queue.DEAD}"
     assert kept in TEXT
-    assert f"left alone for {webhooks._PAUSE_MS // 1000} s" in TEXT
+    assert f"no other is begun for {webhooks._PAUSE_MS // 1000} s" in TEXT
     assert webhooks._EACH == 4
 
 

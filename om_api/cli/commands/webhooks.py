@@ -11,6 +11,7 @@ from om_api.domain.values import Outcome
 from om_api.domain.webhooks.webhook import ID, Webhook
 from om_api.language.words import amount
 from om_api.store.fleet import webhook_queue, webhook_records
+from om_api.store.fleet.webhook_records import WebhookState
 
 _URL = "https://example.org/om"
 _ID = "3f1c20a9be77"
@@ -64,13 +65,13 @@ def list_(target: Target, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    rows = [
-        (each.id, each.url, ", ".join(each.events) or "all", ", ".join(each.resources), each.waiting, each.delivered,
-         each.failed, each.dead, each.dropped, each.disabled or "active")
-        for each in found
-    ]  # fmt: skip
-    columns = ("id", "url", "events", "resources", "waiting", "delivered", "failed", "dead", "dropped", "state")
-    print_table(columns, rows)
+    print_table(("id", "url", "takes", "deliveries", "state"), map(_row, found))
+
+
+def _row(state: WebhookState) -> tuple[str, ...]:
+    takes = f"{', '.join(state.events) or 'all'} of {', '.join(state.resources)}"
+    counts = f"{state.delivered:,} made, {state.waiting:,} wait, {state.dead:,} dead, {state.dropped:,} dropped"
+    return state.id, state.url, takes, counts, state.disabled or "active"
 
 
 @command(f"om webhooks remove {_ID}", of=webhooks)

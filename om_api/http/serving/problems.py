@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -111,7 +112,20 @@ def _fault(error: Any) -> Fault:
 
 
 async def _refused(request: Request, error: Any) -> Response:
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        error.headers = {
+            "Allow": _permitted(request)
+        }  # by all routes of the path: the framework names those of the first
     return _reply(request, error.status_code, _advice(request, error), error.headers)
+
+
+def _permitted(request: Request) -> str:
+    found = set[str]()
+    for each in iter_route_contexts(request.app.routes):
+        regex = getattr(each.route, "path_regex", None)
+        if regex and regex.match(request.url.path):
+            found |= each.methods or set()
+    return ", ".join(sorted(found))
 
 
 def _advice(request: Request, refusal: HTTPException) -> str:

@@ -53,8 +53,8 @@ _OF_RESOURCE = (
     _kind("reflected", r"reflected:(?P<id>\d+)" + _TAIL, "zset", expires=True),
 )
 _COMMON = (
-    _kind("due", "due:(?:observe|reflect)", "zset"),
-    _kind("queued", r"due:(?P<work>observe|reflect):queued:\{.+:due:(?P=work)\}", "zset", expires=True),
+    _kind("due", "due:(?:observe|reflect|webhooks)", "zset"),
+    _kind("queued", r"due:(?P<work>observe|reflect|webhooks):queued:\{.+:due:(?P=work)\}", "zset", expires=True),
     _kind("adopt", "adopt", "zset"),
     _kind("resources", "resources", "zset"),
     _kind("workers", "workers", "zset", expires=True),
@@ -64,6 +64,11 @@ _COMMON = (
     _kind("measured", "measured", "zset", expires=True),
     _kind("keys", "keys", "hash"),
     _kind("older", "messages:ID", "zset"),
+    _kind("webhooks", r"webhooks:\{.+\}", "hash"),
+    _kind("webhooks_cursor", r"webhooks:cursor:\{.+\}", "string"),
+    _kind("webhook_queue", r"webhook:ID:(?:waiting|arrived):\{.+\}", "zset"),
+    _kind("webhook_hash", r"webhook:ID:(?:deliveries|figures):\{.+\}", "hash"),
+    _kind("webhook_dead", r"webhook:ID:dead:\{.+\}", "zset", expires=True),
     _kind("breaker", "lock:breaker:.+", "hash", expires=True),
     _kind("holders", "lock:holders:.+", "zset", expires=True),
     _kind("window", r"lock:rates:[^{].*", "list", expires=True),

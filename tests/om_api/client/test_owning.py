@@ -6,6 +6,7 @@ from world import World
 
 from om_api import InvalidInputError, Outcome
 from om_api.client.core import Core
+from om_api.store.driver.steps import Verb
 
 
 @pytest.fixture
@@ -82,6 +83,25 @@ def test_a_forgotten_observation_is_told_by_its_id_once_it_is_gone(condensed):
         "messages": len(observation.message_ids),
         "tokens": observation.tokens,
     }
+
+
+def test_of_two_who_forget_one_observation_the_one_who_did_tells_it(condensed):
+    """Time 0: it is found. Time 1: somebody else forgets it. Time 2: it is to be forgotten, and is gone."""
+    (observation, *_) = condensed.om.observations("harold")
+    steps = owner(condensed).forget(observation.id, "harold")
+    step = next(steps)
+    while not (isinstance(step, Verb) and step.name == "forget"):
+        step = steps.send(condensed.services.run(_once(step)))
+    condensed.om.forget(observation.id, "harold")
+
+    with pytest.raises(StopIteration) as end:
+        steps.send(condensed.services.run(_once(step)))
+    assert end.value.value is Outcome.SUPERSEDED
+    assert told(condensed, "forgotten")["observation"] == observation.id
+
+
+def _once(step):
+    return (yield step)
 
 
 def test_a_restored_generation_is_told_by_its_number_and_one_that_could_not_be_is_not(condensed):

@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+import ssl
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -14,6 +16,7 @@ from om_api.domain.webhooks.webhook import Webhook
 from om_workers.work import webhook_sender
 from om_workers.work.webhook_sender import send
 
+CERTIFICATE = Path(__file__).parents[2] / "data" / "hooks.test.pem"  # of that name and no other, with its key
 PUBLIC, PRIVATE = "93.184.216.34", "10.0.0.7"
 NOT_PUBLIC = "its host leads to an address that is not public: see webhooks.allow_private"
 
@@ -104,6 +107,30 @@ def test_a_webhook_that_was_permitted_once_is_judged_by_what_is_permitted_now(re
     assert attempt(receiver.url, private=True).error == ""
 
 
+@pytest.mark.parametrize(
+    ("host", "trusted", "error"),
+    [
+        ("hooks.test", True, ""),
+        ("other.test", True, "its certificate cannot be trusted"),
+        ("hooks.test", False, "its certificate cannot be trusted"),
+    ],
+)
+def test_a_receiver_must_have_the_certificate_of_its_name_though_its_address_is_connected_to(
+    names, receiver, monkeypatch, host, trusted, error
+):
+    context, asked = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), []
+    context.load_cert_chain(CERTIFICATE)
+    context.sni_callback = lambda _, name, __: asked.append(name)
+    receiver.server.socket = context.wrap_socket(receiver.server.socket, server_side=True)
+    if trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+    names[host] = [["127.0.0.1"]]
+
+    assert attempt(f"https://{host}:{receiver.port}/", private=True).error == error
+    assert asked == [host]
+    assert len(receiver.came) == (error == "")
+
+
 def test_of_several_addresses_the_next_is_tried_when_one_is_not_there(names, receiver):
     names["hooks.test"] = [["127.0.0.2", "127.0.0.1"]]
 
@@ -156,6 +183,18 @@ def test_a_connection_that_breaks_is_a_failure(receiver):
     told = attempt(receiver.url.replace("http://", "https://"), private=True)
 
     assert told.error in {"cannot be reached", "the connection broke"}
+
+
+def test_no_connection_is_used_twice(receiver):
+    """One that was made to an address for one name would be taken for another name that leads to it."""
+    webhook = hook(receiver.url)
+    delivery = delivery_of(webhook, Event(kind="reflected", id="100-0"))
+
+    async def twice():
+        return [await send(webhook, delivery, 1, allow_private=True, patience=5.0) for _ in range(2)]
+
+    assert [each.error for each in asyncio.run(twice())] == ["", ""]
+    assert len({each.port for each in receiver.came}) == 2
 
 
 def test_no_proxy_of_the_environment_comes_between(receiver, monkeypatch):

@@ -75,6 +75,7 @@ def test_a_question_that_cannot_be_answered_says_which_part_of_it(ask, path, wha
 def test_what_is_not_here_and_what_is_not_done_here_are_told_apart(ask):
     assert "/v1/openapi.json" in problem(ask("GET", "/v1/nothing"), 404)["detail"]
     assert "use GET" in problem(ask("PUT", f"{HAROLD}/stats"), 405)["detail"]
+    assert ask("PUT", "/v1/webhooks").headers["allow"] == "GET, POST"
 
 
 def test_a_fault_of_ours_shows_nothing_of_itself(ask, app, monkeypatch):

@@ -20,12 +20,13 @@ from scene import (
     write_plainly,
 )
 
+from om_api.domain.events import Event
 from om_api.domain.values import Observation, Outcome, Scope
 from om_api.store.audit.invariants import Breach
 from om_api.store.audit.verify import verify
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.steps import Wait
-from om_api.store.fleet import breaker, rates
+from om_api.store.fleet import breaker, event_stream, rates, webhook_queue, webhook_records
 from om_api.store.memory import chunks, clear, due, migrate, reading, requests, scope_state
 from om_api.store.memory.keys import queued
 
@@ -108,6 +109,19 @@ def test_scopes_that_wait_as_tasks_are_no_breach(store, work):
     assert Breach(queued(index + "s"), "is no name of ours") in breaches(store)
     store.run(due.done(index, claimed))
     store.client.delete(queued(index + "s"))
+
+
+def test_webhooks_and_what_waits_for_them_are_no_breach(store):
+    webhook = store.run(webhook_records.add(store.keys, "https://example.org", (), (), allow_private=False))
+    told = [Event(kind="failed", resource="harold")] * 2
+    store.run(event_stream.publish(store.keys, told, event_stream.Caps(100, 10), 1))
+    store.run(webhook_queue.fan_out(store.keys, [webhook], 10))
+    first, _ = store.run(webhook_queue.due_now(store.keys, webhook.id, store.run(due.server_ms()), 2))
+    store.run(webhook_queue.attempted(store.keys, webhook.id, first, "dead", "answered 500"))
+    store.run(due.claim(store.keys.due_webhooks, 1))
+
+    assert store.client.exists(store.keys.waiting(webhook.id), store.keys.dead(webhook.id)) == 2
+    assert breaches(store) == []
 
 
 def test_members_that_wait_for_adoption_are_no_breach(store):
