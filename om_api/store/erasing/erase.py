@@ -12,9 +12,9 @@ from om_api.domain.values import Outcome, Scope
 from om_api.store.driver.replies import as_list, says, write
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.erasing.erasable import Erasable, ErasableMessage, ErasableObservation, ErasableText
-from om_api.store.erasing.held import Held, held
 from om_api.store.erasing.plan import Plan, call
 from om_api.store.erasing.planner import Planner
+from om_api.store.erasing.whole_memory import WholeMemory, whole_memory
 from om_api.store.memory import due
 from om_api.store.memory.adopt import adopt
 from om_api.store.memory.clear import threads_of
@@ -23,7 +23,7 @@ from om_api.store.memory.push import ServerClock
 from om_api.store.memory.quarantine import as_rejected
 
 _TRIES = 8
-Found: TypeAlias = "Callable[[Sequence[Held]], Erasable]"  # what is to be erased, once it is known what there is
+Found: TypeAlias = "Callable[[Sequence[WholeMemory]], Erasable]"  # what is to be erased, once it is known what there is
 
 
 class ErasedMessage(msgspec.Struct, frozen=True):
@@ -96,7 +96,7 @@ class Eraser:
                 return _told(done, entries)
         raise StoreError(f"{resource} changes faster than it can be erased from: repeat.", stored=None)
 
-    def _adopted(self, resource: str, read: Sequence[Held]) -> Steps[bool]:
+    def _adopted(self, resource: str, read: Sequence[WholeMemory]) -> Steps[bool]:
         """Have what plain writers left counted, or rejected; whether there was any."""
         waiting = [(each.content.scope, name) for each in read for name, of in each.threads.items() if of.uncounted]
         for scope, thread in waiting:
@@ -104,11 +104,11 @@ class Eraser:
             yield from due.mark(self._keys.due_observe, [scope])
         return bool(waiting)
 
-    def _read(self, resource: str) -> Steps[list[Held]]:
+    def _read(self, resource: str) -> Steps[list[WholeMemory]]:
         threads = yield from threads_of(self._keys, resource)
-        read = list[Held]()
+        read = list[WholeMemory]()
         for scope in (yield from self._scopes()):
-            read += [(yield from held(self._keys, scope, [scope.thread] if scope.thread else threads))]
+            read += [(yield from whole_memory(self._keys, scope, [scope.thread] if scope.thread else threads))]
         return read
 
     def _entries(self, resource: str, target: Erasable) -> Steps[list[bytes]]:
@@ -170,7 +170,7 @@ def a_message(resource: str, name: str, thread: str | None) -> Found:
     has expired behind an observation, so that nobody can tell which lines are of it.
     """
 
-    def find(read: Sequence[Held]) -> Erasable:
+    def find(read: Sequence[WholeMemory]) -> Erasable:
         having = {
             kept.message.thread_id: kept.message
             for each in read
@@ -195,7 +195,7 @@ def _some(names: Mapping[str, object]) -> str:
     return ", ".join(sorted(names)[:5])
 
 
-def _missing(resource: str, name: str, thread: str | None, read: Sequence[Held]) -> str:
+def _missing(resource: str, name: str, thread: str | None, read: Sequence[WholeMemory]) -> str:
     where = f"thread {thread} of {resource}" if thread else resource
     stored = [stored for each in read for stored in (*each.content.observations, *each.content.history)]
     for own in (each.observation for each in stored):
@@ -210,7 +210,7 @@ def _missing(resource: str, name: str, thread: str | None, read: Sequence[Held])
 def an_observation(resource: str, name: str) -> Found:
     """An observation that a reflection replaced, and what generations tell of it. Raises InvalidInputError for no such one."""
 
-    def find(read: Sequence[Held]) -> Erasable:
+    def find(read: Sequence[WholeMemory]) -> Erasable:
         for stored in (stored for each in read for stored in each.content.history):
             if stored.observation.id == name:
                 return ErasableObservation(stored.observation, [line for each in read for line in each.notes])

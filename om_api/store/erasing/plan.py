@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from om_api.domain.message_tokens import count_message
 from om_api.domain.values import Stored, new_id
 from om_api.store.driver.steps import exact
-from om_api.store.erasing.held import Held, Kept
+from om_api.store.erasing.whole_memory import Kept, WholeMemory
 from om_api.store.memory.keys import ResourceKeys
 from om_api.store.memory.known import sealing
 
@@ -36,7 +36,7 @@ class Rewritten(NamedTuple):
 class Plan(NamedTuple):
     """All that changes in a memory; see erase.lua for what becomes of each."""
 
-    held: Held
+    held: WholeMemory
     raw: dict[str, list[Kept]]
     fields: dict[str, list[str]]
     cut: list[Cut]

@@ -10,8 +10,8 @@ from om_api.domain import pieces
 from om_api.domain.note_lines import Stripped, without
 from om_api.domain.values import Observation, Stored, TextPiece, new_id
 from om_api.store.erasing.erasable import Erasable
-from om_api.store.erasing.held import Held, Kept
 from om_api.store.erasing.plan import Cut, Plan, Rewritten
+from om_api.store.erasing.whole_memory import Kept, WholeMemory
 from om_api.store.memory.decoding import as_generation, as_observation
 
 _NOTED = ("current_task", "suggested_response")  # of a thread, each with …_at and …_from
@@ -20,7 +20,7 @@ _NOTED = ("current_task", "suggested_response")  # of a thread, each with …_at
 class Planner:
     """Finds in one memory what a target names."""
 
-    def __init__(self, held: Held, target: Erasable, count: Callable[[str], int]) -> None:
+    def __init__(self, held: WholeMemory, target: Erasable, count: Callable[[str], int]) -> None:
         self._held, self._target, self._count = held, target, count
         self._gone_whole = {
             each.observation.id

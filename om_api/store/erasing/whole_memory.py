@@ -33,7 +33,7 @@ class Thread(NamedTuple):
         return self.members != self.counted
 
 
-class Held(NamedTuple):
+class WholeMemory(NamedTuple):
     """A memory, its threads by name, the messages of its chunks and behind its observations, and what ready chunks say."""
 
     content: Content
@@ -58,7 +58,7 @@ class Held(NamedTuple):
         return [line for text in texts for line in text.split("\n")]
 
 
-def held(keys: Keys, scope: Scope, threads: Sequence[str]) -> Steps[Held]:
+def whole_memory(keys: Keys, scope: Scope, threads: Sequence[str]) -> Steps[WholeMemory]:
     """Read a scope's memory in three round trips; what they say together is proved when something of it is erased."""
     of = keys.of(scope.resource)
     found = yield from content(keys, scope)
@@ -73,7 +73,7 @@ def held(keys: Keys, scope: Scope, threads: Sequence[str]) -> Steps[Held]:
         by_name(behind, lambda name: as_pairs("ZRANGE", of.source(name), 0, -1, "WITHSCORES")),
         atomic=False,
     )
-    return Held(
+    return WholeMemory(
         found,
         {
             name: _thread(_kept(raw[name], name, scope.resource), raw[name], counts, name, said[name])
