@@ -33,7 +33,15 @@ from om_api.domain.events import Event
 from om_api.domain.identity import KnownId, record_of
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.store.driver.scripts import load_all
-from om_api.store.fleet import api_key_records, breaker, event_stream, spending, webhook_queue, webhook_records
+from om_api.store.fleet import (
+    api_key_records,
+    breaker,
+    event_stream,
+    request_pace,
+    spending,
+    webhook_queue,
+    webhook_records,
+)
 from om_api.store.memory import amend, clear, due, known, model_cooldown, note, quarantine, reading, scope_state
 from om_api.store.memory import chunks as chunks_steps
 from om_api.store.memory import reflect as reflect_steps
@@ -163,5 +171,7 @@ def _of_models(store: Any) -> None:
     need, free = spending.Need(100, 7), spending.Most(9, 9_000, 9_000)
     store.run(spending.reserve(store.keys, store.clock, "harold", "e", need, free, free))
     store.run(spending.settle(store.keys, today, "harold", "e", need, {"calls": 1}))
-    key, _ = store.run(api_key_records.create(store.keys, ["harold"], Role.READER))
+    key, _ = store.run(api_key_records.create(store.keys, ["harold"], Role.READER, rate="9/m"))
     store.run(api_key_records.rotate(store.keys, key.id))
+    store.run(api_key_records.use(store.keys, [key.id]))
+    store.run(request_pace.take(store.keys, key))

@@ -24,8 +24,8 @@ class KeyRing:
         with connected(self._url) as connection:
             return connection.run(steps)
 
-    def create(self, resources: Sequence[str], role: str) -> tuple[ApiKey, Token]:
-        made: tuple[ApiKey, Token] = self._run(api_key_records.create(self._keys, resources, role))
+    def create(self, resources: Sequence[str], role: str, **options: Any) -> tuple[ApiKey, Token]:
+        made: tuple[ApiKey, Token] = self._run(api_key_records.create(self._keys, resources, role, **options))
         return made
 
     def list(self) -> list[ApiKey]:
@@ -37,9 +37,18 @@ class KeyRing:
         return done
 
     def rotate(self, key_id: str, grace: float = 0) -> Token:
-        made: Token = self._run(api_key_records.rotate(self._keys, key_id, grace))
-        return made
+        _, token = self._run(api_key_records.rotate(self._keys, key_id, grace))
+        assert isinstance(token, Token)
+        return token
 
     def recognise(self, token: str) -> ApiKey | None:
-        found: ApiKey | None = self._run(api_key_records.recognise(self._keys, token))
+        known = Token.parse(token)
+        found: ApiKey | None = self._run(api_key_records.recognise(self._keys, known.proof if known else None))
         return found
+
+    def uses(self) -> dict[str, int]:
+        found: dict[str, int] = self._run(api_key_records.uses(self._keys))
+        return found
+
+    def use(self, key_id: str) -> None:
+        self._run(api_key_records.use(self._keys, [key_id]))

@@ -34,6 +34,7 @@ from om_api.http.serving.log import Logged
 from om_api.http.serving.server import Shutdown
 from om_api.http.serving.shares import Shares
 from om_api.http.serving.streams import Streams
+from om_api.http.serving.uses import Uses
 from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
@@ -51,6 +52,7 @@ _OPERATED = (
     webhooks.router,
 )
 _REFRESH_S = 2.0
+USED_S = 60.0  # between two notes of which keys were used
 DESCRIPTION = """\
 Observational memory over HTTP. Send a key as `Authorization: Bearer om_…`. Ids are 1 to 200 of A-Z a-z 0-9 . _ : @ + -.
 Every list comes in pages: pass `next` back as `cursor`. Every error is a problem (RFC 9457) that says what is wrong,
@@ -86,9 +88,10 @@ async def _living(app: FastAPI, settings: Settings, *, locked: bool, patience: f
     scraper = Scraper(settings, timeout=patience)
     shares, streams, stopping = Shares(settings.memory.api), app.state.streams, app.state.stopping
     keys = Keys(settings.prefix)
-    state = AppState(settings, memory, keys, connection, scraper, shares, streams, stopping, locked)
+    state = AppState(settings, memory, keys, connection, scraper, shares, streams, stopping, locked, Uses())
     app.state.app_state = state
-    tasks = [asyncio.create_task(_keep_fresh(settings)), asyncio.create_task(_keep_telling(memory))]
+    kept = _keep_fresh(settings), _keep_telling(memory), _keep_uses(state)
+    tasks = [asyncio.create_task(each) for each in kept]
     yield
     for task in tasks:
         task.cancel()
@@ -108,6 +111,13 @@ async def _keep_telling(memory: AsyncObservationalMemory) -> None:
     while True:
         await asyncio.sleep(TELL_S)
         await memory.tell()
+
+
+async def _keep_uses(state: AppState) -> None:
+    """Tell which keys were used."""
+    while True:
+        await asyncio.sleep(USED_S)
+        await state.tell_uses()
 
 
 class Described(FastAPI):

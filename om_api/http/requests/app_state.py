@@ -5,16 +5,17 @@ from typing import NamedTuple, TypeVar
 from fastapi import Request
 
 from om_api.client.async_memory import AsyncObservationalMemory
-from om_api.domain.api_keys import ApiKey
-from om_api.domain.errors import NotFoundError
+from om_api.domain.api_keys import ApiKey, Proof
+from om_api.domain.errors import NotFoundError, StoreError
 from om_api.http.serving.server import Shutdown
 from om_api.http.serving.shares import Shares, aside
 from om_api.http.serving.streams import Streams
+from om_api.http.serving.uses import Uses
 from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
 from om_api.store.driver.async_connection import AsyncConnection
 from om_api.store.driver.steps import Steps
-from om_api.store.fleet import api_key_records
+from om_api.store.fleet import api_key_records, request_pace
 from om_api.store.memory.keys import Keys
 
 T = TypeVar("T")
@@ -42,13 +43,31 @@ class AppState(NamedTuple):
     streams: Streams
     stopping: Shutdown
     locked: bool
+    uses: Uses
 
-    async def recognise(self, token: str) -> ApiKey | None:
-        """The key that a token belongs to, None for any other text."""
-        return await self.connection.run(api_key_records.recognise(self.keys, token))
+    async def recognise(self, proof: Proof | None) -> ApiKey | None:
+        """The key of whoever has this proof, None for any other; raises ExpiredKeyError."""
+        key = await self.connection.run(api_key_records.recognise(self.keys, proof))
+        if key:
+            self.uses.note(key.id)
+        return key
+
+    async def pace(self, key: ApiKey) -> float:
+        """Count a request of a key; 0.0, or in how many seconds it may be made."""
+        return await self.connection.run(request_pace.take(self.keys, key))
+
+    async def tell_uses(self) -> None:
+        """Send which keys were used since they were last sent; raises nothing, and what is not taken is sent another time."""
+        ids = self.uses.since()
+        try:
+            if ids:
+                await self.connection.run(api_key_records.use(self.keys, ids))
+        except StoreError:
+            self.uses.note(*ids)
 
     async def close(self) -> None:
-        """Give the connections back."""
+        """Send what was not sent yet, and give the connections back."""
+        await self.tell_uses()
         await self.memory.close()
         await self.connection.close()
         await self.scraper.close()

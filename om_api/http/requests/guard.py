@@ -1,8 +1,6 @@
-"""Who may ask for what: each route names a role, and the key is looked at before anything else of a request is read.
+"""Who may ask for what: each route names a role, and the key is looked at before anything else of a request is read."""
 
-A body is read no further than is permitted, whatever the headers say of its length.
-"""
-
+import math
 from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
 from typing import Any
@@ -10,10 +8,12 @@ from typing import Any
 from fastapi import HTTPException, Request, Response
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
-from om_api.domain.api_keys import EVERY, ApiKey, Role
+from om_api.domain.api_keys import EVERY, ApiKey, ExpiredKeyError, Proof, Role, Token
+from om_api.domain.request_rate import RequestRate
 from om_api.http.requests.app_state import app_state
+from om_api.http.requests.bounded import Bounded, bounded
 from om_api.http.serving.limits import SMALL_BODY
 from om_api.http.serving.shares import SHARE, Share
 
@@ -21,6 +21,7 @@ ROLE, RESOURCES, MOST, WAITS = "x-role", "x-resources", "x-max-body", "x-waits"
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 _LOCAL = {"127.0.0.1", "localhost", "::1"}
 _LOOPBACK = ApiKey(id="", role=Role.OPERATOR, resources=(EVERY,), hash="", created_at=0)
+_BEARER = {"WWW-Authenticate": "Bearer"}
 
 
 def needs(
@@ -34,42 +35,6 @@ def needs(
     said = {RESOURCES: EVERY if of_all else None, MOST: most if most != SMALL_BODY else None, WAITS: waits or None}
     kept = {name: value for name, value in said.items() if value}
     return {"openapi_extra": {ROLE: role.value, **kept, "security": [{"key": []}], **told}}
-
-
-class Bounded(Request):
-    """A request of whose body at most so many bytes are read; `taken` is what became of it, where that was done already."""
-
-    taken: Any = None
-
-    async def json(self) -> Any:
-        """The body, from JSON."""
-        return await super().json() if self.taken is None else self.taken
-
-
-def bounded(request: Request, most: int, hold: Callable[[int], None]) -> Bounded:
-    """The same request; reading more than `most` bytes of it raises HTTPException 413. `hold` is told of each piece."""
-    length = request.headers.get("content-length", "0")
-    if length.isdecimal() and int(length) > most:
-        raise _too_large(most)
-    read = 0
-
-    async def receive() -> Message:
-        nonlocal read
-        message = await request.receive()
-        size = len(message.get("body", b""))
-        read += size
-        if read > most:
-            raise _too_large(most)
-        hold(size)
-        return message
-
-    return Bounded(request.scope, receive)
-
-
-def _too_large(most: int) -> HTTPException:
-    return HTTPException(
-        413, f"the body is larger than the {most:,} bytes that are permitted: send it in several requests"
-    )
 
 
 class Guarded(APIRoute):
@@ -86,7 +51,9 @@ class Guarded(APIRoute):
         handle = super().get_route_handler()
 
         async def guarded(request: Request) -> Any:
+            request.state.proof = await self.proof(request)
             await admit(request, self.role, of_all=self.of_all)
+            await _keep_pace(request)
             share = app_state(request).shares.enter(key_of(request).id)
             SHARE.set(share)
             try:
@@ -96,6 +63,12 @@ class Guarded(APIRoute):
                 raise
 
         return guarded
+
+    async def proof(self, request: Request) -> Proof | None:
+        """What a request shows of its key; None where it shows nothing, or what no key has."""
+        scheme, _, text = request.headers.get("authorization", "").partition(" ")
+        token = Token.parse(text.strip()) if scheme.lower() == "bearer" else None
+        return token.proof if token else None
 
     async def _handled(self, handle: Handler, asked: Request, share: Share) -> Response:
         """Read the body, wait for a turn, and answer."""
@@ -151,11 +124,24 @@ def bound(key: ApiKey, resource: str) -> None:
 async def _key(request: Request) -> ApiKey:
     if not app_state(request).locked:
         return _local(request)
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer" and (key := await app_state(request).recognise(token.strip())):
-        return key
-    why = "send a key in the header Authorization: Bearer om_…; om keys create makes one"
-    raise HTTPException(401, why, {"WWW-Authenticate": "Bearer"})
+    try:
+        key = await app_state(request).recognise(request.state.proof)
+    except ExpiredKeyError as error:
+        raise HTTPException(401, str(error), _BEARER) from None
+    if key is None:
+        raise HTTPException(
+            401, "send a key in the header Authorization: Bearer om_…; om keys create makes one", _BEARER
+        )
+    return key
+
+
+async def _keep_pace(request: Request) -> None:
+    """Count a request of a key that has a rate; raises HTTPException 429 where that is one too many."""
+    key = key_of(request)
+    if wait := await app_state(request).pace(key):
+        after = math.ceil(wait)
+        why = f"this key may make {RequestRate.parse(key.rate)}: repeat in {after} s, or ask less often"
+        raise HTTPException(429, why, {"Retry-After": str(after)})
 
 
 def _local(request: Request) -> ApiKey:

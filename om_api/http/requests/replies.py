@@ -136,11 +136,11 @@ KINDS: list[Any] = [Problem]
 _AWAY = 503
 _REFUSALS = {
     400: "the body is not JSON",
-    401: "no key, or none that is known",
+    401: "no key, none that is known, or one that has expired",
     403: "the key's role or resources do not permit this",
     404: "what is named is not there, or no longer",
     413: "the body is larger than is permitted here",
     422: "something in it cannot be accepted; nothing was kept",
-    429: "the key has too much in flight: repeat after `Retry-After` seconds",
+    429: "the key has too much in flight, or asks too often: repeat after `Retry-After` seconds",
     503: "the store is away or refuses; `stored` says what became of a write",
 }

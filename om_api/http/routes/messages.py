@@ -13,8 +13,9 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
 from om_api.domain.wire import encode_message, message_of_json
 from om_api.http.requests.app_state import memory
+from om_api.http.requests.bounded import Bounded
 from om_api.http.requests.given import GivenHistory, GivenMessage, GivenMessages, take
-from om_api.http.requests.guard import Bounded, Guarded, needs
+from om_api.http.requests.guard import Guarded, needs
 from om_api.http.requests.parameters import ResourceId, ThreadId
 from om_api.http.requests.replies import answers, rendered, reply
 from om_api.http.serving.limits import MAX_BATCH, MAX_BODY, MAX_MESSAGE, SMALL_BODY

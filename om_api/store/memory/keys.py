@@ -41,6 +41,8 @@ class Keys:
     ticked = _named("lock:ticked")  # when a tick ran last, and how often it should
     worker = _named("lock:worker")  # that a worker process lives; gone a lease after it does not
     rollout = _named("lock:rollout")  # how far settings, by their fingerprint, have been made known to all memories
+    paced = _named("lock:paced")  # when an API key, by its id, asked lately
+    stream_token = _named("lock:stream-token")  # whose events a token shows, by the token's hash
     told = _named("lock:told")  # that something was told, so that no other process tells it again
     waiting = _of_webhook(
         "waiting"
@@ -62,6 +64,7 @@ class Keys:
         self.sweep_cursor = f"{prefix}:lock:sweep-cursor"
         self.workers = f"{prefix}:workers"
         self.api_keys = f"{prefix}:keys"
+        self.api_keys_used = f"{self.api_keys}:used:{{{self.api_keys}}}"  # in the keys' slot
         self.probe = f"{prefix}:lock:doctor"
         self.rates = f"{prefix}:lock:rates"
         self.events = f"{prefix}:events"

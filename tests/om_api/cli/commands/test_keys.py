@@ -60,6 +60,10 @@ def test_a_rotated_key_has_another_token(om, om_json, ring, grace, known):
         ("create", "--role", "reader"),
         ("create", "--resource", "harold", "--role", "king"),
         ("create", "--resource", "a b", "--role", "reader"),
+        ("create", "--resource", "harold", "--role", "reader", "--expires", "soon"),
+        ("create", "--resource", "harold", "--role", "reader", "--expires", "0.1s"),
+        ("create", "--resource", "harold", "--role", "reader", "--rate", "often"),
+        ("create", "--resource", "harold", "--role", "reader", "--label", "x" * 41),
         ("rotate", "nobody"),
         ("rotate", "nobody", "--grace", "soon"),
     ],
@@ -67,3 +71,40 @@ def test_a_rotated_key_has_another_token(om, om_json, ring, grace, known):
 def test_what_no_key_can_be_is_refused(om, ring, args):
     assert om("keys", *args).exit_code == 2
     assert ring.list() == []
+
+
+FULL = ("--label", "shop", "--expires", "30d", "--rate", "60/m")
+
+
+def test_a_list_says_how_long_a_key_lasts_when_it_was_used_and_how_often_it_may_ask(om, om_json, ring):
+    made = om_json("keys", "create", "--resource", "harold", "--role", "writer", *FULL)
+    om_json("keys", "create", "--resource", "harold", "--role", "reader")
+    ring.use(made["id"])
+    second, first = sorted(om_json("keys", "list"), key=lambda key: key["label"])
+    _, head, *rows = om("keys", "list").stdout.splitlines()
+    (row,) = [row for row in rows if "shop" in row]
+
+    assert (first["label"], first["rate"], first["expires"]) == ("shop", "60/m", made["expires"])
+    assert first["last_used"]
+    assert [second[name] for name in ("label", "rate", "expires", "last_used")] == ["", None, None, None]
+    assert head.split() == ["id", "label", "role", "resources", "expires", "last", "used", "rate"]
+    assert re.split(r"\s{2,}", row.strip())[1:4] == ["shop", "writer", "harold"]
+    assert re.search(r"in \d+d +\d+s ago +60/m$", row.strip())
+
+
+def test_the_list_fits_into_80_columns(om, om_json, ring):
+    key = om_json("keys", "create", "--resource", "harold", "--role", "operator", *FULL, "--label", "assistant")
+    ring.use(key["id"])
+
+    assert max(map(len, om("keys", "list").stdout.splitlines())) <= 80
+
+
+def test_what_is_made_rotated_and_revoked_can_be_read_by_a_program(om_json, ring):
+    made = om_json("keys", "create", "--resource", "harold", "--role", "writer", *FULL)
+    changed = om_json("keys", "rotate", made["id"])
+    ended = om_json("keys", "revoke", made["id"])
+
+    assert ring.recognise(changed["token"]) is None
+    assert {**changed, "token": "", "rotated": None} == {**made, "token": ""}
+    assert changed["token"] != made["token"]
+    assert ended == {"id": made["id"], "outcome": "cleared"}

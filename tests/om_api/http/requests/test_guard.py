@@ -1,22 +1,17 @@
-"""Every endpoint x role x own or foreign resource, read off the app: an endpoint without a rule fails here, or cannot be made.
+"""Every endpoint x role x own or foreign resource, read off the app: an endpoint without a rule fails here, or cannot be made."""
 
-A body is read no further than is permitted.
-"""
-
-import asyncio
-
+import msgspec
 import pytest
-from fastapi import HTTPException, Request
 from fastapi.routing import iter_route_contexts
 from refusals import problem
 from starlette.testclient import TestClient
-from world import contents
+from world import contents, wait_until
 
 from om_api import load_settings
 from om_api.domain.api_keys import Role
+from om_api.http import app as apps
 from om_api.http import make_app
-from om_api.http.requests.guard import Guarded, bounded
-from om_api.http.serving.limits import MAX_BODY, SMALL_BODY
+from om_api.http.requests.guard import Guarded
 
 PUBLIC = {"/healthz", "/readyz", "/v1/openapi.json"}
 ROUTES = list(iter_route_contexts(make_app(load_settings(environ={})).routes))
@@ -61,7 +56,6 @@ NEEDED = {
     ("GET", "/metrics"): "reader",
 }
 OF_ALL = {"/metrics", "/v1/costs"}  # what is said of all resources together, to keys that are bound to every one
-JSON = {"Content-Type": "application/json"}
 SAID = {"messages": [{"role": "user", "content": "x"}]}
 BODIES = {"messages": SAID, "sync": SAID, "observe": {}, "reflect": {}, "webhooks": {"url": "https://example.org"}}
 
@@ -209,34 +203,62 @@ def test_without_keys_programs_on_this_machine_are_answered_and_pages_in_a_brows
     assert found == [status, status]
 
 
-def test_a_body_that_adds_no_messages_is_small(ask):
-    large = b" " * (SMALL_BODY + 1)
+def test_a_key_that_has_expired_opens_nothing_and_says_so_to_whoever_has_it_alone(app, ring, client, prefix):
+    key, token = ring.create(["harold"], "reader", expires_s=60)
+    before = _status(app, token)
+    client.hset(f"{prefix}:keys", key.id, msgspec.json.encode(msgspec.structs.replace(key, expires_at=1)))
+    answers = [
+        app.get("/v1/resources/harold/stats", headers={"Authorization": f"Bearer {each}"})
+        for each in (token, token._replace(secret="x" * 43))
+    ]
 
-    assert ask("POST", "/v1/resources/harold/observe", content=large, headers=JSON).status_code == 413
-
-
-def test_a_body_that_is_too_large_is_refused_as_it_comes(ask):
-    def pieces():
-        yield b'{"messages": ["'
-        for _ in range(MAX_BODY // 65_536 + 1):
-            yield b"x" * 65_536
-
-    for path in ("messages", "sync"):
-        for body in (b"x" * (MAX_BODY + 1), pieces()):
-            answer = ask("POST", f"/v1/resources/harold/threads/t-1/{path}", content=body, headers=JSON)
-            assert f"{MAX_BODY:,}" in problem(answer, 413)["detail"]
+    assert before == 200
+    assert [each.headers["www-authenticate"] for each in answers] == ["Bearer", "Bearer"]
+    assert f"key {key.id} has expired" in problem(answers[0], 401)["detail"]
+    assert "expired" not in problem(answers[1], 401)["detail"]
 
 
-def test_a_body_of_exactly_what_is_permitted_is_read_though_nobody_said_its_length():
-    async def read(size):
-        pieces = iter([{"type": "http.request", "body": b"x" * size, "more_body": False}])
+def test_a_key_with_a_rate_is_held_to_it_by_all_processes_together(settings, ring):
+    _, token = ring.create(["harold"], "reader", rate="3/h")
+    _, free = ring.create(["harold"], "reader")
+    with TestClient(make_app(settings)) as one, TestClient(make_app(settings)) as other:
+        statuses = [_status(http, token) for http in (one, other, one)]
+        refused = other.get("/v1/resources/harold/stats", headers={"Authorization": f"Bearer {token}"})
+        others = _status(one, free)
 
-        async def receive():
-            return next(pieces)
+    assert statuses == [200, 200, 200]
+    assert "3 requests an hour: repeat in" in problem(refused, 429)["detail"]
+    assert 0 < int(refused.headers["retry-after"]) <= 3_600
+    assert others == 200
 
-        return await bounded(Request({"type": "http", "headers": []}, receive), 100, lambda _: None).body()
 
-    assert asyncio.run(read(100)) == b"x" * 100
-    with pytest.raises(HTTPException) as refused:
-        asyncio.run(read(101))
-    assert refused.value.status_code == 413
+def test_a_wrong_secret_uses_up_nobodys_rate(app, ring):
+    _, token = ring.create(["harold"], "reader", rate="1/h")
+    wrong = [_status(app, token._replace(secret="x" * 43)) for _ in range(3)]
+
+    assert wrong == [401] * 3
+    assert [_status(app, token), _status(app, token)] == [200, 429]
+
+
+def test_when_a_key_was_used_is_told_once_in_a_while_and_costs_a_request_nothing(settings, ring, monkeypatch):
+    key, token = ring.create(["harold"], "reader")
+    other, wrong = ring.create(["harold"], "reader")
+    monkeypatch.setattr(apps, "USED_S", 0.02)
+    with TestClient(make_app(settings)) as http:
+        _status(http, wrong._replace(secret="x" * 43))
+        _status(http, token)
+        wait_until(lambda: ring.uses(), "the use")
+
+        assert ring.uses().keys() == {key.id}
+    assert other.id not in ring.uses()
+    assert ring.uses()[key.id] >= key.created_at
+
+
+def test_a_process_that_ends_tells_which_keys_were_used(settings, ring):
+    key, token = ring.create(["harold"], "reader")
+    with TestClient(make_app(settings)) as http:
+        _status(http, token)
+        before = ring.uses()
+
+    assert before == {}
+    assert ring.uses().keys() == {key.id}
