@@ -48,7 +48,7 @@ def _endpoint(name: str, told: Document) -> Iterator[str]:
     if rows:
         yield table(("parameter", "in", "type", "required", "meaning"), rows)
     if body := told.get("requestBody"):
-        yield from _content("Send", body["content"])
+        yield from _content("Send" if body.get("required") else "Send nothing, or", body["content"])
     yield from _content("Replies", told["responses"]["200"]["content"])
 
 

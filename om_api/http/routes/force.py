@@ -6,7 +6,7 @@ from functools import partial
 from typing import Annotated
 
 import msgspec
-from fastapi import APIRouter, Body, Query, Request, Response
+from fastapi import APIRouter, Body, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from om_api.client.held import Held
@@ -23,18 +23,26 @@ router = APIRouter(prefix="/v1/resources/{resource}", tags=["workers"], route_cl
 
 
 class WorkRequest(BaseModel):
-    """Of which thread (else of all), and how long the answer is waited for."""
+    """Of which thread (else of all), and how long the answer is waited for (else not at all)."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    thread_id: str | None = Field(None, pattern=f"^{ID_PATTERN.pattern}$")
-    wait: float = Field(0, ge=0, le=MAX_WAIT_S, description="seconds")
+    thread_id: str | None = Field(default=None, pattern=f"^{ID_PATTERN.pattern}$")
+    wait: float = Field(default=0, ge=0, le=MAX_WAIT_S, description="seconds")
 
 
-Given = Annotated[WorkRequest, Body(openapi_examples={"wait": {"value": {"thread_id": "thread-1", "wait": 30}}})]
+Given = Annotated[WorkRequest | None, Body(openapi_examples={"wait": {"value": {"thread_id": "thread-1", "wait": 30}}})]
 Create = Annotated[
     bool, Query(description="also pause a resource of which nothing is kept yet, before its first message")
 ]
+
+
+async def _asked(given: Given = None) -> WorkRequest:
+    """What is asked for; no body asks for all threads, and waits for nothing."""
+    return given or WorkRequest()
+
+
+Asked = Annotated[WorkRequest, Depends(_asked)]
 
 
 class Forced(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -49,7 +57,7 @@ _HELD = Forced(Outcome.BUSY, "the budget of harold is used up (budget.calls_per_
 
 
 @router.post("/observe", **needs(Role.WRITER, waits=True), **answers(Forced, _HELD))
-async def observe(request: Request, resource: ResourceId, asked: Given) -> Response:
+async def observe(request: Request, resource: ResourceId, asked: Asked) -> Response:
     """Have what is raw observed now: `activated`, `rest` when there is nothing, `busy` when it is not done yet."""
     om = await memory_of(request, resource, asked.thread_id)
     ask = partial(om.force_observe, asked.thread_id, resource)
@@ -57,7 +65,7 @@ async def observe(request: Request, resource: ResourceId, asked: Given) -> Respo
 
 
 @router.post("/reflect", **needs(Role.WRITER, waits=True), **answers(Forced, Forced(Outcome.REFLECTED)))
-async def reflect(request: Request, resource: ResourceId, asked: Given) -> Response:
+async def reflect(request: Request, resource: ResourceId, asked: Asked) -> Response:
     """Have the observations condensed now: `reflected`, `rest` when there are none, `busy` when it is not done yet."""
     om = await memory_of(request, resource, asked.thread_id)
     ask = partial(om.force_reflect, resource, asked.thread_id)

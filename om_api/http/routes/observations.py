@@ -5,7 +5,9 @@ from typing import Any
 import msgspec
 from fastapi import APIRouter, Request, Response
 
+from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.domain.api_keys import Role
+from om_api.domain.errors import NotFoundError
 from om_api.domain.messages import Message
 from om_api.domain.values import Observation, Outcome
 from om_api.http.requests import examples
@@ -56,7 +58,20 @@ async def list_observations(
 async def list_sources(request: Request, resource: ResourceId, observation: ObservationId, page: WhichPage) -> Response:
     """The messages behind an observation, oldest first; none once they have expired."""
     found = await memory(request).sources(observation, resource)
+    if not found:
+        await _check_known(memory(request), resource, observation)
     return await rendered(lambda: page.of(map(_kept, found), lambda message: f"{message.at:015}|{message.id}"))
+
+
+async def _check_known(om: AsyncObservationalMemory, resource: str, observation: str) -> None:
+    """Return for an observation that is in force, or that a generation which is kept replaced; else raise NotFoundError."""
+    replaced = (each.observation_ids for each in await om.generations(resource))
+    now = (each.id for each in await om.observations(resource))
+    if not any(observation in names for names in (now, *replaced)):
+        raise NotFoundError(
+            f"{resource} has no observation {observation}, nor does a generation that is kept name it: "
+            f"GET /v1/resources/{resource}/observations lists them"
+        )
 
 
 @router.delete("/{observation}", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.CLEARED)))

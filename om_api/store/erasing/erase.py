@@ -7,7 +7,7 @@ from typing import TypeAlias
 import msgspec
 
 from om_api.context.parts import plain
-from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.errors import InvalidInputError, NotFoundError, StoreError
 from om_api.domain.values import Outcome, Scope
 from om_api.store.driver.replies import as_list, says, write
 from om_api.store.driver.steps import Steps, Verb
@@ -184,7 +184,7 @@ def a_message(resource: str, name: str, thread: str | None) -> Found:
                 f"{name} is a message of {len(having)} threads, {_some(having)}: name the one that is meant"
             )
         if not having:
-            raise InvalidInputError(_missing(resource, name, thread, read))
+            raise NotFoundError(_missing(resource, name, thread, read))
         ((of, message),) = having.items()
         return ErasableMessage(name, of, [plain(message)], [line for each in read for line in each.notes])
 
@@ -214,8 +214,8 @@ def an_observation(resource: str, name: str) -> Found:
         for stored in (stored for each in read for stored in each.content.history):
             if stored.observation.id == name:
                 return ErasableObservation(stored.observation, [line for each in read for line in each.notes])
-        raise InvalidInputError(
-            f"{resource} keeps no observation {name}: it expired, or it never was; erase by a text what is told of it"
+        raise NotFoundError(
+            f"{resource} has no observation {name}: it expired, or it never was; erase by a text what is told of it"
         )
 
     return find

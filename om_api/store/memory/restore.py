@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from om_api.domain.errors import InvalidInputError
+from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.values import Generation, Outcome, Scope, Stored, new_id
 from om_api.store.driver.replies import outcome
 from om_api.store.driver.steps import Steps, Verb, exact
@@ -31,7 +31,7 @@ def restore(keys: Keys, scope: Scope, n: int, keep: int, ttl_s: int, now_ms: int
         return Outcome.REST
     generations = {number: as_generation(member) for number, member in members.items()}
     if n and n not in generations:
-        raise InvalidInputError(_unknown(scope, n, sorted(generations)))
+        raise NotFoundError(_unknown(scope, n, sorted(generations)))
     if generations[reached].restores == n:
         return Outcome.RESTORED
     found = difference(generations, reached, n)

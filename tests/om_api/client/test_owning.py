@@ -34,7 +34,7 @@ def test_nothing_comes_back_into_a_memory_that_is_only_read(client, prefix, aske
 
 
 def test_an_observation_that_is_not_there_is_not_forgotten_silently(world):
-    with pytest.raises(InvalidInputError, match="harold keeps no observation o-1: it expired, or it never was"):
+    with pytest.raises(InvalidInputError, match="harold has no observation o-1: it expired, or it never was"):
         world.services.run(owner(world).forget("o-1", "harold"))
 
 

@@ -20,6 +20,23 @@ def test_the_workers_can_be_asked_and_stopped(say, ask, world):
     assert ask("POST", f"{HAROLD}/resume").json() == {"outcome": "rest"}
 
 
+def test_the_workers_are_asked_without_a_body(say, ask, world):
+    """Catches a body that had to be sent though nothing in it had to be said."""
+    say("m-1")
+
+    assert ask("POST", f"{HAROLD}/observe").json() == {"outcome": "busy"}
+    world.settle()
+    assert ask("POST", f"{HAROLD}/observe").json() == {"outcome": "rest"}
+    assert ask("POST", f"{HAROLD}/reflect").json()["outcome"] == "busy"
+
+
+@pytest.mark.parametrize("body", [b"5", b'{"wait": "5"}', b'{"wait": -1}', b'{"thread": "t-1"}'])
+def test_a_body_that_is_sent_is_checked_still(say, ask, body):
+    say("m-1")
+
+    problem(ask("POST", f"{HAROLD}/observe", content=body, headers={"Content-Type": "application/json"}), 422)
+
+
 def test_a_memory_that_is_paused_refuses_to_be_forced_and_says_so(ask):
     ask("POST", f"{HAROLD}/pause?create=true")
 

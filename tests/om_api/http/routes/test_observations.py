@@ -1,5 +1,7 @@
 """Observations over HTTP: of a whole resource, or of one thread."""
 
+from refusals import problem
+
 HAROLD = "/v1/resources/harold"
 
 
@@ -8,3 +10,19 @@ def test_what_a_thread_keeps_can_be_read_alone(full, walk):
 
     assert {entry["thread_id"] for entry in found} == {"t-1"}
     assert walk(f"{HAROLD}/observations", thread_id="nobody") == []
+
+
+def test_an_observation_that_is_not_there_is_not_found(full, ask):
+    missing = f"{HAROLD}/observations/o-1"
+
+    assert "has no observation o-1" in problem(ask("DELETE", missing), 404)["detail"]
+    assert "has no observation o-1" in problem(ask("GET", f"{missing}/messages"), 404)["detail"]
+
+
+def test_an_observation_whose_messages_have_expired_has_none_in_force_and_replaced(full, ask):
+    names = [full.om.observations("harold")[0].id, full.om.replaced(1, "harold")[0].id]
+    gone = full.client.delete(*(f"{full.prefix}:{{harold}}:source:{name}" for name in names))
+
+    assert gone == 2
+    for name in names:
+        assert ask("GET", f"{HAROLD}/observations/{name}/messages").json() == {"items": [], "next": None}

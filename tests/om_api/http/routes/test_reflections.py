@@ -1,5 +1,7 @@
 """Reflections over HTTP: what they replaced, page by page, and how one is undone."""
 
+from refusals import problem
+
 from om_api.domain.values import Generation
 from om_api.http.routes import reflections
 
@@ -22,7 +24,7 @@ def test_a_reflection_is_undone(old, ask):
     assert ask("POST", f"{HAROLD}/reflections/0/restore").json() == {"outcome": "restored"}
     assert ask("POST", f"{HAROLD}/reflections/0/restore").json() == {"outcome": "restored"}
     assert ask("POST", f"{HAROLD}/reflections/1/restore").json() == {"outcome": "restored"}
-    assert "no generation 9" in ask("POST", f"{HAROLD}/reflections/9/restore").json()["detail"]
+    assert "no generation 9" in problem(ask("POST", f"{HAROLD}/reflections/9/restore"), 404)["detail"]
     assert old.covering() == before
 
 
