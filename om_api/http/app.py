@@ -65,6 +65,7 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
         title="Observational memory",
         version=version("cortex-om"),
         description=DESCRIPTION,
+        servers=[{"url": "/", "description": "where this document is"}],
         lifespan=lambda app: _living(app, settings, locked=locked, patience=timeout),
         openapi_url=None,  # it would be written anew for everybody who asks
         docs_url=None,  # its page loads scripts from elsewhere

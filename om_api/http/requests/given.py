@@ -5,16 +5,17 @@ So no step of taking up a large body is long, and it is refused with the words o
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from om_api.domain.learned import learned
 from om_api.domain.messages import MAX_TOKENS, TOO_LONG
 from om_api.domain.values import ID_PATTERN
 from om_api.domain.wire import MAX_DEPTH
+from om_api.http.requests.content_parts import CONTENT
 from om_api.http.serving.limits import MAX_BATCH, MAX_HISTORY, MAX_MESSAGE
 
 _LONGEST = 6 * MAX_MESSAGE  # bytes of one message as it was sent: `\u003c` is kept as one
@@ -34,7 +35,7 @@ class GivenMessage(BaseModel):
     role: Literal["user", "assistant", "system", "tool", "developer", "function", "model"] | None = Field(
         None, description="who speaks; an item of OpenAI's Responses API says it by its type"
     )
-    content: str | list[dict[str, Any] | str] | None = Field(
+    content: Annotated[str | list[dict[str, Any] | str] | None, WithJsonSchema(CONTENT)] = Field(
         None, description="text, or parts: text, tool-call, tool-result, image, file, or those of a vendor"
     )
     timestamp: str | int | float | None = Field(None, description="ISO 8601 or Unix time; else now")

@@ -67,7 +67,7 @@ def pieces(value: Any) -> list[bytes]:
 
 def _fragments(value: Any) -> Iterator[bytes]:
     if isinstance(value, msgspec.Struct) and not value.__struct_config__.omit_defaults:
-        yield from _entries((field.encode_name, getattr(value, field.name)) for field in msgspec.structs.fields(value))
+        yield from _entries([*_tag(value), *_fields(value)])
     elif isinstance(value, dict):
         yield from _entries(value.items())
     elif isinstance(value, list | tuple):
@@ -82,6 +82,16 @@ def _fragments(value: Any) -> Iterator[bytes]:
         yield b'"'
     else:
         yield msgspec.json.encode(value)
+
+
+def _tag(value: msgspec.Struct) -> list[tuple[str, Any]]:
+    """By which kinds of one family are told apart; it is no field."""
+    config = value.__struct_config__
+    return [(config.tag_field, config.tag)] if config.tag_field else []
+
+
+def _fields(value: msgspec.Struct) -> list[tuple[str, Any]]:
+    return [(field.encode_name, getattr(value, field.name)) for field in msgspec.structs.fields(value)]
 
 
 def _entries(entries: Any) -> Iterator[bytes]:

@@ -1,14 +1,15 @@
 """What an agent's model reads."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import msgspec
 from fastapi import APIRouter, Query, Request, Response
 
 from om_api.context import FORMS
 from om_api.domain.api_keys import Role
 from om_api.http.requests.app_state import memory
+from om_api.http.requests.context_forms import RENDERED, OpenAIContext, RenderedContext
 from om_api.http.requests.guard import Guarded, needs
+from om_api.http.requests.openai_forms import OpenAIMessage
 from om_api.http.requests.parameters import ResourceId, ThreadId
 from om_api.http.requests.replies import answers, rendered
 
@@ -16,16 +17,7 @@ router = APIRouter(prefix="/v1/resources/{resource}/threads/{thread}", tags=["co
 Format = Literal["text", "openai", "openai_responses", "anthropic", "gemini", "blocks"]
 
 
-class RenderedContext(msgspec.Struct, frozen=True, kw_only=True):
-    """A context: `context` as the format has it, its tokens, and how many older messages had no room (the memory keeps them)."""
-
-    format: str
-    context: str | dict[str, Any] | list[dict[str, Any]]
-    tokens: int
-    omitted: int
-
-
-_EXAMPLE = RenderedContext(format="openai", context=[{"role": "user", "content": "Hello"}], tokens=5, omitted=0)
+_EXAMPLE = OpenAIContext(context=[OpenAIMessage("user", "Hello")], tokens=5, omitted=0)
 
 
 @router.get("/context", **needs(Role.READER), **answers(RenderedContext, _EXAMPLE))
@@ -47,5 +39,5 @@ async def get_context(
     """
     found = await memory(request).get_context(thread, resource, max_tokens)
     return await rendered(
-        lambda: RenderedContext(format=form, context=FORMS[form](found), tokens=found.tokens, omitted=found.omitted)
+        lambda: RENDERED[form](context=FORMS[form](found), tokens=found.tokens, omitted=found.omitted)
     )

@@ -1,6 +1,7 @@
 """An app as a whole: one document, settings that change, figures that are told."""
 
 import httpx2
+import jsonschema
 import pytest
 from starlette.testclient import TestClient
 
@@ -46,3 +47,11 @@ def test_the_document_is_written_once(app, monkeypatch):
 
     assert app.get("/v1/openapi.json").content == first.content
     assert isinstance(first, httpx2.Response)
+
+
+def test_the_document_says_where_its_server_is_and_every_schema_in_it_is_one(app):
+    document = app.get("/v1/openapi.json").json()
+
+    assert [server["url"] for server in document["servers"]] == ["/"]
+    for schema in document["components"]["schemas"].values():
+        jsonschema.Draft202012Validator.check_schema(schema)

@@ -63,3 +63,11 @@ class Sparse(msgspec.Struct, omit_defaults=True):
 
 def test_pieces_leave_out_what_the_whole_leaves_out():
     assert b"".join(replies.pieces([Sparse("x"), Sparse("x", "y")])) == b'[{"said":"x"},{"said":"x","more":"y"}]'
+
+
+class Tagged(msgspec.Struct, tag_field="kind", tag="tagged"):
+    said: str
+
+
+def test_pieces_name_a_kind_as_the_whole_does():
+    assert b"".join(replies.pieces([Tagged("x")])) == msgspec.json.encode([Tagged("x")])

@@ -1,0 +1,70 @@
+"""A context in each of its forms, as it is replied and as OpenAPI is told of it."""
+
+from typing import Annotated, Any
+
+import msgspec
+
+from om_api.context.view import Kind
+from om_api.http.requests.anthropic_forms import AnthropicRequest
+from om_api.http.requests.gemini_forms import GeminiRequest
+from om_api.http.requests.openai_forms import FunctionCallItem, FunctionCallOutputItem, MessageItem, OpenAIMessage
+
+
+class ContextBlock(msgspec.Struct):
+    """A piece of a context; `stable` ones stay as they are until the memory changes, `hash` tells whether one did."""
+
+    kind: Kind
+    role: str
+    text: str
+    stable: bool
+    tokens: int
+    hash: str
+
+
+class _Rendered(msgspec.Struct, tag_field="format", frozen=True, kw_only=True):
+    tokens: Annotated[int, msgspec.Meta(description="of the whole context")]
+    omitted: Annotated[int, msgspec.Meta(description="older messages that had no room; the memory keeps them")]
+
+
+class TextContext(_Rendered, tag="text", frozen=True, kw_only=True):
+    """A context as plain text."""
+
+    context: str
+
+
+class OpenAIContext(_Rendered, tag="openai", frozen=True, kw_only=True):
+    """A context as the `messages` of a request for a chat completion."""
+
+    context: list[OpenAIMessage]
+
+
+class OpenAIResponsesContext(_Rendered, tag="openai_responses", frozen=True, kw_only=True):
+    """A context as the `input` of a request to OpenAI's Responses API."""
+
+    context: list[MessageItem | FunctionCallItem | FunctionCallOutputItem]
+
+
+class AnthropicContext(_Rendered, tag="anthropic", frozen=True, kw_only=True):
+    """A context as what a request to Anthropic takes."""
+
+    context: AnthropicRequest
+
+
+class GeminiContext(_Rendered, tag="gemini", frozen=True, kw_only=True):
+    """A context as what a request to Gemini takes."""
+
+    context: GeminiRequest
+
+
+class BlocksContext(_Rendered, tag="blocks", frozen=True, kw_only=True):
+    """A context as our own blocks."""
+
+    context: list[ContextBlock]
+
+
+RenderedContext = (
+    TextContext | OpenAIContext | OpenAIResponsesContext | AnthropicContext | GeminiContext | BlocksContext
+)
+RENDERED: dict[str, Any] = {  # the kind of reply of each format
+    str(each.__struct_config__.tag): each for each in RenderedContext.__args__
+}
