@@ -8,7 +8,8 @@ from typing import Any
 from settings_page import table
 
 from om_api.http.app import make_app
-from om_api.http.requests.guard import RESOURCES, ROLE
+from om_api.http.reference.endpoint import needed
+from om_api.http.reference.schema_words import words
 from om_api.http.requests.replies import LINES
 from om_api.settings import load_settings
 
@@ -18,7 +19,7 @@ _INTRODUCTION = """\
 
 <!-- Made by `make docs`. Change om_api/http/ instead. -->
 
-Every endpoint, as the OpenAPI document of a running server (at `/v1/openapi.json`) has them. How to begin, keys, errors
+Every endpoint, as a running server shows them at `/docs`, and to programs at `/v1/openapi.json`. How to begin, keys, errors
 and pages: [http.md](http.md). A refused request is answered by a [Problem](#problem).
 """
 Document = dict[str, Any]
@@ -43,20 +44,13 @@ def _endpoints(document: Document) -> Iterator[str]:
 def _endpoint(name: str, told: Document) -> Iterator[str]:
     yield f"### `{name}`\n"
     yield f"{told['description']}\n"
-    yield f"{_needed(told)}\n"
+    yield f"{needed(told)}\n"
     rows = [_parameter(each) for each in told.get("parameters", ())]
     if rows:
         yield table(("parameter", "in", "type", "required", "meaning"), rows)
     if body := told.get("requestBody"):
         yield from _content("Send" if body.get("required") else "Send nothing, or", body["content"])
     yield from _content("Replies", told["responses"]["200"]["content"])
-
-
-def _needed(told: Document) -> str:
-    if ROLE not in told:
-        return "Needs no key."
-    article = "an" if told[ROLE][0] in "aeiou" else "a"
-    return f"Needs a key of {article} {told[ROLE]}{', bound to every resource (`*`)' if RESOURCES in told else ''}."
 
 
 def _parameter(told: Document) -> tuple[str, ...]:
@@ -108,18 +102,4 @@ def _required(is_so: bool) -> str:  # noqa: FBT001  same
 
 def _type(schema: Document) -> str:
     """A schema in a few words, a link where it has a name."""
-    if "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
-        return f"[{name}](#{name.lower()})"
-    if "anyOf" in schema:
-        return " or ".join(dict.fromkeys(_type(each) for each in schema["anyOf"]))
-    if "enum" in schema:
-        return ", ".join(f"`{word}`" for word in schema["enum"])
-    kind = str(schema.get("type", "any"))
-    if kind == "array" and schema.get("items"):
-        return f"list of {_type(schema['items'])}"
-    bounds = [f"{word} {schema[key]:,.12g}" for word, key in _BOUNDS.items() if key in schema]
-    return " ".join([kind, *([f"({', '.join(bounds)})"] if bounds else [])])
-
-
-_BOUNDS = {"from": "minimum", "to": "maximum", "at least": "minItems", "at most": "maxItems"}
+    return "".join(f"[{text}](#{name.lower()})" if name else text for text, name in words(schema))

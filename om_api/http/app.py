@@ -8,9 +8,11 @@ from typing import Any
 
 import msgspec
 from fastapi import FastAPI, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.client.context_usage import TELL_S
+from om_api.http.reference import page
 from om_api.http.requests.app_state import AppState, SharedMemory
 from om_api.http.requests.replies import KINDS, schemas
 from om_api.http.routes import (
@@ -121,17 +123,28 @@ async def _keep_uses(state: AppState) -> None:
         await state.tell_uses()
 
 
+async def _to_the_page(_: Request) -> Response:
+    return RedirectResponse("docs")
+
+
 class Described(FastAPI):
-    """An app whose document knows our own values, and what a key is; it is written once."""
+    """An app whose document knows our own values, and what a key is; it is written once, and so is its page."""
 
     def setup(self) -> None:
-        """Serve the document."""
+        """Serve the document, and its page."""
         self.add_route("/v1/openapi.json", self._document, include_in_schema=False)
+        self.add_route("/docs", self._page, include_in_schema=False)
+        self.add_route("/", _to_the_page, include_in_schema=False)
 
     async def _document(self, _: Request) -> Response:
         if not hasattr(self.state, "document"):
             self.state.document = msgspec.json.encode(self.openapi())
         return Response(self.state.document, media_type="application/json")
+
+    async def _page(self, _: Request) -> Response:
+        if not hasattr(self.state, "page"):
+            self.state.page = page.render(self.openapi())
+        return HTMLResponse(self.state.page, headers=page.HEADERS)
 
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document."""

@@ -22,7 +22,7 @@ _PORT = 8000
 def api(target: Target, host: str, port: int | None, without_keys: bool) -> None:
     """Serve the memory over HTTP until told to stop.
 
-    Every request needs a key (om keys create). What is asked for is described at /v1/openapi.json.
+    Every request needs a key (om keys create). What is asked for is described at /docs, and for programs at /v1/openapi.json.
     """
     if without_keys and not is_loopback(host):
         raise SettingsError(

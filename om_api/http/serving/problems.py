@@ -130,7 +130,7 @@ def _permitted(request: Request) -> str:
 
 def _advice(request: Request, refusal: HTTPException) -> str:
     if refusal.status_code == HTTPStatus.NOT_FOUND:
-        return f"there is no {request.url.path[:200]} here: /v1/openapi.json names every path"
+        return f"there is no {request.url.path[:200]} here: /docs and /v1/openapi.json name every path"
     if refusal.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         permitted = (refusal.headers or {}).get("Allow", "what /v1/openapi.json names")
         return f"{request.method} is not permitted here: use {permitted}"

@@ -13,7 +13,7 @@ from om_api.http import app as apps
 from om_api.http import make_app
 from om_api.http.requests.guard import Guarded
 
-PUBLIC = {"/healthz", "/readyz", "/v1/openapi.json"}
+PUBLIC = {"/", "/docs", "/healthz", "/readyz", "/v1/openapi.json"}
 ROUTES = list(iter_route_contexts(make_app(load_settings(environ={})).routes))
 #: what each endpoint is documented to need: a change here is a change of who may do what
 NEEDED = {
