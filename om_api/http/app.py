@@ -28,6 +28,7 @@ from om_api.http.routes import (
     reflections,
     rejected,
     resources,
+    stream_tokens,
     webhooks,
 )
 from om_api.http.serving import problems
@@ -51,6 +52,7 @@ _OPERATED = (
     costs.router,
     backup.router,
     events.router,
+    stream_tokens.router,
     webhooks.router,
 )
 _REFRESH_S = 2.0

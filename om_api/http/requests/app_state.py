@@ -15,7 +15,7 @@ from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
 from om_api.store.driver.async_connection import AsyncConnection
 from om_api.store.driver.steps import Steps
-from om_api.store.fleet import api_key_records, request_pace
+from om_api.store.fleet import api_key_records, request_pace, stream_tokens
 from om_api.store.memory.keys import Keys
 
 T = TypeVar("T")
@@ -51,6 +51,14 @@ class AppState(NamedTuple):
         if key:
             self.uses.note(key.id)
         return key
+
+    async def stream_token(self, proof: Proof) -> str:
+        """A token that stands for a proof for a moment."""
+        return await self.connection.run(stream_tokens.create(self.keys, proof))
+
+    async def proof_of(self, token: str) -> Proof | None:
+        """What a token stands for; None for one that nobody knows (any more)."""
+        return await self.connection.run(stream_tokens.proof_of(self.keys, token))
 
     async def pace(self, key: ApiKey) -> float:
         """Count a request of a key; 0.0, or in how many seconds it may be made."""

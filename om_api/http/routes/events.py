@@ -11,14 +11,15 @@ from om_api.domain.api_keys import EVERY, ApiKey, Role
 from om_api.domain.events import KINDS, Event, Told
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import app_state, memory
-from om_api.http.requests.guard import Guarded, admit, bound, key_of, needs
+from om_api.http.requests.guard import admit, bound, key_of, needs
 from om_api.http.requests.parameters import DEFAULT, Limit
 from om_api.http.requests.replies import answers, reply
+from om_api.http.routes.stream_tokens import GivenToken, Watched
 from om_api.http.serving.limits import LOOK_S
 from om_api.http.serving.shares import SHARE
 from om_api.http.serving.streams import Stream, lines, written
 
-router = APIRouter(prefix="/v1", tags=["events"], route_class=Guarded)
+router = APIRouter(prefix="/v1", tags=["events"], route_class=Watched)
 _SSE = "text/event-stream"
 _LONGEST_ID = 41
 Kinds = Annotated[
@@ -55,10 +56,12 @@ async def get_events(
     after: After = "",
     limit: Limit = DEFAULT,
     last_event_id: LastEventId = "",
+    token: GivenToken = "",  # noqa: ARG001 - the guard has looked at it
 ) -> Response:
     """What happened, of the resources that the key is bound to: a page of it, or with `Accept: text/event-stream` as it comes.
 
-    A page without `after` holds the newest events; a stream without it begins now.
+    A page without `after` holds the newest events; a stream without it begins now. Whoever can send no header shows a
+    `token`; once that has expired, coming back with `Last-Event-ID` is refused too (401): ask for another one.
     """
     read = partial(memory(request).events, kinds=kinds, resource_id=_whose(key_of(request), resource))
     place = last_event_id or after

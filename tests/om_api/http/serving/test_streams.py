@@ -129,6 +129,31 @@ def test_a_key_that_is_revoked_reads_no_further_than_the_next_beat(served, ring,
     wait_until(lambda: served.streams.open == 0, "the stream's end")
 
 
+def token_of(served, key):
+    answer = httpx2.post(f"{served.url}{EVENTS}/token", headers={"Authorization": f"Bearer {key}"})
+    return answer.json()["token"]
+
+
+def test_a_stream_that_a_token_opened_outlives_it_and_ends_with_the_key(
+    served, ring, publish, client, prefix, monkeypatch
+):
+    monkeypatch.setattr(streams, "BEAT_S", 0.2)
+    key, secret = ring.create(["harold"], "reader")
+    asked = {"token": token_of(served, secret)}
+    with httpx2.stream(
+        "GET", f"{served.url}{EVENTS}", headers={"Accept": "text/event-stream"}, params=asked, timeout=20
+    ) as answer:
+        found = blocks(answer)
+        next(found)
+        assert client.delete(*client.keys(f"{prefix}:lock:stream-token:*")) == 1
+        assert [next(found).get(":") for _ in range(2)] == ["still here"] * 2
+        publish("sealed")
+        assert next(block["event"] for block in found if "event" in block) == "sealed"
+        ring.revoke(key.id)
+        assert [block for block in found if "event" in block] == []
+    wait_until(lambda: served.streams.open == 0, "the stream's end")
+
+
 def test_streams_are_bounded_and_given_back(served, ring, monkeypatch):
     served.streams._most = 1
     _, token = ring.create(["harold"], "reader")
