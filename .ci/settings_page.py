@@ -108,7 +108,7 @@ def _default(value: object, unit: str) -> str:
         return format_duration(value)
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    return '""' if value == "" else str(value)
+    return {"": '""', (): "[]"}.get(value, str(value)) if isinstance(value, str | tuple) else str(value)
 
 
 def _section(title: str, text: str, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.types import ASGIApp
 
 from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.client.context_usage import TELL_S
@@ -33,6 +34,7 @@ from om_api.http.routes import (
 )
 from om_api.http.serving import problems
 from om_api.http.serving.connections import Connections
+from om_api.http.serving.cors import open_to
 from om_api.http.serving.log import Logged
 from om_api.http.serving.server import Shutdown
 from om_api.http.serving.shares import Shares
@@ -79,7 +81,7 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
     )
     app.state.connections = Connections(settings.memory.api)
     app.state.streams, app.state.stopping = Streams(settings.memory.api), Shutdown()
-    app.add_middleware(Logged)
+    app.state.origins = settings.memory.api.cors_origins if locked else ()
     for router in (*_WRITTEN_AND_READ, *_OPERATED, health.router, health.figures):
         app.include_router(router)
     problems.install(app)
@@ -131,6 +133,10 @@ async def _to_the_page(_: Request) -> Response:
 
 class Described(FastAPI):
     """An app whose document knows our own values, and what a key is; it is written once, and so is its page."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Put our own around everything else: what fails is logged, and may be read by a page, as what succeeds is."""
+        return Logged(open_to(self.state.origins, super().build_middleware_stack()))
 
     def setup(self) -> None:
         """Serve the document, and its page."""

@@ -1,6 +1,6 @@
 """How much the HTTP API takes from whom: the settings of each process that serves it."""
 
-from om_api.settings.fields import Group, Seconds, duration, limit, number
+from om_api.settings.fields import Group, Origins, Seconds, duration, limit, number, setting
 
 _MOST = 1_000_000
 
@@ -33,3 +33,9 @@ class ApiSettings(Group):
     )
     streams: int = number(100, "streams of events open at a time", 1, 100_000, "streams")
     streams_per_key: int = number(20, "of them with one key", 1, 100_000, "streams")
+    cors_origins: Origins = setting(
+        (),
+        "origins whose pages in a browser may read answers (CORS)",
+        'a list of origins as browsers write them, such as ["https://app.example.org", "http://localhost:3000"]: scheme and host '
+        'in small letters, a port unless it is the usual one, no path and no slash at the end; or "*" for every one',
+    )

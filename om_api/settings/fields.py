@@ -21,6 +21,9 @@ _LONGEST_TEXT = 100
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _DURATION = re.compile("".join(rf"(?:(?P<{unit}>{_NUMBER})\s*{unit}\s*)?" for unit in _UNITS))
 _NO_ZONES = re.compile(r"localtime|posixrules|Factory|(posix|right)/.*")  # which lie among those of a machine
+_ORIGIN = re.compile(r"(https?)://(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::([1-9][0-9]{0,4}))?")
+_UNSAID_PORTS = {("http", "80"), ("https", "443")}  # browsers leave them out, so that none would ever be met
+_MOST_ORIGINS = 100
 _NAME = re.compile(r"[A-Za-z0-9._:/@+-]{1,200}")
 
 
@@ -139,6 +142,18 @@ def _room(value: object) -> int | str | None:
     return value
 
 
+def _origins(value: object) -> str | tuple[str, ...]:
+    if value == "*":
+        return "*"
+    if not isinstance(value, list | tuple) or len(value) > _MOST_ORIGINS:
+        raise ValueError("neither a list nor *")
+    for origin in value:
+        found = _ORIGIN.fullmatch(origin) if isinstance(origin, str) else None
+        if not found or found.groups() in _UNSAID_PORTS:
+            raise ValueError("not an origin")
+    return tuple(value)
+
+
 def _zone(name: str) -> str:
     try:
         ZoneInfo(name)
@@ -155,4 +170,5 @@ RatioOrFloor = Annotated[float, _or_tokens(lambda ratio: 0 < ratio <= 1, least=S
 MultipleOrTokens = Annotated[float, _or_tokens(lambda times: 1 <= times < SMALLEST_BLOCK, least=SMALLEST_BLOCK)]
 ModelNames = Annotated[str | tuple[str, ...], PlainValidator(_model_names)]
 Room = Annotated[int | Literal["auto"] | None, PlainValidator(_room)]
+Origins = Annotated[str | tuple[str, ...], PlainValidator(_origins)]
 Zone = Annotated[str, AfterValidator(_zone)]

@@ -44,7 +44,8 @@ def test_the_limits_of_the_guide_are_those_in_force():
 def test_what_a_process_takes_is_what_its_settings_say():
     told = {name: value.replace(",", "").removesuffix(" s") for name, value in _table("Strangers and crowds").items()}
 
-    assert told == {f"api.{name}": str(field.default) for name, field in ApiSettings.model_fields.items()}
+    bounds = {name: field for name, field in ApiSettings.model_fields.items() if name != "cors_origins"}
+    assert told == {f"api.{name}": str(field.default) for name, field in bounds.items()}
 
 
 def test_the_roles_of_the_guide_are_those_there_are():

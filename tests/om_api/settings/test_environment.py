@@ -10,7 +10,8 @@ from om_api.settings.catalogue import SETTINGS, dotted, variable
 @pytest.mark.parametrize("path", SETTINGS, ids=dotted)
 def test_every_setting_has_a_variable(folder, path):
     default = SETTINGS[path].default
-    settings = folder.load(**{variable(path): "null" if default is None else str(default)})
+    said = {None: "null", (): "[]"}.get(default, str(default))
+    settings = folder.load(**{variable(path): said})
 
     assert settings.memory == MemorySettings()
     assert settings.origin()[dotted(path)] == f"environment {variable(path)}"

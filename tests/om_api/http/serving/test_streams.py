@@ -11,6 +11,7 @@ import httpx2
 import pytest
 from world import wait_until
 
+from om_api import load_settings
 from om_api.http import make_app
 from om_api.http.routes import events as asked
 from om_api.http.serving import shares, streams
@@ -30,6 +31,20 @@ class Open(NamedTuple):
 @pytest.fixture
 def served(settings, client):
     """The app in a server of its own: the test client waits for the end of a response, and a stream has none."""
+    with serving(settings) as found:
+        yield found
+
+
+@pytest.fixture
+def let_in(settings, client):
+    """The same, with a page that is let in."""
+    given = {"OM_PREFIX": settings.prefix, "OM_REDIS_URL": settings.redis_url}
+    with serving(load_settings(None, {**given, "OM_API__CORS_ORIGINS": '["https://app.example.org"]'})) as found:
+        yield found
+
+
+@contextmanager
+def serving(settings):
     app = make_app(settings)
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
@@ -152,6 +167,14 @@ def test_a_stream_that_a_token_opened_outlives_it_and_ends_with_the_key(
         ring.revoke(key.id)
         assert [block for block in found if "event" in block] == []
     wait_until(lambda: served.streams.open == 0, "the stream's end")
+
+
+def test_a_stream_may_be_read_by_a_page_that_is_let_in(let_in, ring):
+    _, token = ring.create(["harold"], "reader")
+    with stream(let_in, token, {"Origin": "https://app.example.org"}) as (answer, found):
+        next(found)
+
+    assert answer.headers["access-control-allow-origin"] == "https://app.example.org"
 
 
 def test_streams_are_bounded_and_given_back(served, ring, monkeypatch):
