@@ -142,6 +142,13 @@ class AsyncObservationalMemory:
         """Tier 2, oldest first: of every thread of the resource, or of one."""
         return await self._run(self._core.reading.observations(resource_id, thread_id))
 
+    async def messages(self, resource_id: str, thread_id: str) -> list[Message]:
+        """The messages of a thread that its context shows as they are, oldest first: not sealed yet, or sealed and not activated.
+
+        Older ones are behind observations: see `observations` and `sources`.
+        """
+        return await self._run(self._core.reading.messages(resource_id, thread_id))
+
     async def sources(self, observation_id: str, resource_id: str) -> list[Message]:
         """The messages behind an observation, oldest first; none once they have expired."""
         return await self._run(self._core.reading.sources(observation_id, resource_id))

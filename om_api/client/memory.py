@@ -140,6 +140,13 @@ class ObservationalMemory:
         """Tier 2, oldest first: of every thread of the resource, or of one."""
         return self._run(self._core.reading.observations(resource_id, thread_id))
 
+    def messages(self, resource_id: str, thread_id: str) -> list[Message]:
+        """The messages of a thread that its context shows as they are, oldest first: not sealed yet, or sealed and not activated.
+
+        Older ones are behind observations: see `observations` and `sources`.
+        """
+        return self._run(self._core.reading.messages(resource_id, thread_id))
+
     def sources(self, observation_id: str, resource_id: str) -> list[Message]:
         """The messages behind an observation, oldest first; none once they have expired."""
         return self._run(self._core.reading.sources(observation_id, resource_id))

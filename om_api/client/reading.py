@@ -11,7 +11,7 @@ from om_api.domain.messages import Message
 from om_api.domain.values import Generation, Observation, Record, Scope, ThreadState, check_id
 from om_api.settings import Settings
 from om_api.store.driver.steps import Askable, Steps, batch
-from om_api.store.memory import clear, reading, scope_state
+from om_api.store.memory import clear, kept, reading, scope_state
 from om_api.store.memory.keys import Keys
 
 T = TypeVar("T")
@@ -86,6 +86,11 @@ class MemoryReader:
         for scope in (yield from self._scopes.holding(resource, thread)):
             found += yield from read(scope)
         return found
+
+    def messages(self, resource: str, thread: str) -> Steps[list[Message]]:
+        """What is raw of a thread, unsealed and sealed, oldest first."""
+        scope = yield from self._scopes.of(resource, check_id(thread, "thread_id"))
+        return (yield from kept.living(self._keys, scope, thread))
 
     def sources(self, observation: str, resource: str) -> Steps[list[Message]]:
         """The messages behind an observation, oldest first; none once they have expired."""

@@ -26,6 +26,7 @@ from om_api.http.routes import (
     health,
     messages,
     observations,
+    raw_messages,
     reflections,
     rejected,
     resources,
@@ -45,7 +46,14 @@ from om_api.settings import Settings
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
 from om_api.store.memory.keys import Keys
 
-_WRITTEN_AND_READ = (messages.router, contexts.router, resources.threads, observations.router, reflections.router)
+_WRITTEN_AND_READ = (
+    messages.router,
+    raw_messages.router,
+    contexts.router,
+    resources.threads,
+    observations.router,
+    reflections.router,
+)
 _OPERATED = (
     resources.router,
     erase.router,

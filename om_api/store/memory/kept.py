@@ -17,7 +17,7 @@ _TRIES = 5
 def kept(keys: Keys, scope: Scope, thread: str, enough: Callable[[Sequence[Message]], bool]) -> Steps[list[Message]]:
     """What is kept of a thread, oldest first; sources are read, the newest first, until it is `enough`."""
     of = keys.of(scope.resource)
-    found = yield from _living(keys, scope, thread)
+    found = yield from living(keys, scope, thread)
     names = yield from as_list("ZRANGE", of.sources(thread), 0, -1, "REV")
     while names and not enough(found):
         some, names = names[:_AT_ONCE], names[_AT_ONCE:]
@@ -27,7 +27,7 @@ def kept(keys: Keys, scope: Scope, thread: str, enough: Callable[[Sequence[Messa
     return found
 
 
-def _living(keys: Keys, scope: Scope, thread: str) -> Steps[list[Message]]:
+def living(keys: Keys, scope: Scope, thread: str) -> Steps[list[Message]]:
     """What is raw or sealed; read again when a chunk went between two looks. One that is empty twice is a damaged one."""
     of, before = keys.of(scope.resource), set[str]()
     for _ in range(_TRIES):

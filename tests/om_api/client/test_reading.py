@@ -77,3 +77,20 @@ def test_a_thread_tells_of_its_last_message_before_any_worker_looked(world, said
     (thread,) = world.om.threads("harold")
 
     assert thread.at == shown or before <= thread.at <= world.om.ping()
+
+
+@pytest.mark.parametrize("scope", ["resource", "thread"])
+def test_what_is_raw_of_a_thread_can_be_read_in_either_scope(client, prefix, scope):
+    from world import World
+
+    world = World(client, prefix, scope=scope)
+    world.say("one", "two", thread="t-1")
+    world.say("else", thread="t-2")
+
+    assert [message.content for message in world.om.messages("harold", "t-1")] == ["one", "two"]
+    assert world.om.messages("harold", "t-3") == []
+
+
+def test_no_name_is_no_thread(world):
+    with pytest.raises(InvalidInputError, match="thread_id"):
+        world.om.messages("harold", "")

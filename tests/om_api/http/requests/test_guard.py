@@ -18,6 +18,7 @@ ROUTES = list(iter_route_contexts(make_app(load_settings(environ={})).routes))
 #: what each endpoint is documented to need: a change here is a change of who may do what
 NEEDED = {
     ("POST", "/v1/resources/{resource}/threads/{thread}/messages"): "writer",
+    ("GET", "/v1/resources/{resource}/threads/{thread}/messages"): "reader",
     ("POST", "/v1/resources/{resource}/threads/{thread}/sync"): "writer",
     ("GET", "/v1/resources/{resource}/threads/{thread}/context"): "reader",
     ("GET", "/v1/resources/{resource}/threads"): "reader",

@@ -26,6 +26,7 @@ def test_every_list_comes_in_pages_that_hold_each_entry_once(full, walk):
     om = full.om
     meant = {
         f"{HAROLD}/observations": [o.id for o in om.observations("harold")],
+        f"{HAROLD}/threads/t-1/messages": [message.id for message in om.messages("harold", "t-1")],
         f"{HAROLD}/threads": [thread.id for thread in om.threads("harold")],
         f"{HAROLD}/reflections": [generation.n for generation in om.generations("harold")],
         f"{HAROLD}/reflections/1/observations": [o.id for o in om.replaced(1, "harold")],

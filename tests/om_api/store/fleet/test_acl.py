@@ -231,6 +231,7 @@ def test_what_is_granted_is_what_is_used_and_no_command_more(house, memory):
     ):
         ask(resource_id="harold")
     om.sources(om.observations("harold")[0].id, "harold")
+    om.messages("harold", "t-1")
     used = calls(house)
 
     assert set(acl._READ + acl._WRITE) - used == set()

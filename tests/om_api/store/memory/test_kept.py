@@ -4,7 +4,7 @@ import pytest
 from scene import HAROLD, activate, observed, push, ready, seal
 
 from om_api.domain.values import Scope
-from om_api.store.memory.kept import kept
+from om_api.store.memory.kept import kept, living
 
 T1 = Scope("harold", "t1")
 
@@ -38,6 +38,14 @@ def test_sources_are_read_the_newest_first_until_it_is_enough(store):
 
 def test_an_unknown_thread_has_nothing(store):
     assert ids(store) == []
+    assert store.run(living(store.keys, HAROLD, "t1")) == []
+
+
+@pytest.mark.parametrize("scope", [HAROLD, T1])
+def test_what_lives_of_a_thread_is_raw_or_sealed(store, scope):
+    filled(store, scope)
+
+    assert [message.id for message in store.run(living(store.keys, scope, "t1"))] == ["m26", "m27", "m28"]
 
 
 def test_a_chunk_that_is_activated_between_two_looks_is_not_missed(store):
