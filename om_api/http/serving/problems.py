@@ -1,14 +1,14 @@
 """Errors as application/problem+json (RFC 9457): what is wrong, where, what is permitted, and what to do next."""
 
-from http import HTTPStatus
+from http import HTTPMethod, HTTPStatus
 from typing import Any
 
 import msgspec
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 
 from om_api.domain.errors import InvalidInputError, NotFoundError, OMError, StoreError
 from om_api.domain.messages import TOO_LONG
@@ -16,6 +16,7 @@ from om_api.http.serving.limits import RETRY_S
 
 MEDIA_TYPE = "application/problem+json"
 RETRY = {"Retry-After": str(RETRY_S)}
+_MET = Match.FULL
 _MOST = 20  # faults named of one request
 _NOT_PARSED = "There was an error parsing the body"  # FastAPI's words where Python's reader of JSON gives up
 _READS = ("GET", "HEAD")
@@ -113,27 +114,22 @@ def _fault(error: Any) -> Fault:
 
 async def _refused(request: Request, error: Any) -> Response:
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        error.headers = {
-            "Allow": _permitted(request)
-        }  # by all routes of the path: the framework names those of the first
+        permitted = ", ".join(_permitted(request))
+        return _reply(request, 405, f"{request.method} is not permitted here: use {permitted}", {"Allow": permitted})
     return _reply(request, error.status_code, _advice(request, error), error.headers)
 
 
-def _permitted(request: Request) -> str:
-    found = set[str]()
-    for each in iter_route_contexts(request.app.routes):
-        regex = getattr(each.route, "path_regex", None)
-        if regex and regex.match(request.url.path):
-            found |= each.methods or set()
-    return ", ".join(sorted(found))
+def _permitted(request: Request) -> list[str]:
+    """The methods of every route at a request's path: whoever refused it knows its own alone."""
+    asked = ((method, {**request.scope, "method": method}) for method in HTTPMethod)
+    return [
+        str(method) for method, scope in asked if any(route.matches(scope)[0] is _MET for route in request.app.routes)
+    ]
 
 
 def _advice(request: Request, refusal: HTTPException) -> str:
     if refusal.status_code == HTTPStatus.NOT_FOUND:
         return f"there is no {request.url.path[:200]} here: /docs and /v1/openapi.json name every path"
-    if refusal.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        permitted = (refusal.headers or {}).get("Allow", "what /v1/openapi.json names")
-        return f"{request.method} is not permitted here: use {permitted}"
     if refusal.detail == _NOT_PARSED:
         return f"the body cannot be read: {TOO_LONG}"
     return refusal.detail

@@ -78,6 +78,22 @@ def test_what_is_not_here_and_what_is_not_done_here_are_told_apart(ask):
     assert ask("PUT", "/v1/webhooks").headers["allow"] == "GET, POST"
 
 
+@pytest.mark.parametrize(
+    ("path", "permitted"),
+    [
+        (f"{HAROLD}/threads/t-1/messages", "GET, POST"),
+        (f"{HAROLD}/threads/t-1/sync", "POST"),
+        (HAROLD, "DELETE"),
+        ("/v1/openapi.json", "GET, HEAD"),
+    ],
+)
+def test_every_method_of_a_path_is_named_to_whoever_uses_another_one(app, path, permitted):
+    answer = app.put(path)
+
+    assert answer.headers["allow"] == permitted
+    assert f"PUT is not permitted here: use {permitted}" == problem(answer, 405)["detail"]
+
+
 def test_a_fault_of_ours_shows_nothing_of_itself(ask, app, monkeypatch):
     async def broken(*_):
         raise RuntimeError("a secret")
