@@ -25,6 +25,7 @@ from om_api.http.routes import (
     force,
     health,
     messages,
+    migration,
     observations,
     raw_messages,
     reflections,
@@ -55,15 +56,8 @@ _WRITTEN_AND_READ = (
     reflections.router,
 )
 _OPERATED = (
-    resources.router,
-    erase.router,
-    force.router,
-    rejected.router,
-    costs.router,
-    backup.router,
-    events.router,
-    stream_tokens.router,
-    webhooks.router,
+    *(resources.router, erase.router, migration.router, force.router, rejected.router, costs.router, backup.router),
+    *(events.router, stream_tokens.router, webhooks.router),
 )
 _REFRESH_S = 2.0
 USED_S = 60.0  # between two notes of which keys were used

@@ -42,6 +42,7 @@ NEEDED = {
     ("POST", "/v1/resources/{resource}/reflect"): "writer",
     ("POST", "/v1/resources/{resource}/pause"): "operator",
     ("POST", "/v1/resources/{resource}/resume"): "operator",
+    ("POST", "/v1/resources/{resource}/migrate-scope"): "operator",
     ("GET", "/v1/events"): "reader",
     ("POST", "/v1/events/token"): "reader",
     ("GET", "/v1/rejected"): "operator",
