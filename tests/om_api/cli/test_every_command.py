@@ -27,6 +27,8 @@ def leaves(group, path=()):
 
 
 COMMANDS = dict(leaves(main))
+
+
 @pytest.mark.parametrize("path", sorted(COMMANDS.keys() - WITHOUT_JSON), ids=" ".join)
 def test_every_command_has_json(path):
     assert any("--json" in option.opts for option in COMMANDS[path].params)
