@@ -15,6 +15,7 @@ from om_api.domain.values import Chunk
 _KEEP = 1_000  # tokens that a selection leaves raw when it may choose
 _OVERSHOOT = 0.95
 _NEAR = 0.1  # a chunk is near b when it is this much of b away at most
+_SOONEST_MS = 30_000  # between two looks at what lies idle and cannot be cut
 _EVEN = 0.05  # even chunks may be this far from b on average: message boundaries need the rest
 
 
@@ -177,14 +178,19 @@ def idle_at(pressure: Pressure, limits: Limits, thread: str) -> int | None:
     return pressure.last_at[thread] + limits.observe_idle_ms
 
 
-def deadline(pressure: Pressure, limits: Limits) -> int | None:
-    """When the scope is due though nobody pushes: its first thread's idle time, or its ready chunks' activation."""
+def deadline(pressure: Pressure, limits: Limits, now: int) -> int | None:
+    """When the scope is due though nobody pushes: its first thread's idle time, or its ready chunks' activation.
+
+    What is past by now was left because it cannot be cut: of three messages that lie idle a call and its result are two, and the
+    newest two stay raw. It is looked at again after observe_idle_after, not at once and for ever.
+    """
     if not limits.enabled or limits.read_only or pressure.paused:
         return None
     times = [at for t in pressure.unsealed if (at := idle_at(pressure, limits, t)) is not None]
     if pressure.last_at and eligible(pressure, limits.min_recent_messages):
         times.append(max(pressure.last_at.values()) + limits.observe_idle_ms)
-    return min(times, default=None)
+    again = now + max(limits.observe_idle_ms, _SOONEST_MS)
+    return min((at if at > now else again for at in times), default=None)
 
 
 # -- activation ---------------------------------------------------------------------------------------------------------

@@ -171,7 +171,7 @@ class ScopeWorker:
         if again:
             self._run(due.mark(index, [state.scope]))
         elif claim:
-            self._run(due.done(index, claim, policy.deadline(pressure, limits)))
+            self._run(due.done(index, claim, policy.deadline(pressure, limits, state.now)))
         return LookResult(outcome, (), state)
 
     def _hand_out(

@@ -181,7 +181,7 @@ class Sweeper:
         if state.unsealed and not state.wake:
             return True
         pressure = pressure_of(state)
-        waits = later and policy.deadline(pressure, now.limits) is not None
+        waits = later and policy.deadline(pressure, now.limits, state.now) is not None
         unready = not state.paused and any(not chunk.ready for chunk in state.chunks)
         return waits or unready or policy.decide(pressure, now.limits, state.now).kind != "rest"
 

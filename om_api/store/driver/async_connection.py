@@ -45,7 +45,13 @@ class AsyncConnection:
         self._endpoint = Endpoint(client, self.cluster, patient, pipelined if patient else _transact, asyncio)
 
     async def run(self, steps: Askable[T], aside: Aside | None = None) -> T:
-        """Drive steps to their end and return what they return; raises StoreError. `aside` may have some done elsewhere."""
+        """Drive steps to their end and return what they return; raises StoreError. `aside` may have some done elsewhere.
+
+        Time 0: a command is sent. Time 1: its reply is there, and the task is cancelled: `asyncio.wait_for` of Python 3.11, which
+        redis-py sends with, gives the reply and forgets that. Whoever was cancelled ends here all the same.
+        """
+        task = asyncio.current_task()
+        before = task.cancelling() if task else 0
         calls = conversation(iter(steps), self._endpoint)
         go_on: Callable[[Any], Call] = calls.send
         reply: Any = None
@@ -59,6 +65,8 @@ class AsyncConnection:
                 go_on, reply = calls.send, await call(*words)
             except RedisError as error:
                 go_on, reply = calls.throw, error
+            if task and task.cancelling() > before:
+                raise asyncio.CancelledError
 
     async def close(self) -> None:
         """Give the connections back, those to Sentinels too: asyncio complains of what is left open."""

@@ -212,7 +212,8 @@ def test_an_idle_scope_is_activated_below_the_threshold_because_its_prompt_cache
 
     assert Move("activate", ("c1",)) == decide(idle, DEFAULT, NOW)
     assert decide(idle, DEFAULT, NOW - 1).kind == "rest"
-    assert deadline(idle, DEFAULT) == NOW
+    assert deadline(idle, DEFAULT, NOW - 1) == NOW
+    assert deadline(idle, DEFAULT, NOW) == NOW + 3_600_000
 
 
 def test_a_scope_is_asleep_when_its_last_thread_is():
@@ -221,7 +222,7 @@ def test_a_scope_is_asleep_when_its_last_thread_is():
     busy = pressure(500, chunks, last_at={"t": NOW - 1, "quiet": NOW - 9 * 3_600_000})
 
     assert decide(busy, DEFAULT, NOW) == Move("rest")
-    assert deadline(busy, DEFAULT) == NOW - 1 + 3_600_000
+    assert deadline(busy, DEFAULT, NOW) == NOW - 1 + 3_600_000
 
 
 _ready = st.lists(
@@ -237,7 +238,7 @@ def test_a_scope_at_rest_is_looked_at_again_only_later(ready, raw, ages):
     chunks = [chunk(f"c{n + 1}", tokens, thread=t, messages=m, ready=r) for n, (t, tokens, m, r) in enumerate(ready)]
     last_at = {thread: NOW - age for thread, age in zip("tuv", ages, strict=True)}
     here = Pressure(unsealed=raw, chunks=chunks, last_at=last_at)
-    again = deadline(here, DEFAULT)
+    again = deadline(here, DEFAULT, NOW)
 
     assert decide(here, DEFAULT, NOW).kind != "rest" or again is None or again > NOW
     assert again is None or decide(here, DEFAULT, again).kind != "rest"

@@ -109,18 +109,18 @@ def test_a_scope_is_due_when_the_first_of_its_threads_lies_idle_or_its_chunks_ma
     raw = {"t": (10, 3), "u": (10, 3), "v": (10, 2)}
     here = {"last_at": {"t": busy, "u": quiet, "v": 0}}
 
-    assert deadline(Pressure(unsealed=raw, **here), Limits()) == quiet + HOUR
+    assert deadline(Pressure(unsealed=raw, **here), Limits(), 0) == quiet + HOUR
     chunks = [chunk("c1"), chunk("c2", messages=2, ready=False)]
-    assert deadline(Pressure(chunks=chunks, last_at={"t": busy, "u": quiet}), Limits()) == busy + HOUR
-    assert deadline(Pressure(chunks=chunks), Limits()) is None
-    assert deadline(Pressure(chunks=chunks[:1], last_at={"t": busy}), Limits()) is None
+    assert deadline(Pressure(chunks=chunks, last_at={"t": busy, "u": quiet}), Limits(), 0) == busy + HOUR
+    assert deadline(Pressure(chunks=chunks), Limits(), 0) is None
+    assert deadline(Pressure(chunks=chunks[:1], last_at={"t": busy}), Limits(), 0) is None
 
 
 @pytest.mark.parametrize("limits", [Limits(enabled=False), Limits(read_only=True), Limits()])
 def test_who_seals_nothing_waits_for_no_deadline(limits):
     idle = Pressure(unsealed={"t": (10, 3)}, last_at={"t": NOW}, paused=limits == Limits())
 
-    assert deadline(idle, limits) is None
+    assert deadline(idle, limits, NOW) is None
 
 
 @pytest.mark.parametrize(("window", "expected"), [(35_999, []), (36_000, ["c1"])])

@@ -36,3 +36,31 @@ def test_the_calls_of_many_tasks_do_not_wait_for_each_other(server_url, prefix):
         return replies
 
     assert await_(crowd()) == [[None]] * 50
+
+
+def test_who_is_cancelled_ends_though_its_library_forgets_that(server_url):
+    """Breaks when a reply that comes with the cancellation is taken for the answer, as `asyncio.wait_for` of Python 3.11 does."""
+
+    async def cancelled():
+        connection = AsyncConnection(open_async_client(server_url))
+        pool, begun = connection.client.connection_pool, asyncio.Event()
+        take = pool.get_connection
+
+        async def forgetful(*given, **options):
+            begun.set()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(60)
+            return await take(*given, **options)
+
+        pool.get_connection = forgetful
+        task = asyncio.create_task(connection.run(Batch([("ECHO", "x")])))
+        await begun.wait()
+        task.cancel()
+        try:
+            return await task
+        except asyncio.CancelledError:
+            return "cancelled"
+        finally:
+            await connection.close()
+
+    assert await_(cancelled()) == "cancelled"
