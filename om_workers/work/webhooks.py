@@ -12,6 +12,7 @@ import structlog
 
 from om_api.domain.webhooks.delivery import Delivery, wait_s
 from om_api.domain.webhooks.webhook import GONE, Webhook
+from om_api.metrics.series import DELIVERIES
 from om_api.store.fleet import webhook_queue, webhook_records
 from om_api.store.fleet.webhook_queue import Due, Outcome
 from om_api.store.memory import due
@@ -23,7 +24,6 @@ from om_workers.work.webhook_sender import Answer, send
 _WEBHOOKS = 64  # served in one round
 _EACH = 4  # deliveries of one of them in flight
 _PAUSE_MS = 15_000  # of a receiver that failed: who is down is asked for one thing at a time
-COUNTED = ("delivered", "failed", "dead", "dropped", "missed")
 _log = structlog.get_logger("om_workers")
 
 
@@ -74,7 +74,7 @@ class WebhookRound:
             self._pass_on(webhooks)
             self._serve({webhook.id: webhook for webhook in webhooks})
         finally:
-            self._services.events.webhooks({name: self._did[name] for name in COUNTED})
+            self._services.events.webhooks({name: self._did[name] for name in DELIVERIES})
         return Delivered(**self._did)
 
     def _pass_on(self, webhooks: list[Webhook]) -> None:

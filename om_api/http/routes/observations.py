@@ -29,7 +29,8 @@ class KeptMessage(msgspec.Struct, frozen=True, kw_only=True):
     metadata: dict[str, Any] | None
 
 
-def _kept(message: Message) -> KeptMessage:
+def kept_message(message: Message) -> KeptMessage:
+    """What is shown of a message."""
     return KeptMessage(**{name: getattr(message, name) for name in KeptMessage.__struct_fields__})
 
 
@@ -60,7 +61,7 @@ async def list_sources(request: Request, resource: ResourceId, observation: Obse
     found = await memory(request).sources(observation, resource)
     if not found:
         await _check_known(memory(request), resource, observation)
-    return await rendered(lambda: page.of(map(_kept, found), lambda message: f"{message.at:015}|{message.id}"))
+    return await rendered(lambda: page.of(map(kept_message, found), lambda message: f"{message.at:015}|{message.id}"))
 
 
 async def _check_known(om: AsyncObservationalMemory, resource: str, observation: str) -> None:
@@ -76,5 +77,5 @@ async def _check_known(om: AsyncObservationalMemory, resource: str, observation:
 
 @router.delete("/{observation}", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.CLEARED)))
 async def forget(request: Request, resource: ResourceId, observation: ObservationId) -> Response:
-    """Remove one observation and the messages behind it; what a reflection holds of it already stays."""
+    """Remove one observation and the messages behind it; of one that a reflection replaced also what generations tell of it."""
     return reply(Done(await (await memory_of(request, resource)).forget(observation, resource)))

@@ -3,12 +3,11 @@
 from fastapi import APIRouter, Request, Response
 
 from om_api.domain.api_keys import Role
-from om_api.domain.messages import Message
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.guard import Guarded, needs
 from om_api.http.requests.parameters import Page, ResourceId, ThreadId, WhichPage
 from om_api.http.requests.replies import answers, rendered
-from om_api.http.routes.observations import KeptMessage
+from om_api.http.routes.observations import KeptMessage, kept_message
 
 router = APIRouter(prefix="/v1/resources/{resource}/threads/{thread}", tags=["messages"], route_class=Guarded)
 _EXAMPLE = KeptMessage(
@@ -29,8 +28,4 @@ async def list_messages(request: Request, resource: ResourceId, thread: ThreadId
     Older ones are behind observations: `GET /v1/resources/{resource}/observations/{observation}/messages`.
     """
     found = await memory(request).messages(resource, thread)
-    return await rendered(lambda: page.of(map(_shown, found), lambda message: f"{message.at:015}|{message.id}"))
-
-
-def _shown(message: Message) -> KeptMessage:
-    return KeptMessage(**{name: getattr(message, name) for name in KeptMessage.__struct_fields__})
+    return await rendered(lambda: page.of(map(kept_message, found), lambda message: f"{message.at:015}|{message.id}"))

@@ -62,13 +62,25 @@ class ErasableText:
         return found
 
 
-class ErasableMessage:
+class _Alike:
+    """What is told in other words: the lines of `notes` that tell what was `said`."""
+
+    def __init__(self, said: Sequence[str], notes: Sequence[str]) -> None:
+        self._like = Likeness(said, notes)
+
+    def lines(self, lines: Sequence[str]) -> set[int]:
+        """See Erasable."""
+        return {at for at, line in enumerate(lines) if self._like.carries(line)}
+
+
+class ErasableMessage(_Alike):
     """One message of a thread, with what it grew by later, and the lines that tell what it `said`; `notes` are all there are."""
 
     everywhere = False
 
     def __init__(self, name: str, thread: str, said: Sequence[str], notes: Sequence[str]) -> None:
-        self._name, self._thread, self._like = name, thread, Likeness(said, notes)
+        super().__init__(said, notes)
+        self._name, self._thread = name, thread
 
     def is_message(self, member: bytes, message: Message) -> bool:
         """See Erasable."""
@@ -83,19 +95,15 @@ class ErasableMessage:
             return False
         return self.is_message(b"", message)
 
-    def lines(self, lines: Sequence[str]) -> set[int]:
-        """See Erasable."""
-        return {at for at, line in enumerate(lines) if self._like.carries(line)}
 
-
-class ErasableObservation:
+class ErasableObservation(_Alike):
     """An observation that a reflection replaced, with the messages behind it, and the lines that tell what it tells."""
 
     everywhere = False
 
     def __init__(self, observation: Observation, notes: Sequence[str]) -> None:
+        super().__init__(observation.text.split("\n"), notes)
         self._observation, self._ids = observation, frozenset(observation.message_ids)
-        self._like = Likeness(observation.text.split("\n"), notes)
 
     def is_message(self, member: bytes, message: Message) -> bool:
         """See Erasable."""
@@ -105,10 +113,6 @@ class ErasableObservation:
     def is_entry(self, entry: Rejected) -> bool:
         """See Erasable."""
         return entry.observation == self._observation.id
-
-    def lines(self, lines: Sequence[str]) -> set[int]:
-        """See Erasable."""
-        return {at for at, line in enumerate(lines) if self._like.carries(line)}
 
 
 def folded(text: str) -> str:

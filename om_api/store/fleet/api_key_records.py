@@ -22,7 +22,6 @@ from om_api.domain.request_rate import RequestRate
 from om_api.domain.values import Outcome
 from om_api.store.driver.replies import as_bytes, as_hash, as_int, as_list, nothing, says, server_ms, write
 from om_api.store.driver.steps import Steps, Verb, batch
-from om_api.store.memory import due
 from om_api.store.memory.keys import Keys
 
 _TRIES = 5
@@ -44,7 +43,7 @@ def create(
             f"a key expires after a second at least, and after {_LONGEST_S // 86_400:,} days at most"
         )
     token = Token(new_key_id(), new_secret())
-    at = _to_the_second((yield from due.server_ms()))
+    at = _to_the_second((yield from server_ms()))
     key = ApiKey(
         id=token.id,
         role=known,
@@ -127,7 +126,7 @@ def recognise(keys: Keys, proof: Proof | None) -> Steps[ApiKey | None]:
     """
     found = yield from as_bytes("HGET", keys.api_keys, proof.id if proof else "")
     key = msgspec.json.decode(found, type=ApiKey) if found else NOBODY
-    now_ms = (yield from due.server_ms()) if key.changes_with_time else 0
+    now_ms = (yield from server_ms()) if key.changes_with_time else 0
     fits = key.fits(proof.hash if proof else "", now_ms)
     if not (fits and found and proof):
         return None

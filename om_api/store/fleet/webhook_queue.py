@@ -11,7 +11,6 @@ from om_api.domain.webhooks.webhook import Webhook, place
 from om_api.store.driver.replies import as_bytes, as_fields, as_list, as_pairs, says, server_ms
 from om_api.store.driver.steps import Steps, Verb, Wait, exact
 from om_api.store.fleet import event_stream
-from om_api.store.memory import due
 from om_api.store.memory.keys import Keys
 
 _POLL_S = 0.1
@@ -94,7 +93,7 @@ def attempted(
 
     One that failed is tried again in `wait_s`.
     """
-    delivery, died = tried.delivery, (yield from due.server_ms()) if outcome == "dead" else 0
+    delivery, died = tried.delivery, (yield from server_ms()) if outcome == "dead" else 0
     becomes = msgspec.structs.replace(delivery, attempts=delivery.attempts + 1, error=error, died_at=died)
     names = [name(webhook) for name in (keys.waiting, keys.arrived, keys.deliveries, keys.dead, keys.figures)]
     args = [delivery.id, tried.member, outcome, msgspec.json.encode(becomes), round(wait_s * 1000), DEAD, DEAD_MS]
@@ -124,7 +123,7 @@ def retry(keys: Keys, webhook: str, delivery: str | None = None) -> Steps[int]:
 
 def try_out(keys: Keys, webhook: Webhook) -> Steps[Delivery]:
     """Have something sent to a webhook that is no event, to see whether it arrives."""
-    now = yield from due.server_ms()
+    now = yield from server_ms()
     delivery = delivery_of(webhook, Event(kind=TEST, id=f"{now}-0", at=now))
     yield from _enqueue(keys, webhook.id, delivery, b"")
     return delivery

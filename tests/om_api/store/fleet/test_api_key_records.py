@@ -6,6 +6,7 @@ import pytest
 
 from om_api import InvalidInputError
 from om_api.domain.api_keys import ExpiredKeyError, Token
+from om_api.store.audit.verify import verify
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
 from om_api.store.driver.connection import Connection
 from om_api.store.fleet import api_key_records, request_pace
@@ -122,8 +123,6 @@ def test_a_key_for_nobody_for_no_id_or_for_no_role_is_refused(store, resources, 
 
 
 def test_keys_are_no_breach_of_anything(store):
-    from om_api.store.audit.verify import verify
-
     key, _ = store.run(api_key_records.create(store.keys, ["*"], "operator", rate="5/m"))
     store.run(api_key_records.use(store.keys, [key.id]))
     store.run(request_pace.take(store.keys, key))
