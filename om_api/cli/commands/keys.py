@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import click
 
-from om_api.cli.output import as_time, json_option, note, print_json, print_table
+from om_api.cli.output import as_time, json_option, note, print_json, print_outcome, print_table
 from om_api.cli.target import Target, command, examples
 from om_api.domain.api_keys import ApiKey, Role
-from om_api.domain.errors import InvalidInputError
+from om_api.domain.errors import NotFoundError
 from om_api.domain.values import Outcome
 from om_api.settings.fields import format_duration, parse_duration
 from om_api.store.driver.steps import Steps
@@ -126,11 +126,8 @@ def revoke(target: Target, key: str, as_json: bool) -> None:
     """End a key: from the next request on it opens nothing."""
     done = target.run(api_key_records.revoke(target.keys(), key))
     if done is Outcome.SUPERSEDED:
-        raise InvalidInputError(f"there is no key {key[:40]} (any more): om keys list names them")
-    if as_json:
-        print_json({"id": key, "outcome": done})
-        return
-    click.echo(done)
+        raise NotFoundError(f"there is no key {key[:40]} (any more): om keys list names them")
+    print_outcome(done, as_json, id=key)
 
 
 @command("om keys rotate 3f1c20a9be77", "om keys rotate 3f1c20a9be77 --grace 1h", of=keys)

@@ -1,12 +1,10 @@
 """`om webhooks`: who is sent what happens, as it happens."""
 
-from typing import Any
-
 import click
 
-from om_api.cli.output import as_time, json_option, note, print_json, print_table
+from om_api.cli.output import as_time, json_option, note, print_json, print_outcome, print_table
 from om_api.cli.target import Target, command, examples, wait_option
-from om_api.domain.errors import InvalidInputError
+from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.values import Outcome
 from om_api.domain.webhooks.webhook import ID, Webhook
 from om_api.language.words import amount
@@ -81,7 +79,7 @@ def remove(target: Target, webhook: str, as_json: bool) -> None:
     """End a webhook, with all that waits for it."""
     if not target.run(webhook_records.remove(target.keys(), webhook)):
         raise _missing(webhook)
-    _say(as_json, Outcome.CLEARED, outcome=Outcome.CLEARED)
+    print_outcome(Outcome.CLEARED, as_json)
 
 
 @command(f"om webhooks test {_ID}", of=webhooks)
@@ -97,7 +95,7 @@ def test(ctx: click.Context, target: Target, webhook: str, wait: float, as_json:
     sent = target.run(webhook_queue.try_out(target.keys(), found))
     stands = target.run(webhook_queue.await_attempt(target.keys(), webhook, sent.id, wait))
     tried = webhook_queue.judged(stands)
-    _say(as_json, tried.outcome, delivery=sent.id, **tried._asdict())
+    print_outcome(tried.outcome, as_json, delivery=sent.id, error=tried.error)
     if tried.error and not as_json:
         note(tried.error)
     if tried.outcome == "failed":
@@ -127,8 +125,11 @@ def retry(target: Target, webhook: str, delivery: str | None, as_json: bool) -> 
     _found(target, webhook)
     again = target.run(webhook_queue.retry(target.keys(), webhook, delivery))
     if delivery and not again:
-        raise InvalidInputError(f"no delivery {delivery[:80]!r} was given up: om webhooks dead {webhook} lists them")
-    _say(as_json, f"{amount(again, 'delivery waits', 'deliveries wait')} to be sent", queued=again)
+        raise NotFoundError(f"no delivery {delivery[:80]!r} was given up: om webhooks dead {webhook} lists them")
+    if as_json:
+        print_json({"queued": again})
+    else:
+        click.echo(f"{amount(again, 'delivery waits', 'deliveries wait')} to be sent")
 
 
 @command(f"om webhooks enable {_ID}", of=webhooks)
@@ -138,8 +139,7 @@ def enable(target: Target, webhook: str, as_json: bool) -> None:
     """Have events sent again to a webhook whose receiver had answered 410 Gone, what waited meanwhile first."""
     found = _found(target, webhook)
     done = target.run(webhook_records.disable(target.keys(), found, "")) if found.disabled else True
-    outcome = Outcome.REST if done else Outcome.SUPERSEDED
-    _say(as_json, outcome, outcome=outcome)
+    print_outcome(Outcome.REST if done else Outcome.SUPERSEDED, as_json)
 
 
 def _found(target: Target, webhook: str) -> Webhook:
@@ -149,12 +149,5 @@ def _found(target: Target, webhook: str) -> Webhook:
     return found
 
 
-def _missing(webhook: str) -> InvalidInputError:
-    return InvalidInputError(f"there is no webhook {webhook} (any more): om webhooks list names them")
-
-
-def _say(as_json: bool, text: str, **fields: Any) -> None:
-    if as_json:
-        print_json(fields)
-    else:
-        click.echo(text)
+def _missing(webhook: str) -> NotFoundError:
+    return NotFoundError(f"there is no webhook {webhook} (any more): om webhooks list names them")

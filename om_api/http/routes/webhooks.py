@@ -1,13 +1,13 @@
 """Webhooks: who is sent what happens, what could not be sent, and sending it again."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from fastapi import APIRouter, Body, HTTPException, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from om_api.domain.api_keys import EVERY, ApiKey, Role
-from om_api.domain.errors import InvalidInputError
+from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.events import KINDS
 from om_api.domain.values import Outcome
 from om_api.domain.webhooks.delivery import Delivery
@@ -67,12 +67,6 @@ class Retried(msgspec.Struct, frozen=True):
     queued: int
 
 
-def _of_one(kind: Any, example: Any) -> dict[str, Any]:
-    told = answers(kind, example)
-    told["responses"][404] = {**told["responses"][422], "description": "there is no such webhook (any more)"}
-    return told
-
-
 _TRIED = TriedWebhook(examples.DELIVERY.id, "delivered", "")
 _MADE = MadeWebhook("3f1c20a9be77", "https://example.org/om", ("failed",), (EVERY,), "whsec_bm9uZQ==")
 
@@ -105,7 +99,7 @@ async def list_webhooks(request: Request, page: WhichPage) -> Response:
     return reply(page.of(await state.connection.run(webhook_records.states(state.keys, found)), lambda each: each.id))
 
 
-@router.delete("/{webhook}", **needs(Role.OPERATOR), **_of_one(Done, Done(Outcome.CLEARED)))
+@router.delete("/{webhook}", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.CLEARED)))
 async def remove_webhook(request: Request, webhook: WebhookId) -> Response:
     """End a webhook, with all that waits for it."""
     found, state = await _found(request, webhook), app_state(request)
@@ -113,7 +107,7 @@ async def remove_webhook(request: Request, webhook: WebhookId) -> Response:
     return reply(Done(Outcome.CLEARED if gone else Outcome.SUPERSEDED))
 
 
-@router.post("/{webhook}/test", **needs(Role.OPERATOR, waits=True), **_of_one(TriedWebhook, _TRIED))
+@router.post("/{webhook}/test", **needs(Role.OPERATOR, waits=True), **answers(TriedWebhook, _TRIED))
 async def try_webhook(request: Request, webhook: WebhookId, wait: Wait = 0) -> Response:
     """Have a worker send something that is no event, and say whether it arrived within `wait` seconds."""
     found, state = await _found(request, webhook), app_state(request)
@@ -128,7 +122,7 @@ async def try_webhook(request: Request, webhook: WebhookId, wait: Wait = 0) -> R
     return reply(TriedWebhook(sent.id, *webhook_queue.judged(stands)))
 
 
-@router.get("/{webhook}/dead", **needs(Role.OPERATOR), **_of_one(Page[Delivery], Page([examples.DELIVERY])))
+@router.get("/{webhook}/dead", **needs(Role.OPERATOR), **answers(Page[Delivery], Page([examples.DELIVERY])))
 async def list_dead(request: Request, webhook: WebhookId, page: WhichPage) -> Response:
     """What was given up within the last week, the newest 100, each with the error of its last attempt."""
     found, state = await _found(request, webhook), app_state(request)
@@ -136,14 +130,14 @@ async def list_dead(request: Request, webhook: WebhookId, page: WhichPage) -> Re
     return reply(page.of(given_up, lambda each: f"{each.died_at:015}|{each.id}"))
 
 
-@router.post("/{webhook}/retry", **needs(Role.OPERATOR), **_of_one(Retried, Retried(1)))
+@router.post("/{webhook}/retry", **needs(Role.OPERATOR), **answers(Retried, Retried(1)))
 async def retry_dead(request: Request, webhook: WebhookId, delivery: DeliveryId = None) -> Response:
     """Send what was given up once more: all of it, or one delivery."""
     found, state = await _found(request, webhook), app_state(request)
     return reply(Retried(await state.connection.run(webhook_queue.retry(state.keys, found.id, delivery))))
 
 
-@router.post("/{webhook}/enable", **needs(Role.OPERATOR), **_of_one(Done, Done(Outcome.REST)))
+@router.post("/{webhook}/enable", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.REST)))
 async def enable_webhook(request: Request, webhook: WebhookId) -> Response:
     """Have events sent again to a webhook whose receiver had answered 410 Gone, what waited meanwhile first."""
     found, state = await _found(request, webhook), app_state(request)
@@ -152,11 +146,11 @@ async def enable_webhook(request: Request, webhook: WebhookId) -> Response:
 
 
 async def _found(request: Request, webhook: str) -> Webhook:
-    """A webhook that the key may know of; raises HTTPException 404 for any other."""
+    """A webhook that the key may know of; raises NotFoundError for any other."""
     state = app_state(request)
     found = await state.connection.run(webhook_records.get(state.keys, webhook))
     if found is None or not _covers(key_of(request), found):
-        raise HTTPException(404)
+        raise NotFoundError(f"there is no webhook {webhook} (any more): GET /v1/webhooks lists them")
     return found
 
 

@@ -17,7 +17,7 @@ from om_api.domain.api_keys import (
     new_key_id,
     new_secret,
 )
-from om_api.domain.errors import InvalidInputError
+from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.request_rate import RequestRate
 from om_api.domain.values import Outcome
 from om_api.store.driver.replies import as_bytes, as_hash, as_int, as_list, nothing, says, server_ms, write
@@ -87,7 +87,7 @@ def revoke(keys: Keys, key_id: str) -> Steps[Outcome]:
 def rotate(keys: Keys, key_id: str, grace_s: float = 0) -> Steps[tuple[ApiKey, Token]]:
     """A new secret for a key; the old one is accepted for `grace_s` more.
 
-    Raises InvalidInputError when there is no such key, or it has expired.
+    Raises NotFoundError when there is no such key, InvalidInputError when it has expired.
 
     Time 0: it is read. Time 1: its owner revokes it. Time 2: it is written only if it is still what was read, so what
     was revoked stays revoked.
@@ -105,7 +105,7 @@ def rotate(keys: Keys, key_id: str, grace_s: float = 0) -> Steps[tuple[ApiKey, T
         args = [key_id, was, msgspec.json.encode(changed)]
         if (yield from Verb("rekey", [keys.api_keys], args, says(b"rest"))):
             return changed, token
-    raise InvalidInputError(f"there is no key {key_id[:40]} (any more): om keys list names them")
+    raise NotFoundError(f"there is no key {key_id[:40]} (any more): om keys list names them")
 
 
 def _rotated(key: ApiKey, token: Token, now_ms: int, grace_s: float) -> ApiKey:
