@@ -154,7 +154,7 @@ class Planner:
             tokens = self._count(text) if gone else was.tokens
             said: dict[str, Any] = {
                 "observation_ids": [name for name in was.observation_ids if name not in removed],
-                "dropped_ids": [*was.dropped_ids, *dropped],
+                "dropped_ids": list(dict.fromkeys([*was.dropped_ids, *dropped])),
             }
             if gone:
                 readings = {"patterns": self._kept_lines(was.patterns), "insights": self._kept_lines(was.insights)}

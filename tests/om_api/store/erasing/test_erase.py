@@ -292,6 +292,16 @@ def test_a_reflected_observation_is_forgotten_with_what_a_generation_tells_of_it
     assert sound(store)
 
 
+def test_an_observation_that_a_reflection_let_go_of_is_dropped_once(store):
+    observed(store, "oslo", 1)
+    observed(store, "graz", 2)
+    reflect(store, "oslo", "graz", text="* noted Graz, and something else entirely", dropped=("oslo",))
+    store.run(eraser(store).erase("harold", an_observation("harold", "oslo")))
+
+    (generation,) = store.run(reading.generations(store.keys, HAROLD))
+    assert (generation.observation_ids, generation.dropped_ids) == (("graz",), ("oslo",))
+
+
 def test_what_is_left_can_still_be_restored(store):
     observed(store, "o1", 1, 2)
     reflect(store, "o1")
