@@ -11,7 +11,7 @@ import click
 from om_api.cli.output import json_option, note, print_json, print_outcome, print_table
 from om_api.cli.target import Target, command, optional_resource
 from om_api.domain.api_keys import Role
-from om_api.domain.errors import InvalidInputError
+from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.values import Outcome
 from om_api.store.fleet import acl as acl_users
 from om_api.store.fleet.acl import StoreUser
@@ -165,7 +165,7 @@ def _revoke(target: Target, keys: Keys, asked: AclRequest) -> None:
     names = asked.names(keys)
     ended, saved = target.run(acl_users.revoke(names))
     if not ended:
-        raise InvalidInputError(f"there is no user {' or '.join(names)} (any more): om acl --list names them")
+        raise NotFoundError(f"there is no user {' or '.join(names)} (any more): om acl --list names them")
     print_outcome(Outcome.CLEARED, asked.as_json, users=ended, saved=saved)
     if not saved:
         note(_NO_FILE)

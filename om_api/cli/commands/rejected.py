@@ -8,7 +8,7 @@ from om_api.cli.checks import be_sure, check_known, note_broken, yes_option
 from om_api.cli.output import as_time, json_option, note, print_json, print_table, print_text
 from om_api.cli.target import Target, command, examples, optional_resource, resource_argument
 from om_api.client.memory import ObservationalMemory
-from om_api.domain.errors import InvalidInputError
+from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.values import Outcome
 from om_api.language.words import amount
 from om_api.store.memory.quarantine import EndedEntry, Rejected
@@ -80,7 +80,7 @@ def show(target: Target, resource: str, entry: str, as_json: bool) -> None:
         check_known(om, resource)
         found = next((each for each in om.rejected(resource) if each.id == entry), None)
     if found is None:
-        raise InvalidInputError(f"{resource} has no rejected entry {entry}: om rejected list {resource} names them")
+        raise NotFoundError(f"{resource} has no rejected entry {entry}: om rejected list {resource} names them")
     if as_json:
         print_json(found)
         return

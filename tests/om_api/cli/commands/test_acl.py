@@ -149,7 +149,6 @@ def test_the_user_of_the_workers_is_printed_too(om, prefix):
         (("harold", "--apply", "--password-file", "not-there"), "not-there cannot be read"),
         (("harold", "--apply", "--password-env", "NOT_THERE"), "NOT_THERE is not set"),
         (("harold", "--role", "operator"), "operator"),
-        (("harold", "--revoke"), "om acl --list"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_and_nothing_is_set(om, om_json, args, says):
@@ -157,6 +156,12 @@ def test_what_cannot_be_meant_is_refused_and_nothing_is_set(om, om_json, args, s
 
     assert (refused.exit_code, says in refused.stderr) == (2, True)
     assert om_json("acl", "--list") == []
+
+
+def test_a_user_that_is_not_there_is_told_apart(om):
+    refused = om("acl", "harold", "--revoke")
+
+    assert (refused.exit_code, "om acl --list" in refused.stderr) == (1, True)
 
 
 def test_whoever_may_not_make_users_is_told_so(om, bare, server_url, prefix):

@@ -97,7 +97,7 @@ def test_an_entry_that_is_not_there_is_said_to_be_gone(om, poisoned, command):
     result = om("rejected", command, "harold", "0123456789ab", *(["--yes"] if command == "drop" else []))
 
     assert "om rejected list harold names them" in result.stderr
-    assert (result.exit_code, result.stdout) == ((2, "") if command == "show" else (0, "0123456789ab superseded\n"))
+    assert (result.exit_code, result.stdout) == ((1, "") if command == "show" else (0, "0123456789ab superseded\n"))
 
 
 def test_a_retried_message_is_observed_and_leaves_the_quarantine(om, poisoned):
