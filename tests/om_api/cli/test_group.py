@@ -28,6 +28,18 @@ def test_a_module_that_misses_something_else_says_so(bare, monkeypatch, tmp_path
     assert "(cannot be loaded: No module named 'not_there_either')" in " ".join(bare("--help").stdout.split())
 
 
+_ABSENT = """
+import sys
+class Absent:
+    def find_spec(self, name, *_):
+        if name == {package!r}:
+            raise ModuleNotFoundError(name=name)
+sys.meta_path.insert(0, Absent())
+from om_api.cli import main
+main()
+"""
+
+
 @pytest.mark.parametrize(
     ("package", "command", "extra"),
     [
@@ -39,7 +51,7 @@ def test_a_module_that_misses_something_else_says_so(bare, monkeypatch, tmp_path
     ],
 )
 def test_a_command_whose_package_is_missing_says_in_a_line_what_brings_it(here, package, command, extra):
-    code = f"import sys; sys.modules[{package!r}] = None; from om_api.cli import main; main()"
+    code = _ABSENT.format(package=package)
     done = subprocess.run([sys.executable, "-c", code, command], capture_output=True, text=True, check=False)
     line = f"Error: {package} is not installed: pip install 'cortex-om[{extra}]' brings it\n"
 
