@@ -9,8 +9,8 @@ import msgspec
 from om_api.context.parts import plain
 from om_api.domain.errors import InvalidInputError, NotFoundError, StoreError
 from om_api.domain.values import Outcome, Scope
-from om_api.store.driver.replies import as_list, says, write
-from om_api.store.driver.steps import Steps, Verb
+from om_api.store.driver.replies import as_int, as_list, says
+from om_api.store.driver.steps import Steps, Verb, batch
 from om_api.store.erasing.erasable import Erasable, ErasableMessage, ErasableObservation, ErasableText
 from om_api.store.erasing.plan import Plan, call
 from om_api.store.erasing.planner import Planner
@@ -18,6 +18,7 @@ from om_api.store.erasing.whole_memory import WholeMemory, whole_memory
 from om_api.store.memory import due
 from om_api.store.memory.adopt import adopt
 from om_api.store.memory.clear import threads_of
+from om_api.store.memory.content import content
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
 from om_api.store.memory.quarantine import as_rejected
@@ -82,19 +83,23 @@ class Eraser:
         """
         target, done, entries = None, list[Plan](), list[bytes]()
         for _ in range(_TRIES):
-            read = yield from self._read(resource)
+            listed = yield from as_list("LRANGE", self._keys.of(resource).rejected, 0, -1)
+            read = yield from self._read(resource)  # behind the list: what is retried meanwhile is in one of them
             target = target or find(read)
             if not dry_run and (yield from self._adopted(resource, read)):
                 continue
             plans = [plan for each in read if (plan := Planner(each, target, self._count).plan())]
-            entries += yield from self._entries(resource, target)
+            found = [entry for entry in listed if target.is_entry(as_rejected(entry))]
             if dry_run:
-                return _told(plans, entries)
-            committed = yield from self._commit(resource, plans, entries)
+                return _told(plans, found)
+            entries += (removed := (yield from self._removed(resource, found)))
+            if len(removed) < len(found):
+                continue
+            committed = yield from self._commit(resource, plans)
             done += committed
             if len(committed) == len(plans):
                 return _told(done, entries)
-        raise StoreError(f"{resource} changes faster than it can be erased from: repeat.", stored=None)
+        raise _too_fast(resource)
 
     def _adopted(self, resource: str, read: Sequence[WholeMemory]) -> Steps[bool]:
         """Have what plain writers left counted, or rejected; whether there was any."""
@@ -105,21 +110,37 @@ class Eraser:
         return bool(waiting)
 
     def _read(self, resource: str) -> Steps[list[WholeMemory]]:
-        threads = yield from threads_of(self._keys, resource)
-        read = list[WholeMemory]()
-        for scope in (yield from self._scopes()):
-            read += [(yield from whole_memory(self._keys, scope, [scope.thread] if scope.thread else threads))]
-        return read
+        """Every memory, as it stood while it was read: what is found nowhere in it was nowhere.
 
-    def _entries(self, resource: str, target: Erasable) -> Steps[list[bytes]]:
-        found = yield from as_list("LRANGE", self._keys.of(resource).rejected, 0, -1)
-        return [entry for entry in found if target.is_entry(as_rejected(entry))]
+        Time 0: we read which chunks there are. Time 1: a message is sealed as a new one. Time 2: we read what is raw. It would be
+        in neither, and nothing be erased. So whatever moved meanwhile is read again.
+        """
+        for _ in range(_TRIES):
+            scopes, read = (yield from self._scopes()), list[WholeMemory]()
+            threads = yield from threads_of(self._keys, resource)
+            for scope in scopes:
+                read += [(yield from whole_memory(self._keys, scope, [scope.thread] if scope.thread else threads))]
+            if (yield from self._still(scopes, read)):
+                return read
+        raise _too_fast(resource)
 
-    def _commit(self, resource: str, plans: Sequence[Plan], entries: Sequence[bytes]) -> Steps[list[Plan]]:
+    def _still(self, scopes: Sequence[Scope], read: Sequence[WholeMemory]) -> Steps[bool]:
+        for each in read:
+            if (yield from content(self._keys, each.content.scope)) != each.content:
+                return False
+        return (yield from self._scopes()) == scopes
+
+    def _removed(self, resource: str, entries: Sequence[bytes]) -> Steps[list[bytes]]:
+        """Remove entries of the quarantine; those that were still there."""
+        rejected = self._keys.of(resource).rejected
+        if not entries:
+            return []
+        counts = yield from batch(*(as_int("LREM", rejected, 0, entry) for entry in entries)).writing()
+        return [entry for entry, count in zip(entries, counts, strict=True) if count]
+
+    def _commit(self, resource: str, plans: Sequence[Plan]) -> Steps[list[Plan]]:
         """Carry plans out, until one is no longer of what there is; those that were."""
         of, done = self._keys.of(resource), list[Plan]()
-        if entries:
-            yield from write(*(("LREM", of.rejected, 0, entry) for entry in entries))
         for plan in plans:
             scope = plan.held.content.scope
             word = "resource" if scope.thread is None else "thread"
@@ -130,6 +151,10 @@ class Eraser:
                 with suppress(StoreError):  # it is erased; the sweep finds what a mark could not say
                     yield from due.mark(self._keys.due_observe, [scope])
         return done
+
+
+def _too_fast(resource: str) -> StoreError:
+    return StoreError(f"{resource} changes faster than it can be erased from: repeat.", stored=None)
 
 
 def _told(plans: Sequence[Plan], entries: Sequence[bytes]) -> Erased:

@@ -34,7 +34,8 @@ from om_api.domain.identity import KnownId, Said
 from om_api.domain.values import Outcome, Scope
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.store.erasing.erase import Eraser, a_message, a_text, an_observation
-from om_api.store.memory import decoding, reading, requests, scope_state
+from om_api.store.memory import decoding, quarantine, reading, requests, scope_state
+from om_api.store.memory.adopt import rejection
 from om_api.store.memory.amend import amend
 from om_api.store.memory.known import held_records
 from om_api.store.memory.reflect import draft
@@ -215,6 +216,58 @@ def test_what_comes_between_plan_and_commit_is_kept_and_the_rest_planned_again(s
     assert did.outcome is Outcome.CLEARED
     assert kept(store).keys() >= before - {name}
     assert name not in kept(store)
+    assert sound(store)
+
+
+def at_step(steps, number, meanwhile):
+    """The same steps, with something happening right before the one of a number."""
+    reply, at = None, 0
+    try:
+        while True:
+            step = steps.send(reply)
+            if at == number:
+                meanwhile()
+            at += 1
+            reply = yield step
+    except StopIteration as end:
+        return end.value
+
+
+@pytest.mark.parametrize("number", range(9))
+@pytest.mark.parametrize(
+    ("name", "meanwhile"),
+    [
+        ("m11", lambda store: seal(store, "c9", 10, 11)),
+        ("m6", lambda store: activate(store, "c4")),
+        ("m1", lambda store: restored(store, 0)),
+    ],
+)
+def test_what_moves_on_while_it_is_looked_for_is_found(store, name, meanwhile, number):
+    filled(store)
+    before = kept(store).keys()
+
+    did = store.run(at_step(erasing(store, name), number, lambda: meanwhile(store)))
+
+    assert did.outcome is Outcome.CLEARED
+    assert kept(store).keys() == before - {name}
+    assert sound(store)
+
+
+@pytest.mark.parametrize("number", range(9))
+def test_what_is_retried_while_it_is_looked_for_is_found(store, number):
+    of = store.keys.of("harold")
+    push(store, 1)
+    entry = rejection("malformed", b'{"id":"p-2","role":"user","content":"a secret"}', "t1", "once", 1)
+    store.client.rpush(of.rejected, entry)
+
+    def retried():
+        store.run(quarantine.retry(store.keys, "harold", quarantine.as_rejected(entry).id, "resource"))
+
+    did = store.run(at_step(erasing_text(store, "secret"), number, retried))
+
+    assert did.outcome is Outcome.CLEARED
+    assert "secret" not in repr(exported(store)) + repr(entries(store))
+    assert list(kept(store)) == ["m1"]
     assert sound(store)
 
 
