@@ -54,7 +54,9 @@ class Planner:
 
     def _tells(self, observation: Observation) -> bool:
         said = [*observation.text.split("\n"), observation.task_state, observation.suggested_response]
-        return self._target.everywhere and bool(self._target.lines(said))
+        return self._target.everywhere and (
+            bool(self._target.lines(said)) or any(map(self._names, observation.message_ids))
+        )
 
     # -- chunks and observations in force --------------------------------------------------------------------------
 

@@ -376,6 +376,16 @@ def test_an_observation_whose_messages_have_expired_loses_its_lines_or_goes(stor
     assert sound(store)
 
 
+def test_a_text_in_the_id_of_a_message_that_has_expired_is_gone(store):
+    observed(store, "o1", 1)
+    observed(store, "o2", 2)
+    store.client.delete(store.keys.of("harold").source("o1"))
+    store.run(erasing_text(store, "m1"))
+
+    assert "m1" not in repr(store.run(reading.observations(store.keys, HAROLD)))
+    assert in_force(store) == ["o1", "o2"]
+
+
 def test_notes_that_tell_it_though_no_message_does_are_made_anew(store):
     observed(store, "o1", 1)
     done = store.run(erasing_text(store, "noted o1"))
