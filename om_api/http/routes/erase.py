@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from om_api.domain.api_keys import Role
 from om_api.domain.values import ID_PATTERN, Outcome
-from om_api.http.requests.app_state import memory
+from om_api.http.requests.app_state import memory_of
 from om_api.http.requests.guard import Guarded, needs
 from om_api.http.requests.parameters import ResourceId
 from om_api.http.requests.replies import answers, reply
@@ -42,4 +42,4 @@ async def erase(request: Request, resource: ResourceId, wanted: Given) -> Respon
 
     What is left of the messages behind an observation is observed again. Backups and exported files are not reached.
     """
-    return reply(await memory(request).erase(resource, **wanted.model_dump()))
+    return reply(await (await memory_of(request, resource)).erase(resource, **wanted.model_dump()))

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from om_api.domain.api_keys import Role
 from om_api.domain.values import Outcome
-from om_api.http.requests.app_state import memory
+from om_api.http.requests.app_state import memory_of
 from om_api.http.requests.guard import Guarded, needs
 from om_api.http.requests.parameters import ResourceId
 from om_api.http.requests.replies import Done, answers, reply
@@ -33,4 +33,4 @@ async def migrate_scope(request: Request, resource: ResourceId, asked: Given) ->
     `activated`: moved. `rest`: there was nothing to move. `busy`, while chunks are being observed, and `superseded`, when
     it changed meanwhile: nothing has changed, repeat. The configuration stays as it is: change `scope` there too.
     """
-    return reply(Done(await memory(request).migrate_scope(resource, asked.to)))
+    return reply(Done(await (await memory_of(request, resource)).migrate_scope(resource, asked.to)))

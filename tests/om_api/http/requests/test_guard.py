@@ -33,6 +33,7 @@ NEEDED = {
     ("GET", "/v1/resources/{resource}/record"): "reader",
     ("GET", "/v1/resources/{resource}/settings"): "operator",
     ("DELETE", "/v1/resources/{resource}"): "operator",
+    ("POST", "/v1/resources/{resource}/erase"): "operator",
     ("GET", "/v1/resources/{resource}/costs"): "reader",
     ("GET", "/v1/costs"): "operator",
     ("GET", "/v1/resources/{resource}/export"): "operator",
@@ -60,7 +61,14 @@ NEEDED = {
 }
 OF_ALL = {"/metrics", "/v1/costs"}  # what is said of all resources together, to keys that are bound to every one
 SAID = {"messages": [{"role": "user", "content": "x"}]}
-BODIES = {"messages": SAID, "sync": SAID, "observe": {}, "reflect": {}, "webhooks": {"url": "https://example.org"}}
+BODIES = {
+    "messages": SAID,
+    "sync": SAID,
+    "observe": {},
+    "reflect": {},
+    "erase": {"matching": "mine"},
+    "webhooks": {"url": "https://example.org"},
+}
 
 
 def _asked(path, resource):

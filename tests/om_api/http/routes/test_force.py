@@ -72,14 +72,17 @@ ACTS = [
     ("GET", "/stats"),
     ("GET", "/record"),
     ("GET", "/export"),
+    ("POST", "/migrate-scope"),
+    ("POST", "/erase"),
 ]
+BODIES = {"/migrate-scope": {"to": "thread"}, "/erase": {"matching": "x"}}
 READS = [
     "/threads/t-1/context",
     "/threads",
     "/observations",
     "/reflections",
     "/reflections/1/observations",
-    "/observations/o-1/messages",
+    "/threads/t-1/messages",
     "/rejected",
     "/costs",
     "/settings",
@@ -89,7 +92,7 @@ READS = [
 @pytest.mark.parametrize(("method", "path"), ACTS, ids=str)
 def test_what_is_wanted_of_a_resource_that_nobody_knows_is_not_found(using, client, prefix, method, path):
     """Catches a mistyped name that was answered like work done, and left a key behind."""
-    given = {"json": {}} if path in {"/observe", "/reflect"} else {}
+    given = {"json": BODIES[path]} if path in BODIES else {}
     before = set(client.scan_iter(f"{prefix}:*"))
     found = using("operator", "*")(method, f"{NOBODY}{path}", **given)
 

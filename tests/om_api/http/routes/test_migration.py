@@ -32,7 +32,9 @@ def test_a_memory_with_a_chunk_that_is_not_ready_stays_where_it_is(say, ask, wor
     assert ask("GET", f"{HAROLD}/stats").json()["scope"] == "resource"
 
 
-def test_where_there_is_nothing_there_is_nothing_to_move(move):
+def test_where_nothing_was_sealed_there_is_nothing_to_move(say, move):
+    say("m-1")
+
     assert move("thread") == "rest"
 
 

@@ -9,7 +9,7 @@ from om_api.domain.errors import StoreError
 from om_api.http import make_app
 from om_api.http.serving.cors import open_to
 
-STATS = "/v1/resources/harold/stats"
+THREADS = "/v1/resources/harold/threads"
 PAGE = "https://app.example.org"
 ALLOWED = "access-control-allow-origin"
 ASKS = {"Access-Control-Request-Method": "DELETE", "Access-Control-Request-Headers": "authorization, content-type"}
@@ -31,13 +31,13 @@ def _key(ring, **options):
 
 
 def test_by_default_no_page_is_let_in(app, using):
-    assert ALLOWED not in using("reader", "harold")("GET", STATS, headers={"Origin": PAGE}).headers
-    assert app.options(STATS, headers={"Origin": PAGE, **ASKS}).status_code == 405
+    assert ALLOWED not in using("reader", "harold")("GET", THREADS, headers={"Origin": PAGE}).headers
+    assert app.options(THREADS, headers={"Origin": PAGE, **ASKS}).status_code == 405
 
 
 def test_what_a_browser_asks_beforehand_needs_no_key_and_is_logged(http):
     with capture_logs() as lines:
-        answer = http.options(STATS, headers={"Origin": PAGE, **ASKS})
+        answer = http.options(THREADS, headers={"Origin": PAGE, **ASKS})
 
     assert (answer.status_code, answer.headers[ALLOWED]) == (200, PAGE)
     assert "DELETE" in answer.headers["access-control-allow-methods"]
@@ -50,8 +50,8 @@ def test_what_a_browser_asks_beforehand_needs_no_key_and_is_logged(http):
     "origin", ["https://app.example.org.evil.example", "http://app.example.org", "null", PAGE + ":8443"]
 )
 def test_a_page_that_is_not_named_is_let_in_by_nothing(http, ring, origin):
-    asked = http.options(STATS, headers={"Origin": origin, **ASKS})
-    answer = http.get(STATS, headers={"Origin": origin, **_key(ring)})
+    asked = http.options(THREADS, headers={"Origin": origin, **ASKS})
+    answer = http.get(THREADS, headers={"Origin": origin, **_key(ring)})
 
     assert asked.status_code == 400
     assert (answer.status_code, answer.headers["vary"]) == (200, "Origin")
@@ -61,13 +61,13 @@ def test_a_page_that_is_not_named_is_let_in_by_nothing(http, ring, origin):
 def test_whatever_is_answered_may_be_read_by_the_page(http, ring, monkeypatch):
     reader, slow = _key(ring), _key(ring, rate="1/h")
     asked = [
-        (200, STATS, reader),
-        (401, STATS, {}),
-        (403, "/v1/resources/albert/stats", reader),
+        (200, THREADS, reader),
+        (401, THREADS, {}),
+        (403, "/v1/resources/albert/threads", reader),
         (404, "/v1/nowhere", reader),
         (422, "/v1/events?limit=0", reader),
-        (200, STATS, slow),
-        (429, STATS, slow),
+        (200, THREADS, slow),
+        (429, THREADS, slow),
     ]
     answers = [http.get(path, headers={"Origin": PAGE, **sent}) for _, path, sent in asked]
 
@@ -81,12 +81,12 @@ def test_what_fails_may_be_read_by_the_page(http, ring, monkeypatch, error, stat
     """Catches a 500 that is made outside of what adds the headers: a browser tells its page nothing of it."""
     sent = {"Origin": PAGE, **_key(ring)}
 
-    async def fails(*_):
+    async def fails(*_, **__):
         raise error
 
-    monkeypatch.setattr(http.app.state.app_state.memory, "stats", fails)
+    monkeypatch.setattr(http.app.state.app_state.memory, "threads", fails)
     with capture_logs() as lines:
-        answer = http.get(STATS, headers=sent)
+        answer = http.get(THREADS, headers=sent)
 
     assert (answer.status_code, answer.headers.get(ALLOWED)) == (status, PAGE)
     assert answer.headers["content-type"] == "application/problem+json"
@@ -95,15 +95,15 @@ def test_what_fails_may_be_read_by_the_page(http, ring, monkeypatch, error, stat
 
 def test_every_page_is_let_in_where_that_is_said(settings, ring):
     with TestClient(make_app(_settings(settings, '"*"'))) as http:
-        answer = http.get(STATS, headers={"Origin": "https://anywhere.example", **_key(ring)})
+        answer = http.get(THREADS, headers={"Origin": "https://anywhere.example", **_key(ring)})
 
     assert answer.headers[ALLOWED] == "*"
 
 
 def test_without_keys_no_page_is_let_in_whatever_the_setting_says(settings):
     with TestClient(make_app(_settings(settings, '"*"'), locked=False), base_url="http://127.0.0.1") as http:
-        asked = http.options(STATS, headers={"Origin": PAGE, **ASKS})
-        answer = http.get(STATS, headers={"Origin": PAGE})
+        asked = http.options(THREADS, headers={"Origin": PAGE, **ASKS})
+        answer = http.get(THREADS, headers={"Origin": PAGE})
 
     assert (asked.status_code, answer.status_code) == (405, 403)
     assert ALLOWED not in {*asked.headers, *answer.headers}
