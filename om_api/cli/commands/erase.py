@@ -7,6 +7,7 @@ import click
 from om_api.cli.checks import be_sure, check_known, yes_option
 from om_api.cli.output import json_option, note, print_json, print_text
 from om_api.cli.target import Target, command, resource_argument
+from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome
 from om_api.language.words import amount
 from om_api.store.erasing.erase import Erased, ErasedLines
@@ -41,6 +42,8 @@ def erase(
     Messages go whole, of notes the lines that tell it; what is left of the messages behind an observation is observed
     again. It lists what it touches, and asks before. Backups, exported files and what agents have read are not reached.
     """
+    if (matching is None) == (message is None):
+        raise InvalidInputError("name what is to be erased: either --matching TEXT or --message ID")
     with target.memory() as om:
         check_known(om, resource)
         would = om.erase(resource, matching=matching, message_id=message, thread_id=thread, dry_run=True)
@@ -59,23 +62,21 @@ def erase(
 
 def _listing(would: Erased) -> Iterator[str]:
     yield from _some("message", [f"{each.thread_id} {each.id}" for each in would.messages])
-    for kind, found in (
-        ("observation", would.observations),
-        ("generation", would.generations),
-        ("field", would.fields),
-    ):
-        yield from _some(kind, [f"{each.id}{line}" for each in found for line in _lines(each)])
+    yield from _noted("observation", would.observations)
+    yield from _noted("generation", would.generations)
+    yield from _noted("field of threads", would.fields, "fields of threads")
     yield from _some("rejected entry", would.rejected, "rejected entries")
     yield from _some("observed again without it", would.observed_again, "observed again without it")
 
 
-def _lines(erased: ErasedLines) -> Sequence[str]:
-    return [f": {line.strip()}" for line in erased.lines] or [""]
+def _noted(one: str, found: Sequence[ErasedLines], more: str = "") -> Iterator[str]:
+    lines = [f"{each.id}: {line.strip()}" for each in found for line in each.lines if line.strip()]
+    yield from _some(one, lines, more, len(found))
 
 
-def _some(one: str, found: Sequence[str], more: str = "") -> Iterator[str]:
+def _some(one: str, found: Sequence[str], more: str = "", many: int = 0) -> Iterator[str]:
     if found:
-        yield f"{amount(len(found), one, more)}:"
+        yield f"{amount(many or len(found), one, more)}:"
         yield from (f"  {each}" for each in found[:_LISTED])
         if len(found) > _LISTED:
             yield f"  and {len(found) - _LISTED:,} more, which --json lists"

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterator, Sequence
 from html import unescape
+from itertools import chain
 from typing import Any, Protocol
 
 import msgspec
@@ -14,6 +15,10 @@ from om_api.domain.values import Observation
 from om_api.domain.wire import parse_member
 from om_api.language.likeness import Likeness
 from om_api.store.memory.quarantine import Rejected
+
+_OF_MESSAGES = frozenset({"role", "thread_id", "threadId", "resource_id", "resourceId"})
+_OF_PARTS = frozenset({"type"})
+_PARTS = frozenset({"content", "parts"})
 
 
 class Erasable(Protocol):
@@ -121,17 +126,26 @@ def folded(text: str) -> str:
 
 
 def said_in(member: bytes) -> str:
-    """Every text and number that a member holds, names of fields included; its bytes, where it is no JSON."""
+    """Every text and number that a member says, its id included; its bytes, where it is no JSON.
+
+    Left out are whose it is, who speaks, what kind a part is, and the names of the fields that all messages have.
+    """
     try:
-        return "\n".join(_texts(msgspec.json.decode(member)))
+        said = msgspec.json.decode(member)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return member.decode("utf-8", "replace")
+    return "\n".join(_texts(said, _OF_MESSAGES) if isinstance(said, dict) else _texts(said))
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts(value: Any, form: frozenset[str] = frozenset()) -> Iterator[str]:
+    """What a value says; of one that has a `form` neither names of fields nor those in it, and its parts have one too."""
     if isinstance(value, dict):
         for key, each in value.items():
-            yield from (str(key), *_texts(each))
+            if not form:
+                yield str(key)
+            if key not in form:
+                parts = form and key in _PARTS and isinstance(each, list)
+                yield from chain.from_iterable(_texts(one, _OF_PARTS) for one in each) if parts else _texts(each)
     elif isinstance(value, list):
         for each in value:
             yield from _texts(each)

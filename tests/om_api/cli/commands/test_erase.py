@@ -67,7 +67,7 @@ def test_what_is_not_there_is_said(om, told):
     [
         (("harold",), 2, "name what is to be erased"),
         (("harold", "--matching", " "), 2, "there is no text to look for"),
-        (("harold", "--message", "m-9"), 2, "harold keeps no message m-9"),
+        (("harold", "--message", "m-9"), 1, "harold keeps no message m-9"),
         (("harld", "--matching", "x"), 1, "harld is not known here"),
     ],
 )

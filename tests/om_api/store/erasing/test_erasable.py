@@ -91,3 +91,16 @@ def test_an_observation_is_meant_with_its_messages_and_its_lines():
     assert not target.is_message(b"", message(id="m-2"))
     assert target.is_entry(Rejected(observation="o-1"))
     assert target.lines(["* Mira has moved to Graz", "* it rains in Oslo"]) == {0}
+
+
+@pytest.mark.parametrize("text", ["user", "thread-9", "harold", "text", "role", "tool-result", "content"])
+def test_whose_a_message_is_and_how_it_is_written_says_nothing(text):
+    """Catches an owner who erases a word and loses a thread that is merely called so."""
+    said = {
+        "role": "user",
+        "threadId": "thread-9",
+        "resource_id": "harold",
+        "content": [{"type": "text", "text": "hi"}, {"type": "tool-result", "result": {"n": 1}}],
+    }
+
+    assert text not in said_in(json.dumps(said).encode())
