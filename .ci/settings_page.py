@@ -30,9 +30,10 @@ Four layers, each above the one before:
 Files hold two keys at the top, `observational_memory` and `models`. An unknown key, a wrong type, a value out of
 range or a contradiction is an error that names file, line, key and what is permitted; `om config check` names every
 one of every file at once, and files that nobody reads. While the workers run, changed files are picked up, a `./config`
-that was not there when they started included; of a broken one the last good state stays in force, and the problem is
-reported, in one line for each file. An agent whose file was broken from the start goes by the layers below it, and its own
-process logs that once as `settings_problem`; every other agent goes on as if that file were not there.
+that was not there when they started included; of one that is broken, and of a base file that was taken away, the last
+good state stays in force, and the problem is reported, in one line for each file. An agent whose file was broken from
+the start goes by the layers below it, and its own process logs that once as `settings_problem`; every other agent
+goes on as if that file were not there.
 
 While the base file is broken, nothing starts that works or serves. Commands that look (`om doctor`, `om stats` and the
 like) and `om push` go on with what of it can be used, and the defaults for the rest, and say on stderr what is broken;

@@ -147,7 +147,7 @@ def of_settings(workers: Sequence[Worker], fingerprint: str) -> Iterator[Finding
 
 _SAME_SETTINGS = (
     "if a file was changed just now, wait half a minute; else give them and om the same files and OM_ variables (om config show "
-    "says what is seen here, and why), and restart those whose variables were others"
+    "says what is seen here, and why), and restart those whose variables were others, or whose base file was taken away"
 )
 
 
