@@ -253,8 +253,14 @@ def of_breakers(states: Mapping[str, BreakerState]) -> Iterator[Finding]:
             yield Finding(NOTE, "models", says, _LIMITS)
 
 
-def of_webhooks(states: Sequence[WebhookState]) -> Iterator[Finding]:
-    """Webhooks that nothing is sent to any more, and what could not be sent; nothing where there are none."""
+def of_webhooks(states: Sequence[WebhookState], now: int) -> Iterator[Finding]:
+    """Webhooks that nothing reaches (any more), and what could not be sent; nothing where there are none. `now` in Unix ms."""
+    late = [each for each in states if each.oldest and not each.disabled and now - each.oldest > _LATE_MS]
+    for each in late:
+        waiting, minutes = amount(each.waiting, "delivery waits", "deliveries wait"), (now - each.oldest) // 60_000
+        says = f"{each.id}: {waiting}, the oldest for {minutes:,} min"
+        do = "look why in the workers' log (delivery_failed), and mend the receiver: they are tried again for a day"
+        yield Finding(WARNING, "webhooks", says, do)
     for each in states:
         if each.disabled:
             says = f"{each.id} is disabled: {each.disabled}"
@@ -264,11 +270,12 @@ def of_webhooks(states: Sequence[WebhookState]) -> Iterator[Finding]:
             says = f"{amount(each.dead, 'delivery', 'deliveries')} of {each.id} could not be made"
             do = f"om webhooks dead {each.id} says why; om webhooks retry {each.id} sends them once more"
             yield Finding(WARNING, "webhooks", says, do)
-    if states and not any(each.disabled or each.dead for each in states):
+    if states and not late and not any(each.disabled or each.dead for each in states):
         waiting = sum(each.waiting for each in states)
         yield Finding(OK, "webhooks", f"{len(states):,}, {amount(waiting, 'delivery waits', 'deliveries wait')}")
 
 
+_LATE_MS = 600_000  # a delivery that waits longer than this failed several times
 _LIMITS = "if that does not end, give it limits below the provider's, or raise those"
 _BREAKER = (
     "read why in the workers' log (outcome failed); mend key, address or network: it is asked again by itself; another model "

@@ -69,7 +69,7 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     yield from diagnosis.of_lag(run(health.waiting(keys)), intervals)
     yield from diagnosis.of_breakers(run(breaker.states(keys, models.with_breaker(settings))))
     webhooks = run(webhook_records.every(keys))
-    yield from diagnosis.of_webhooks(run(webhook_records.states(keys, webhooks)))
+    yield from diagnosis.of_webhooks(run(webhook_records.states(keys, webhooks)), now.server)
     standings = run(health.standings(keys))
     configured = {each.resource: settings.for_agent(each.resource).scope for each in standings}
     yield from diagnosis.of_resources(standings, configured)

@@ -14,6 +14,7 @@ NAMES = {rule["alert"]: rule for group in yaml.safe_load(ALERTS.read_text())["gr
 HAROLD, TIMEOUT = '{resource_id="harold"}', '{resource_id="harold",kind="timeout"}'
 QUARANTINED, QUARANTINE = f"cortex_om_quarantined_total{HAROLD}", f"cortex_om_quarantine_messages{HAROLD}"
 REFLECTED, FULL = f"cortex_om_reflections_created_total{HAROLD}", f"cortex_om_observation_pressure_ratio{HAROLD}"
+WEBHOOK = 'cortex_om_webhook_deliveries_total{outcome="dead"}'
 FAILED = f"cortex_om_failures_total{TIMEOUT}"
 # each fails once, one a minute
 NEWCOMERS = {FAILED.replace("harold", f"agent-{n}"): f"_x{240 + n} 1x200" for n in range(30)}
@@ -81,6 +82,7 @@ def test_what_stood_there_before_prometheus_was_away_raises_none(raised, alarm, 
     [
         ("QuarantineGrows", 20, {QUARANTINED: "0x240 1x60"}),
         ("QuarantineGrows", 20, {QUARANTINE: "1x240 2x60"}),
+        ("WebhookGivesUp", 20, {WEBHOOK: "0x240 1x60"}),
         ("WorkFails", 40, {FAILED: "0x240 0+2x60"}),
         ("ReflectionDoesNotShrink", 50, {REFLECTED: "0x240 0+1x60", FULL: "2x300"}),
     ],
@@ -91,3 +93,7 @@ def test_what_grows_raises_it_as_before(raised, alarm, after, series):
 
 def test_what_shrinks_raises_none(raised):
     assert not raised("QuarantineGrows", 250, {QUARANTINE: "9x240 2x60"})
+
+
+def test_deliveries_that_are_made_or_tried_again_raise_none(raised):
+    assert not raised("WebhookGivesUp", 260, {WEBHOOK.replace("dead", "failed"): "0x240 1x60"})

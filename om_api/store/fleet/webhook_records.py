@@ -8,7 +8,7 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.learned import learned
 from om_api.domain.webhooks.signing import new_secret
 from om_api.domain.webhooks.webhook import MOST, Webhook, check_events, check_resources, check_url, new_id
-from om_api.store.driver.replies import as_bytes, as_hash, as_int, as_list, says, write
+from om_api.store.driver.replies import Pair, as_bytes, as_hash, as_int, as_list, as_pairs, says, write
 from om_api.store.driver.steps import Steps, Verb, batch, each
 from om_api.store.fleet import event_stream
 from om_api.store.memory import due
@@ -19,7 +19,8 @@ from om_api.store.memory.keys import Keys
 class WebhookState(msgspec.Struct, frozen=True, kw_only=True):
     """A webhook as it is shown, without its secret: how many deliveries wait, were made, failed, were given up or dropped.
 
-    `disabled` says why nothing is sent any more. `dead` are those given up that can be sent again.
+    `disabled` says why nothing is sent any more. `dead` are those given up that can be sent again. `oldest` is the time of what
+    waits longest (Unix ms), 0 where nothing waits.
     """
 
     id: str
@@ -29,6 +30,7 @@ class WebhookState(msgspec.Struct, frozen=True, kw_only=True):
     created_at: int
     disabled: str
     waiting: int = 0
+    oldest: int = 0
     dead: int = 0
     delivered: int = 0
     failed: int = 0
@@ -70,6 +72,7 @@ def states(keys: Keys, webhooks: Sequence[Webhook]) -> Steps[list[WebhookState]]
     reads = (
         batch(
             as_int("ZCARD", keys.waiting(webhook.id)),
+            as_pairs("ZRANGE", keys.arrived(webhook.id), 0, 0, "WITHSCORES"),
             as_int("ZCARD", keys.dead(webhook.id)),
             as_hash("HGETALL", keys.figures(webhook.id)),
         )
@@ -79,7 +82,9 @@ def states(keys: Keys, webhooks: Sequence[Webhook]) -> Steps[list[WebhookState]]
     return [_state(webhook, *figures) for webhook, figures in zip(webhooks, found, strict=True)]
 
 
-def _state(webhook: Webhook, waiting: int, dead: int, figures: dict[bytes, bytes]) -> WebhookState:
+def _state(
+    webhook: Webhook, waiting: int, first: Sequence[Pair], dead: int, figures: dict[bytes, bytes]
+) -> WebhookState:
     counts = {name.decode(): int(value) for name, value in figures.items()}
     return WebhookState(
         id=webhook.id,
@@ -89,6 +94,7 @@ def _state(webhook: Webhook, waiting: int, dead: int, figures: dict[bytes, bytes
         created_at=webhook.created_at,
         disabled=webhook.disabled,
         waiting=waiting,
+        oldest=int(first[0][1]) if first else 0,
         dead=dead,
         delivered=counts.get("delivered", 0),
         failed=counts.get("failed", 0),

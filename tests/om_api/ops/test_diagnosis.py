@@ -7,6 +7,7 @@ from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import QUEUES, Condition, Waiting
 from om_api.store.fleet.presence import Ticked, Worker
+from om_api.store.fleet.webhook_records import WebhookState
 from om_workers import app
 
 WELL = {
@@ -182,3 +183,30 @@ def test_workers_that_go_by_other_settings_are_named_with_what_to_do(said, named
 
     assert [finding.says.partition(":")[0] for finding in found] == ([", ".join(named)] if named else [])
     assert all(finding.level == WARNING and "restart those" in finding.do for finding in found)
+
+
+def _webhook(**fields):
+    given = {
+        "id": "wh-1",
+        "url": "https://example.org/om",
+        "events": (),
+        "resources": (),
+        "created_at": 1,
+        "disabled": "",
+    }
+    return WebhookState(**{**given, **fields})
+
+
+@pytest.mark.parametrize(
+    ("state", "found"),
+    [
+        (_webhook(), [("ok", "1, 0 deliveries wait")]),
+        (_webhook(waiting=2, oldest=NOW - 600_000), [("ok", "1, 2 deliveries wait")]),
+        (_webhook(waiting=2, oldest=NOW - 660_000), [("warning", "wh-1: 2 deliveries wait, the oldest for 11 min")]),
+        (_webhook(waiting=2, oldest=NOW - 660_000, disabled="410"), [("warning", "wh-1 is disabled: 410")]),
+    ],
+)
+def test_a_webhook_that_fails_for_long_is_named_before_it_is_given_up(state, found):
+    told = list(diagnosis.of_webhooks([state], NOW))
+
+    assert [(each.level, each.says) for each in told] == found
