@@ -257,8 +257,8 @@ def of_webhooks(states: Sequence[WebhookState], now: int) -> Iterator[Finding]:
     """Webhooks that nothing reaches (any more), and what could not be sent; nothing where there are none. `now` in Unix ms."""
     late = [each for each in states if each.oldest and not each.disabled and now - each.oldest > _LATE_MS]
     for each in late:
-        waiting, minutes = amount(each.waiting, "delivery waits", "deliveries wait"), (now - each.oldest) // 60_000
-        says = f"{each.id}: {waiting}, the oldest for {minutes:,} min"
+        wait, minutes = amount(each.waiting, "delivery waits", "deliveries wait"), (now - each.oldest) // 60_000
+        says = f"{each.id}: {wait}, the oldest for {minutes:,} min"
         do = "look why in the workers' log (delivery_failed), and mend the receiver: they are tried again for a day"
         yield Finding(WARNING, "webhooks", says, do)
     for each in states:
