@@ -252,6 +252,7 @@ _KEPT = {
     *("dispatcher._capacity", "connections.refused", "connections._open", "shares.lanes"),
     "settings_watcher._reported",
     "task_events._held",
+    *("uses._ids", "webhook_sender._client"),
 }
 # of one reader, which is reckoned by what it holds
 _READERS = {"decode_cache._messages", "rendering._last", "turns._settled"}
@@ -260,6 +261,7 @@ _PASSING = {
     *(
         "replay",
         "demo",
+        "webhooks",
         "demo_screen",
         "exporting",
         "importing",

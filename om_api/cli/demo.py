@@ -1,5 +1,6 @@
 """`om demo`: the whole of it in small, in under a minute, with no key, no server and nothing left behind."""
 
+import gzip
 import os
 import signal
 import sys
@@ -26,7 +27,7 @@ from om_api.domain.errors import StoreError
 from om_api.domain.messages import Message
 from om_api.settings import load_settings
 
-RECORDING = Path(__file__).with_name("demo.jsonl")
+RECORDING = Path(__file__).with_name("demo.jsonl.gz")
 LOWERED = {
     "OM_MESSAGE_THRESHOLD": "1000",
     "OM_OBSERVATION_THRESHOLD": "1000",
@@ -128,7 +129,7 @@ def demo_environ(url: str, empty: str) -> dict[str, str]:
 
 def recording(now: datetime) -> list[Message]:
     """The recorded messages, moved by whole 52 weeks into the year before `now`: weekdays stay what they were."""
-    with RECORDING.open(encoding="utf-8") as lines:
+    with gzip.open(RECORDING, "rt", encoding="utf-8") as lines:
         messages = list(read_messages(lines, resource=None, thread=None))
     times = [datetime.fromisoformat(str(message.timestamp)) for message in messages]
     shift = (now - max(times)) // _YEAR * _YEAR

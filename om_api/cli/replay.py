@@ -43,6 +43,8 @@ def _documents(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
             if not _goes_on(line, error):
                 raise InvalidInputError(f"line {number}: not JSON: {error}") from None
             yield f"line {number}", _rest(number, line, numbered)
+        except ValueError:
+            raise InvalidInputError(f"line {number}: {TOO_LONG}") from None
 
 
 def _goes_on(line: str, error: json.JSONDecodeError) -> bool:

@@ -5,6 +5,7 @@ members are made before. Fifty agents write in turns, each below what makes its 
 """
 
 import asyncio
+import gzip
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from itertools import count, cycle
@@ -32,7 +33,7 @@ class AgentTalk:
     """What agents say in turns: pieces of a recorded conversation, no two alike, whose tokens nobody has counted yet."""
 
     def __init__(self) -> None:
-        lines = [msgspec.json.decode(line) for line in RECORDING.read_bytes().splitlines()]
+        lines = [msgspec.json.decode(line) for line in gzip.decompress(RECORDING.read_bytes()).splitlines()]
         said = " ".join(str(line["content"]) for line in lines)
         self._said = said.encode("ascii", "ignore").decode()
         self._starts = count(step=61)

@@ -149,7 +149,7 @@ def test_name_scope_and_outcome_of_every_kind_of_task_and_none_of_what_was_said(
     wait_until(lambda: _failed(flower, "albert"), "a chunk whose model is away", 60)
     shown = flower.tasks()
     failed = {task["result"] for task in _failed(flower, "albert")}
-    assert failed == {"WorkFailedError('failed: ModelError (unreachable)')"}
+    assert failed == {"WorkFailedError('failed: TurnedAwayError (unreachable)')"}
     assert {task["name"] for task in shown} <= {"om.observe", "om.observe_chunk", "om.reflect", "om.adopt"}
     assert {task["result"] for task in shown if task["result"]} <= failed | {repr(str(outcome)) for outcome in Outcome}
     assert b"Traceback" not in house.log.read_bytes()

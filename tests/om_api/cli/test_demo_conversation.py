@@ -1,19 +1,19 @@
 """The demo conversation has the shape that what is shown with it relies on."""
 
+import gzip
 import json
 from collections import Counter
 from datetime import datetime
 from itertools import accumulate, pairwise
-from pathlib import Path
 
-import om_api
+from om_api.cli.demo import RECORDING
 from om_api.cli.replay import read_messages
 from om_api.domain.message_tokens import count_message
 from om_api.domain.tokens import counter
 from om_api.domain.values import to_ms
 from om_api.domain.wire import parse_member
 
-LINES = (Path(om_api.__file__).parent / "cli" / "demo.jsonl").read_text(encoding="utf-8").splitlines()
+LINES = gzip.decompress(RECORDING.read_bytes()).decode().splitlines()
 FIELDS = [json.loads(line) for line in LINES]
 FIRST = list({fields["id"]: fields for fields in FIELDS}.values())
 THREADS = {

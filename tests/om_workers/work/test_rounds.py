@@ -52,7 +52,7 @@ def test_a_round_of_webhooks_is_made_once_in_its_slot_and_told(world, rounds):
     made = run(webhook_records.add(keys, "https://127.0.0.1:9/om", (), (), allow_private=True))
     run(webhook_queue.try_out(keys, made))
     with capture_logs() as lines:
-        assert [rounds.webhooks(), rounds.webhooks()] == ["rest", "busy"]
+        assert [rounds.webhooks().outcome, rounds.webhooks().outcome] == ["rest", "busy"]
 
     assert [line["failed"] for line in lines if line["event"] == "webhooks_ticked"] == [1]
     assert run(health.ticks(keys))["webhooks"].interval == world.settings.memory.webhooks.interval

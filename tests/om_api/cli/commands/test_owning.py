@@ -56,7 +56,7 @@ def test_an_observation_is_forgotten_with_its_messages(om, observed):
 def test_an_observation_that_is_not_there_cannot_be_forgotten(om, observed):
     result = om("forget", "harold", "o-1", "--yes")
 
-    assert result.exit_code == 2
+    assert result.exit_code == 1
     assert "harold has no observation o-1" in result.stderr
 
 
@@ -82,11 +82,13 @@ def test_what_is_in_force_rests(om, reflected):
     assert om("restore", "harold", "1").stdout == "rest\n"
 
 
-@pytest.mark.parametrize(("generation", "said"), [("7", "has no generation 7"), ("-1", "-1"), ("first", "first")])
-def test_what_is_no_generation_is_refused(om, reflected, generation, said):
+@pytest.mark.parametrize(
+    ("generation", "code", "said"), [("7", 1, "has no generation 7"), ("-1", 2, "-1"), ("first", 2, "first")]
+)
+def test_what_is_no_generation_is_refused(om, reflected, generation, code, said):
     result = om("restore", "harold", "--", generation)
 
-    assert result.exit_code == 2
+    assert result.exit_code == code
     assert said in result.stderr
 
 
