@@ -1,6 +1,7 @@
 """`om erase`: removes a fact wherever it stands."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import click
 
@@ -46,14 +47,14 @@ def erase(
         raise InvalidInputError("name what is to be erased: either --matching TEXT or --message ID")
     with target.memory() as om:
         check_known(om, resource)
-        would = om.erase(resource, matching=matching, message_id=message, thread_id=thread, dry_run=True)
+        ask = partial(om.erase, resource, matching=matching, message_id=message, thread_id=thread)
+        would = ask(dry_run=True)
         if not as_json:
             print_text("\n".join(_listing(would)))
-        if dry_run or would.outcome is Outcome.REST:
-            done = would
-        else:
+        told = dry_run or would.outcome is Outcome.REST
+        if not told:
             be_sure(f"Remove this from the memory of {resource}?", yes)
-            done = om.erase(resource, matching=matching, message_id=message, thread_id=thread)
+        done = would if told else ask()
     if as_json:
         print_json(done)
     else:
