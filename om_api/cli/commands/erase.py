@@ -40,8 +40,7 @@ def erase(
 ) -> None:
     """Remove a fact wherever it stands: in messages, observations, generations and the quarantine.
 
-    Messages go whole, of notes the lines that tell it; what is left of the messages behind an observation is observed
-    again. It lists what it touches, and asks before. Backups, exported files and what agents have read are not reached.
+    It lists what it touches, and asks. What is left is observed again. Backups and exported files are not reached.
     """
     if (matching is None) == (message is None):
         raise InvalidInputError("name what is to be erased: either --matching TEXT or --message ID")
