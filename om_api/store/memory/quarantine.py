@@ -280,6 +280,8 @@ class Retrier:
         stored = (yield from self._stored(scope, version)).get(name)
         if stored and source:
             return stored.member
+        if (yield from as_float("LPOS", of.rejected, entry)) is None:  # it was retried between the two looks
+            return None
         raise InvalidInputError((yield from self._covered(scope, found, stored)))
 
     def _stored(self, scope: Scope, version: Sequence[bytes | None]) -> Steps[dict[str, Stored]]:
