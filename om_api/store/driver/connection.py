@@ -6,7 +6,6 @@ from contextlib import closing
 from typing import Any, TypeVar
 
 import redis
-from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
 from redis.retry import Retry
 from redis.sentinel import Sentinel
@@ -72,10 +71,7 @@ def connected(url: str, timeout: float = 5.0) -> closing[Connection]:
 def _transact(client: Any, batch: Batch[Any]) -> list[Any]:
     """Send a batch at once and read all its replies: redis-py's pipeline without the books that it keeps."""
     sent, expected = on_the_wire(batch)
-    try:
-        connection = client.connection_pool.get_connection()
-    except TypeError as error:  # redis-py looks at a socket that another thread has just closed, and finds none
-        raise RedisConnectionError("the client was closed meanwhile") from error
+    connection = client.connection_pool.get_connection()
     try:
         connection.send_packed_command([sent])
         replies = [_reply(connection) for _ in range(expected)]

@@ -14,6 +14,7 @@ from typing import Any
 import redis
 import redis.asyncio
 from hiredis import pack_command
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
 
@@ -30,11 +31,17 @@ class Pool(redis.ConnectionPool):
         try:
             connection = self._kept.pop()
         except IndexError:
-            return super().get_connection()
+            return self._another()
         if connection.pid == os.getpid() and _is_quiet(connection):
             return connection
         super().release(connection)
-        return super().get_connection()
+        return self._another()
+
+    def _another(self) -> Any:
+        try:
+            return super().get_connection()
+        except TypeError as error:  # redis-py looks at a socket that another thread has just closed, and finds none
+            raise RedisConnectionError("the client was closed meanwhile") from error
 
     def release(self, connection: Any) -> None:
         """Give a connection back."""
