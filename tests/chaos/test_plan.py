@@ -43,7 +43,7 @@ def test_the_cast_has_more_than_twenty_scopes_without_those_that_are_cleared():
 
 
 def test_a_cut_tail_takes_what_came_last_and_the_rest_is_there_again(tmp_path):
-    with AofServer(tmp_path, "everysec") as server, server.client() as client:
+    with AofServer(tmp_path, "always") as server, server.client() as client:
         for n in range(100):
             client.set(f"key-{n}", "x" * 100)
         server.stop(signal.SIGKILL)
