@@ -2,6 +2,7 @@
 
 import threading
 
+import pytest
 from processes import BEAT, WORKER
 from world import wait_until
 
@@ -36,14 +37,15 @@ def counters(house):
     return found
 
 
+@pytest.mark.timeout(300)
 def test_a_conversation_is_told_from_sealed_to_reflected_and_counted_once_by_two_workers(run):
     house, seen = run(AGENTS, commands=(BEAT, WORKER, WORKER)), []
     om, follower = house.om, follow(house.om, seen)
-    for n in range(80):
+    for n in range(100):
         om.add_message(Message(role="user", content=f"message {n}", thread_id="t-1", resource_id="harold", tokens=100))
         if n % 8 == 0:
             om.get_context("t-1", "harold")
-    wait_until(lambda: om.generations("harold"), "a generation", 60)
+    wait_until(lambda: om.generations("harold"), "a generation", 120)  # a lease may lie before it
     assert om.force_observe(resource_id="harold", wait=60) == "activated"
     wait_until(lambda: rests(om.stats("harold")), "rest", 60)
 
