@@ -1,4 +1,4 @@
-"""The lines of notes: which stand under which, so that some can be taken out and nothing is left of them."""
+"""The lines of notes: what each says by itself, and which stand under which, so that some can be taken out whole."""
 
 import re
 from collections.abc import Container, Sequence
@@ -6,6 +6,10 @@ from typing import NamedTuple
 
 _HEADER = re.compile(r"[ \t]*(?:#+[ \t]*|\*\*)?Date:", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^<>]*>")
+_LEAD = re.compile(
+    r"[ \t]*(?:[-*•]|\d{1,4}[.)](?=\s))?[ \t]*(?:🔴|✅|🟡|🟢)?\ufe0f?[ \t]*(?:\([\d:., apmAPM–—-]{1,20}\))?[ \t]*(?:🔴|✅|🟡|🟢)?"
+    r"\ufe0f?[ \t]*(?:->|→)?[ \t]*"
+)
 
 
 class Stripped(NamedTuple):
@@ -18,6 +22,21 @@ class Stripped(NamedTuple):
     def text(self) -> str:
         """What is left as one text."""
         return "\n".join(self.lines)
+
+
+def is_date(line: str) -> bool:
+    """Whether a line is a date above others."""
+    return _HEADER.match(line) is not None
+
+
+def body(line: str) -> str:
+    """What a line says after its bullet, its mark and its time."""
+    return _LEAD.sub("", line, count=1)
+
+
+def told(line: str) -> str:
+    """The same; "" for a line that says nothing by itself: it is blank, a date above others, or a tag."""
+    return "" if _is_bare(line) else body(line)
 
 
 def without(lines: Sequence[str], goes: Container[int]) -> Stripped:
@@ -42,17 +61,15 @@ def _depth(line: str) -> int:
 
 
 def _is_bare(line: str) -> bool:
-    """Whether a line says nothing by itself: it is blank, a date above others, or a tag."""
-    return not line.strip() or _HEADER.match(line) is not None or _TAG.fullmatch(line) is not None
+    return not line.strip() or is_date(line) or _TAG.fullmatch(line) is not None
 
 
 def _without_empty(lines: Sequence[str]) -> list[str]:
     """Lines without the dates and the blank lines that now stand above nothing."""
     kept, says = list[str](), False
     for line in reversed(lines):
-        header = _HEADER.match(line) is not None
-        if not header or says:
+        if not is_date(line) or says:
             kept.append(line)
-        says = (says or not _is_bare(line)) and not header and _TAG.fullmatch(line) is None
+        says = (says or not _is_bare(line)) and not is_date(line) and _TAG.fullmatch(line) is None
     text = [line for at, line in enumerate(reversed(kept)) if line.strip() or at]
     return text if any(not _is_bare(line) for line in text) else []

@@ -4,16 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from om_api.domain import note_lines
 from om_workers.prompts.facts import Fact, FactKind, facts, leading
 from om_workers.prompts.lines import MARKS, USUAL, is_reading, priority_of
 from om_workers.prompts.threads import is_thread_tag
 
 IMPORTANT, DONE = MARKS["🔴"], MARKS["✅"]
-_HEADER = re.compile(r"[ \t]*(?:#+[ \t]*|\*\*)?Date:", re.IGNORECASE)
-_LEAD = re.compile(
-    r"[ \t]*(?:[-*•]|\d{1,4}[.)](?=\s))?[ \t]*(?:🔴|✅|🟡|🟢)?\ufe0f?[ \t]*(?:\([\d:., apmAPM–—-]{1,20}\))?[ \t]*(?:🔴|✅|🟡|🟢)?"
-    r"\ufe0f?[ \t]*(?:->|→)?[ \t]*"
-)
 _NESTED = re.compile(r"(?:\t|  +)\S")
 
 
@@ -41,13 +37,13 @@ class Statement(NamedTuple):
 def statements(texts: Sequence[str]) -> list[Statement]:
     """The lines of notes, oldest first, without empty ones, thread tags, and what is only a reading of other lines."""
     raw = [line for text in texts for line in text.split("\n") if line.strip() and not is_thread_tag(line)]
-    said = [_LEAD.sub("", line, count=1) for line in raw]
+    said = [note_lines.body(line) for line in raw]
     read = [facts(body) for body in said]
     named = {fact.key for some in read for fact in some if fact.kind is FactKind.NAME}
     last = max(len(raw) - 1, 1)
     lines, priority, skipped = list[Statement](), USUAL, False
     for at, (line, body, some) in enumerate(zip(raw, said, read, strict=True)):
-        nested, header = bool(_NESTED.match(line)), bool(_HEADER.match(line))
+        nested, header = bool(_NESTED.match(line)), note_lines.is_date(line)
         priority = priority_of(line) or (priority if nested else USUAL)
         skipped = is_reading(line) or (skipped and nested)
         if not skipped:
@@ -58,4 +54,4 @@ def statements(texts: Sequence[str]) -> list[Statement]:
 
 def bodies(text: str) -> Iterator[str]:
     """What the lines of an answer say, thread tags and marks left out."""
-    return (_LEAD.sub("", line, count=1) for line in text.split("\n") if line.strip() and not is_thread_tag(line))
+    return (note_lines.body(line) for line in text.split("\n") if line.strip() and not is_thread_tag(line))

@@ -71,9 +71,11 @@ class Contents:
 
     def let_return(self, resource: str, held: Held) -> None:
         """A day is over: of messages that are not kept the ids may be new again."""
-        kept = {name for name, some in pieces(held).items() if not all(uncounted(held, [piece]) for piece in some)}
+        found = pieces(held)
         for (_, name), told in self._of(resource):
-            if told.seen and name not in kept and {piece.id for piece in told.seen.values()} <= self._excused[resource]:
+            seen = list(told.seen.values())
+            kept = any(piece in seen or not uncounted(held, [piece]) for piece in found.get(name, []))
+            if seen and not kept and {piece.id for piece in seen} <= self._excused[resource]:
                 told.returns, told.missing = True, set(told.seen)
 
     def must_return(self, resource: str, names: Iterable[str]) -> None:

@@ -11,6 +11,7 @@ import msgspec
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.identity import continues
 from om_api.domain.messages import Message
+from om_api.domain.note_lines import told
 from om_api.domain.values import Observation
 from om_api.domain.wire import parse_member
 from om_api.language.likeness import Likeness
@@ -68,14 +69,14 @@ class ErasableText:
 
 
 class _Alike:
-    """What is told in other words: the lines of `notes` that tell what was `said`."""
+    """What is told in other words: the lines of `notes` that tell what was `said`. When a line was noted proves nothing."""
 
     def __init__(self, said: Sequence[str], notes: Sequence[str]) -> None:
-        self._like = Likeness(said, notes)
+        self._like = Likeness(said, map(told, notes))
 
     def lines(self, lines: Sequence[str]) -> set[int]:
         """See Erasable."""
-        return {at for at, line in enumerate(lines) if self._like.carries(line)}
+        return {at for at, line in enumerate(lines) if self._like.carries(told(line))}
 
 
 class ErasableMessage(_Alike):
@@ -107,7 +108,7 @@ class ErasableObservation(_Alike):
     everywhere = False
 
     def __init__(self, observation: Observation, notes: Sequence[str]) -> None:
-        super().__init__(observation.text.split("\n"), notes)
+        super().__init__([told(line) for line in observation.text.split("\n")], notes)
         self._observation, self._ids = observation, frozenset(observation.message_ids)
 
     def is_message(self, member: bytes, message: Message) -> bool:

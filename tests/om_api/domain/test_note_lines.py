@@ -2,7 +2,7 @@
 
 import pytest
 
-from om_api.domain.note_lines import without
+from om_api.domain.note_lines import told, without
 
 NOTES = [
     "Date: Nov 20, 2026",
@@ -46,3 +46,18 @@ def test_a_section_without_a_line_left_says_nothing_and_others_stay():
     assert "* secret" not in without(lines, {1}).text
     assert without(lines, {1}).lines[-3:] == tuple(lines[3:])
     assert without(lines[:3], {1}).lines == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (NOTES[0], ""),
+        (NOTES[1], "The door code is 4711."),
+        (NOTES[2], "it was 0815 before"),
+        ('<thread id="t-1">', ""),
+        ("1. ✅ Ada chose 14 (of 20)", "Ada chose 14 (of 20)"),
+        ("just words", "just words"),
+    ],
+)
+def test_a_line_says_what_stands_behind_its_mark_and_time(line, says):
+    assert told(line) == says

@@ -93,6 +93,17 @@ def test_an_observation_is_meant_with_its_messages_and_its_lines():
     assert target.lines(["* Mira has moved to Graz", "* it rains in Oslo"]) == {0}
 
 
+def test_when_something_was_noted_does_not_make_it_alike():
+    """Catches an observation that takes along whatever else was noted in the same minute, or names the same day."""
+    text = "Date: Nov 20, 2026\n* 🔴 (14:30) Mira moves to Graz"
+    others = ["Date: Nov 20, 2026", "* 🔴 (14:30) The rent is 900", "* 🟡 The lease ends (meaning Nov 20, 2026)"]
+    target = ErasableObservation(
+        Observation(id="o-1", thread_id="t-1", text=text, message_ids=("m-1",)), [text, *others]
+    )
+
+    assert target.lines([*others, "* 🟡 (09:00) Mira has moved to Graz"]) == {3}
+
+
 @pytest.mark.parametrize("text", ["user", "thread-9", "harold", "text", "role", "tool-result", "content"])
 def test_whose_a_message_is_and_how_it_is_written_says_nothing(text):
     """Catches an owner who erases a word and loses a thread that is merely called so."""
