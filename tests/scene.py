@@ -304,6 +304,11 @@ def retry(store: Any, entry: Any = "") -> Any:
 def quarantined(store: Any, chunk: Any = "c1", n: Any = 1, thread: Any = "t1", scope: Any = HAROLD) -> Any:
     """A chunk of one message that a placeholder stands for."""
     assert seal(store, chunk, n, thread=thread, scope=scope) is Outcome.SEALED
+    unobservable(store, chunk, n, thread)
+
+
+def unobservable(store: Any, chunk: Any, n: Any, thread: Any = "t1") -> None:
+    """A worker gives a chunk of one message up."""
     found = observation(store, chunk, thread=thread)
     placeholder = type(found)(
         id=chunk,

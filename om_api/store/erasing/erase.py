@@ -12,7 +12,7 @@ from om_api.domain.values import Outcome, Scope
 from om_api.store.driver.replies import as_int, as_list, says
 from om_api.store.driver.steps import Steps, Verb, batch
 from om_api.store.erasing.erasable import Erasable, ErasableMessage, ErasableObservation, ErasableText
-from om_api.store.erasing.plan import Plan, call
+from om_api.store.erasing.plan import Plan, Quarantine, call
 from om_api.store.erasing.planner import Planner
 from om_api.store.erasing.whole_memory import WholeMemory, whole_memory
 from om_api.store.memory import due
@@ -21,7 +21,7 @@ from om_api.store.memory.clear import threads_of
 from om_api.store.memory.content import content
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
-from om_api.store.memory.quarantine import as_rejected
+from om_api.store.memory.quarantine import as_rejected, is_as_listed
 
 _TRIES = 8
 Found: TypeAlias = "Callable[[Sequence[WholeMemory]], Erasable]"  # what is to be erased, once it is known what there is
@@ -83,8 +83,7 @@ class Eraser:
         """
         target, done, entries = None, list[Plan](), list[bytes]()
         for _ in range(_TRIES):
-            listed = yield from as_list("LRANGE", self._keys.of(resource).rejected, 0, -1)
-            read = yield from self._read(resource)  # behind the list: what is retried meanwhile is in one of them
+            listed, read = yield from self._read(resource)
             target = target or find(read)
             if not dry_run and (yield from self._adopted(resource, read)):
                 continue
@@ -92,12 +91,9 @@ class Eraser:
             found = [entry for entry in listed if target.is_entry(as_rejected(entry))]
             if dry_run:
                 return _told(plans, found)
-            entries += (removed := (yield from self._removed(resource, found)))
-            if len(removed) < len(found):
-                continue
-            committed = yield from self._commit(resource, plans)
-            done += committed
-            if len(committed) == len(plans):
+            committed, removed = yield from self._commit(resource, plans, Quarantine(listed, found))
+            done, entries = done + committed, entries + removed
+            if len(committed) == len(plans) and len(removed) == len(found):
                 return _told(done, entries)
         raise _too_fast(resource)
 
@@ -109,19 +105,20 @@ class Eraser:
             yield from due.mark(self._keys.due_observe, [scope])
         return bool(waiting)
 
-    def _read(self, resource: str) -> Steps[list[WholeMemory]]:
-        """Every memory, as it stood while it was read: what is found nowhere in it was nowhere.
+    def _read(self, resource: str) -> Steps[tuple[list[bytes], list[WholeMemory]]]:
+        """The quarantine and every memory, as they stood while they were read: what is found nowhere in them was nowhere.
 
         Time 0: we read which chunks there are. Time 1: a message is sealed as a new one. Time 2: we read what is raw. It would be
-        in neither, and nothing be erased. So whatever moved meanwhile is read again.
+        in neither, and nothing be erased. So whatever moved meanwhile is read again: what was rejected, or retried, too.
         """
         for _ in range(_TRIES):
+            listed = yield from as_list("LRANGE", self._keys.of(resource).rejected, 0, -1)
             scopes, read = (yield from self._scopes()), list[WholeMemory]()
             threads = yield from threads_of(self._keys, resource)
             for scope in scopes:
                 read += [(yield from whole_memory(self._keys, scope, [scope.thread] if scope.thread else threads))]
-            if (yield from self._still(scopes, read)):
-                return read
+            if (yield from self._still(scopes, read)) and (yield from is_as_listed(self._keys, resource, listed)):
+                return listed, read
         raise _too_fast(resource)
 
     def _still(self, scopes: Sequence[Scope], read: Sequence[WholeMemory]) -> Steps[bool]:
@@ -138,19 +135,23 @@ class Eraser:
         counts = yield from batch(*(as_int("LREM", rejected, 0, entry) for entry in entries)).writing()
         return [entry for entry, count in zip(entries, counts, strict=True) if count]
 
-    def _commit(self, resource: str, plans: Sequence[Plan]) -> Steps[list[Plan]]:
-        """Carry plans out, until one is no longer of what there is; those that were."""
-        of, done = self._keys.of(resource), list[Plan]()
+    def _commit(
+        self, resource: str, plans: Sequence[Plan], quarantine: Quarantine
+    ) -> Steps[tuple[list[Plan], list[bytes]]]:
+        """Carry plans out, until one is no longer of what there is; those that were, and the entries that went."""
+        if not plans:
+            return [], (yield from self._removed(resource, quarantine.gone))
+        of, done, waiting = self._keys.of(resource), list[Plan](), quarantine
         for plan in plans:
             scope = plan.held.content.scope
             word = "resource" if scope.thread is None else "thread"
-            if not (yield from Verb("erase", *call(plan, of, word, self._count), says(b"cleared"))):
+            if not (yield from Verb("erase", *call(plan, waiting, of, word, self._count), says(b"cleared"))):
                 break
-            done.append(plan)
+            done, waiting = [*done, plan], quarantine.left
             if plan.observes_again:
                 with suppress(StoreError):  # it is erased; the sweep finds what a mark could not say
                     yield from due.mark(self._keys.due_observe, [scope])
-        return done
+        return done, quarantine.gone if done else []
 
 
 def _too_fast(resource: str) -> StoreError:

@@ -9,6 +9,7 @@ from om_api.store.driver.steps import exact
 from om_api.store.erasing.whole_memory import Kept, WholeMemory
 from om_api.store.memory.keys import ResourceKeys
 from om_api.store.memory.known import sealing
+from om_api.store.memory.quarantine import as_listed
 
 
 class Cut(NamedTuple):
@@ -31,6 +32,19 @@ class Rewritten(NamedTuple):
     tokens: int  # by how many it grows; of a generation, how many it has then
     name: str
     lines: tuple[str, ...]
+
+
+class Quarantine(NamedTuple):
+    """A resource's quarantine as it was read, and those of its entries that go."""
+
+    listed: list[bytes]
+    gone: list[bytes]
+
+    @property
+    def left(self) -> "Quarantine":
+        """What it is when they are gone."""
+        gone = set(self.gone)
+        return Quarantine([entry for entry in self.listed if entry not in gone], [])
 
 
 class Plan(NamedTuple):
@@ -68,20 +82,23 @@ class Plan(NamedTuple):
         return bool(self.messages or self.notes or self.generations or self.again or any(self.fields.values()))
 
 
-def call(plan: Plan, of: ResourceKeys, word: str, count: Callable[[str], int]) -> tuple[list[str], list[Any]]:
+def call(
+    plan: Plan, quarantine: Quarantine, of: ResourceKeys, word: str, count: Callable[[str], int]
+) -> tuple[list[str], list[Any]]:
     """The keys and arguments of erase.lua."""
     read, scope = plan.held.content, plan.held.content.scope
     names = [of.scope, of.record(scope), of.tokens, of.chunks(scope), of.observations(scope), of.reflections(scope)]
     histories = {n: some for n, some in plan.histories.items() if some}
     threads = [name for name in plan.raw if plan.raw[name] or plan.fields[name] or _sealed(plan, name)]
-    names += [of.draft(scope), *(of.reflected(scope, n) for n in histories)]
+    names += [of.draft(scope), of.rejected, *(of.reflected(scope, n) for n in histories)]
     names += [name for thread in threads for name in (of.messages(thread), of.known(thread), of.thread(thread))]
     for part in plan.cut:
         names += [of.chunk(part.name), of.sealed(part.name), of.chunk(part.new_id), of.sealed(part.new_id)]
     for _, part in plan.again:
         names += [of.source(part.name), of.chunk(part.new_id), of.sealed(part.new_id)]
     names += map(of.source, plan.sources)
-    args: list[Any] = [word, read.epoch, new_id(), read.seq, read.generation, len(histories)]
+    args: list[Any] = [word, read.epoch, new_id(), read.seq, read.generation, *as_listed(quarantine.listed)]
+    args += [len(quarantine.gone), *quarantine.gone, len(histories)]
     for some in histories.values():
         args += _listed(some, lambda each: [exact(each.place), each.was, each.becomes])
     args += _listed(threads, lambda thread: _of_thread(plan, thread, count))

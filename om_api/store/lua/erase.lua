@@ -1,4 +1,4 @@
--- erase(scope, record, tokens, chunks, observations, reflections, draft, [reflected]..., [messages, known, thread]..., [chunk, sealed, new_chunk, new_sealed]..., [source, new_chunk, new_sealed]..., [source]...; word, epoch, fresh_epoch, seq, generation, [part]...)
+-- erase(scope, record, tokens, chunks, observations, reflections, draft, rejected, [reflected]..., [messages, known, thread]..., [chunk, sealed, new_chunk, new_sealed]..., [source, new_chunk, new_sealed]..., [source]...; word, epoch, fresh_epoch, seq, generation, listed, last, [part]...)
 -- uses ids
 -- Takes what its owner names out of a memory, wherever it stands: messages that are raw, sealed or behind an observation, lines of
 -- observations, of generations and of what these replaced, fields of threads. Chunks that held any of it, or may be before a model
@@ -7,14 +7,15 @@
 -- Time 0: a worker reads chunk 7. Time 5: a message of it is erased, and what is left of it is chunk 8 now. Time 9: what the model made of
 -- chunk 7 is refused. The record has a new epoch, so that no reflection that was thought from what is gone is committed.
 -- Ids of erased messages stay known (`records`), as if they had been sealed now: no history brings them back.
--- The parts are seven lists, each behind its length, the first five in the order of the keys; `gone` and all other lists in them are
--- behind their length too: histories (lines: seq, was, becomes), threads (name, count, weight, raw, fields, records), chunks (id, new_id,
--- tokens, left, gone), again (id, seq, tokens, observed, new_id, at, weight, left, gone, thread), sources (gone), observations (seq,
--- becomes, tokens), generations (n, becomes, tokens). What becomes '' is removed.
+-- What could not be observed is in the quarantine too: that must be as it was read, with so many entries `listed` and this one `last`.
+-- The parts are eight lists, each behind its length, the second to the sixth in the order of the keys; `gone` and all other lists in
+-- them are behind their length too: entries of the quarantine, histories (lines: seq, was, becomes), threads (name, count, weight, raw,
+-- fields, records), chunks (id, new_id, tokens, left, gone), again (id, seq, tokens, observed, new_id, at, weight, left, gone, thread),
+-- sources (gone), observations (seq, becomes, tokens), generations (n, becomes, tokens). What becomes '' is removed.
 -- Returns 'cleared', or 'superseded' when anything was not as it was read.
-local scope, record, tokens, chunks, observations, reflections, draft = unpack(KEYS, 1, 7)
-local word, epoch, fresh, seq, generation = unpack(ARGV, 1, 5)
-local next_key, next_arg = 7, 5
+local scope, record, tokens, chunks, observations, reflections, draft, rejected = unpack(KEYS, 1, 8)
+local word, epoch, fresh, seq, generation, listed, last = unpack(ARGV, 1, 7)
+local next_key, next_arg = 8, 7
 local function key()
   next_key = next_key + 1
   return KEYS[next_key]
@@ -50,7 +51,10 @@ local version = redis.call('HMGET', record, 'epoch', 'seq', 'generation')
 if (in_force and in_force ~= word) or (version[1] or '') ~= epoch or (version[2] or '0') ~= seq or (version[3] or '0') ~= generation then
   return 'superseded'
 end
-local whole = true
+if redis.call('LLEN', rejected) ~= tonumber(listed) or (redis.call('LINDEX', rejected, -1) or '') ~= last then
+  return 'superseded'
+end
+local whole, entries = true, several(arg(), arg)
 local histories = several(arg(), function()
   local held = key()
   return {key = held, lines = several(arg(), function()
@@ -107,6 +111,9 @@ redis.call('ZCARD', chunks)
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+for _, entry in ipairs(entries) do
+  redis.call('LREM', rejected, 0, entry)
+end
 local taken, chunk_tokens, grown, count, observed, messages = 0, 0, 0, 0, 0, 0
 for _, each in ipairs(histories) do
   for _, line in ipairs(each.lines) do

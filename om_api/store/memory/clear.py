@@ -16,7 +16,7 @@ from om_api.store.memory import due, model_cooldown
 from om_api.store.memory.content import Content, content
 from om_api.store.memory.decoding import as_generation, unsealed_threads
 from om_api.store.memory.keys import Keys, ResourceKeys
-from om_api.store.memory.quarantine import PLACEHOLDER, as_rejected
+from om_api.store.memory.quarantine import PLACEHOLDER, as_listed, as_rejected
 from om_api.store.memory.reading import as_scope, stored_scope
 
 _TRIES = 8
@@ -158,9 +158,8 @@ def clear_thread(keys: Keys, scope: Scope, thread: str, count: Callable[[str], i
         unsealed, quarantine = yield from batch(
             as_int("HGET", of.tokens, "#" + thread), as_list("LRANGE", of.rejected, 0, -1)
         )
-        entries = [entry for entry in quarantine if as_rejected(entry).thread_id == thread]
         own = memory.of_thread(thread)
-        names, args = _part(of, own, thread), _words(own, thread, count, entries)
+        names, args = _part(of, own, thread), _words(own, thread, count, quarantine)
         said = "resource" if scope.thread is None else "thread"
         version = [said, memory.epoch, new_id(), memory.seq, memory.generation]
         if (yield from Verb("clear_thread", names, [*version, thread, *args], says(b"cleared"))):
@@ -186,9 +185,10 @@ def _part(of: ResourceKeys, own: Content, thread: str) -> list[str]:
     return names
 
 
-def _words(own: Content, thread: str, count: Callable[[str], int], entries: Sequence[bytes]) -> list[Any]:
+def _words(own: Content, thread: str, count: Callable[[str], int], quarantine: Sequence[bytes]) -> list[Any]:
     stored = [*own.observations, *own.history]
-    args: list[Any] = [len(own.histories), len(own.chunks), len(stored), len(entries)]
+    entries = [entry for entry in quarantine if as_rejected(entry).thread_id == thread]
+    args: list[Any] = [len(own.histories), len(own.chunks), len(stored), len(entries), *as_listed(quarantine)]
     args += [word for chunk in own.chunks for word in (chunk.id, chunk.tokens)]
     args += [word for each in stored for word in (exact(each.seq), each.observation.tokens)]
     args += entries

@@ -98,6 +98,18 @@ def _older_kind(entry: Rejected) -> str:
     return "unobservable"
 
 
+def as_listed(listed: Sequence[bytes]) -> list[Any]:
+    """What scripts know a quarantine by that must be as it was read: how many entries it had, and the last one."""
+    return [len(listed), listed[-1] if listed else b""]
+
+
+def is_as_listed(keys: Keys, resource: str, listed: Sequence[bytes]) -> Steps[bool]:
+    """Whether a quarantine is as it was read."""
+    rejected = keys.of(resource).rejected
+    size, last = yield from batch(as_int("LLEN", rejected), as_bytes("LINDEX", rejected, -1))
+    return [size, last or b""] == as_listed(listed)
+
+
 # -- looking ------------------------------------------------------------------------------------------------------------
 
 

@@ -1,12 +1,14 @@
 """erase: what is named goes from every tier at once, nothing else changes, and whatever came meanwhile stops or outlives it."""
 
 import json
+from contextlib import suppress
 
 import pytest
 from scene import (
     HAROLD,
     TTL,
     activate,
+    adopt,
     breaches,
     buffer,
     entries,
@@ -26,7 +28,9 @@ from scene import (
     reflecting,
     restored,
     seal,
+    unobservable,
     words,
+    write_plainly,
 )
 
 from om_api.domain.errors import InvalidInputError, StoreError
@@ -186,6 +190,15 @@ def test_whoever_is_before_a_model_beside_it_is_refused_too(store):
     assert sound(store)
 
 
+def test_whoever_is_before_a_model_with_what_was_sealed_since_the_plan_is_refused(store):
+    observed(store, "o1", 1)
+    push(store, 2)
+    store.run(interrupted(erasing(store, "m1"), "erase", lambda: seal(store, "c2", 2)))
+
+    assert [chunk.id for chunk in chunks(store)] != ["c2"]
+    assert kept(store) == {"m2": "sealed"}
+
+
 def test_its_id_stays_known(store):
     filled(store)
     for n in (1, 3, 7, 10):
@@ -233,7 +246,7 @@ def at_step(steps, number, meanwhile):
         return end.value
 
 
-@pytest.mark.parametrize("number", range(9))
+@pytest.mark.parametrize("number", range(10))
 @pytest.mark.parametrize(
     ("name", "meanwhile"),
     [
@@ -253,7 +266,67 @@ def test_what_moves_on_while_it_is_looked_for_is_found(store, name, meanwhile, n
     assert sound(store)
 
 
+@pytest.mark.parametrize("number", range(10))
+def test_what_no_model_could_observe_meanwhile_leaves_the_quarantine_too(store, number):
+    """Time 0: the quarantine is read. Time 1: a worker gives the message up, and puts it there. Time 2: it is erased."""
+    seal(store, "c1", 1)
+    seal(store, "c2", 2)
+
+    did = store.run(at_step(erasing(store, "m1"), number, lambda: unobservable(store, "c1", 1)))
+
+    assert did.outcome is Outcome.CLEARED
+    assert (list(kept(store)), entries(store)) == (["m2"], [])
+    assert sound(store)
+
+
 @pytest.mark.parametrize("number", range(9))
+def test_what_is_rejected_meanwhile_and_stands_nowhere_else_is_found(store, number):
+    push(store, 1)
+    write_plainly(store, b'{"role":"nobody","content":"a secret"}')
+
+    did = store.run(at_step(erasing_text(store, "secret"), number, lambda: store.run(adopt(store))))
+
+    assert did.outcome is Outcome.CLEARED
+    assert (list(kept(store)), entries(store)) == (["m1"], [])
+
+
+def test_a_quarantine_that_is_as_long_as_it_was_and_another_is_read_again(store):
+    """Catches who counts its entries only: one went, as another came."""
+    rejected = store.keys.of("harold").rejected
+    one, other, secret = (rejection("malformed", name, "t1", "once", 1) for name in (b"{one", b"{other", b"{turn 1"))
+    push(store, 1)
+    store.client.rpush(rejected, one, other)
+
+    def meanwhile():
+        store.client.lrem(rejected, 1, one)
+        store.client.rpush(rejected, secret)
+
+    did = store.run(interrupted(erasing_text(store, "turn 1"), "erase", meanwhile))
+    assert did.outcome is Outcome.CLEARED
+    assert store.client.lrange(rejected, 0, -1) == [other]
+
+
+def test_two_memories_are_erased_from_at_one_go_with_their_quarantine(store):
+    """Catches a second memory that takes what the first one removed for somebody else's doing."""
+    one, two = Scope("harold", "t1"), Scope("harold", "t2")
+    quarantined(store, "c1", 1, scope=one)
+    observed(store, "o2", 31, thread="t2", scope=two)
+    steps, reply, calls = eraser(store, one, two).erase("harold", a_text("turn")), None, list[str]()
+    with suppress(StopIteration):
+        while True:
+            step = steps.send(reply)
+            calls.append(getattr(step, "name", ""))
+            reply = store.run(once(step))
+
+    assert calls.count("erase") == 2
+    assert (kept(store), entries(store)) == ({}, [])
+
+
+def once(step):
+    return (yield step)
+
+
+@pytest.mark.parametrize("number", range(10))
 def test_what_is_retried_while_it_is_looked_for_is_found(store, number):
     of = store.keys.of("harold")
     push(store, 1)

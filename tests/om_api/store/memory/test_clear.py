@@ -19,6 +19,7 @@ from scene import (
     reflect,
     reflecting,
     seal,
+    unobservable,
     words,
     write_plainly,
 )
@@ -343,7 +344,7 @@ def test_thousands_of_keys_of_a_thread_are_unlinked_to_the_last(store):
     of = store.keys.of("harold")
     fixed = [of.tokens, of.record(HAROLD), of.messages("t1"), of.chunks(HAROLD), of.observations(HAROLD)]
     fixed += [of.reflections(HAROLD), of.threads, of.rejected, of.scope]
-    call(store, "clear_thread", [*fixed, *many(store)], ["resource", "", "new", 0, 0, "t1", 0, 0, 0, 0])
+    call(store, "clear_thread", [*fixed, *many(store)], ["resource", "", "new", 0, 0, "t1", 0, 0, 0, 0, 0, ""])
 
     assert contents(store) == {}
 
@@ -357,6 +358,16 @@ def test_a_cleared_thread_takes_the_draft_of_a_reflection_along(store):
 
     assert store.run(clearing_thread(store, "t1")).outcome is Outcome.CLEARED
     assert not store.client.exists(store.keys.of("harold").draft(HAROLD))
+
+
+def test_what_was_rejected_since_it_was_planned_goes_with_its_thread(store):
+    """Catches an entry that holds what a thread said, though the thread was cleared."""
+    seal(store, "c1", 1)
+    rejected = store.keys.of("harold").rejected
+    store.run(interrupted(clearing_thread(store, "t1"), "clear_thread", lambda: unobservable(store, "c1", 1)))
+
+    assert store.client.exists(rejected) == 0
+    assert store.run(verify(store.keys)) == []
 
 
 def test_a_cleared_thread_leaves_the_quarantine_and_every_text_with_it(store):
