@@ -146,7 +146,8 @@ class Contents:
         form = self._form(*key, whole)
         if form is None:
             raise BrokenError(f"{where} says {[whole[n].form for n in sorted(whole)]}, which nobody offered")
-        _check_form(where, told, form)
+        if kept:  # of what went, the newest part may have gone before it was seen
+            _check_form(where, told, form)
         told.seen, told.missing, told.form, told.unsure = whole, whole.keys() - kept.keys(), form, False
         told.raw = len(whole) == 1 and 0 in kept and kept[0].raw
         if kept:

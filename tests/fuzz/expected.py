@@ -15,15 +15,22 @@ from fuzz.turns import Turn, Turns
 class Push:
     """Ids on their way to one thread, and the turns of a history; an owner, or time, may remove the `doubtful` meanwhile.
 
-    `overlapped` says that there was one of those at all.
+    `overlapped` says that there was one of those at all. A turn without an id may be added under one of those that the client
+    `remembers` of another that said the same.
     """
 
     resource: str
     thread: str
     ids: tuple[str, ...]
     turns: tuple[Turn, ...] = ()
+    remembers: frozenset[str] = frozenset()
     doubtful: set[str] = field(default_factory=set)
     overlapped: bool = False
+
+    @property
+    def adds(self) -> set[str]:
+        """Every id that may be there because of it."""
+        return {*self.ids, *self.remembers}
 
 
 @dataclass(eq=False)
@@ -57,14 +64,14 @@ class Expected:
     def begin_push(self, push: Push, said: Iterable[tuple[str, Form]], *, replace: bool = False) -> None:
         """From now on these may be there, saying what they say."""
         self._pushes.append(push)
-        self._perhaps[push.resource].update(push.ids)
+        self._perhaps[push.resource].update(push.adds)
         for name in push.ids:
             self.threads[push.resource, name] = push.thread
         for name, form in said:
             self.contents.offer(push.resource, name, form, replace=replace)
         for removal in self._removals:
             if removal.resource == push.resource:
-                removal.pushed.update(push.ids)
+                removal.pushed.update(push.adds)
                 push.doubtful.update(push.ids)
                 push.overlapped = True
 
@@ -98,7 +105,7 @@ class Expected:
         self, resource: str, ids: Iterable[str], *, may_stay: Iterable[str] = (), kind: str = "moves"
     ) -> Removal:
         """From now on these may go, of which some may stay; who `forgets` has their ids stay known, who `clears` has not."""
-        under_way = {name for push in self._pushes if push.resource == resource for name in push.ids}
+        under_way = {name for push in self._pushes if push.resource == resource for name in push.adds}
         turns = frozenset(turn for push in self._pushes for turn in push.turns)
         removal = Removal(resource, frozenset(ids), {*under_way, *may_stay}, kind, turns, self.turns.now())
         self._removals.append(removal)

@@ -32,7 +32,9 @@ def moves_there_and_back(game: Game) -> None:
         game.resource = resource
     left = _look(game)
     if _scope(game) == other and _moved(game, was):
-        _judge(game, was, [_texts(held) for held in (before, arrived, left, _look(game))])
+        met = _threads(left) - _threads(before)  # a thread that is new is given what is common
+        after = {name: text for name, text in _texts(_look(game)).items() if name not in met}
+        _judge(game, was, [*map(_texts, (before, arrived, left)), after])
         if left == arrived:
             _must_stand_first(game, before, _look(game))
 
@@ -60,6 +62,11 @@ def _thread_of(game: Game, chunk: str) -> str:
 
 def _scope(game: Game) -> str:
     return (game.client.get(f"{game.prefix}:{{{game.resource}}}:scope") or b"").decode()
+
+
+def _threads(held: Held) -> set[str]:
+    waiting = {chunk[b"thread"].decode() for chunk in held.of("chunk").values()}
+    return {*held.of("messages"), *held.of("record"), *held.of("reflections"), *waiting}
 
 
 def _texts(held: Held) -> Texts:

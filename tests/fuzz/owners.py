@@ -7,10 +7,10 @@ from typing import Any
 
 from world import contents
 
-from fuzz.checker import BrokenError, Held
+from fuzz.checker import BrokenError, Held, message_id
 from fuzz.game import Game
-from fuzz.pieces import pieces
-from fuzz.workers import reflecting, sealing
+from fuzz.pieces import name_of, pieces
+from fuzz.workers import nobody_survives, observing, reflecting, sealing
 
 
 def _removing(game: Game, ids: set[str], work: Callable[[], bool], kind: str = "moves") -> Callable[[], None]:
@@ -86,14 +86,13 @@ def forget(game: Game) -> None:
         game.begin("forget", _removing(game, set(observation["message_ids"]), forget, "forgets"))
 
 
-def erase(game: Game) -> None:
-    """Whatever names a message goes, in every tier; unless it comes again meanwhile nothing of the resource names it then."""
-    game.resource = game.dice.choice(sorted(game.held)) if game.held else game.resource
+def _erasing(game: Game, name: str = "") -> Callable[[], None] | None:
+    """Work that erases a message that the resource holds, of this name or any; None if there is none."""
     om, resource = game.world.om, game.resource
     found = pieces(game.held.get(resource, Held({})))
     if not found:
-        return
-    name = game.dice.choice(sorted(found))
+        return None
+    name = name or game.dice.choice(sorted(found))
     ids = {name, *(piece.id for piece in found[name])}
 
     def erasing() -> bool:
@@ -102,7 +101,36 @@ def erase(game: Game) -> None:
             _check_erased(game, resource, name)
         return done
 
-    game.begin("erase", _removing(game, ids, erasing, "forgets"))
+    return _removing(game, ids, erasing, "forgets")
+
+
+def erase(game: Game) -> None:
+    """Whatever names a message goes, in every tier; unless it comes again meanwhile nothing of the resource names it then."""
+    game.resource = game.dice.choice(sorted(game.held)) if game.held else game.resource
+    if work := _erasing(game):
+        game.begin("erase", work)
+
+
+def erase_overtaken(game: Game) -> None:
+    """It is planned what goes, and before the commit a worker seals messages, or gives up the very one."""
+    held = [(resource, *each) for resource, held in game.held.items() for each in held.of("chunk").items()]
+    lone = sorted(
+        (resource, name) for resource, name, of in held if (of[b"state"], of[b"messages"]) == (b"sealed", b"1")
+    )
+    if lone and game.dice.random() < 0.7:
+        game.resource, chunk = game.dice.choice(lone)
+        game.thread = game.held[game.resource].of("chunk")[chunk][b"thread"].decode()
+        work = _erasing(game, name_of(message_id(game.held[game.resource].of("sealed")[chunk][0])))
+        nobody_survives(game, chunk)
+        overtaking = game.start("overtaking observe", observing(game, chunk))
+    else:
+        game.go_where("messages")
+        work, overtaking = _erasing(game), sealing(game)
+    if work:
+        overtaken = game.start("overtaken erase", work)
+        overtaken.come_to("erase")
+        overtaking.finish()
+        overtaken.finish()
 
 
 def _check_erased(game: Game, resource: str, name: str) -> None:
@@ -179,6 +207,7 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     clear_thread: 3.9,
     forget: 3.5,
     erase: 4,
+    erase_overtaken: 3.5,
     retry: 4.4,
     drop: 1,
     migrate: 3,

@@ -40,6 +40,7 @@ VERBS = {  # what a reader looks for -> what the game counts
     "clear a thread": "clear_thread.lua",
     "forget": "forget",
     "erase": "erase.lua",
+    "erase, overtaken by a worker": "erase_overtaken",
     "migrate the scope": "migrate",
     "moves there and back": "moves_there_and_back",
     "retry what was rejected": "retry",

@@ -36,7 +36,10 @@ class Edit(NamedTuple):
 def sync(game: Game, history: Sequence[Turn], edit: Edit | None = None, cut: Sequence[Turn] = ()) -> None:
     """A client syncs its history, after it was answered the last time; one turn is edited, or some were cut off its end."""
     resource, thread, turns, om = game.resource, game.thread, list(history), game.world.om
-    push = Push(resource, thread, tuple(turn.name for turn in turns if turn.name), tuple(turns))
+    ids = tuple(turn.name for turn in turns if turn.name)
+    again = any(not turn.id and turn.form.text.startswith(OK) for turn in turns)
+    said = game.expected.ever(resource, thread) if again else ()
+    push = Push(resource, thread, ids, tuple(turns), frozenset(name for name in said if name.startswith("c-")))
     names = [turn.name for turn in turns]
     messages = [Message(role=t.form.role, content=t.form.content, id=t.id) for t in turns]
     fresh = {turn for turn in turns if not turn.sent}
@@ -93,7 +96,9 @@ def _due(game: Game, push: Push, fresh: Sequence[bool], edit: Edit | None, cut: 
     said_twice = all(any(text.startswith(OK) for text in some) for some in texts)  # nobody can say which of them it is
     if edit:
         said_twice = said_twice or _may_go_on(push.turns)
-        words[edit.n] = _edited(edit, push.turns[edit.n], before) if others <= {edit.was.name} else ""
+        stand = pieces(game.look(push.resource))
+        whole = all(turn.name in stand for turn, word in zip(push.turns, words, strict=True) if word == "known")
+        words[edit.n] = _edited(edit, push.turns[edit.n], before) if whole and others <= {edit.was.name} else ""
     at_end = "".join(word[:1] for word in words).lstrip("kc").removeprefix("g").strip("a") == ""
     overtaken = others and "grown" in words  # another's branch stands behind what grew
     if "" in words or not at_end or said_twice or overtaken:

@@ -17,7 +17,8 @@ def _contrarily(game: Game, move: str) -> None:
     game.begin(f"contrary {move}", lambda: getattr(contrary, move)(resource, thread))
 
 
-def _observing(game: Game, chunk: str) -> Callable[[], Any]:
+def observing(game: Game, chunk: str) -> Callable[[], Any]:
+    """A worker's observation of a chunk."""
     pooled = "" in game.held[game.resource].of("chunks")
     world, scope = game.world, game.resource if pooled else f"{game.resource}|{game.thread}"
     return lambda: world.perform("observe_chunk", scope, chunk)
@@ -92,7 +93,7 @@ def seal(game: Game) -> None:
 def observe(game: Game) -> None:
     """Any chunk, whoever else observes it."""
     if name := game.go_where("chunk", b"sealed", b"ready"):
-        game.begin("observe chunk", _observing(game, name))
+        game.begin("observe chunk", observing(game, name))
 
 
 def split(game: Game) -> None:
@@ -119,12 +120,21 @@ def outlive(game: Game) -> None:
     if not name:
         seal(game)
         return
-    slow, fast = (game.start(f"{who} observe", _observing(game, name)) for who in ("outlived", "second"))
+    slow, fast = (game.start(f"{who} observe", observing(game, name)) for who in ("outlived", "second"))
     slow.think()
     locks_expire(game)
     fast.go_until("buffer")
     game.check()  # what the second one stored is there to stay
     slow.finish()
+
+
+def nobody_survives(game: Game, chunk: str) -> None:
+    """Whoever observes a chunk dies, as often as workers try."""
+    for _ in range(2):
+        victim = game.start("observe and die", observing(game, chunk))
+        victim.think()
+        victim.kill(reply_lost=False)
+        locks_expire(game)
 
 
 def overtake(game: Game) -> None:
