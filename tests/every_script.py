@@ -42,6 +42,7 @@ from om_api.store.fleet import (
     webhook_queue,
     webhook_records,
 )
+from om_api.store.index.reindex import reindex
 from om_api.store.memory import amend, clear, due, known, model_cooldown, note, quarantine, reading, scope_state
 from om_api.store.memory import chunks as chunks_steps
 from om_api.store.memory import reflect as reflect_steps
@@ -112,6 +113,8 @@ def _of_a_memory(store: Any) -> None:
     store.run(amend.amend(store.keys, amending, KnownId.of(record_of(message(20))), len))
     store.run(known.learn(store.keys, HAROLD, ["t1"], complete=True))
     store.run(known.tidy(store.keys, HAROLD, ["t1"], TTL))
+    store.client.delete(of.segment("c4"), of.segment("o1"))
+    store.run(reindex(store.keys, HAROLD, epoch, ["t1", "t2"], "auto", 10))
     store.client.rpush(of.rejected, b'{"kind":"malformed"}')
     store.run(quarantine.trim(store.keys, "harold", 1))
     call(store, "batch", [of.messages("t1")], [2, "ZCARD", of.messages("t1"), 1, "TIME"])

@@ -12,12 +12,14 @@ import world
 from om_api.domain.messages import Message
 from om_api.domain.values import Generation, Observation, Outcome, Scope
 from om_api.domain.wire import EncodedMessage, encode_message
+from om_api.recall.segment import encode
 from om_api.settings import load_settings, recorded_settings
 from om_api.store.audit.verify import verify
 from om_api.store.backup.exporting import Outgoing
 from om_api.store.backup.importing import Incoming
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.erasing.erase import Eraser, a_text
+from om_api.store.index.indexing import findable
 from om_api.store.memory import activate as activate_steps
 from om_api.store.memory import chunks as chunks_steps
 from om_api.store.memory import clear, decoding, migrate, quarantine, reading, restore, scope_state
@@ -111,13 +113,25 @@ def observation(store: Any, chunk: str, thread: str = "t1", task: str = "") -> O
 
 
 def buffer(store: Any, chunk: str, by: str = "worker", **said: Any) -> Outcome:
-    return store.run(chunks_steps.buffer(store.keys, "harold", observation(store, chunk, **said), by))
+    noted = observation(store, chunk, **said)
+    return store.run(chunks_steps.buffer(store.keys, "harold", noted, by, segment(store, chunk, noted.thread_id)))
+
+
+def segment(store: Any, chunk: str, thread: str = "t1") -> bytes:
+    pairs = store.client.zrange(store.keys.of("harold").sealed(chunk), 0, -1, withscores=True)
+    return encode(thread, findable(pairs, thread, "harold"))
 
 
 def ready(store: Any, chunk: str, *numbers: int, thread: str = "t1", scope: Scope = HAROLD, task: str = "") -> None:
     """A chunk with its observation."""
     assert seal(store, chunk, *numbers, thread=thread, scope=scope) is Outcome.SEALED
     assert buffer(store, chunk, thread=thread, task=task) is Outcome.BUFFERED
+
+
+def expiring(store: Any, *names: str) -> list[str]:
+    """The keys of observations that expire: their messages, and the index of these."""
+    of = store.keys.of("harold")
+    return [key for name in names for key in (of.source(name), of.segment(name))]
 
 
 def activating(store: Any, *chunks: str, scope: Scope = HAROLD, epoch: str = "", by: str = "a1") -> Steps[Outcome]:
@@ -321,7 +335,7 @@ def unobservable(store: Any, chunk: Any, n: Any, thread: Any = "t1") -> None:
         created_at=AT,
     )
     entry = rejection("unobservable", member(n, thread), thread, "blocked", AT, observation=chunk)
-    assert store.run(chunks_steps.buffer(store.keys, "harold", placeholder, "w", entry)) is Outcome.BUFFERED
+    assert store.run(chunks_steps.buffer(store.keys, "harold", placeholder, "w", b"", entry)) is Outcome.BUFFERED
 
 
 def activated(store: Any, chunk: Any = "c1", n: Any = 1, **where) -> Any:

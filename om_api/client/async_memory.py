@@ -1,22 +1,28 @@
 """AsyncObservationalMemory: the client that agents use. memory.py is made of this file by `make faces`."""
 
 from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable
+from datetime import date
 from typing import Any, Self, TypeVar
 
 from om_api.billing.costs import Costs
 from om_api.client.core import Core
 from om_api.client.held import Held, Work
 from om_api.client.reading import Era
+from om_api.client.recall_query import recall_query, turns_beside
 from om_api.client.receipts import Receipt
 from om_api.client.stats import Stats
 from om_api.client.syncing import Synced
 from om_api.client.watching import Overview
 from om_api.context import Context
+from om_api.context.recall_tool import ANSWER_HITS, ToolFormat, answer_of, arguments_of, recall_tool, refused
 from om_api.domain import tokens
+from om_api.domain.errors import InvalidInputError
 from om_api.domain.events import Event, Told, Wanted
 from om_api.domain.messages import Message
-from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState
+from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState, check_id
 from om_api.domain.wire import Given, placed
+from om_api.recall.ranking import Ranker
+from om_api.recall.recalled import Browsed, Recalled
 from om_api.settings import Settings, load_settings
 from om_api.store.audit.invariants import Breach
 from om_api.store.audit.verify import Verified, examine, verify
@@ -40,7 +46,8 @@ class AsyncObservationalMemory:
     StoreError otherwise, InvalidInputError for input that cannot be accepted, SettingsError for settings that cannot be in force.
 
     What its contexts amounted to is tallied in this process, and sent after a push, at most every 30 s, by `tell` and by `close`:
-    see docs/costs.md. A client that is killed loses figures, never messages; `tally=False` keeps none.
+    see docs/costs.md. A client that is killed loses figures, never messages; `tally=False` keeps none. A `ranker` of your own
+    decides the order of what recall finds (docs/recall.md).
     """
 
     def __init__(
@@ -51,13 +58,16 @@ class AsyncObservationalMemory:
         timeout: float = 5.0,
         client: Any = None,
         tally: bool = True,
+        ranker: Ranker | None = None,
     ) -> None:
         self.settings = settings or load_settings()
         self._connection = AsyncConnection(
             client if client is not None else open_async_client(self.settings.redis_url, timeout)
         )
         count, cluster = tokens.counter(self.settings.memory.tokenizer), self._connection.cluster
-        self._core = Core(self.settings, count, cluster=cluster, fails_open=fail_open, tally=tally, timeout=timeout)
+        self._core = Core(
+            self.settings, count, cluster=cluster, fails_open=fail_open, tally=tally, timeout=timeout, ranker=ranker
+        )
         self._closed = False
 
     async def __aenter__(self) -> Self:
@@ -133,6 +143,77 @@ class AsyncObservationalMemory:
         `context_max_tokens` decides: by default raw messages beyond twice the threshold are left out.
         """
         return await self._run(self._core.context(resource_id, thread_id, max_tokens))
+
+    # -- recall -------------------------------------------------------------------------------------------------------
+
+    async def recall(
+        self,
+        query: str,
+        resource_id: str,
+        *,
+        thread_id: str | None = None,
+        roles: Collection[str] = (),
+        kinds: Collection[str] = ("message",),
+        after: str | float | date | None = None,
+        before: str | float | date | None = None,
+        limit: int = 10,
+        around: int = 1,
+        max_tokens: int | None = None,
+        offset: int = 0,
+    ) -> Recalled:
+        """Look up what was said before by its words, in every tier and thread of a resource, the best hit first.
+
+        In a query "an exact phrase" stands in quotes, `-word` leaves out, `thread:`, `role:`, `before:` and `after:` limit;
+        dates in words ("in May", "last week") count from today. `kinds` are what is searched: `message`, `observation`,
+        `generation`, those that were replaced too. `after` and `before` are dates, ISO 8601 or Unix times. With each message come
+        `around` turns before and after it, never a call without its result. `max_tokens` bounds all of it; where something was left
+        out, `Recalled.next` is the `offset` to go on with. Whatever was acknowledged before this call is found by its own words,
+        from that moment on. Two round trips where nothing was sealed since the last one. Raises InvalidInputError for what
+        cannot be asked, naming what can.
+        """
+        wanted = recall_query(
+            query,
+            self.settings.for_agent(check_id(resource_id, "resource_id")).timezone,
+            thread_id=thread_id,
+            roles=roles,
+            kinds=kinds,
+            after=after,
+            before=before,
+            limit=limit,
+            offset=offset,
+            around=around,
+            max_tokens=max_tokens,
+        )
+        return await self._run(self._core.recalling.recall(resource_id, wanted))
+
+    async def browse(
+        self, message_id: str, resource_id: str, *, before: int = 5, after: int = 5, thread_id: str | None = None
+    ) -> Browsed:
+        """A message of the past in its thread, with up to so many turns before and after it: page on from either end.
+
+        `thread_id` tells apart messages of several threads that have one id. Raises InvalidInputError for what is no id.
+        """
+        turns = turns_beside(before, "before"), turns_beside(after, "after")
+        return await self._run(self._core.recalling.browse(resource_id, message_id, *turns, thread_id))
+
+    def recall_tool(self, format: ToolFormat = "openai") -> dict[str, Any]:  # noqa: A002 - as the providers call it
+        """The tool by which an Actor looks up the past, as a provider's request takes it: `openai`, `anthropic` or `gemini`."""
+        return recall_tool(format)
+
+    async def answer_recall(self, call: Any, resource_id: str, *, max_tokens: int = 1_500) -> str:
+        """What an Actor's call of `recall_tool` found, as the text of its result: dates, threads, who spoke.
+
+        `call` is a provider's call as it comes, or its arguments as a dict or JSON. A call that cannot be carried out is
+        answered with what is permitted; raises StoreError alone.
+        """
+        try:
+            args = arguments_of(call)
+            found = await self.recall(
+                resource_id=resource_id, **args, kinds=("message",), limit=ANSWER_HITS, max_tokens=max_tokens
+            )
+        except InvalidInputError as error:
+            return refused(error)
+        return answer_of(found, self.settings.for_agent(resource_id).timezone)
 
     async def record(self, resource_id: str, thread_id: str | None = None) -> Record:
         """A scope's bookkeeping: generation, totals by tier, limits in force."""

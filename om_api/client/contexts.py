@@ -8,8 +8,9 @@ import msgspec
 
 from om_api import context
 from om_api.client.reader_cache import Reader, ReaderCache
+from om_api.client.recalling import Recalling
 from om_api.client.reporting import Reporter
-from om_api.context import Context
+from om_api.context import Context, View
 from om_api.domain import events
 from om_api.domain.caching import LRU, QUARTER
 from om_api.domain.errors import InvalidInputError, NotPermittedError, StoreError
@@ -17,7 +18,9 @@ from om_api.domain.messages import Message
 from om_api.domain.policy import Limits, Pressure, decide, is_full, is_urgent
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.values import Outcome, Record, Scope, ThreadState, check_id
+from om_api.recall.recalled import RecalledHit
 from om_api.settings import Settings, recorded_settings
+from om_api.settings.logs import library_log
 from om_api.settings.recorded_settings import RecordedSettings
 from om_api.store.driver.steps import Steps
 from om_api.store.memory import decoding, due, reading
@@ -34,9 +37,17 @@ class Contexts:
     """Makes contexts. With `fails_open` the last snapshots are kept, for when the store is away."""
 
     def __init__(
-        self, settings: Settings, keys: Keys, count: Callable[[str], int], reporter: Reporter, *, fails_open: bool
+        self,
+        settings: Settings,
+        keys: Keys,
+        count: Callable[[str], int],
+        reporter: Reporter,
+        recalling: Recalling,
+        *,
+        fails_open: bool,
     ) -> None:
         self._settings, self._keys, self._count, self._reporter = settings, keys, count, reporter
+        self._recalling = recalling
         self._fails_open = fails_open
         self._readers = ReaderCache(count, share=1.0 if fails_open else QUARTER)
         self._urgent: LRU[str, float] = LRU(REMEMBERED)
@@ -54,13 +65,24 @@ class Contexts:
         reader = self._readers.of(resource, thread)
         snapshot, now = yield from self._activated(resource, thread, reader)
         view = now.view_of(snapshot.record.observation_tokens)
-        built = reader.rendering.context(snapshot, view, snapshot.now, max_tokens)
+        hits = yield from self._hits(snapshot, view)
+        built = reader.rendering.context(snapshot, view, snapshot.now, max_tokens, hits=hits)
         self._readers.keep(resource, thread, reader)
         if _is_known(snapshot) and not self._settings.for_agent(resource).read_only:
             self._reporter.served(snapshot, built.blocks)
         if built.omitted or is_urgent(pressure_of(snapshot), now.limits):
             yield from self._mark_urgent(snapshot, now.limits)
         return built
+
+    def _hits(self, snapshot: Snapshot, view: View) -> Steps[list[RecalledHit]]:
+        """What was said before about the newest message; nothing where that cannot be looked up: no context fails of it."""
+        if not view.recalled_tokens:
+            return []
+        try:
+            return (yield from self._recalling.for_context(snapshot, view.timezone))
+        except Exception as error:  # noqa: BLE001  whatever a ranker, or what somebody wrote, makes of it
+            library_log().warning("recall_failed", resource=snapshot.scope.resource, error=str(error)[:300])
+            return []
 
     def _activated(self, resource: str, thread: str, reader: Reader) -> Steps[tuple[Snapshot, RecordedSettings]]:
         """What is read of a memory once nothing is due in it that a client may activate."""

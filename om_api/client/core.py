@@ -6,6 +6,7 @@ from om_api.client.contexts import Contexts
 from om_api.client.forcing import Forcing
 from om_api.client.owning import Owner
 from om_api.client.reading import MemoryReader, Scopes
+from om_api.client.recalling import Recalling
 from om_api.client.receipts import Receipt
 from om_api.client.reporting import Reporter
 from om_api.client.syncing import Synced, Syncing, checked
@@ -16,6 +17,7 @@ from om_api.context import Context
 from om_api.domain.errors import StoreError
 from om_api.domain.messages import Message
 from om_api.domain.wire import EncodedMessage
+from om_api.recall.ranking import Ranker
 from om_api.settings import FileProblem, Settings
 from om_api.settings.logs import library_log
 from om_api.store.driver.steps import Steps
@@ -38,13 +40,15 @@ class Core:
         fails_open: bool = False,
         tally: bool = True,
         timeout: float = 5.0,
+        ranker: Ranker | None = None,
     ) -> None:
         self.keys = keys = Keys(settings.prefix)
         self.clock = clock = ServerClock()
         self.reporter = reporter = Reporter(keys, clock, tally=tally)
         scopes = Scopes(settings, keys)
         self.writing = Writer(settings, keys, clock, count, reporter, cluster=cluster)
-        self.contexts = Contexts(settings, keys, count, reporter, fails_open=fails_open)
+        self.recalling = Recalling(settings, keys, scopes, count, ranker)
+        self.contexts = Contexts(settings, keys, count, reporter, self.recalling, fails_open=fails_open)
         self.syncing = Syncing(keys, scopes, self.writing)
         self.reading = MemoryReader(keys, scopes)
         self.forcing = Forcing(settings, keys, scopes, reporter)

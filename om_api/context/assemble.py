@@ -15,6 +15,7 @@ from om_api.context.turns import Turn
 from om_api.context.view import Block
 from om_api.domain.messages import Message
 from om_api.domain.values import Generation, Observation
+from om_api.recall.recalled import RecalledHit
 
 
 class Made(NamedTuple):
@@ -35,7 +36,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything an agent's model should read before its next turn.
 
     `blocks` in reading order; `omitted` says how many older messages had no room (the memory keeps them).
-    `unavailable`: the long-term memory could not be reached.
+    `unavailable`: the long-term memory could not be reached. `recalled` is what was looked up for the newest message and is shown.
     """
 
     resource_id: str
@@ -46,6 +47,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     tokens: int
     omitted: int = 0
     unavailable: bool = False
+    recalled: tuple[RecalledHit, ...] = ()
     made: Made
 
     @cached_property

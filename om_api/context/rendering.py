@@ -9,6 +9,7 @@ from om_api.context.ages import ages
 from om_api.context.assemble import Context, Made
 from om_api.context.cut import first_shown, first_turn
 from om_api.context.parts import plain
+from om_api.context.recalled import NOTHING, RecalledSection, recalled_section
 from om_api.context.signature import Signer
 from om_api.context.stable import stable_blocks
 from om_api.context.turns import Turns
@@ -20,6 +21,7 @@ from om_api.domain.messages import Message
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.tool_calls import named
 from om_api.domain.values import Generation, Stored
+from om_api.recall.recalled import RecalledHit
 
 
 class Rendering:
@@ -31,6 +33,8 @@ class Rendering:
     def __init__(self, count: Count) -> None:
         self._stable = Memoized(partial(stable_blocks, count=count))
         self._system = Memoized(_system)
+        self._noted = Memoized(_noted)
+        self._count = count
         self._aged = Memoized(_aged)
         self._volatile = Memoized(lambda moment, _: volatile_blocks(moment, count))
         self._named = _NamedMessages()
@@ -38,9 +42,16 @@ class Rendering:
         self._turns = Turns()
 
     def context(
-        self, snapshot: Snapshot, view: View, now_ms: int, max_tokens: int | None = None, *, unavailable: bool = False
+        self,
+        snapshot: Snapshot,
+        view: View,
+        now_ms: int,
+        max_tokens: int | None = None,
+        *,
+        unavailable: bool = False,
+        hits: Sequence[RecalledHit] = (),
     ) -> Context:
-        """Make a context of what was read at one instant; see `build`."""
+        """Make a context of what was read at one instant; see `build`. `hits` are what was found for the newest message."""
         observations = sorted(snapshot.observations, key=lambda stored: stored.seq)
         messages = sorted(snapshot.messages, key=lambda message: message.at)
         shown = self._named(messages)
@@ -50,7 +61,9 @@ class Rendering:
         sizes = [block.tokens for block in raw]
         cap = view.context_max_tokens if max_tokens is None else max_tokens
         beyond = first_turn(messages, sizes, view.raw_max_tokens) if cap is None else 0
+        found = self._recalled(hits, messages[beyond:], observations, snapshot, view) if hits else NOTHING
         moment = self._moment(snapshot, observations, view, now_ms, unavailable=unavailable, omitted=beyond)
+        moment = moment._replace(recalled=found.text)
         framing = [*stable, *(volatile := self._volatile(moment, _identity(snapshot.others)))]
         around = sum(block.tokens for block in framing)
         start = beyond if cap is None else first_shown(messages, sizes, cap - around)
@@ -63,8 +76,21 @@ class Rendering:
             tokens=around + sum(sizes[start:]),
             omitted=start,
             unavailable=unavailable,
+            recalled=found.hits,
             made=Made(messages[start:], shown[start:], framing, partial(self._system, stable), self._turns),
         )
+
+    def _recalled(
+        self,
+        hits: Sequence[RecalledHit],
+        raw: Sequence[Message],
+        observations: Sequence[Stored],
+        snapshot: Snapshot,
+        view: View,
+    ) -> RecalledSection:
+        notes = self._noted(observations, _told(snapshot))
+        shown = {message.id for message in raw}
+        return recalled_section(hits, shown, notes, snapshot.thread.id, view, self._count)
 
     def _moment(
         self,
@@ -162,6 +188,12 @@ def _identity(others: Mapping[str, list[Message]]) -> list[tuple[str, list[int]]
 
 def _system(stable: Sequence[Block]) -> str:
     return "\n\n".join(block.text for block in stable if block.role == "system")
+
+
+def _noted(observations: Sequence[Stored], generation: Generation | None) -> str:
+    """All notes in one line, to look up in it what they say word for word."""
+    texts = [generation.text if generation else "", *(stored.observation.text for stored in observations)]
+    return " ".join(" ".join(texts).split())
 
 
 def _aged(observations: Sequence[Stored], generation: Generation | None, today: date) -> list[str] | None:

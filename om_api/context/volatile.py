@@ -25,7 +25,7 @@ class CurrentTask(NamedTuple):
 class Moment(NamedTuple):
     """What the last block is made of: `others` and `counts` as in the snapshot, `aged` the lines on dates (None: no memory).
 
-    `omitted` is how many of the thread's own messages have no room, where that is to be said.
+    `omitted` is how many of the thread's own messages have no room, where that is to be said; `recalled` what was looked up.
     """
 
     task: CurrentTask
@@ -37,6 +37,7 @@ class Moment(NamedTuple):
     unavailable: bool
     omitted: int
     signer: Signer
+    recalled: str = ""
 
 
 def volatile_blocks(moment: Moment, count: Callable[[str], int]) -> list[Block]:
@@ -47,10 +48,10 @@ def volatile_blocks(moment: Moment, count: Callable[[str], int]) -> list[Block]:
     others = excerpts(moment.others, moment.counts, moment.view, count)
     told = [*([_UNAVAILABLE] if moment.unavailable else []), *_omitted(moment.omitted)]
     said = [*told, *_task(moment.task, moment.today), *others.sections]
-    if moment.aged is None and not said:
+    if moment.aged is None and not said and not moment.recalled:
         return []
     today = f"Today is {_day(moment.today)} ({moment.view.timezone})."
-    lines = filter(None, [today, *(moment.aged or ()), *said, others.rest])
+    lines = filter(None, [today, *(moment.aged or ()), *said, others.rest, moment.recalled])
     text = moment.signer.framed("system-reminder", "\n".join(lines))
     return [Block(kind="volatile", role="user", text=text, stable=False, tokens=count(text))]
 

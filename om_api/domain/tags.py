@@ -17,6 +17,7 @@ NAMES = (
     "messages",
     "dropped",
     "task",
+    "recalled",
 )
 # what nobody sees: controls, all that Unicode calls format (Cf), fillers, variation selectors, the blank of Braille, tag letters
 _UNSEEN = (

@@ -9,6 +9,9 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator
 from pydantic_core import PydanticCustomError
 
+from om_api.recall.analysis import AUTO
+from om_api.recall.stemming import LANGUAGES
+
 MAX_TOKENS = 10_000_000
 MOST_NAMES = 10  # each may be asked before the next one steps in
 SMALLEST_FLOOR = 1_000  # below it nothing tells tokens from a mistyped ratio
@@ -164,6 +167,12 @@ def _zone(name: str) -> str:
     return name
 
 
+def _language(name: str) -> str:
+    if name not in {AUTO, *LANGUAGES}:
+        raise ValueError("no such language")
+    return name
+
+
 Seconds = Annotated[float, BeforeValidator(parse_duration)]
 FractionOrTokens = Annotated[float, _or_tokens(lambda share: 0 < share < 1, least=1)]
 RatioOrFloor = Annotated[float, _or_tokens(lambda ratio: 0 < ratio <= 1, least=SMALLEST_FLOOR)]
@@ -172,3 +181,4 @@ ModelNames = Annotated[str | tuple[str, ...], PlainValidator(_model_names)]
 Room = Annotated[int | Literal["auto"] | None, PlainValidator(_room)]
 Origins = Annotated[str | tuple[str, ...], PlainValidator(_origins)]
 Zone = Annotated[str, AfterValidator(_zone)]
+Language = Annotated[str, AfterValidator(_language)]

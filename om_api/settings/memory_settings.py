@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import model_validator
 
 from om_api.domain.policy import Limits
+from om_api.recall.stemming import LANGUAGES
 from om_api.settings.api_settings import ApiSettings
 from om_api.settings.fields import (
     LEAST_ROOM,
@@ -14,6 +15,7 @@ from om_api.settings.fields import (
     SMALLEST_BLOCK,
     FractionOrTokens,
     Group,
+    Language,
     ModelNames,
     MultipleOrTokens,
     RatioOrFloor,
@@ -106,6 +108,18 @@ class ReflectionSettings(Group):
     )
     instruction: str | None = setting(None, "your own words for the Reflector, added to its prompt", _TEXT)
     prompt: PromptVariant = setting("default", "which of the Reflector's prompts", _VARIANTS)
+
+
+class RecallSettings(Group):
+    """What is looked up of the past."""
+
+    auto: bool = switch("true: a context ends with what was said before about its newest message", on=True)
+    tokens: int = tokens(1_000, "most of what is looked up for a context; 0: nothing is", least=0)
+    language: Language = setting(
+        "auto",
+        "whose words are brought to their stems; auto: of each message by itself",
+        f"auto, {', '.join(LANGUAGES)}",
+    )
 
 
 class BudgetSettings(Group):
@@ -210,6 +224,7 @@ class MemorySettings(Group):
     reflector_model: ModelNames = setting("gemini-2.5-flash", "model of the Reflector, likewise", _NAMES)
     observer: ObserverSettings = ObserverSettings()
     reflection: ReflectionSettings = ReflectionSettings()
+    recall: RecallSettings = RecallSettings()
     budget: BudgetSettings = BudgetSettings()
     total_budget: BudgetSettings = BudgetSettings()
     actor_model: str | None = setting(

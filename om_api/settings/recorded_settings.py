@@ -43,6 +43,8 @@ def of(settings: MemorySettings) -> RecordedSettings:
         excerpt_tokens=settings.other_threads.excerpt_tokens,
         others_tokens=settings.other_threads.total_tokens,
         context_max_tokens=None if room == "auto" else room,
+        recalled_tokens=settings.recall.tokens if settings.recall.auto else 0,
+        language=settings.recall.language,
     )
     kept = round(settings.ttl_days * _DAY_S)
     return RecordedSettings(limits=settings.limits(), view=view, retention_s=kept, bounded=room == "auto")

@@ -41,7 +41,8 @@ def _quarantine(services: Services, sealed: Sealed, reason: str) -> Outcome:
     now = sealed.state.now
     entry = rejection("unobservable", member, chunk.thread, reason[:500], now, observation=chunk.id)
     placeholder = _placeholder(sealed, reason, services.count)
-    did = services.run(chunks.buffer(keys, resource, placeholder, new_id(), entry))
+    segment = sealed.segment(services.agent(sealed.scope).recall.language)
+    did = services.run(chunks.buffer(keys, resource, placeholder, new_id(), segment, entry))
     if did is not Outcome.BUFFERED:
         return did
     services.events.trimmed(resource, services.run(quarantine.trim(keys, resource, 1)))

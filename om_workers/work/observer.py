@@ -132,7 +132,8 @@ class Observer:
         resource, chunk = read.scope.resource, read.chunk.id
         observation = observation_of(read, observed, reply, self._services.count(observed.text) if observed.text else 0)
         with self._given_back(read):
-            did = self._run(chunking.buffer(self._services.keys, resource, observation, new_id()))
+            segment = read.segment(self._services.agent(read.scope).recall.language)
+            did = self._run(chunking.buffer(self._services.keys, resource, observation, new_id(), segment))
         if did is Outcome.BUFFERED:
             self._services.events.buffered(read.scope, read.summary, observation, began)
             if chunking.root(chunk) != chunk:

@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 from om_api.domain.messages import Message
 from om_api.domain.values import Chunk, Observation, Scope, ThreadState
+from om_api.recall.segment import encode
 from om_api.store.driver.steps import batch, each
+from om_api.store.index.indexing import of_messages
 from om_api.store.memory import decoding, model_cooldown, reading, scope_state
 from om_api.store.memory.scope_state import ScopeState
 from om_workers.llm.base import Reply
@@ -43,6 +45,11 @@ class Sealed(NamedTuple):
     def shown(self) -> Shown:
         """What agents were shown of this memory."""
         return Shown(self.state.signing_key, self.scope)
+
+    def segment(self, language: str) -> bytes:
+        """The index of its messages; none where not each of them could be read, for the index tells them by their place."""
+        whole = len(self.messages) == self.chunk.messages
+        return encode(self.chunk.thread, of_messages(self.messages), language) if whole else b""
 
     @property
     def texts(self) -> list[str]:

@@ -9,9 +9,11 @@ from om_api.domain import policy
 from om_api.domain.errors import OMError
 from om_api.domain.policy import Limits
 from om_api.domain.values import Outcome, Scope
+from om_api.recall.analysis import VERSION
 from om_api.settings import recorded_settings
 from om_api.store.driver.steps import batch
 from om_api.store.fleet import resource_index
+from om_api.store.index.reindex import reindex
 from om_api.store.memory import clear, due, keyspace_scan, known, note, quarantine, reading, scope_state
 from om_api.store.memory.adopt import adopt, older_members
 from om_api.store.memory.scope_state import ScopeState
@@ -21,6 +23,7 @@ from om_workers.work.services import Services
 _HINTS = 1_000
 _SLICES = 100  # of 1,000 keys each: a store of 100,000 keys is seen whole within a minute
 _RESOURCES = 2_000
+_CHUNKS = 200  # of one memory, indexed in one round
 _DAY_MS = 86_400_000
 _log = structlog.get_logger("om_workers")
 
@@ -119,6 +122,7 @@ class Sweeper:
             self._services.events.cleared(resource, cleared)
             return cleared.outcome
         self._keep_ids(states, now)
+        self._keep_index(states)
         return self._mark(states, resource, now)
 
     def _mark(self, states: Sequence[ScopeState], resource: str, now: int) -> Outcome:
@@ -144,6 +148,14 @@ class Sweeper:
             if (state.record.epoch or state.scope.thread) and state.tidy_at <= now:
                 ttl_s = self._services.in_force(state.scope).retention_s
                 self._run(known.tidy(keys, state.scope, self._threads(state.scope), ttl_s))
+
+    def _keep_index(self, states: Sequence[ScopeState]) -> None:
+        """Have what has no index of this version indexed, so much at a time; till then whoever recalls reads the messages."""
+        for state in states:
+            if state.record.epoch and state.indexed != str(VERSION):
+                scope, language = state.scope, self._services.agent(state.scope).recall.language
+                threads = self._threads(scope)
+                self._run(reindex(self._services.keys, scope, state.record.epoch, threads, language, _CHUNKS))
 
     def _threads(self, scope: Scope) -> list[str]:
         return [scope.thread] if scope.thread else self._run(clear.threads_of(self._services.keys, scope.resource))

@@ -129,6 +129,7 @@ def built() -> set[str]:
         "chunk": "<c>",
         "sealed": "<c>",
         "source": "<o>",
+        "segment": "<c>",
     }
     of |= {"lock": "<what>", "told": "<what>"}
     names = {
@@ -157,12 +158,28 @@ def test_every_key_in_use_has_the_type_and_the_life_of_the_table(client, prefix,
     table = [(_pattern(name), (type_, life)) for name, type_, life in rows()]
 
     keys = [key.decode() for key in client.scan_iter(f"{prefix}:*", count=1000)]
-    found = {key: [said for pattern, said in table if pattern.fullmatch(key.removeprefix(prefix))] for key in keys}
-    assert found == {
-        key: [(client.type(key).decode(), "stays" if client.ttl(key) == -1 else "expires")] for key in keys
+    lives = {key: "stays" if client.ttl(key) == -1 else "expires" for key in keys}
+    found = {
+        key: [
+            (type_, lives[key] if life == "either" else life)
+            for pattern, (type_, life) in table
+            if pattern.fullmatch(key.removeprefix(prefix))
+        ]
+        for key in keys
     }
+    assert found == {key: [(client.type(key).decode(), lives[key])] for key in keys}
     kinds = {key.removeprefix(f"{prefix}:{{harold}}:").split(":")[0] for key in keys}
-    assert {"messages", "sealed", "chunk", "observations", "source", "sources", "reflections", "reflected"} <= kinds
+    assert {
+        "messages",
+        "sealed",
+        "chunk",
+        "observations",
+        "source",
+        "sources",
+        "reflections",
+        "reflected",
+        "segment",
+    } <= kinds
 
 
 def _pattern(name: str) -> re.Pattern[str]:

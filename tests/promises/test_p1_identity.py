@@ -144,7 +144,8 @@ def test_an_id_is_new_again_once_its_source_has_expired(world):
     move(world, "observed")
     (observation,) = world.om.observations("harold")
     keys = world.services.keys
-    world.client.delete(keys.of("harold").source(observation.id), keys.of("harold").sources("t-1"))  # as they expire
+    of = keys.of("harold")
+    world.client.delete(of.source(observation.id), of.segment(observation.id), of.sources("t-1"))  # as they expire
     assert world.services.run(tidy(keys, Scope("harold"), ["t-1"], 3_600)) == 0
     assert pushed(world, "m-1", "one").added == 0
     time.sleep(0.005)

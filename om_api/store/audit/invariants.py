@@ -13,6 +13,7 @@ from om_api.domain.identity import KnownId, mark
 from om_api.domain.messages import Message
 from om_api.domain.values import Observation
 from om_api.domain.wire import parse_member
+from om_api.recall.segment import Segment, SegmentError
 from om_api.store.audit.resource_dump import Members, Part, ResourceDump
 from om_api.store.memory.decoding import as_generation, as_observation
 from om_api.store.memory.known import COMPLETE, held_records
@@ -43,6 +44,7 @@ def breaches(held: ResourceDump, count: Callable[[Message], int] | None) -> Iter
     yield from _orphans(held)
     yield from _observations(held)
     yield from _sources(held)
+    yield from _segments(held)
     yield from _coverage(held)
 
 
@@ -296,6 +298,30 @@ def _cannot_have_expired(held: ResourceDump, observation: Observation) -> bool:
     index, ttl = held.sources.get(observation.thread_id, ({}, 0))
     at = index.get(observation.id)
     return at is not None and held.now - at < min(_DAY_MS, ttl + held.now - max(index.values()))
+
+
+# -- what recall finds ---------------------------------------------------------------------------------------------------
+
+
+def _segments(held: ResourceDump) -> Iterator[Breach]:
+    """P10 and P11: an index is of messages that are there, of all of them, and goes when they go."""
+    for name, (words, ttl) in held.segments.items():
+        ready = held.chunks.get(name, {}).get(b"state") == b"ready"
+        members = held.sealed.get(name, []) if ready else held.source.get(name, [])
+        key = held.of.segment(name)
+        if not members:
+            yield Breach(key, "is the index of messages that are not there")
+        elif (size := _size(words)) not in {len(members), None}:
+            yield Breach(key, f"is the index of {size} messages, there are {len(members)}")
+        elif not ready and ttl < 0:
+            yield Breach(key, "has no TTL, though its messages expire")
+
+
+def _size(words: bytes) -> int | None:
+    """How many messages an index is of; None for one of another version, which nobody reads."""
+    with suppress(SegmentError):
+        return Segment(words).size
+    return None
 
 
 # -- coverage ----------------------------------------------------------------------------------------------------------

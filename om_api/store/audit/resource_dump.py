@@ -17,15 +17,18 @@ Members = list[tuple[bytes, float]]
 
 
 class KeyKind(NamedTuple):
-    """What every key of one kind is: its name after the resource, its Redis type (or `any`), whether it must have a TTL."""
+    """What every key of one kind is: its name after the resource, its Redis type (or `any`), whether it must have a TTL.
+
+    `expires` None: some of them do.
+    """
 
     name: str
     pattern: re.Pattern[str]
     type: str
-    expires: bool = False
+    expires: bool | None = False
 
 
-def _kind(name: str, pattern: str, type_: str, *, expires: bool = False) -> KeyKind:
+def _kind(name: str, pattern: str, type_: str, *, expires: bool | None = False) -> KeyKind:
     return KeyKind(name, re.compile(pattern.replace("ID", _ID)), type_, expires)
 
 
@@ -43,6 +46,7 @@ _OF_RESOURCE = (
     _kind("chunk", "chunk:(?P<id>ID)", "hash"),
     _kind("sealed", "sealed:(?P<id>ID)", "zset"),
     _kind("source", "source:(?P<id>ID)", "zset", expires=True),
+    _kind("segment", "segment:(?P<id>ID)", "string", expires=None),  # once its chunk was activated
     _kind("lock", "lock:.+", "string", expires=True),
     _kind("import", "import:.+", "any", expires=True),
     _kind("record", "record" + _TAIL, "hash"),
@@ -112,7 +116,7 @@ class Part(NamedTuple):
 
 
 class ResourceDump(NamedTuple):
-    """One resource at one instant. `sources` maps a thread to its index and the index's TTL in ms.
+    """One resource at one instant. `sources` maps a thread to its index and the index's TTL in ms, `segments` a chunk likewise.
 
     `settled` is False when it names keys that were not read: it changed faster than its names could be learned.
     """
@@ -128,6 +132,7 @@ class ResourceDump(NamedTuple):
     sealed: dict[str, Members]
     source: dict[str, Members]
     sources: dict[str, tuple[dict[str, float], int]]
+    segments: dict[str, tuple[bytes, int]]
     reflected: dict[tuple[int, str | None], Members]
     threads: dict[str, int]
     known: dict[str, Mapping[bytes, bytes]]
@@ -155,13 +160,14 @@ def _wanted(keys: Keys, resource: str, names: Iterable[str]) -> Wanted:
         what = named(keys, key)
         if what and what.resource == resource and what.kind.name not in _UNREAD:
             found.add((key, what.kind.type))
-            if what.kind.name == "sources":
+            if what.kind.name in {"sources", "segment"}:
                 found.add((key, "lifetime"))
     return found
 
 
 def _held(keys: Keys, resource: str, found: Instant) -> ResourceDump:
     of, zsets, hashes = keys.of(resource), _by_kind(keys, found.zsets), _by_kind(keys, found.hashes)
+    strings = _by_kind(keys, found.strings)
     stored, tokens = found.strings.get(of.scope), found.hashes.get(of.tokens, {})
     parts = {what.thread for kind in _OF_PART for what, _ in (*zsets[kind], *hashes[kind])}
     return ResourceDump(
@@ -176,6 +182,9 @@ def _held(keys: Keys, resource: str, found: Instant) -> ResourceDump:
         sealed={what.id: members for what, members in zsets["sealed"]},
         source={what.id: members for what, members in zsets["source"]},
         sources={str(what.thread): _index(of, what, members, found) for what, members in zsets["sources"]},
+        segments={
+            what.id: (value, found.lifetimes.get(of.segment(what.id), 0)) for what, value in strings["segment"] if value
+        },
         reflected={(int(what.id), what.thread): members for what, members in zsets["reflected"]},
         threads={name.decode(): int(at) for name, at in found.zsets.get(of.threads, ())},
         known={str(what.thread): value for what, value in hashes["known"]},
@@ -210,10 +219,11 @@ def _implied(held: ResourceDump) -> set[str]:
         scope = Scope(held.resource, covered)
         part = held.parts.get(covered) or Part(scope, {}, [], [], [])
         names |= {of.record(scope), of.chunks(scope), of.observations(scope), of.reflections(scope)}
-        names |= {name for chunk, _ in part.chunks for name in (of.chunk(chunk.decode()), of.sealed(chunk.decode()))}
+        chunks = [chunk.decode() for chunk, _ in part.chunks]
+        names |= {name for chunk in chunks for name in (of.chunk(chunk), of.sealed(chunk), of.segment(chunk))}
         names |= {of.reflected(scope, int(n)) for _, n in part.reflections}
     for index, _ in held.sources.values():
-        names |= {of.source(name) for name in index}
+        names |= {key for name in index for key in (of.source(name), of.segment(name))}
     return names
 
 

@@ -116,7 +116,7 @@ def _wrong(keys: Keys, name: str, type_: str, ttl: int) -> str:
         return f"is a {type_}, it must be a {what.kind.type}"
     if what.kind.expires and ttl == _FOR_EVER:
         return "has no TTL and would stay for ever"
-    return "" if what.kind.expires or ttl == _FOR_EVER else "is living memory and must have no TTL"
+    return "" if what.kind.expires is not False or ttl == _FOR_EVER else "is living memory and must have no TTL"
 
 
 # -- resources ---------------------------------------------------------------------------------------------------------

@@ -20,7 +20,11 @@ from om_api.store.memory.keys import Keys, ResourceKeys, histories
 
 LINES = 500  # given at once
 _SOURCES = 10  # read in one round trip
-_PASSING = ("force", "stirred")  # of a record: requests, and since when nothing changed
+_PASSING = (
+    "force",
+    "stirred",
+    "indexed",
+)  # of a record: requests, since when nothing changed, what an import makes anew
 
 
 class Outgoing:

@@ -14,6 +14,7 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Chunk, Scope, check_id, new_id
 from om_api.store.backup import backup_format
 from om_api.store.backup.backup_format import Line, Text, as_bytes
+from om_api.store.backup.arriving_segments import ArrivingSegments
 from om_api.store.backup.staging import Staging
 from om_api.store.memory.decoding import as_chunk, as_generation, as_observation, as_record
 from om_api.store.memory.keys import ResourceKeys
@@ -23,7 +24,12 @@ _MOST = 2**53  # what a double holds exactly: Redis' scores and Lua's numbers ar
 _KEY = re.compile(r"[0-9a-f]{32}")
 _DIGITS = re.compile(rb"0|-?[1-9][0-9]{0,15}")
 _COUNTED = {"observed_tokens", "observed_messages", "tidy_at"}  # what scripts reckon with, of what is not counted anew
-_NOT_TAKEN = ("force", "stirred", "epoch")  # requests, and since when nothing changed; the epoch is a new one
+_NOT_TAKEN = (
+    "force",
+    "stirred",
+    "indexed",
+    "epoch",
+)  # requests, and since when nothing changed; the epoch is a new one
 
 
 @dataclass
@@ -62,6 +68,11 @@ class ImportValidator:
     _places: dict[str, tuple[str, int]] = field(default_factory=dict)  # of sources: thread, and when it was activated
     _ids: defaultdict[str, bytearray] = field(default_factory=lambda: defaultdict(bytearray))
     _observed: set[str] = field(default_factory=set)
+    _segments: ArrivingSegments = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with no message."""
+        self._segments = ArrivingSegments(self.resource)
 
     def take(self, line: Line) -> None:
         """Stage what a line holds."""
@@ -191,10 +202,13 @@ class ImportValidator:
             chunk = self._chunks[line.chunk]
             self._know(chunk.thread, member, chunk.sealed_at)
             self.staging.put(self.of.sealed(line.chunk), score, member)
+            if chunk.ready:
+                self._segments.take(line.chunk, chunk.thread, (member, score))
         elif line.observation is not None:
             until = self._sources[_known(line.observation, self._sources)]
             if place := self._places.get(line.observation):
                 self._know(place[0], member, place[1])
+                self._segments.take(line.observation, place[0], (member, score), until)
             self.staging.put(self.of.source(line.observation), score, member, until)
 
     @_place.register
@@ -224,6 +238,8 @@ class ImportValidator:
         for thread, ids in self._ids.items():
             activated = sorted(at for own, at in self._places.values() if own == thread)
             self.staging.fill(self.of.known(thread), laid_out(ids, {day_of(at): at for at in activated}))
+        for made in self._segments.all():
+            self.staging.write(self.of.segment(made.chunk), made.words, made.until)
         self.totals["threads"] = len(self._counts)
         self.totals["messages"] = self.threads.total() + self._sealed.total()
         self.totals["sources"] = len(self._sources)

@@ -48,9 +48,9 @@ class Staging:
         if fields:
             self._add("HLEN", "HSET", key, [word for pair in fields.items() for word in pair], len(fields))
 
-    def write(self, key: str, text: str) -> None:
-        """Write a string."""
-        self._add("STRLEN", "SET", key, [text], len(text))
+    def write(self, key: str, text: str | bytes, until: int = 0) -> None:
+        """Write a string; what is no ASCII comes as bytes."""
+        self._add("STRLEN", "SET", key, [text], len(text), until)
 
     def append(self, key: str, entry: bytes) -> None:
         """Add to a list; what a first try may have added is taken off before."""

@@ -93,10 +93,11 @@ def call(
     names += [of.draft(scope), of.rejected, *(of.reflected(scope, n) for n in histories)]
     names += [name for thread in threads for name in (of.messages(thread), of.known(thread), of.thread(thread))]
     for part in plan.cut:
-        names += [of.chunk(part.name), of.sealed(part.name), of.chunk(part.new_id), of.sealed(part.new_id)]
+        names += [of.chunk(part.name), of.sealed(part.name), of.segment(part.name)]
+        names += [of.chunk(part.new_id), of.sealed(part.new_id)]
     for _, part in plan.again:
-        names += [of.source(part.name), of.chunk(part.new_id), of.sealed(part.new_id)]
-    names += map(of.source, plan.sources)
+        names += [of.source(part.name), of.segment(part.name), of.chunk(part.new_id), of.sealed(part.new_id)]
+    names += [key for name in plan.sources for key in (of.source(name), of.segment(name))]
     args: list[Any] = [word, read.epoch, new_id(), read.seq, read.generation, *as_listed(quarantine.listed)]
     args += [len(quarantine.gone), *quarantine.gone, len(histories)]
     for some in histories.values():

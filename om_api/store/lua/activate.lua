@@ -1,4 +1,4 @@
--- activate(record, chunks, observations, [chunk, sealed, source, thread, sources, known, messages]...; epoch, activation, n, ttl, [id, observation, tokens, current_task, suggested_response]..., [at, from, spoken]...)
+-- activate(record, chunks, observations, [chunk, sealed, source, thread, sources, known, messages, segment]...; epoch, activation, n, ttl, [id, observation, tokens, current_task, suggested_response]..., [at, from, spoken]...)
 -- Turns the first n of the named chunks into observations with fresh seqs, so that activation only ever appends; the messages
 -- stay where they are under a new name (RENAME), which costs the same for 5 as for 5,000. The other named chunks are those the
 -- caller saw and leaves: none of them may be an earlier one of the same thread, and no chunk that nobody named may be earlier.
@@ -24,10 +24,10 @@ for i = 1, #listed, 2 do
   seqs[listed[i]] = tonumber(listed[i + 1])
 end
 local known, picked, days, last, threads = {}, {}, {}, 0, {}
-local groups = (#KEYS - 3) / 7
+local groups = (#KEYS - 3) / 8
 for i = 1, groups do
   local id = ARGV[i * 5]
-  local chunk, sealed, source, thread, sources, ids, messages = unpack(KEYS, i * 7 - 3, i * 7 + 3)
+  local chunk, sealed, source, thread, sources, ids, messages = unpack(KEYS, i * 8 - 4, i * 8 + 2)
   local is = redis.call('HMGET', chunk, 'state', 'thread', 'tokens', 'messages', 'sealed_at')
   if i <= n then
     -- '' is what a caller gives that saw the chunk before it was ready: it has nothing to put in its place
@@ -82,10 +82,11 @@ for i = 1, n do
   local id, observation, tokens = unpack(ARGV, i * 5, i * 5 + 2)
   redis.call('ZADD', observations, place[id], observation)
   redis.call('ZREM', chunks, id)
-  local chunk, sealed, source, _, sources, ids = unpack(KEYS, i * 7 - 3, i * 7 + 2)
+  local chunk, sealed, source, _, sources, ids, _, segment = unpack(KEYS, i * 8 - 4, i * 8 + 3)
   redis.call('UNLINK', chunk)
   redis.call('RENAME', sealed, source)
   redis.call('EXPIRE', source, ttl)
+  redis.call('EXPIRE', segment, ttl)
   redis.call('ZADD', sources, now, id)
   redis.call('HSET', ids, 'd' .. days[i], now)
   grown = grown + tonumber(tokens)
@@ -99,7 +100,7 @@ for i = 1, #listed, 2 do
   end
 end
 for _, chunk in ipairs(picked) do
-  local of, task, suggested = threads[KEYS[chunk.i * 7]], unpack(ARGV, chunk.i * 5 + 3, chunk.i * 5 + 4)
+  local of, task, suggested = threads[KEYS[chunk.i * 8 - 1]], unpack(ARGV, chunk.i * 5 + 3, chunk.i * 5 + 4)
   local at, from, spoken = unpack(ARGV, groups * 5 + 2 + chunk.i * 3, groups * 5 + 4 + chunk.i * 3)
   local says = of.says
   if task ~= '' then

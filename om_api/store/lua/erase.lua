@@ -1,9 +1,10 @@
--- erase(scope, record, tokens, chunks, observations, reflections, draft, rejected, [reflected]..., [messages, known, thread]..., [chunk, sealed, new_chunk, new_sealed]..., [source, new_chunk, new_sealed]..., [source]...; word, epoch, fresh_epoch, seq, generation, listed, last, [part]...)
+-- erase(scope, record, tokens, chunks, observations, reflections, draft, rejected, [reflected]..., [messages, known, thread]..., [chunk, sealed, segment, new_chunk, new_sealed]..., [source, segment, new_chunk, new_sealed]..., [source, segment]...; word, epoch, fresh_epoch, seq, generation, listed, last, [part]...)
 -- uses ids
 -- Takes what its owner names out of a memory, wherever it stands: messages that are raw, sealed or behind an observation, lines of
 -- observations, of generations and of what these replaced, fields of threads. Chunks that held any of it, or may be before a model
 -- that was shown it, are there under a new id and unready; so are the messages behind an observation that covered any of it (`again`):
--- what is left of them is observed again under a new id, at a place among the chunks (`at`) that fits their times.
+-- what is left of them is observed again under a new id, at a place among the chunks (`at`) that fits their times. The index of whatever
+-- held any of it goes.
 -- Time 0: a worker reads chunk 7. Time 5: a message of it is erased, and what is left of it is chunk 8 now. Time 9: what the model made of
 -- chunk 7 is refused. The record has a new epoch, so that no reflection that was thought from what is gone is committed.
 -- Ids of erased messages stay known (`records`), as if they had been sealed now: no history brings them back.
@@ -77,22 +78,22 @@ local threads = several(arg(), function()
   return each
 end)
 local cut = several(arg(), function()
-  local each = {chunk = key(), sealed = key(), new_chunk = key(), new_sealed = key(), id = arg(), new_id = arg(), tokens = tonumber(arg()), left = tonumber(arg())}
+  local each = {chunk = key(), sealed = key(), segment = key(), new_chunk = key(), new_sealed = key(), id = arg(), new_id = arg(), tokens = tonumber(arg()), left = tonumber(arg())}
   each.gone, each.seq = named(arg(), each.sealed), redis.call('ZSCORE', chunks, each.id)
   each.is = redis.call('HMGET', each.chunk, 'thread', 'tokens', 'sealed_at')
   whole = whole and each.gone and each.seq and each.is[1] and redis.call('ZCARD', each.sealed) == each.left + #each.gone
   return each
 end)
 local again = several(arg(), function()
-  local each = {source = key(), new_chunk = key(), new_sealed = key(), id = arg(), seq = arg(), tokens = tonumber(arg()), observed = tonumber(arg()), new_id = arg(), at = arg(), weight = tonumber(arg()), left = tonumber(arg())}
+  local each = {source = key(), segment = key(), new_chunk = key(), new_sealed = key(), id = arg(), seq = arg(), tokens = tonumber(arg()), observed = tonumber(arg()), new_id = arg(), at = arg(), weight = tonumber(arg()), left = tonumber(arg())}
   each.gone, each.thread = named(arg(), each.source), arg()
   whole = whole and each.gone and redis.call('ZCARD', each.source) == each.left + #each.gone and redis.call('ZCOUNT', observations, each.seq, each.seq) == 1
   return each
 end)
 local sources = several(arg(), function()
-  local held = key()
+  local held, segment = key(), key()
   redis.call('ZCARD', held)
-  return {key = held, gone = several(arg(), arg)}
+  return {key = held, segment = segment, gone = several(arg(), arg)}
 end)
 local notes = several(arg(), function()
   local each = {seq = arg(), becomes = arg(), tokens = tonumber(arg())}
@@ -156,17 +157,19 @@ local function made(each, from, thread, at, weight, sealed_at)
 end
 for _, each in ipairs(cut) do
   redis.call('ZREM', chunks, each.id)
-  redis.call('UNLINK', each.chunk)
+  redis.call('UNLINK', each.chunk, each.segment)
   chunk_tokens = chunk_tokens - tonumber(each.is[2])
   made(each, each.sealed, each.is[1], each.seq, each.tokens, each.is[3] or '0')
 end
 for _, each in ipairs(again) do
   redis.call('ZREMRANGEBYSCORE', observations, each.seq, each.seq)
+  redis.call('UNLINK', each.segment)
   grown, count, observed, messages = grown - each.tokens, count - 1, observed - each.observed, messages - each.left - #each.gone
   made(each, each.source, each.thread, each.at, each.weight, string.format('%d', now))
 end
 for _, each in ipairs(sources) do
   drop(each.key, each.gone)
+  redis.call('UNLINK', each.segment)
 end
 for _, each in ipairs(notes) do
   redis.call('ZREMRANGEBYSCORE', observations, each.seq, each.seq)
@@ -187,6 +190,7 @@ end
 redis.call('UNLINK', draft)
 if epoch ~= '' then
   redis.call('HSET', record, 'epoch', fresh)
+  redis.call('HDEL', record, 'indexed') -- the sweep makes an index of what is left
   redis.call('HINCRBY', record, 'seq', #again + 1)
   for field, by in pairs({chunk_tokens = chunk_tokens, observation_tokens = grown, observation_count = count, observed_tokens = observed, observed_messages = messages}) do
     redis.call('HINCRBY', record, field, string.format('%d', by))

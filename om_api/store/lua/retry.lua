@@ -1,4 +1,4 @@
--- retry(rejected, messages, [record, chunks, chunk, sealed, observations, source, sources, draft, fresh, fresh_sealed, fresh_source, known]...; entry, member, score, [id, fresh_id, thread, placeholder, tokens, weight, records]...)
+-- retry(rejected, messages, [record, chunks, chunk, sealed, observations, source, segment, sources, draft, fresh, fresh_sealed, fresh_source, known]...; entry, member, score, [id, fresh_id, thread, placeholder, tokens, weight, records]...)
 -- uses ids
 -- Takes an entry out of the quarantine and gives what it holds another chance. With the two fixed keys alone: a member that was
 -- never accepted goes back to the raw set, uncounted, and adoption judges it again. With the others: a message behind
@@ -18,7 +18,7 @@ if #KEYS == 2 then
   redis.call('ZADD', messages, 'NX', score, member)
   return 'busy'
 end
-local record, chunks, chunk, sealed, observations, source, sources, draft, fresh, fresh_sealed, fresh_source, known = unpack(KEYS, 3, 14)
+local record, chunks, chunk, sealed, observations, source, segment, sources, draft, fresh, fresh_sealed, fresh_source, known = unpack(KEYS, 3, 15)
 local id, fresh_id, thread, placeholder, tokens, weight, records = unpack(ARGV, 4, 10)
 
 if redis.call('EXISTS', fresh, fresh_source) > 0 then
@@ -43,6 +43,7 @@ local set = ids.open(known, records)
 redis.call('LREM', rejected, 1, entry)
 -- the record's seq moves on, so that whoever planned with the old name (a clear, a migration) is superseded
 local seq = redis.call('HINCRBY', record, 'seq', 1)
+redis.call('UNLINK', segment)
 if waits then
   redis.call('RENAME', sealed, fresh_sealed)
   redis.call('HSET', fresh, 'thread', is[2], 'state', 'sealed', 'seq', is[5], 'tokens', is[3], 'messages', is[4], 'attempts', 0, 'sealed_at', is[6] or '0')

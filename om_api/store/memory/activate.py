@@ -31,6 +31,7 @@ def activate(
     for chunk in picked + left:
         names += [of.chunk(chunk.id), of.sealed(chunk.id), of.source(chunk.id)]
         names += [of.thread(chunk.thread), of.sources(chunk.thread), of.known(chunk.thread), of.messages(chunk.thread)]
+        names.append(of.segment(chunk.id))
     args: list[Any] = [epoch, activation, len(picked), ttl_s]
     said = [msgspec.json.decode(chunk.observation) if chunk.observation else {} for chunk in picked]
     args += [word for chunk, noted in zip(picked, said, strict=True) for word in _activated(chunk, noted, activation)]

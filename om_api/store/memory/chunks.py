@@ -19,15 +19,17 @@ def _begun(reply: Any) -> int | None:
     return None if reply == b"superseded" else int(reply)
 
 
-def buffer(keys: Keys, resource: str, observation: Observation, by: str, rejected: bytes = b"") -> Steps[Outcome]:
-    """Store a chunk's observation (its id is the chunk's), unless the chunk is gone or already ready.
+def buffer(
+    keys: Keys, resource: str, observation: Observation, by: str, segment: bytes = b"", rejected: bytes = b""
+) -> Steps[Outcome]:
+    """Store a chunk's observation (its id is the chunk's) and its segment, unless the chunk is gone or already ready.
 
     Time 0: two workers observe one chunk. Time 5: the first stores its result. Time 6: the second changes nothing.
     """
     of = keys.of(resource)
     member = msgspec.json.encode(observation)
-    names = [of.chunk(observation.id), of.rejected]
-    return (yield from Verb("buffer", names, [by, member, observation.tokens, rejected], outcome))
+    names = [of.chunk(observation.id), of.rejected, of.segment(observation.id)]
+    return (yield from Verb("buffer", names, [by, member, observation.tokens, rejected, segment], outcome))
 
 
 def split(keys: Keys, scope: Scope, chunk: Chunk, n: int, first_tokens: int, attempts: int) -> Steps[Outcome]:

@@ -111,16 +111,21 @@ def _names(of: ResourceKeys, threads: Iterable[str], memories: Sequence[Content]
         scope = memory.scope
         names += [of.chunks(scope), of.observations(scope), of.reflections(scope), of.draft(scope)]
         for part in memory.chunks:
-            names += [of.chunk(part.id), of.sealed(part.id), *_locks(of, [part.id])]
-        names += [of.source(stored.observation.id) for stored in memory.observations]
+            names += [of.chunk(part.id), of.sealed(part.id), of.segment(part.id), *_locks(of, [part.id])]
+        names += _behind(of, (stored.observation.id for stored in memory.observations))
         names += _notes(of, memory.observations)
         for n, history in memory.histories.items():
             names += [of.reflected(scope, n), *_notes(of, history)]
-            names += [of.source(stored.observation.id) for stored in history]
+            names += _behind(of, (stored.observation.id for stored in history))
         for _, member in memory.generations:
             ids = as_generation(member).observation_ids
-            names += [*(of.source(name) for name in ids), *_locks(of, [name for name in ids if "." in name])]
+            names += [*_behind(of, ids), *_locks(of, [name for name in ids if "." in name])]
     return names
+
+
+def _behind(of: ResourceKeys, names: Iterable[str]) -> list[str]:
+    """What stands behind observations: their messages, and the index of these."""
+    return [key for name in names for key in (of.source(name), of.segment(name))]
 
 
 def _notes(of: ResourceKeys, stored: Sequence[Stored]) -> list[str]:
@@ -177,9 +182,9 @@ def _part(of: ResourceKeys, own: Content, thread: str) -> list[str]:
     names = [of.tokens, of.record(scope), of.messages(thread), of.chunks(scope), of.observations(scope)]
     names += [of.reflections(scope), of.threads, of.rejected, of.scope, *histories]
     names += [of.draft(scope), *_thread_names(of, thread)]
-    names += [name for chunk in own.chunks for name in (of.chunk(chunk.id), of.sealed(chunk.id))]
+    names += [name for chunk in own.chunks for name in (of.chunk(chunk.id), of.sealed(chunk.id), of.segment(chunk.id))]
     names += _locks(of, (chunk.id for chunk in own.chunks))
-    names += [*(of.source(each.observation.id) for each in stored), *_notes(of, stored)]
+    names += [*_behind(of, (each.observation.id for each in stored)), *_notes(of, stored)]
     if scope.thread is not None:  # nothing of the memory is another thread's
         names += [of.record(scope), of.reflections(scope), *histories]
     return names
@@ -230,7 +235,7 @@ def forget(keys: Keys, scope: Scope, epoch: str, stored: Stored) -> Steps[Outcom
     of, name = keys.of(scope.resource), stored.observation.id
     quarantined = yield from as_list("LRANGE", of.rejected, 0, -1)
     entries = [entry for entry in quarantined if as_rejected(entry).observation == name]
-    names = [of.record(scope), of.observations(scope), of.source(name), of.draft(scope), of.rejected]
-    names.append(of.known(stored.observation.thread_id))
+    names = [of.record(scope), of.observations(scope), of.source(name), of.segment(name), of.draft(scope)]
+    names += [of.rejected, of.known(stored.observation.thread_id)]
     args = [epoch, exact(stored.seq), stored.observation.tokens, *entries]
     return (yield from Verb("forget", names, args, outcome))

@@ -54,7 +54,7 @@ class Met(NamedTuple, Generic[T]):
         return Met(pairs, values, members, self.ordered or not n, sum(map(weight_of, pairs, values)))
 
 
-_NOTHING: Met[Any] = Met([], [])
+NO_MEMBERS: Met[Any] = Met([], [])
 
 
 class Past:
@@ -68,7 +68,7 @@ class Past:
         self.pack = Memoized(pack)
         self.record = Memoized(as_record)
         self.beside = 0  # bytes of what was read besides observations and messages, and is kept by whoever renders it
-        self._observations: Met[Stored] = _NOTHING
+        self._observations: Met[Stored] = NO_MEMBERS
         self._messages: Mapping[str, Met[Message | None]] = {}
 
     @property
@@ -93,7 +93,7 @@ class Past:
         """Each thread's messages as a sorted set orders them, each once; malformed ones are left out."""
         before = self._messages
         now = {
-            thread: before.get(thread, _NOTHING).again(pairs, partial(message_of, thread=thread, resource=resource))
+            thread: before.get(thread, NO_MEMBERS).again(pairs, partial(message_of, thread=thread, resource=resource))
             for thread, pairs in raw.items()
         }
         self._messages = now

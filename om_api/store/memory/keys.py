@@ -124,6 +124,7 @@ class ResourceKeys:
     chunk = _named("chunk")  # what a chunk is and, once ready, says
     sealed = _named("sealed")  # the messages a chunk covers
     source = _named("source")  # the messages behind an activated observation
+    segment = _named("segment")  # the words of a chunk's messages, for recall; lives and dies with these
     lock = _named("lock")  # a short lease on something that costs money to do twice
     record = _of_scope("record")  # a scope's bookkeeping
     chunks = _of_scope("chunks")  # sealed and not yet activated, by seq of sealing

@@ -262,7 +262,7 @@ class Retrier:
             raise InvalidInputError(_cannot(resource, found, "no placeholder stands for its message: drop the entry"))
         of, name, fresh = keys.of(resource), found.observation, new_id()
         names = [of.rejected, of.messages(found.thread_id), of.record(scope), of.chunks(scope)]
-        names += [of.chunk(name), of.sealed(name), of.observations(scope), of.source(name)]
+        names += [of.chunk(name), of.sealed(name), of.observations(scope), of.source(name), of.segment(name)]
         names += [of.sources(found.thread_id), of.draft(scope), of.chunk(fresh), of.sealed(fresh), of.source(fresh)]
         names.append(of.known(found.thread_id))
         covered = sealing((yield from as_list("ZRANGE", of.source(name), 0, -1)))

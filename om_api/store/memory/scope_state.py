@@ -40,7 +40,7 @@ class ScopeState(NamedTuple):
     `word` is the scope in force (resource or thread), None while nothing was ever sealed; `raw` the raw sets of its
     threads, where they were asked for. `unlearned`: it holds messages of an older version, whose ids may not be known;
     `tidy_at` (ms): when ids may be forgotten whose messages have expired, 0 = nobody knows yet. `counts`: its resource has
-    counters, of messages or of what else there was.
+    counters, of messages or of what else there was. `indexed`: the version of recall's index that nothing of it lacks, "" = something may.
     """
 
     scope: Scope
@@ -60,6 +60,7 @@ class ScopeState(NamedTuple):
     unlearned: bool
     tidy_at: int
     counts: bool = False
+    indexed: str = ""
 
     @property
     def last(self) -> dict[str, int]:
@@ -188,6 +189,7 @@ def _state(scope: Scope, around: _Around, own: _Own) -> ScopeState:
         unlearned=b"*" in counts and COMPLETE.encode() not in counts,
         tidy_at=int(record.get(b"tidy_at", 0)),
         counts=bool(counts),
+        indexed=record.get(b"indexed", b"").decode(),
     )
 
 

@@ -72,7 +72,7 @@ def _expire(world, messages=30):
     """The time for which sources are kept is over."""
     keys = world.services.keys
     for observation in world.om.observations("harold"):
-        world.client.delete(keys.of("harold").source(observation.id))
+        world.client.delete(keys.of("harold").source(observation.id), keys.of("harold").segment(observation.id))
     world.client.delete(keys.of("harold").sources("t-1"))
     assert world.services.run(tidy(keys, Scope("harold"), ["t-1"], 0)) == messages
 

@@ -179,7 +179,7 @@ def test_a_source_may_be_gone_after_a_day_the_shortest_retention_there_is(store,
     """The index outlives it where retention was lengthened since: its lifetime tells nothing of this one's."""
     filled(store)
     source, index = key_of(store, "source", "o2"), key_of(store, "sources", "t1")
-    store.client.delete(source)
+    store.client.delete(source, key_of(store, "segment", "o2"))
     store.client.expire(index, 90 * 86_400)
     store.client.zincrby(index, -hours * 3_600_000, "o2")
 

@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import pytest
 from scene import (
+    expiring,
     HAROLD,
     TTL,
     activate,
@@ -441,7 +442,7 @@ def test_what_is_left_can_still_be_restored(store):
 def test_an_observation_whose_messages_have_expired_loses_its_lines_or_goes(store):
     observed(store, "o1", 1)
     observed(store, "o2", 2)
-    store.client.delete(store.keys.of("harold").source("o1"))
+    store.client.delete(*expiring(store, "o1"))
     done = store.run(erasing_text(store, "noted o1"))
 
     assert (in_force(store), done.observed_again) == (["o2"], ())
@@ -452,7 +453,7 @@ def test_an_observation_whose_messages_have_expired_loses_its_lines_or_goes(stor
 def test_a_text_in_the_id_of_a_message_that_has_expired_is_gone(store):
     observed(store, "o1", 1)
     observed(store, "o2", 2)
-    store.client.delete(store.keys.of("harold").source("o1"))
+    store.client.delete(*expiring(store, "o1"))
     store.run(erasing_text(store, "m1"))
 
     assert "m1" not in repr(store.run(reading.observations(store.keys, HAROLD)))
@@ -470,7 +471,7 @@ def test_notes_that_tell_it_though_no_message_does_are_made_anew(store):
 
 def test_a_message_that_expired_is_refused_with_what_to_do(store):
     observed(store, "o1", 1)
-    store.client.delete(store.keys.of("harold").source("o1"))
+    store.client.delete(*expiring(store, "o1"))
     with nothing_changes(store), pytest.raises(InvalidInputError, match="forget that observation, or erase by a text"):
         erase(store, "m1")
 

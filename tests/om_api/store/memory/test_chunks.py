@@ -65,7 +65,7 @@ def test_an_observation_makes_its_chunk_ready(store):
 def test_the_second_of_two_observers_changes_nothing(store):
     """Breaks when buffer overwrites: time 0 two workers think, time 1 one stores, time 2 the other stores its own words."""
     seal(store, "c1", 1)
-    late = chunks_steps.buffer(store.keys, "harold", observation(store, "c1"), "late", b"entry")
+    late = chunks_steps.buffer(store.keys, "harold", observation(store, "c1"), "late", b"", b"entry")
     buffer(store, "c1", by="early")
     with nothing_changes(store):
         assert store.run(late) is Outcome.SUPERSEDED
@@ -88,7 +88,8 @@ def test_a_placeholder_and_its_reason_are_stored_in_one_step(store):
     placeholder = observation(store, "c1")
 
     assert (
-        store.run(chunks_steps.buffer(store.keys, "harold", placeholder, "w", b'{"reason":"no"}')) is Outcome.BUFFERED
+        store.run(chunks_steps.buffer(store.keys, "harold", placeholder, "w", b"", b'{"reason":"no"}'))
+        is Outcome.BUFFERED
     )
     assert store.client.lrange(store.keys.of("harold").rejected, 0, -1) == [b'{"reason":"no"}']
 

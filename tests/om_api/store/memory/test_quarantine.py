@@ -5,6 +5,7 @@ import time
 
 import pytest
 from scene import (
+    expiring,
     AT,
     HAROLD,
     SETTINGS,
@@ -138,7 +139,7 @@ def test_a_changed_member_becomes_a_message_once_its_id_is_free(store):
     write_plainly(store, b'{"id":"m1","role":"user","content":"late"}', score=AT + 3_600_000)
     store.run(adopt(store))
     observed(store, "c1", 1)
-    store.client.delete(store.keys.of("harold").source("c1"))  # as it expires
+    store.client.delete(*expiring(store, "c1"))  # as it expires
     time.sleep(0.005)
     assert store.run(tidy(store.keys, HAROLD, ["t1"], 0)) == 1
 
@@ -268,7 +269,7 @@ def _reflected(store):
 
 def _expired(store):
     activated(store)
-    store.client.delete(store.keys.of("harold").source("c1"))
+    store.client.delete(*expiring(store, "c1"))
 
 
 def _forgotten(store):

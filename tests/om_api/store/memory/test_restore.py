@@ -2,6 +2,7 @@
 
 import pytest
 from scene import (
+    expiring,
     HAROLD,
     SETTINGS,
     TTL,
@@ -286,7 +287,7 @@ def test_what_was_cleared_after_an_undo_is_not_told_of_again(store):
 def test_nothing_can_be_undone_beyond_a_migration(store):
     """What had expired before stands in the leading generation only: without it, it would be covered by nothing."""
     three_generations(store)
-    store.client.delete(store.keys.of("harold").reflected(HAROLD, 1), store.keys.of("harold").source("o1"))
+    store.client.delete(store.keys.of("harold").reflected(HAROLD, 1), *expiring(store, "o1"))
     store.run(migrate.migrate(store.keys, "harold", "thread", words, SETTINGS))
     observed(store, "o5", 5, scope=T1)
     reflect(store, "o5", scope=T1)

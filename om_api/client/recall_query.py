@@ -1,0 +1,87 @@
+"""What is asked of recall: a query, and what its hits are limited to; checked before anything is looked up."""
+
+import time
+from collections.abc import Collection
+from datetime import date, datetime
+from typing import Any, NamedTuple
+
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.messages import ROLES
+from om_api.domain.values import check_id, shown, to_ms
+from om_api.recall.query import Query, parse_query
+from om_api.recall.recalled import KINDS
+
+MOST_HITS, MOST_AROUND, MOST_OFFSET = 100, 20, 10_000
+
+
+class RecallQuery(NamedTuple):
+    """A query with what it is limited to; times in Unix ms, nothing named limits nothing."""
+
+    query: Query
+    threads: frozenset[str] = frozenset()
+    roles: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset({"message"})
+    after: int | None = None
+    before: int | None = None
+    limit: int = 10
+    offset: int = 0
+    around: int = 1
+    max_tokens: int | None = None
+
+
+def recall_query(
+    text: object,
+    timezone: str,
+    *,
+    thread_id: str | None,
+    roles: Collection[str],
+    kinds: Collection[str],
+    after: object,
+    before: object,
+    limit: int,
+    offset: int,
+    around: int,
+    max_tokens: int | None,
+) -> RecallQuery:
+    """Read what somebody asks; raises InvalidInputError that names what is wrong, and what is permitted."""
+    if not isinstance(text, str):
+        raise InvalidInputError(f"the query is {shown(text)!r}: use a text, such as 'passport number'")
+    query = parse_query(text, int(time.time() * 1000), timezone)
+    threads = [check_id(thread_id, "thread_id")] if thread_id is not None else query.threads
+    return RecallQuery(
+        query,
+        frozenset(threads),
+        _some(roles, ROLES, "roles") or frozenset(query.roles),
+        _some(kinds, KINDS, "kinds") or frozenset({"message"}),
+        _time(after, "after") if after is not None else query.after,
+        _time(before, "before") if before is not None else query.before,
+        _number(limit, "limit", 1, MOST_HITS),
+        _number(offset, "offset", 0, MOST_OFFSET),
+        _number(around, "around", 0, MOST_AROUND),
+        None if max_tokens is None else _number(max_tokens, "max_tokens", 1, 10_000_000),
+    )
+
+
+def turns_beside(value: int, what: str) -> int:
+    """How many turns somebody wants beside a message."""
+    return _number(value, what, 0, 100)
+
+
+def _some(given: Collection[str], permitted: Collection[str], what: str) -> frozenset[str]:
+    names = frozenset([given] if isinstance(given, str) else given)
+    if odd := sorted(map(str, names - frozenset(permitted))):
+        raise InvalidInputError(f"{what} holds {odd[0][:40]!r}: use {', '.join(permitted)}")
+    return names
+
+
+def _time(value: Any, what: str) -> int:
+    moment = value.isoformat() if isinstance(value, date | datetime) else value
+    if (ms := to_ms(moment)) is None:
+        raise InvalidInputError(f"{what} is {shown(value)!r}: use a date such as 2025-05-01, ISO 8601, or Unix time")
+    return ms
+
+
+def _number(value: object, what: str, least: int, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InvalidInputError(f"{what} is {shown(value)!r}: use a whole number from {least:,} to {most:,}")
+    return value

@@ -1,0 +1,123 @@
+"""Recall as a tool of the Actor: its schema as providers take it, what a call asks, and the answer as text."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from om_api.context.parts import plain
+from om_api.context.view import local_time
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.folding import folded
+from om_api.domain.messages import Message
+from om_api.domain.tags import escape
+from om_api.domain.values import shown
+from om_api.language.calendar import zone_of
+from om_api.recall.recalled import Recalled, RecalledHit
+
+ToolFormat = Literal["openai", "anthropic", "gemini"]
+NAME = "recall"
+ANSWER_HITS = 8
+_WHAT = (
+    "Look up what was said earlier in any conversation you remember, word for word, by the words it was said with. Use it for a "
+    "name, number, date, decision, answer or result that your notes and the messages in view do not hold."
+)
+_QUERY = (
+    "A few distinctive words that were probably used: names, things, numbers. "
+    '"an exact phrase" goes in quotes, -word leaves out.'
+)
+_DAY = "as YYYY-MM-DD"
+_PROPERTIES: dict[str, dict[str, Any]] = {
+    "query": {"type": "string", "description": _QUERY},
+    "thread_id": {"type": "string", "description": "One conversation alone; leave it out to look in all."},
+    "role": {
+        "type": "string",
+        "enum": ["user", "assistant", "tool"],
+        "description": "Who said it, if that is certain.",
+    },
+    "after": {"type": "string", "description": f"Only what was said on this day or later, {_DAY}."},
+    "before": {"type": "string", "description": f"Only what was said before this day, {_DAY}."},
+    "offset": {"type": "integer", "description": "Go on where an earlier answer said that there is more."},
+}
+_SCHEMA = {"type": "object", "properties": _PROPERTIES, "required": ["query"]}
+_TAKEN = frozenset(_PROPERTIES)
+
+
+def recall_tool(format: str = "openai") -> dict[str, Any]:  # noqa: A002 - as the providers call it
+    """The tool as a provider's list of tools takes it. Raises InvalidInputError for a provider that is none of ours."""
+    schema = msgspec.json.decode(msgspec.json.encode(_SCHEMA))
+    if format == "openai":
+        return {"type": "function", "function": {"name": NAME, "description": _WHAT, "parameters": schema}}
+    if format == "anthropic":
+        return {"name": NAME, "description": _WHAT, "input_schema": schema}
+    if format == "gemini":
+        return {"function_declarations": [{"name": NAME, "description": _WHAT, "parameters": schema}]}
+    raise InvalidInputError(f"format is {shown(format)!r}: use {', '.join(get_args(ToolFormat))}")
+
+
+def arguments_of(call: Any) -> dict[str, Any]:
+    """What a call asks, as the client's `recall` takes it; `call` is a provider's, a dict or JSON of its arguments.
+
+    Raises InvalidInputError where that cannot be asked.
+    """
+    given = _object(_arguments(call))
+    known = {key: value for key, value in given.items() if key in _TAKEN and value not in (None, "")}
+    if not isinstance(known.get("query"), str):
+        raise InvalidInputError("a call needs a query: a few words that were probably used")
+    role, offset = known.pop("role", None), known.pop("offset", 0)
+    if isinstance(offset, float) and offset.is_integer():
+        offset = int(offset)
+    return {**known, "offset": offset, "roles": (role,) if role else ()}
+
+
+def _arguments(call: Any) -> Any:
+    """The arguments in a call of OpenAI (chat or Responses), Anthropic or Gemini, as a dict or as an SDK's object."""
+    function = _field(call, "function")
+    for holder in (function, call):
+        for name in ("arguments", "input", "args"):
+            if holder is not None and (found := _field(holder, name)) is not None:
+                return found
+    return call
+
+
+def _field(holder: Any, name: str) -> Any:
+    return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if isinstance(value, str | bytes):
+        try:
+            value = msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            raise InvalidInputError("the arguments are not JSON") from None
+    if not isinstance(value, Mapping):
+        raise InvalidInputError(f"the arguments are {type(value).__name__}: use an object with a query")
+    return dict(value)
+
+
+def refused(error: InvalidInputError) -> str:
+    """The answer to a call that cannot be carried out."""
+    return escape(f"Nothing was looked up: {error}")
+
+
+def answer_of(found: Recalled, timezone: str) -> str:
+    """What was found, as the text of a tool's result: each hit with its thread, its turns with dates and who spoke."""
+    if not found.hits:
+        return escape(f"Nothing was found for {found.query!r}: {found.reason}")
+    zone = zone_of(timezone)
+    told = [_told(hit, zone) for hit in found.hits]
+    more = [f"There is more: ask again with offset {found.next}."] if found.next is not None else []
+    return "\n\n".join([*told, *more])
+
+
+def _told(hit: RecalledHit, zone: ZoneInfo) -> str:
+    covers = f", in your notes as {hit.covered_by}" if hit.covered_by else ""
+    turns = [*hit.before, *([hit.message] if hit.message else ()), *hit.after]
+    marked = [f"{'> ' if turn is hit.message else '  '}{_turn(turn, zone)}" for turn in turns]
+    return "\n".join([f"Thread {hit.thread_id}, message {hit.id}{covers}:", *marked])
+
+
+def _turn(message: Message, zone: ZoneInfo) -> str:
+    at = local_time(message.at, zone)
+    return escape(f"[{at:%a %Y-%m-%d %H:%M}] {message.role}: {folded(plain(message))}")

@@ -1,0 +1,89 @@
+"""Where all that is kept of a resource's messages stands at one instant: raw, sealed, or behind an observation."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from om_api.domain.values import Scope
+from om_api.store.driver.replies import Pair, fields, scored
+from om_api.store.driver.steps import Batch, Steps, Words
+from om_api.store.memory.decoding import unsealed_threads
+from om_api.store.memory.keys import Keys, ResourceKeys
+
+_TRIES = 5
+
+
+class Listing(NamedTuple):
+    """What there was at the server's time `now` (Unix ms).
+
+    `chunks` are those sealed and not yet activated, `sources` the observations that have messages behind them, each with the
+    thread it is of ("": a chunk whose thread nobody said) and the epoch of its memory; `raw` is what is unsealed, by thread.
+    `scope` is the stored word, None while nothing was ever sealed.
+    """
+
+    now: int
+    scope: str | None
+    threads: frozenset[str]
+    chunks: Mapping[str, "Place"]
+    sources: Mapping[str, "Place"]
+    raw: Mapping[str, list[Pair]]
+
+
+class Place(NamedTuple):
+    """Whose a chunk or an observation is: its thread, and the memory, within whose epoch it never changes.
+
+    `generation` is the one in force there.
+    """
+
+    thread: str
+    scope: Scope
+    epoch: str
+    generation: str
+
+
+def listing(
+    keys: Keys, resource: str, threads: frozenset[str] = frozenset(), word: str | None = None
+) -> Steps[Listing]:
+    """Read it in one round trip where `threads` names every thread, and `word` the scope, of the last look; else in more.
+
+    Time 0: a message of a thread that nobody named is acknowledged. Time 1: we read which threads there are. Time 2: we read
+    again, that thread too. So whatever was acknowledged before this was asked is in it, whenever it is sealed or activated.
+    """
+    of = keys.of(resource)
+    for _ in range(_TRIES):
+        found = yield from _read(of, resource, threads, word)
+        if found.threads <= threads and found.scope == word:
+            return found
+        threads, word = threads | found.threads, found.scope
+    return found
+
+
+def _read(of: ResourceKeys, resource: str, threads: frozenset[str], word: str | None) -> Batch[Listing]:
+    names, apart = sorted(threads), word == "thread"
+    asked: list[Words] = [("TIME",), ("GET", of.scope), ("HGETALL", of.tokens), ("ZRANGE", of.threads, 0, -1)]
+    scopes = [Scope(resource, name) for name in names] if apart else [Scope(resource)]
+    for scope in scopes:
+        asked += [("ZRANGE", of.chunks(scope), 0, -1), ("HMGET", of.record(scope), "epoch", "generation")]
+    for name in names:
+        asked += [("ZRANGE", of.messages(name), 0, -1, "WITHSCORES"), ("ZRANGE", of.sources(name), 0, -1)]
+    return Batch(asked, lambda replies: _listing(replies, names, scopes))
+
+
+def _listing(replies: Iterator[Any], names: list[str], scopes: list[Scope]) -> Listing:
+    time, stored, tokens, met = next(replies), next(replies), fields(next(replies)), next(replies)
+    chunks, memories = dict[str, Place](), dict[str | None, Place]()
+    for scope in scopes:
+        listed, version = next(replies), next(replies)
+        memories[scope.thread] = place = Place(scope.thread or "", scope, *map(_text, version))
+        chunks |= dict.fromkeys(map(_text, listed), place)
+    raw, sources = dict[str, list[Pair]](), dict[str, Place]()
+    for name in names:
+        raw[name] = scored(next(replies))
+        place = (memories.get(name) or memories[None])._replace(thread=name)
+        sources |= dict.fromkeys(map(_text, next(replies)), place)
+    threads = frozenset({*unsealed_threads(tokens), *map(_text, met)})
+    now = int(time[0]) * 1000 + int(time[1]) // 1000
+    return Listing(now, _text(stored) or None, threads, chunks, sources, raw)
+
+
+def _text(name: bytes | None) -> str:
+    return name.decode() if name else ""

@@ -1,0 +1,92 @@
+"""The segments of chunks as the store keeps them, the messages of those that have none, and single messages by their place."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeAlias
+
+from om_api.domain.messages import Message
+from om_api.recall.segment import Segment, SegmentError
+from om_api.store.driver.replies import Pair, scored
+from om_api.store.driver.steps import Batch, Steps, Words
+from om_api.store.index.listing import Place
+from om_api.store.memory.decoding import message_of
+from om_api.store.memory.keys import Keys, ResourceKeys
+
+_AT_ONCE = 500  # chunks in one round trip
+
+
+class Members(NamedTuple):
+    """What is kept of a chunk that has no segment of its own: its thread, and its messages as they stand."""
+
+    thread: str
+    pairs: list[Pair]
+
+
+Kept: TypeAlias = "Segment | Members"  # a segment, or what one would be made of
+
+
+class Span(NamedTuple):
+    """Messages of a chunk that stand side by side: from one place to another, both included."""
+
+    chunk: str
+    first: int
+    last: int
+
+
+def segments(keys: Keys, resource: str, wanted: Mapping[str, Place]) -> Steps[dict[str, Kept]]:
+    """The segments of chunks and observations, and the messages of those without; what is gone is left out."""
+    of, found, names = keys.of(resource), dict[str, Kept](), list(wanted)
+    for start in range(0, len(names), _AT_ONCE):
+        some = names[start : start + _AT_ONCE]
+        held = yield from Batch([("GET", of.segment(name)) for name in some], list)
+        read = {name: _read(value) for name, value in zip(some, held, strict=True)}
+        found |= {name: value for name, value in read.items() if value}
+        if without := [name for name in some if name not in found]:
+            found |= yield from members(of, {name: wanted[name].thread for name in without})
+    return found
+
+
+def _read(value: Any) -> Segment | None:
+    """A segment; None where there is none, or one that this version cannot read: the sweep makes it anew."""
+    with suppress(SegmentError):
+        return Segment(value) if value else None
+    return None
+
+
+def members(of: ResourceKeys, threads: Mapping[str, str]) -> Batch[dict[str, Kept]]:
+    """The messages of chunks, sealed or behind an observation, each with its thread; those that have none are left out."""
+    asked: list[Words] = []
+    for name in threads:
+        asked += [
+            ("HGET", of.chunk(name), "thread"),
+            *(("ZRANGE", key, 0, -1, "WITHSCORES") for key in _sets(of, name)),
+        ]
+    return Batch(asked, lambda replies: dict(_members(replies, threads)))
+
+
+def _members(replies: Iterator[Any], threads: Mapping[str, str]) -> Iterator[tuple[str, Kept]]:
+    for name, thread in threads.items():
+        own, sealed, source = next(replies), next(replies), next(replies)
+        if pairs := scored(sealed) or scored(source):
+            yield name, Members(own.decode() if own else thread, pairs)
+
+
+def spans(
+    keys: Keys, resource: str, wanted: Sequence[Span], threads: Mapping[str, str]
+) -> Batch[list[list[Message | None]]]:
+    """The messages of each span, wherever their chunk stands; fewer, or none, where it is gone. None for what is no message."""
+    of = keys.of(resource)
+    asked = [("ZRANGE", key, *span[1:], "WITHSCORES") for span in wanted for key in _sets(of, span.chunk)]
+
+    def decode(replies: Iterator[Any]) -> list[list[Message | None]]:
+        return [
+            [message_of(pair, threads[span.chunk], resource) for pair in scored(next(replies)) + scored(next(replies))]
+            for span in wanted
+        ]
+
+    return Batch(asked, decode)
+
+
+def _sets(of: ResourceKeys, chunk: str) -> tuple[str, str]:
+    """Where a chunk's messages are: sealed, or behind the observation of its name."""
+    return of.sealed(chunk), of.source(chunk)
