@@ -226,6 +226,16 @@ def test_what_has_expired_is_found_by_nobody(house, readers):
         assert not {ids["activated"], ids["reflected"]} & set(_found(om, "activatedbefore reflectedbefore passport"))
 
 
+def test_the_tool_lets_no_model_choose_whose_memory_is_searched(house):
+    house.say(PASSPORT)
+    house.say("ada's passport lies in the red box", resource="ada")
+    call = {"query": "passport", "resource_id": "ada", "resource": "ada", "kinds": ["generation"], "limit": 100}
+    told = house.om.answer_recall(call, "harold")
+
+    assert PASSPORT in told
+    assert "red box" not in told
+
+
 def test_when_much_expires_at_once_the_rest_is_found(house, readers):
     """Catches a client that gave up because more of what it remembered had gone than it tries again."""
     house.say(*[f"passport {n}" for n in range(60)])
