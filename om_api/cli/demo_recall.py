@@ -15,7 +15,7 @@ from om_api.recall.recalled import RecalledHit
 _INDENT = 4
 
 
-class Fact(NamedTuple):
+class AskedFact(NamedTuple):
     """Something that was said, a question about it, what the Actor may look up, and a word that only the answer has."""
 
     agent: str
@@ -26,29 +26,29 @@ class Fact(NamedTuple):
 
 
 FACTS = (
-    Fact(
+    AskedFact(
         "harold",
         "harold-team",
         "Somebody orders a cake for the shop's birthday. What am I allergic to?",
         "cake birthday allergic",
         "walnuts",
     ),
-    Fact(
+    AskedFact(
         "harold",
         "harold-team",
         "Why is a book with a label on the shelf above the coffee machine?",
         "book shelf coffee machine",
         "the very first parcel",
     ),
-    Fact(
+    AskedFact(
         "harold",
         "harold-incident",
         "On ordinary days and on newsletter mornings, how busy are the workers?",
         "workers ordinary days newsletter mornings",
         "72 %",
     ),
-    Fact("albert", "albert-refunds", "Who swears by those envelopes?", "swears envelopes", "Wen swears"),
-    Fact(
+    AskedFact("albert", "albert-refunds", "Who swears by those envelopes?", "swears envelopes", "Wen swears"),
+    AskedFact(
         "albert",
         "albert-forecast",
         "How many parcels can the team pack with a second shift, and where do the tables end?",
@@ -58,7 +58,7 @@ FACTS = (
 )
 
 
-def show_recall(om: ObservationalMemory, facts: Sequence[Fact] = FACTS) -> tuple[int, bool]:
+def show_recall(om: ObservationalMemory, facts: Sequence[AskedFact] = FACTS) -> tuple[int, bool]:
     """Ask for the first of some facts that its agent reads nowhere.
 
     Returns how many messages that added, and whether it was recalled; asks nothing where every fact is still read.
@@ -76,7 +76,7 @@ def show_recall(om: ObservationalMemory, facts: Sequence[Fact] = FACTS) -> tuple
     return 1, by_itself and by_tool
 
 
-def _by_itself(context: Context, fact: Fact) -> bool:
+def _by_itself(context: Context, fact: AskedFact) -> bool:
     """Show what a context brought of it without being asked: notes are not changed by that."""
     if _holds("\n".join(block.text for block in context.blocks if block.stable), fact):
         return _lost("the notes hold it")
@@ -88,7 +88,7 @@ def _by_itself(context: Context, fact: Fact) -> bool:
     return True
 
 
-def _by_tool(om: ObservationalMemory, fact: Fact) -> bool:
+def _by_tool(om: ObservationalMemory, fact: AskedFact) -> bool:
     """Show what the tool answers to the Actor."""
     answer = om.answer_recall({"query": fact.query}, fact.agent)
     line = next((line for line in answer.split("\n") if line.startswith("> ") and _holds(line, fact)), "")
@@ -99,11 +99,11 @@ def _by_tool(om: ObservationalMemory, fact: Fact) -> bool:
     return True
 
 
-def _show(hit: RecalledHit, fact: Fact) -> None:
+def _show(hit: RecalledHit, fact: AskedFact) -> None:
     Passages(parse_query(fact.question, hit.at, "UTC")).hit(hit)
 
 
-def _holds(text: str, fact: Fact) -> bool:
+def _holds(text: str, fact: AskedFact) -> bool:
     return fact.word.casefold() in text.casefold()
 
 

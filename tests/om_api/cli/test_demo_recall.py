@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 import pytest
 
 from om_api.cli.demo import recording
-from om_api.cli.demo_recall import FACTS, Fact, show_recall
+from om_api.cli.demo_recall import FACTS, AskedFact, show_recall
 from om_workers.llm.scripted import Scripted
 
 SAID = "For the birthday cake: I am allergic to walnuts."
-CAKE = Fact("harold", "t-1", "What am I allergic to, for the cake?", "allergic cake", "walnuts")
-TEA = Fact("harold", "t-1", "Which tea do I like?", "tea", "Darjeeling")
+CAKE = AskedFact("harold", "t-1", "What am I allergic to, for the cake?", "allergic cake", "walnuts")
+TEA = AskedFact("harold", "t-1", "Which tea do I like?", "tea", "Darjeeling")
 
 
 @pytest.fixture
