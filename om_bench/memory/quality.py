@@ -163,7 +163,10 @@ def at_budget(talks: Sequence[Talk], share: float, count: Count) -> BudgetScores
         found.last.add(len(support.supported(last(talk.messages, size, count))), asked)
         found.random.add(len(support.supported(at_random(talk.messages, size, count))), asked)
         searched = Searched(talk.messages)
-        hits = (question in support.supported(searched.find(question, size, count)) for question in talk.questions)
+        hits = (
+            place in support.supported(searched.find(question, size, count))
+            for place, question in enumerate(talk.questions)
+        )
         found.bm25.add(sum(hits), asked)
     return found
 

@@ -5,17 +5,18 @@ No model is asked, so equal contexts have equal scores, and a context can only b
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from om_bench.harness.stems import stems, telling
 from om_bench.harness.talks import Talk, TalkQuestion
 
 ENOUGH = 0.75  # of the weight of a turn's key
-LINES, WORDS = 3, 60  # a window: consecutive lines, and the words in them
+LINES, WORDS = 3, 60  # a window: consecutive lines, and the words of all where it is more than one
 _EPSILON = 1e-9
 _HEADER = "Date:"
 
 Key = frozenset[str]
+Line = tuple[list[str | None], frozenset[str]]  # its stems, and those of its date
 
 
 class Support:
@@ -31,21 +32,21 @@ class Support:
         self._turns = {message.id: telling(message.text()) - names for message in talk.messages}
         counts = Counter(stem for turn in self._turns.values() for stem in turn)
         self._weight = {stem: math.log(1 + len(self._turns) / (count + 1)) for stem, count in counts.items()}
-        self.questions = {question: tuple(self._keys(question, names)) for question in talk.questions}
+        self.questions = [tuple(self._keys(question, names)) for question in talk.questions]
 
     def _keys(self, question: TalkQuestion, names: frozenset[str]) -> Iterator[Key]:
         asked = telling(f"{question.text} {question.answer}") - names
         for turn in question.evidence:
             yield (asked & self._turns[turn]) or self._turns[turn]
 
-    def supported(self, text: str) -> frozenset[TalkQuestion]:
-        """The questions that a text supports."""
+    def supported(self, text: str) -> frozenset[int]:
+        """The places of the questions that a text supports; a question that is asked twice counts twice."""
         places: dict[str, list[int]] = defaultdict(list)
         for place, window in enumerate(windows(text)):
             for stem in window:
                 places[stem].append(place)
-        known = {key: self._holds(key, places) for keys in self.questions.values() for key in keys}
-        return frozenset(question for question, keys in self.questions.items() if all(known[key] for key in keys))
+        known = {key: self._holds(key, places) for keys in self.questions for key in keys}
+        return frozenset(place for place, keys in enumerate(self.questions) if all(known[key] for key in keys))
 
     def _holds(self, key: Key, places: dict[str, list[int]]) -> bool:
         found: dict[int, float] = defaultdict(float)
@@ -56,24 +57,26 @@ class Support:
         return max(found.values(), default=0.0) >= ENOUGH * whole - _EPSILON
 
 
-def windows(text: str) -> Iterator[frozenset[str]]:
-    """The stems of up to three lines that stand together in sixty words; a longer line alone, sixty words at a time.
+def windows(text: str) -> list[frozenset[str]]:
+    """The stems of a line and of those behind it, up to three in all, that stand together in sixty words.
 
-    A line owns the stems of its date header too.
+    Lines are never cut: one that is longer is a window of its own, whole. A line owns the stems of its date header too.
     """
     lines = list(_lines(text))
-    for first in range(len(lines)):
-        said: list[str | None] = []
-        dated: frozenset[str] = frozenset()
-        for number, (words, date) in enumerate(lines[first : first + LINES]):
-            said, dated = said + words, dated | date
-            if number and len(said) > WORDS:
-                break
-            for start in range(max(1, len(said) - WORDS + 1)):
-                yield frozenset(stem for stem in said[start : start + WORDS] if stem) | dated
+    return [_window(lines[first : first + LINES]) for first in range(len(lines))]
 
 
-def _lines(text: str) -> Iterator[tuple[list[str | None], frozenset[str]]]:
+def _window(lines: Sequence[Line]) -> frozenset[str]:
+    held, used = set[str](), 0
+    for number, (words, date) in enumerate(lines):
+        used += len(words)
+        if number and used > WORDS:
+            break
+        held.update(date, filter(None, words))
+    return frozenset(held)
+
+
+def _lines(text: str) -> Iterator[Line]:
     date: frozenset[str] = frozenset()
     for line in text.splitlines():
         if line.startswith(_HEADER):
