@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from om_bench.harness.stems import stems, telling
-from om_bench.harness.talks import Talk, TalkQuestion
+from om_bench.harness.talks import Talk, TalkQuestion, seen
 
 ENOUGH = 0.75  # of the weight of a turn's key
 LINES, WORDS = 3, 60  # a window: consecutive lines, and the words of all where it is more than one
@@ -29,7 +29,7 @@ class Support:
 
     def __init__(self, talk: Talk) -> None:
         names = telling(" ".join(talk.people))
-        self._turns = {message.id: telling(message.text()) - names for message in talk.messages}
+        self._turns = {message.id: telling(seen(message)) - names for message in talk.messages}
         counts = Counter(stem for turn in self._turns.values() for stem in turn)
         self._weight = {stem: math.log(1 + len(self._turns) / (count + 1)) for stem, count in counts.items()}
         self.questions = [tuple(self._keys(question, names)) for question in talk.questions]
