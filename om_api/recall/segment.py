@@ -1,7 +1,7 @@
 """A segment: the messages of one chunk as they are searched, in one compact value that never changes.
 
-MAGIC, the version, then a message pack of: how many messages and terms they have, thread, languages, the code of an
-array's items, and three compressed parts: the terms in order, each on a line; for each term how many postings it has,
+MAGIC, the version, then a message pack of: how many messages and terms they have, thread, languages, the codes of
+two arrays' items, and three compressed parts: the terms in order, each on a line; for each term how many postings it has,
 and these: places of messages, each as the step from the one before, a place said again for each time that the message
 has the term; and of each message its time, role, length and check. Arrays are little-endian.
 """
@@ -29,7 +29,7 @@ _FORMAT: Final = 1
 _HEAD: Final = Struct("<3sBHI")  # magic, format, version of the analysis, check of all that follows
 _MOST: Final = 15  # times a term is counted in one message: what is said more often is not found better
 _LEVEL: Final = 6
-_STRIDE: Final = 128  # bytes of terms between two marks
+_STRIDE: Final = 256  # bytes of terms between two marks
 _KEPT: Final = 256  # terms of which it is known where they stand
 Postings = Mapping[int, int]  # place of a message -> how often it has the term
 _NONE: Postings = {}
@@ -53,7 +53,7 @@ class _Packed(msgspec.Struct, array_like=True):
     length: int
     thread: str
     languages: tuple[str, ...]
-    code: str
+    codes: str
     terms: bytes
     postings: bytes
     messages: bytes
@@ -84,13 +84,13 @@ def encode(thread: str, messages: Sequence[Findable], language: str = AUTO) -> b
             else:
                 lists[term].extend([place] * min(times, _MOST))
     lengths = [analysis.length for analysis in read]
-    code, terms, postings = _inverted(lists, len(messages))
+    codes, terms, postings = _inverted(lists, len(messages))
     packed = _Packed(
         len(messages),
         sum(lengths),
         thread,
         tuple(sorted({analysis.language for analysis in read})),
-        code,
+        codes,
         terms,
         postings,
         _described(messages, lengths),
@@ -100,17 +100,17 @@ def encode(thread: str, messages: Sequence[Findable], language: str = AUTO) -> b
 
 
 def _inverted(lists: Mapping[str, list[int]], size: int) -> tuple[str, bytes, bytes]:
-    """The code of the arrays' items, the terms and their postings, compressed."""
+    """The codes of the arrays' items, the terms and their postings, compressed."""
     order = sorted(lists)
     counts = [len(lists[term]) for term in order]
     places = list(chain.from_iterable(map(lists.__getitem__, order)))
     steps = list(map(sub, places, [0, *places]))
     for start in accumulate(counts[:-1], initial=0) if counts else ():  # each term's begin anew
         steps[start] = places[start]
-    code = _code(max([size, *counts]))
-    postings = _bytes(array(code, counts)) + _bytes(array(code, steps))
+    codes = _code(max(counts, default=0)) + _code(size)
+    postings = _bytes(array(codes[0], counts)) + _bytes(array(codes[1], steps))
     terms = "\n".join(["", *order, ""]).encode()
-    return code, zlib.compress(terms, _LEVEL), zlib.compress(postings, _LEVEL)
+    return codes, zlib.compress(terms, _LEVEL), zlib.compress(postings, _LEVEL)
 
 
 def _described(messages: Sequence[Findable], lengths: list[int]) -> bytes:
@@ -250,9 +250,10 @@ class Segment:
 
     @cached_property
     def _arrays(self) -> tuple["array[int]", "array[int]"]:
-        numbers = _array(self._packed.code, zlib.decompress(self._packed.postings))
-        lines = self._terms.count(b"\n") - 1
-        return numbers[:lines], numbers[lines:]
+        counts, steps = self._packed.codes
+        data = zlib.decompress(self._packed.postings)
+        end = (self._terms.count(b"\n") - 1) * array(counts).itemsize
+        return _array(counts, data[:end]), _array(steps, data[end:])
 
     @cached_property
     def _messages(self) -> _Messages:
