@@ -22,5 +22,5 @@ def of_messages(messages: Iterable[Message]) -> list[Findable]:
 def as_findable(pair: Pair, message: Message | None) -> Findable:
     """A member and what it says, as it is indexed."""
     if message is None:
-        return Findable("", "", int(pair[1]), "")
+        return Findable("", "", 0, "")
     return Findable(message.id, message.role, message.at, said(message))
