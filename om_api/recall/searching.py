@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from om_api.recall.analysis import asked_pieces, piece_variants
+from om_api.recall.days import Period
 from om_api.recall.loose import Source
 from om_api.recall.query import Query
 from om_api.recall.ranking import Bm25, Ranker
@@ -161,10 +162,8 @@ class _Search:
         periods = self._query.periods
         if not periods:
             return [[]] * len(self._sources)
-        return [
-            [place for place in range(source.size) if any(start <= source.at(place) < end for start, end in periods)]
-            for source in self._sources
-        ]
+        first, last = min(start for start, _ in periods), max(end for _, end in periods)
+        return [_within(source.times(), periods, first, last) for source in self._sources]
 
     def _allowed(self, number: int, scores: _Scores) -> _Scores:
         found = self._found[number]
@@ -190,6 +189,12 @@ class _Search:
             return 0.0
         odds = score / whole * score / (math.log1p(self._size) + _CHANCE * len(self._worth))
         return odds / (1 + odds)
+
+
+def _within(times: Sequence[int], periods: Sequence[Period], first: int, last: int) -> list[int]:
+    if not times or max(times) < first or min(times) >= last:
+        return []
+    return [place for place, at in enumerate(times) if any(start <= at < end for start, end in periods)]
 
 
 def _joined(found: Sequence[Postings]) -> Postings:
