@@ -9,14 +9,15 @@ import msgspec
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import ROLES
 from om_api.domain.values import check_id, to_ms
-from om_api.language.calendar import MONTH
+from om_api.language.calendar import DATE, MONTH
 from om_api.recall.analysis import asked_pieces, is_stop, language_of
 from om_api.recall.days import DATE_WORDS, Period, period_of, periods
 from om_api.recall.wording import is_unparted, plain, words_of
 
 MOST_WORDS: Final = 48  # of a query; those behind them are left out
 MOST_SAID: Final = 32  # of what a user said
-_READ: Final = 20_000  # characters, more hold no more words
+_READ: Final = 8_000  # characters
+_DATED: Final = 1_000  # of what a user said, in which dates are looked for
 NOTHING = "the query holds no word to search for: give a word, a number or a name that was said"
 ONLY_EXCLUDED = "the query only excludes: add a word, a date or a phrase that is to be found"
 COMMON = "these words stand in nearly every message: add one that is rarer"
@@ -126,8 +127,8 @@ def query_of_text(text: str, now_ms: int, timezone: str) -> Query:
     """A query of what a user said, in which nothing is syntax: its questions' words first, without those that carry nothing."""
     parts = _SENTENCE.split(text[:_READ])
     asked = [part for part in parts if part.rstrip().endswith(("?", "？"))]
-    dates = periods(text[:_READ], now_ms, timezone)
     ordered = " ".join([*asked, *parts])
+    dates = periods(ordered[:_DATED], now_ms, timezone)
     words = _without_little(asked_pieces(ordered), ordered, dates=bool(dates))[:MOST_SAID]
     return Query(text=text[:_READ], words=tuple(words), periods=dates, reason="" if words or dates else NOTHING)
 
@@ -135,6 +136,8 @@ def query_of_text(text: str, now_ms: int, timezone: str) -> Query:
 def _told(words: list[str], phrases: list[str], *, dates: bool, read: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The pieces that are scored, those of phrases first, and what is to be said about what was left out."""
     text = " ".join(words)
+    if dates:
+        text = DATE.sub(" ", text)
     quoted, asked = asked_pieces(" ".join(phrases)), asked_pieces(text)
     kept, notes = _without_little(asked, text, dates=dates), []
     if asked and not kept and not quoted and not dates:

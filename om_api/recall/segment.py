@@ -11,10 +11,10 @@ import zlib
 from array import array
 from binascii import crc32
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, pairwise, repeat
 from operator import sub
 from struct import Struct
 from typing import Final, NamedTuple
@@ -22,12 +22,13 @@ from typing import Final, NamedTuple
 import msgspec
 
 from om_api.domain.errors import OMError
-from om_api.recall.analysis import AUTO, VERSION, analyse, is_anywhere
+from om_api.recall.analysis import AUTO, VERSION, is_anywhere, terms_of
 
 MAGIC: Final = b"omr"
 _FORMAT: Final = 1
 _HEAD: Final = Struct("<3sBHI")  # magic, format, version of the analysis, check of all that follows
-_MOST: Final = 15  # times a term is counted in one message: what is said more often is not found better
+_SHORT: Final = 150  # terms of a message
+_MOST: Final = 15  # times a term is counted in a longer one: what is said more often is not found better
 _LEVEL: Final = 6
 _STRIDE: Final = 256  # bytes of terms between two marks
 _KEPT: Final = 256  # terms of which it is known where they stand
@@ -75,28 +76,32 @@ def check_of(name: str) -> int:
 
 def encode(thread: str, messages: Sequence[Findable], language: str = AUTO) -> bytes:
     """The segment of a chunk's messages, which stand in the order of the chunk; equal messages make equal bytes."""
-    read = [analyse(message.text, language) for message in messages]
+    read = [terms_of(message.text, language) for message in messages]
     lists: dict[str, list[int]] = defaultdict(list)
-    for place, analysis in enumerate(read):
-        for term, times in analysis.terms.items():
-            if times == 1:
-                lists[term].append(place)
-            else:
-                lists[term].extend([place] * min(times, _MOST))
-    lengths = [analysis.length for analysis in read]
-    codes, terms, postings = _inverted(lists, len(messages))
+    for place, (_, terms) in enumerate(read):
+        for term in _bounded(terms):
+            lists[term].append(place)
+    lengths = [len(terms) for _, terms in read]
+    codes, lines, postings = _inverted(lists, len(messages))
     packed = _Packed(
         len(messages),
         sum(lengths),
         thread,
-        tuple(sorted({analysis.language for analysis in read})),
+        tuple(sorted({language for language, _ in read})),
         codes,
-        terms,
+        lines,
         postings,
         _described(messages, lengths),
     )
     data = msgspec.msgpack.encode(packed)
     return _HEAD.pack(MAGIC, _FORMAT, VERSION, crc32(data)) + data
+
+
+def _bounded(terms: list[str]) -> Iterable[str]:
+    """The terms, each at most so many times."""
+    if len(terms) <= _SHORT:
+        return terms
+    return chain.from_iterable(repeat(term, min(times, _MOST)) for term, times in Counter(terms).items())
 
 
 def _inverted(lists: Mapping[str, list[int]], size: int) -> tuple[str, bytes, bytes]:
@@ -170,6 +175,10 @@ class Segment:
         """Where each term stands, and how often; empty if nowhere."""
         found = self._found
         return [found[term] if term in found else self._look(term) for term in terms]
+
+    def times(self) -> Sequence[int]:
+        """When each message was said, in Unix ms."""
+        return self._times
 
     def at(self, place: int) -> int:
         """When a message was said, in Unix ms."""
@@ -250,7 +259,7 @@ class Segment:
 
     @cached_property
     def _arrays(self) -> tuple["array[int]", "array[int]"]:
-        counts, steps = self._packed.codes
+        counts, steps = self._packed.codes[:1], self._packed.codes[1:]
         data = zlib.decompress(self._packed.postings)
         end = (self._terms.count(b"\n") - 1) * array(counts).itemsize
         return _array(counts, data[:end]), _array(steps, data[end:])
@@ -261,7 +270,7 @@ class Segment:
 
     @cached_property
     def _times(self) -> list[int]:
-        return list(accumulate(self._messages.steps, initial=self._messages.first))
+        return list(accumulate(self._messages.steps, initial=self._messages.first))[: self.size]
 
     @cached_property
     def _checks(self) -> "array[int]":
