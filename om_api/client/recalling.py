@@ -20,7 +20,7 @@ from om_api.recall.query import Query, query_of_text
 from om_api.recall.ranking import Ranker
 from om_api.recall.recalled import Browsed, Recalled, RecalledHit
 from om_api.recall.said import said
-from om_api.recall.searching import Hit, search
+from om_api.recall.searching import SURE, Hit, search
 from om_api.recall.segment import check_of
 from om_api.settings import Settings
 from om_api.store.driver.steps import Steps
@@ -32,7 +32,6 @@ from om_api.store.memory.lineage import covered
 
 REMEMBERED, MOST = 256, 128 * 2**20  # resources, and bytes of what was decoded of them
 _TRIES = 4
-ENOUGH = 0.4
 _BY_ITSELF = 8  # hits that a context may show
 _CANDIDATES = 1_000  # whose texts are looked through for a phrase
 
@@ -95,7 +94,7 @@ class Recalling:
                 index.version = version
             hits = search(index.past(snapshot.thread.id), query, limit=_BY_ITSELF)
             try:
-                return (yield from self._shown(index, (), [hit for hit in hits if hit.certainty >= ENOUGH], 1))
+                return (yield from self._shown(index, (), [hit for hit in hits if hit.certainty >= SURE], 1))
             except _MovedError:
                 index.version = None
         return []

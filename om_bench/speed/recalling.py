@@ -2,6 +2,7 @@
 
 import random
 import time
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import accumulate
@@ -10,10 +11,12 @@ from statistics import median
 from om_api import Message, ObservationalMemory
 from om_api.domain.tokens import counter
 from om_api.domain.values import Observation, Scope, new_id
+from om_api.language.words import FUNCTION_WORDS
 from om_api.recall.segment import Findable, encode
 from om_api.settings import MemorySettings, recorded_settings
 from om_api.settings.memory_settings import RecallSettings
 from om_api.store.driver.connection import Connection
+from om_api.store.driver.replies import as_pairs
 from om_api.store.index.indexing import findable
 from om_api.store.memory import activate, chunks, scope_state, seal
 from om_api.store.memory.keys import Keys
@@ -32,23 +35,28 @@ _SYLLABLES = "ba be bi bo bu da de di do ka ke ki ko la le li lo ma me mi mo na 
 
 
 class Language:
-    """Words by how often they are said: the n-th of them one n-th as often as the first (Zipf)."""
+    """A language as common as ours: the n-th of its words is said one n-th as often as the first (Zipf).
+
+    The first ones are the little words of English, as in any text: half of what is said, and nothing that is asked for.
+    """
 
     def __init__(self, seed: int) -> None:
         self._dice = random.Random(seed)
-        shapes = (self._dice.choices(_SYLLABLES, k=2 + n % 3) for n in range(2 * _WORDS))
-        self.words = list(dict.fromkeys("".join(shape) for shape in shapes))[:_WORDS]
+        shapes = ("".join(self._dice.choices(_SYLLABLES, k=3 + n % 2)) for n in range(2 * _WORDS))
+        self._little = sorted(FUNCTION_WORDS)
+        self.words = [*self._little, *dict.fromkeys(shapes)][:_WORDS]
         self._weights = list(accumulate(1 / rank for rank in range(1, len(self.words) + 1)))
 
     def text(self, length: int) -> str:
         """Something said, of so many characters."""
-        said = self._dice.choices(self.words, cum_weights=self._weights, k=length // 4)
+        said = self._dice.choices(self.words, cum_weights=self._weights, k=length // 3)
         return " ".join(said)[:length]
 
     def question(self) -> str:
-        """Eight words as a question has them: some common ones, some rare ones."""
-        common = self._dice.choices(self.words, cum_weights=self._weights, k=5)
-        return " ".join([*common, *self._dice.choices(self.words[200:4_000], k=3)])
+        """Eight words that carry something, as often said as they are."""
+        first, weights = len(self._little), self._weights
+        points = (self._dice.uniform(weights[first], weights[-1]) for _ in range(8))
+        return " ".join(self.words[min(bisect(weights, point), len(weights) - 1)] for point in points)
 
 
 class LongMemory:
@@ -84,18 +92,26 @@ class LongMemory:
         said = text or self.language.text(_LENGTH)
         role = "user" if text or self._now // _STEP_MS % 2 else "assistant"
         return Message(
-            id=new_id(), role=role, content=said, tokens=100, timestamp=self._now, thread_id=thread, resource_id=self.resource
+            id=new_id(),
+            role=role,
+            content=said,
+            tokens=100,
+            timestamp=self._now,
+            thread_id=thread,
+            resource_id=self.resource,
         )
 
     def _observe(self, chunk: str, thread: str) -> None:
         keys, scope = self._keys, self._scope
         key = keys.of(self.resource).messages(thread)
         self.om.add_messages([self._message(thread) for _ in range(_CHUNK)])
-        pairs = [(bytes(member), float(score)) for member, score in self._bare.zrange(key, 0, -1, withscores=True)]  # type: ignore[union-attr]
+        pairs = self._run(as_pairs("ZRANGE", key, 0, -1, "WITHSCORES"))
         epoch = self._run(scope_state.look(keys, scope)).record.epoch
         self._run(seal.seal(keys, scope, epoch, thread, [member for member, _ in pairs], 100 * _CHUNK, chunk))
         words = encode(thread, findable(pairs, thread, self.resource))
-        self._run(chunks.buffer(keys, self.resource, Observation(id=chunk, thread_id=thread, text="* noted"), chunk, words))
+        self._run(
+            chunks.buffer(keys, self.resource, Observation(id=chunk, thread_id=thread, text="* noted"), chunk, words)
+        )
         look = self._run(scope_state.look(keys, scope))
         self._run(activate.activate(keys, scope, look.record.epoch, look.chunks, [chunk], _TTL_S))
 
@@ -165,4 +181,6 @@ def _contexts(memory: LongMemory) -> Iterator[Figure]:
     yield _figure(f"what recall adds to a warm context, {_LONG:,} messages", added, 3, "ms")
     beside = f"{us(median(without))}: without"
     ratio = median(ours) / median(without)
-    yield Figure(work="a warm context with automatic recall", ours=us(median(ours)), reference=beside, value=ratio, reach=2)
+    yield Figure(
+        work="a warm context with automatic recall", ours=us(median(ours)), reference=beside, value=ratio, reach=2
+    )
