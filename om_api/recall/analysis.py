@@ -1,0 +1,153 @@
+"""Analysis of a text: which language it is in, and the terms it is found by. Client and worker share it, with its version."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from om_api.domain.errors import InvalidInputError
+from om_api.language.calendar import MONTHS
+from om_api.language.words import FIGURES
+from om_api.recall.function_words import ALSO_LITTLE, LITTLE_WORDS
+from om_api.recall.stemming import LANGUAGES, LATIN, fold, script_language, stems
+from om_api.recall.wording import is_spelled, is_unparted, pieces, words_of
+
+VERSION = 1  # of the terms, so of Snowball's stems too: what was made by another one is made anew
+AUTO = "auto"
+USUAL = "english"
+_REMEMBERED, _LONG_REMEMBERED, _LONG, _LONGEST = 4_096, 64, 4_000, 250_000  # texts, and their characters
+_WORDS = 50_000  # that are remembered of each language
+_LONGEST_WORD = 64
+_SAME = FIGURES | {month.lower(): month[:3].lower() for month in MONTHS} | {"sept": "sep"}
+_ANYWHERE = "*"  # stands in no term
+
+
+class Analysis(NamedTuple):
+    """What a text is found by: its language, how often it has each term, and how many terms it has in all."""
+
+    language: str
+    terms: Counter[str]
+    length: int
+
+
+def analyse(text: str, language: str = AUTO) -> Analysis:
+    """Read a text in a language of Snowball's, by its English name; `auto` asks the text. What was read is remembered.
+
+    The same object comes back for the same text: it is not to be changed. Raises InvalidInputError for an unknown language.
+    """
+    if len(text) <= _LONG:
+        return _remembered(text, language)
+    return _remembered_long(text, language) if len(text) <= _LONGEST else _analyse(text, language)
+
+
+def _analyse(text: str, language: str) -> Analysis:
+    words = Counter(words_of(text))
+    read = language_of(words, text) if language == AUTO else language
+    known, terms = _terms_in(read), Counter[str]()
+    get = terms.get
+    for word, times in words.items():
+        for term in known[word]:
+            terms[term] = get(term, 0) + times
+    return Analysis(read, terms, sum(terms.values()))
+
+
+_remembered = lru_cache(maxsize=_REMEMBERED)(_analyse)
+_remembered_long = lru_cache(maxsize=_LONG_REMEMBERED)(_analyse)
+
+
+def check_language(language: str) -> str:
+    """The language, or InvalidInputError that names those there are."""
+    if language not in {AUTO, *LANGUAGES}:
+        raise InvalidInputError(f"language {language[:40]!r} is unknown: use {AUTO}, {', '.join(sorted(LANGUAGES))}")
+    return language
+
+
+def language_of(words: Collection[str], text: str = "") -> str:
+    """The language whose little words most of `words` are; without any that of the script, or English."""
+    votes = Counter[str]()
+    for word in _VOTES.keys() & words:
+        votes.update(_VOTES[word])
+    if votes:
+        most = max(votes.values())
+        return next(name for name in LITTLE_WORDS if votes[name] == most)
+    return script_language(text) or USUAL
+
+
+def _votes() -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for name, little in LITTLE_WORDS.items():
+        for word in little:
+            for form in {word, word.capitalize()}:
+                found[form] = (*found.get(form, ()), name)
+    return found
+
+
+_VOTES = _votes()
+
+
+def forms(piece: str, language: str) -> Collection[str]:
+    """The terms that one piece of a word is kept by in a language."""
+    if is_spelled(piece):
+        same = _SAME.get(piece) if language == USUAL else None
+        return (same,) if same else stems(piece, language)
+    return (fold(piece),)
+
+
+class _Terms(dict[str, tuple[str, ...]]):
+    """Words as they stand in texts -> their terms in one language; forgets all when there are too many."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._language = language
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        found = tuple(dict.fromkeys(term for piece in pieces(word) for term in forms(piece, self._language)))
+        if len(self) >= _WORDS:
+            self.clear()
+        if len(word) <= _LONGEST_WORD:
+            self[word] = found
+        return found
+
+
+_known: dict[str, _Terms] = {}
+
+
+def _terms_in(language: str) -> _Terms:
+    if language not in _known:
+        _known[check_language(language)] = _Terms(language)
+    return _known[language]
+
+
+def variants(word: str, languages: Collection[str]) -> frozenset[str]:
+    """Every term that a word, or any part of it, would have become in a text of one of the languages.
+
+    A single character of an unparted script is found within its pairs: its term is one that `is_anywhere`.
+    """
+    return frozenset(term for piece in asked_pieces(word) for term in piece_variants(piece, languages))
+
+
+def asked_pieces(text: str) -> list[str]:
+    """The pieces of all words of a text, as they are searched for; one that is whole stands before its parts."""
+    return list(dict.fromkeys(piece for word in words_of(text) for piece in pieces(word)))
+
+
+def piece_variants(piece: str, languages: Iterable[str]) -> frozenset[str]:
+    """Every term that one piece would have become in a text of one of the languages."""
+    if len(piece) == 1 and is_unparted(piece):
+        return frozenset({f"{_ANYWHERE}{fold(piece)}"})
+    return frozenset(term for language in {*languages, USUAL} for term in forms(piece, language))
+
+
+def is_anywhere(term: str) -> bool:
+    """Whether a term stands for all terms that hold the character behind its star."""
+    return term.startswith(_ANYWHERE)
+
+
+def is_stop(word: str, language: str) -> bool:
+    """Whether a word in lower case is one of those that carry nothing in a language."""
+    return word in LITTLE_WORDS.get(language, ()) or word in ALSO_LITTLE.get(language, ())
+
+
+def is_latin(language: str) -> bool:
+    """Whether a language is written in Latin letters."""
+    return language in LATIN
