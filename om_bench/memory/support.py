@@ -5,7 +5,8 @@ No model is asked, so equal contexts have equal scores, and a context can only b
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from om_bench.harness.stems import stems, telling
 from om_bench.harness.talks import Talk, TalkQuestion, seen
@@ -41,12 +42,17 @@ class Support:
 
     def supported(self, text: str) -> frozenset[int]:
         """The places of the questions that a text supports; a question that is asked twice counts twice."""
+        held = self.held(text)
+        return frozenset(place for place, keys in enumerate(self.questions) if held.issuperset(keys))
+
+    def held(self, text: str, keys: Iterable[Key] | None = None) -> frozenset[Key]:
+        """Those of some keys, or of all questions' keys, that a text holds."""
         places: dict[str, list[int]] = defaultdict(list)
         for place, window in enumerate(windows(text)):
             for stem in window:
                 places[stem].append(place)
-        known = {key: self._holds(key, places) for keys in self.questions for key in keys}
-        return frozenset(place for place, keys in enumerate(self.questions) if all(known[key] for key in keys))
+        wanted = set(chain.from_iterable(self.questions) if keys is None else keys)
+        return frozenset(key for key in wanted if self._holds(key, places))
 
     def _holds(self, key: Key, places: dict[str, list[int]]) -> bool:
         found: dict[int, float] = defaultdict(float)
