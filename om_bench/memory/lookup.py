@@ -40,7 +40,7 @@ class FoundShares(msgspec.Struct):
 
 
 class EvidenceRecall(msgspec.Struct):
-    """FoundShares among the first hits, and among them with the turns around each."""
+    """Evidence among the first hits, and among them with the turns around each."""
 
     hits: FoundShares = field(default_factory=FoundShares)
     around: FoundShares = field(default_factory=FoundShares)

@@ -24,6 +24,7 @@ from om_bench.memory.lookup import AROUND, FIRST, EvidenceRecall
 from om_bench.memory.quality import Online, online
 
 _ROLES = ("user", "assistant", "tool")
+_BOTH = f"notes, {OF_RECALL:.0%} recall"
 
 
 class MemoryReport(msgspec.Struct):
@@ -66,22 +67,17 @@ def as_lines(report: MemoryReport) -> Iterator[str]:
     yield from _evidence(report.recall)
     if report.budgets:
         yield from _budgets(report.budgets)
+        yield from _by_role(report.budgets)
     if report.online:
         yield from _online(report.online)
 
 
 def _budgets(budgets: Sequence[BudgetScores]) -> Iterator[str]:
-    both = f"notes, {OF_RECALL:.0%} recall"
-    yield from table(["S at", "notes", both, "newest turns", "random turns", "BM25 per question"], [
+    yield from table(["S at", "notes", _BOTH, "newest turns", "random turns", "BM25 per question"], [
         [
             f"{each.share:.0%}", each.extractive.all.shown, each.recalled.all.shown, each.last.shown, each.random.shown,
             each.bm25.shown,
         ] for each in budgets
-    ])  # fmt: skip
-    roles = [role for role in _ROLES if any(role in each.extractive.roles for each in budgets)]
-    yield from table(["S at", *(f"{what}: {role}" for what in ("notes", both) for role in roles)], [
-        [f"{each.share:.0%}", *(found.of(role) for found in (each.extractive, each.recalled) for role in roles)]
-        for each in budgets
     ])  # fmt: skip
     yield from table(["notes at", "budget used", "pairs kept", "across joints", "longest line", "explicit dates"], [
         [
@@ -89,6 +85,16 @@ def _budgets(budgets: Sequence[BudgetScores]) -> Iterator[str]:
             f"{each.pairs.longest} words", each.dates.shown,
         ] for each in budgets
     ])  # fmt: skip
+
+
+def _by_role(budgets: Sequence[BudgetScores]) -> Iterator[str]:
+    """Whose words the evidence was; nothing where all of it was one's."""
+    roles = [role for role in _ROLES if any(role in each.extractive.roles for each in budgets)]
+    if len(roles) > 1:
+        yield from table(["S by whose words", *(f"{what}: {role}" for what in ("notes", _BOTH) for role in roles)], [
+            [f"{each.share:.0%}", *(found.of(role) for found in (each.extractive, each.recalled) for role in roles)]
+            for each in budgets
+        ])  # fmt: skip
 
 
 def _evidence(found: EvidenceRecall) -> Iterator[str]:

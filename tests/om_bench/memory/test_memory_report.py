@@ -30,9 +30,10 @@ def test_every_format_goes_through_the_pipeline():
 def test_the_tables_tell_whose_words_are_kept_and_what_a_budget_is_used_for():
     lines = memory("--offline", "--budget=0.5", TALKS / "own.json").output
 
-    assert "| S at | notes: assistant | notes: tool |" in lines
+    assert "| S by whose words | notes: assistant | notes: tool |" in lines
     assert "| notes at | budget used | pairs kept | across joints | longest line | explicit dates |" in lines
     assert "| among the first 5 hits | 100.0 |" in lines
+    assert "S by whose words" not in memory("--offline", "--budget=0.5", LOCOMO).output
 
 
 def test_another_block_of_a_page_is_written_where_it_is_named(tmp_path):
