@@ -13,7 +13,9 @@ from om_api.language.calendar import MONTHS
 from om_api.language.words import FIGURES, FUNCTION_WORDS, word_set
 
 INSTALL = "the bench needs more than the product: pip install 'cortex-om[bench]'"
-_WORD = re.compile(r"([^\W_]+)(?:'(?:[dmst]|ll|re|ve)(?![^\W_]))?", re.IGNORECASE)
+UNPARTED = r"\u0e00-\u0e7f\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # of a pattern: Thai, Japanese, Chinese, Korean
+_WORD = re.compile(rf"([{UNPARTED}]+|[^\W_{UNPARTED}]+)(?:'(?:[dmst]|ll|re|ve)(?![^\W_]))?", re.IGNORECASE)
+_UNPARTED = re.compile(rf"[{UNPARTED}]")
 _BY_CASE = {"May": "may", "AM": "am", "US": "us", "IT": "it"}  # small, they are stop words
 _SAME = FIGURES | {month.lower(): month[:3].lower() for month in MONTHS} | {"sept": "sep"}
 _STOP = FUNCTION_WORDS | word_set(
@@ -25,10 +27,17 @@ _STOP = FUNCTION_WORDS | word_set(
 def stems(text: str) -> list[str | None]:
     """The stem of each word, None for a stop word; number words are figures, months their first three letters.
 
+    What is written without blanks is told by two signs at a time.
     Case decides: "May" is a month, "AM" half of a day, "US" a country and "IT" a trade; written small they are stop words.
     Raises SettingsError without the stemmer.
     """
-    return [_BY_CASE.get(word) or _stem_of(word.lower()) for word in _WORD.findall(text.replace("’", "'"))]
+    found = (word for run in _WORD.findall(text.replace("’", "'")) for word in _parted(run))
+    return [_BY_CASE.get(word) or _stem_of(word.lower()) for word in found]
+
+
+def _parted(run: str) -> list[str]:
+    """Two signs each of what is written without blanks."""
+    return [run[place : place + 2] for place in range(max(1, len(run) - 1))] if _UNPARTED.match(run) else [run]
 
 
 def _stem_of(word: str) -> str | None:

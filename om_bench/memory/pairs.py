@@ -3,7 +3,8 @@
 A pair is two words that follow each other in a note. Only lines with a bullet are notes: date headings, tags and sections
 like the current task are not. Of a line are left out first, for they are ours: its mark, its time, the arrow of a detail, the
 speaker it begins with, and what stands in brackets about it ("(meaning Mar 14, 2025)", the question that a "yes" answers).
-A word is letters and digits, an apostrophe within; case and all other signs count for nothing.
+A word is letters and digits, an apostrophe within, or a sign of what is written without blanks; case and all else count for
+nothing.
 
 A pair stands in the source when the two words follow each other in a message of the note's day, however they are parted
 there. A note's sentence ends at `.`, `!`, `?` or `; `, by which we join sentences: there a pair `within` sentences ends, and
@@ -20,12 +21,14 @@ import msgspec
 from msgspec import field
 
 from om_api.language.calendar import MONTH, Day, days
+from om_bench.harness.stems import UNPARTED
 from om_bench.harness.talks import Talk, seen
 from om_bench.memory.tally import Tally
 
 Pair = tuple[str, str]
 
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_LETTERS = rf"[^\W_{UNPARTED}]+"
+_WORD = re.compile(rf"[{UNPARTED}]|{_LETTERS}(?:'{_LETTERS})*")
 _NOTE = re.compile(r"\s*[*-]\s+(?:[🔴🟡🟢✅]\s*)?(?:\(\d{1,2}:\d{2}\)\s*)?(?:(?:->|→)\s*)?(.+)")
 _HEADING = "Date:"
 _OURS = re.compile(rf'\((?:meaning\b[^()]*|to ".*?"|(?:{MONTH})\b[^()]{{0,30}})\)')

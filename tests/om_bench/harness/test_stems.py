@@ -20,10 +20,11 @@ def test_the_stemmer_is_given_figures_for_numbers_and_months_in_three_letters():
         ("I am with us and it", []),
         ("The US office, in IT", ["us", "offic", "it"]),
         ("Grüße aus Zürich", ["grüße", "aus", "zürich"]),
+        ("裕子さんは in 金", ["裕子", "子さ", "さん", "んは", "金"]),
         ("at five o'clock", ["5", "o", "clock"]),
     ],
 )
-def test_case_decides_whether_a_month_a_time_a_country_or_a_trade_is_a_word(text, seen):
+def test_case_and_script_decide_what_is_a_word(text, seen):
     assert [stem for stem in stems(text) if stem] == seen
 
 

@@ -70,5 +70,5 @@ def test_only_lines_with_a_bullet_are_notes():
     assert judged("<observations>", "Date: May 7, 2024", "Primary: call the bank", "</observations>") == Torn()
 
 
-def test_a_word_is_letters_and_digits_and_an_apostrophe_within():
-    assert words("Don’t, user_id 9AM - été!") == ["don't", "user", "id", "9am", "été"]
+def test_a_word_is_letters_and_digits_or_a_sign_of_what_has_no_blanks():
+    assert words("Don’t, user_id 9AM - été! 金沢の人") == ["don't", "user", "id", "9am", "été", *"金沢の人"]
