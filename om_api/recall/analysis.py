@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from om_api.domain.errors import InvalidInputError
@@ -41,14 +42,10 @@ def analyse(text: str, language: str = AUTO) -> Analysis:
 
 
 def _analyse(text: str, language: str) -> Analysis:
-    words = Counter(words_of(text))
+    words = words_of(text)
     read = language_of(words, text) if language == AUTO else language
-    known, terms = _terms_in(read), Counter[str]()
-    get = terms.get
-    for word, times in words.items():
-        for term in known[word]:
-            terms[term] = get(term, 0) + times
-    return Analysis(read, terms, sum(terms.values()))
+    terms = list(chain.from_iterable(map(_terms_in(read).__getitem__, words)))
+    return Analysis(read, Counter(terms), len(terms))
 
 
 _remembered = lru_cache(maxsize=_REMEMBERED)(_analyse)
@@ -62,12 +59,13 @@ def check_language(language: str) -> str:
     return language
 
 
-def language_of(words: Collection[str], text: str = "") -> str:
+def language_of(words: Iterable[str], text: str = "") -> str:
     """The language whose little words most of `words` are; without any that of the script, or English."""
-    votes = Counter[str]()
-    for word in _VOTES.keys() & words:
-        votes.update(_VOTES[word])
-    if votes:
+    met = _VOTES.keys() & set(words)
+    if _SURELY * len(met - _ENGLISH) <= len(met) > 0:  # spares the counting
+        return USUAL
+    if met:
+        votes = Counter(chain.from_iterable(map(_VOTES.__getitem__, met)))
         most = max(votes.values())
         return next(name for name in LITTLE_WORDS if votes[name] == most)
     return script_language(text) or USUAL
@@ -83,6 +81,8 @@ def _votes() -> dict[str, tuple[str, ...]]:
 
 
 _VOTES = _votes()
+_ENGLISH = frozenset(word for word, languages in _VOTES.items() if USUAL in languages)
+_SURELY = 4  # a text is English if that many times the others are no more than all
 
 
 def forms(piece: str, language: str) -> Collection[str]:

@@ -1,6 +1,6 @@
 """Messages that are in no segment yet, searched as they are: the same interface as a segment's."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from om_api.recall.analysis import AUTO, analyse, is_anywhere
@@ -18,8 +18,8 @@ class Source(Protocol):
     length: int
     languages: frozenset[str]
 
-    def postings(self, term: str) -> Postings:
-        """Where a term stands, and how often; empty if nowhere."""
+    def postings(self, terms: Iterable[str]) -> list[Postings]:
+        """Where each term stands, and how often; empty if nowhere."""
         ...
 
     def lengths(self) -> Sequence[int]:
@@ -50,8 +50,11 @@ class Loose:
         self._lengths = [analysis.length for analysis in read]
         self.length = sum(self._lengths)
 
-    def postings(self, term: str) -> Postings:
-        """Where a term stands, and how often; empty if nowhere."""
+    def postings(self, terms: Iterable[str]) -> list[Postings]:
+        """Where each term stands, and how often; empty if nowhere."""
+        return [self._look(term) for term in terms]
+
+    def _look(self, term: str) -> Postings:
         if is_anywhere(term):
             return self._anywhere(term[1:])
         return {place: terms[term] for place, terms in enumerate(self._terms) if term in terms}

@@ -1,7 +1,7 @@
 """Ranking: how well a message answers a query by its words, and the place of another scorer that reads its text."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -20,9 +20,20 @@ class Bm25(msgspec.Struct, frozen=True):
         """What a word is worth that `having` of `size` messages have."""
         return math.log(1 + (size - having + 0.5) / (having + 0.5))
 
-    def hold(self, length: int, average: float) -> float:
-        """What a message of so many terms is held back by."""
-        return self.k1 * (1 - self.b + self.b * length / average)
+    def scores(
+        self, found: Sequence[tuple[float, Mapping[int, int]]], lengths: Sequence[int], average: float
+    ) -> dict[int, float]:
+        """The scores of messages that have any of some words: what each is worth, and how often it stands where.
+
+        `lengths` are those of all messages of their source, `average` that of all sources.
+        """
+        least, more, top = self.k1 * (1 - self.b), self.k1 * self.b / average, 1 + self.k1
+        scores: dict[int, float] = {}
+        for worth, postings in found:
+            whole = worth * top
+            for place, times in postings.items():
+                scores[place] = scores.get(place, 0.0) + whole * times / (times + least + more * lengths[place])
+        return scores
 
 
 class Ranker(Protocol):

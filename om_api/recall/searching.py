@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from om_api.recall.analysis import asked_pieces, piece_variants
@@ -23,14 +24,6 @@ class Hit(NamedTuple):
     score: float
     certainty: float
     words: tuple[str, ...]
-
-
-class _Sought(NamedTuple):
-    """One word of a query: what it is worth, and where it stands in each source."""
-
-    word: str
-    worth: float
-    postings: Sequence[Postings]
 
 
 def search(
@@ -100,78 +93,75 @@ class _Search:
     """A query asked of all sources."""
 
     def __init__(self, sources: Sequence[Source], query: Query, weighing: Bm25) -> None:
+        needed = asked_pieces(" ".join(query.phrases))
         self._sources, self._query, self._weighing = sources, query, weighing
-        self._variants: dict[tuple[str, frozenset[str]], tuple[str, ...]] = {}
+        self._pieces = list(dict.fromkeys([*query.words, *needed, *query.excluded]))
+        self._needed = [self._pieces.index(piece) for piece in needed]
+        self._barred = [self._pieces.index(piece) for piece in query.excluded]
+        self._plans: dict[frozenset[str], tuple[list[str], list[int]]] = {}
+        self._found = [self._postings(source) for source in sources]
         self._size = sum(source.size for source in sources)
         self._average = max(sum(source.length for source in sources) / max(self._size, 1), 1)
-        self._sought = [self._look_for(word) for word in query.words]
-        self._whole = sum(sought.worth for sought in self._sought)
-        self._needed = [self._everywhere(word) for word in dict.fromkeys(asked_pieces(" ".join(query.phrases)))]
-        self._barred = [self._everywhere(word) for word in query.excluded]
+        self._worth = [self._worth_of(place) for place in range(len(query.words))]
 
-    def _look_for(self, word: str) -> _Sought:
-        postings = self._everywhere(word)
-        return _Sought(word, self._weighing.rarity(sum(map(len, postings)), self._size), postings)
+    def _postings(self, source: Source) -> list[Postings]:
+        """Where each piece of the query stands in a source."""
+        if source.languages not in self._plans:
+            variants = [piece_variants(piece, source.languages) for piece in self._pieces]
+            self._plans[source.languages] = ([term for some in variants for term in some], [*map(len, variants)])
+        terms, sizes = self._plans[source.languages]
+        found = source.postings(terms)
+        if len(terms) == len(sizes):
+            return found
+        each = iter(found)
+        return [_joined(list(islice(each, size))) for size in sizes]
 
-    def _everywhere(self, word: str) -> Sequence[Postings]:
-        return [_joined(source, self._terms(word, source.languages)) for source in self._sources]
-
-    def _terms(self, word: str, languages: frozenset[str]) -> tuple[str, ...]:
-        key = word, languages
-        if key not in self._variants:
-            self._variants[key] = tuple(piece_variants(word, languages))
-        return self._variants[key]
+    def _worth_of(self, place: int) -> float:
+        return self._weighing.rarity(sum(len(found[place]) for found in self._found), self._size)
 
     def scored(self, kept: _Filter) -> Iterator[tuple[int, _Scores]]:
         """The scores of each source's messages that may be found."""
         for number, source in enumerate(self._sources):
             if kept.admits(source):
-                scores = self._scores(number, source) if self._sought else self._all_of(source)
-                yield number, kept.of(source, self._allowed(number, self._dated(source, scores)))
+                scores = self._scores(number, source)
+                if scores:
+                    yield number, kept.of(source, self._allowed(number, self._dated(source, scores)))
 
     def _scores(self, number: int, source: Source) -> _Scores:
-        scores: _Scores = {}
-        have = [(sought.worth * (1 + self._weighing.k1), sought.postings[number]) for sought in self._sought]
-        if any(postings for _, postings in have):
-            lengths, hold, average = source.lengths(), self._weighing.hold, self._average
-            for worth, postings in have:
-                for place, times in postings.items():
-                    held = hold(lengths[place], average)
-                    scores[place] = scores.get(place, 0.0) + worth * times / (times + held)
-        return scores
-
-    def _all_of(self, source: Source) -> _Scores:
-        return dict.fromkeys(range(source.size), 0.0) if self._query.periods else {}
+        if not self._worth:
+            return dict.fromkeys(range(source.size), 0.0) if self._query.periods else {}
+        found = [pair for pair in zip(self._worth, self._found[number], strict=False) if pair[1]]
+        return self._weighing.scores(found, source.lengths(), self._average) if found else {}
 
     def _dated(self, source: Source, scores: _Scores) -> _Scores:
         """Raise what was said in the days of the query; without words only that is found."""
         periods = self._query.periods
-        if not periods or not scores:
+        if not periods:
             return scores
         then = {place for place in scores if any(start <= source.at(place) < end for start, end in periods)}
-        if not self._sought:
+        if not self._worth:
             return dict.fromkeys(then, 0.0)
         return {place: score * (_RAISED if place in then else 1) for place, score in scores.items()}
 
     def _allowed(self, number: int, scores: _Scores) -> _Scores:
-        for everywhere in self._needed:
-            scores = {place: score for place, score in scores.items() if place in everywhere[number]}
-        for everywhere in self._barred:
-            scores = {place: score for place, score in scores.items() if place not in everywhere[number]}
+        found = self._found[number]
+        for piece in self._needed:
+            scores = {place: score for place, score in scores.items() if place in found[piece]}
+        for piece in self._barred:
+            scores = {place: score for place, score in scores.items() if place not in found[piece]}
         return scores
 
     def hit(self, score: float, number: int, place: int) -> Hit:
         """The hit of a message, with the words it has."""
-        have = [sought for sought in self._sought if place in sought.postings[number]]
-        return Hit(self._sources[number], place, score, self._certainty(have), tuple(each.word for each in have))
+        found, words = self._found[number], self._query.words
+        have = [piece for piece in range(len(words)) if place in found[piece]]
+        sure = sum(self._worth[piece] for piece in have) / max(sum(self._worth), 1e-9)
+        return Hit(self._sources[number], place, score, sure, tuple(words[piece] for piece in have))
 
-    def _certainty(self, have: Sequence[_Sought]) -> float:
-        return sum(each.worth for each in have) / self._whole if self._whole else 0.0
 
-
-def _joined(source: Source, terms: Sequence[str]) -> Postings:
-    """Where any of the terms of one word stands."""
-    found = [postings for term in terms if (postings := source.postings(term))]
+def _joined(found: Sequence[Postings]) -> Postings:
+    """Where any of the terms of one piece stands."""
+    found = [postings for postings in found if postings]
     if len(found) <= 1:
         return found[0] if found else {}
     joined: dict[int, int] = {}

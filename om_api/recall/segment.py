@@ -1,7 +1,7 @@
 """A segment: the messages of one chunk as they are searched, in one compact value that never changes.
 
-MAGIC, the version, then a message pack of: how many messages and terms they have, thread, languages, the code of an
-array's items, and three compressed parts: the terms in order, each on a line; for each term how many postings it has,
+MAGIC, the version, then a message pack of: how many messages and terms they have, thread, languages, the codes of
+two arrays' items, and three compressed parts: the terms in order, each on a line; for each term how many postings it has,
 and these: places of messages, each as the step from the one before, a place said again for each time that the message
 has the term; and of each message its time, role, length and check. Arrays are little-endian.
 """
@@ -10,10 +10,12 @@ import sys
 import zlib
 from array import array
 from binascii import crc32
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, chain, pairwise
+from operator import sub
 from struct import Struct
 from typing import Final, NamedTuple
 
@@ -27,6 +29,8 @@ _FORMAT: Final = 1
 _HEAD: Final = Struct("<3sBHI")  # magic, format, version of the analysis, check of all that follows
 _MOST: Final = 15  # times a term is counted in one message: what is said more often is not found better
 _LEVEL: Final = 6
+_STRIDE: Final = 256  # bytes of terms between two marks
+_KEPT: Final = 256  # terms of which it is known where they stand
 Postings = Mapping[int, int]  # place of a message -> how often it has the term
 _NONE: Postings = {}
 
@@ -49,7 +53,7 @@ class _Packed(msgspec.Struct, array_like=True):
     length: int
     thread: str
     languages: tuple[str, ...]
-    code: str
+    codes: str
     terms: bytes
     postings: bytes
     messages: bytes
@@ -80,13 +84,13 @@ def encode(thread: str, messages: Sequence[Findable], language: str = AUTO) -> b
             else:
                 lists[term].extend([place] * min(times, _MOST))
     lengths = [analysis.length for analysis in read]
-    code, terms, postings = _inverted(lists, len(messages))
+    codes, terms, postings = _inverted(lists, len(messages))
     packed = _Packed(
         len(messages),
         sum(lengths),
         thread,
         tuple(sorted({analysis.language for analysis in read})),
-        code,
+        codes,
         terms,
         postings,
         _described(messages, lengths),
@@ -96,18 +100,17 @@ def encode(thread: str, messages: Sequence[Findable], language: str = AUTO) -> b
 
 
 def _inverted(lists: Mapping[str, list[int]], size: int) -> tuple[str, bytes, bytes]:
-    """The code of the arrays' items, the terms and their postings, compressed."""
+    """The codes of the arrays' items, the terms and their postings, compressed."""
     order = sorted(lists)
     counts = [len(lists[term]) for term in order]
-    steps = list(chain.from_iterable(_steps(lists[term]) for term in order))
-    code = _code(max([size, *counts]))
-    postings = _bytes(array(code, counts)) + _bytes(array(code, steps))
+    places = list(chain.from_iterable(map(lists.__getitem__, order)))
+    steps = list(map(sub, places, [0, *places]))
+    for start in accumulate(counts[:-1], initial=0) if counts else ():  # each term's begin anew
+        steps[start] = places[start]
+    codes = _code(max(counts, default=0)) + _code(size)
+    postings = _bytes(array(codes[0], counts)) + _bytes(array(codes[1], steps))
     terms = "\n".join(["", *order, ""]).encode()
-    return code, zlib.compress(terms, _LEVEL), zlib.compress(postings, _LEVEL)
-
-
-def _steps(places: list[int]) -> Iterable[int]:
-    return places if len(places) == 1 else [places[0], *(after - before for before, after in pairwise(places))]
+    return codes, zlib.compress(terms, _LEVEL), zlib.compress(postings, _LEVEL)
 
 
 def _described(messages: Sequence[Findable], lengths: list[int]) -> bytes:
@@ -155,7 +158,6 @@ class Segment:
         self.thread, self.size, self.length = self._packed.thread, self._packed.size, self._packed.length
         self.languages = frozenset(self._packed.languages)
         self._found: dict[str, Postings] = {}
-        self._starts: dict[bytes, int] = {}
 
     @staticmethod
     def version_of(data: bytes) -> int:
@@ -164,12 +166,10 @@ class Segment:
             raise SegmentError("this is no segment, or of a format that this cannot read: make it anew")
         return int(_HEAD.unpack_from(data)[2])
 
-    def postings(self, term: str) -> Postings:
-        """Where a term stands, and how often; empty if nowhere."""
-        found = self._found.get(term)
-        if found is None:
-            found = self._found[term] = self._anywhere(term[1:]) if is_anywhere(term) else self._read(term.encode())
-        return found
+    def postings(self, terms: Iterable[str]) -> list[Postings]:
+        """Where each term stands, and how often; empty if nowhere."""
+        found = self._found
+        return [found[term] if term in found else self._look(term) for term in terms]
 
     def at(self, place: int) -> int:
         """When a message was said, in Unix ms."""
@@ -187,20 +187,28 @@ class Segment:
         """The check of its id, see `check_of`."""
         return self._checks[place]
 
-    def _read(self, term: bytes) -> Postings:
-        """Terms stand in order, so it is looked for from the first one that begins as it does."""
-        head = term[:1]
-        start = self._starts.get(head)
-        if start is None:
-            start = self._starts[head] = self._terms.find(b"\n" + head)
-        if start < 0:
-            return _NONE
-        at = self._terms.find(b"\n" + term + b"\n", start)
-        return _NONE if at < 0 else self._of_line(self._terms.count(b"\n", 0, at))
+    def _look(self, term: str) -> Postings:
+        if len(self._found) >= _KEPT:
+            self._found = {}
+        found = self._found[term] = self._anywhere(term[1:]) if is_anywhere(term) else self._stands(term)
+        return found
 
-    def _of_line(self, line: int) -> Postings:
+    def _stands(self, term: str) -> Postings:
+        """A line of the terms is looked for between two marks only."""
+        sought = b"\n" + term.encode() + b"\n"
+        heads, starts, lines = self._marks
+        mark = max(bisect_right(heads, sought) - 1, 0)
+        at = self._terms.find(sought, starts[mark], starts[mark + 1] + 1)
+        if at < 0:
+            return _NONE
+        return self._of_line(lines[mark] + self._terms.count(b"\n", starts[mark], at), lines[mark], self._sums[mark])
+
+    def _of_line(self, line: int, mark: int = 0, postings: int = 0) -> Postings:
+        """The postings of a line, counted from a line before it that has so many before itself."""
         counts, steps = self._arrays
-        start = sum(counts[:line])
+        start = postings + sum(counts[mark:line])
+        if counts[line] == 1:
+            return {steps[start]: 1}
         times: dict[int, int] = {}
         for place in accumulate(steps[start : start + counts[line]]):
             times[place] = times.get(place, 0) + 1
@@ -208,6 +216,8 @@ class Segment:
 
     def _anywhere(self, part: str) -> Postings:
         found: dict[int, int] = {}
+        if part.encode() not in self._terms:
+            return _NONE
         for line, term in enumerate(self._terms.decode().split("\n")[1:-1]):
             if part in term:
                 for place, times in self._of_line(line).items():
@@ -215,14 +225,35 @@ class Segment:
         return found
 
     @cached_property
+    def _marks(self) -> tuple[list[bytes], list[int], list[int]]:
+        """A line every so many bytes, where it begins, and its number; and where the last one ends."""
+        terms = self._terms
+        last = len(terms) - 1
+        starts, lines = [0], [0]
+        while starts[-1] < last:
+            end = terms.find(b"\n", min(starts[-1] + _STRIDE, last))
+            lines.append(lines[-1] + terms.count(b"\n", starts[-1], end))
+            starts.append(end)
+        heads = [terms[start : terms.find(b"\n", start + 1) + 1] for start in starts[:-1]]
+        return heads, [*starts, last], lines
+
+    @cached_property
+    def _sums(self) -> list[int]:
+        """How many postings stand before each mark."""
+        counts, _ = self._arrays
+        lines = self._marks[2]
+        return list(accumulate((sum(counts[one:other]) for one, other in pairwise(lines)), initial=0))
+
+    @cached_property
     def _terms(self) -> bytes:
         return zlib.decompress(self._packed.terms)
 
     @cached_property
     def _arrays(self) -> tuple["array[int]", "array[int]"]:
-        numbers = _array(self._packed.code, zlib.decompress(self._packed.postings))
-        lines = self._terms.count(b"\n") - 1
-        return numbers[:lines], numbers[lines:]
+        counts, steps = self._packed.codes
+        data = zlib.decompress(self._packed.postings)
+        end = (self._terms.count(b"\n") - 1) * array(counts).itemsize
+        return _array(counts, data[:end]), _array(steps, data[end:])
 
     @cached_property
     def _messages(self) -> _Messages:

@@ -17,8 +17,11 @@ _UNPARTED = (
 )
 _MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 _EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
-_JOINED = r"(?:(?:[-_./:@'’ʼ&+#\\~]{{1,3}}|(?<=\d),(?=\d{{3}}(?!\d))){0})*+(?:\+\+|\#(?!\w))?"
-_PART, _ASCII_PART = rf"(?:[^\W_{_UNPARTED}]|[{_MARKS}])++", "[A-Za-z0-9]++"
+_JOINT = r"-_./:@'’ʼ&+#\\~"
+# few words go on behind their first part: one look tells
+_JOINED = rf"(?:(?=[{_JOINT},])(?:(?:[{_JOINT}]{{{{1,3}}}}|(?<=\d),(?=\d{{{{3}}}}(?!\d))){{0}})*+(?:\+\+|\#(?!\w))?)?"
+_LETTERS = rf"[^\W_{_UNPARTED}]"
+_PART, _ASCII_PART = rf"{_LETTERS}++(?:[{_MARKS}]++{_LETTERS}*+)*+", "[A-Za-z0-9]++"
 _TOKEN = re.compile(rf"[{_UNPARTED}]++|{_PART}{_JOINED.format(_PART)}|[{_EMOJI}]")
 _ASCII_TOKEN = re.compile(rf"{_ASCII_PART}{_JOINED.format(_ASCII_PART)}")
 _ALONE = re.compile(f"[{_UNPARTED}]")

@@ -24,5 +24,4 @@ def test_loose_messages_answer_as_their_segment(texts):
             *(segment.at(place), segment.role(place)),
             segment.check(place),
         )
-    for term in terms:
-        assert loose.postings(term) == segment.postings(term)
+    assert loose.postings(terms) == segment.postings(terms)
