@@ -10,6 +10,7 @@ from om_api.domain.errors import InvalidInputError
 from om_api.language.calendar import MONTHS
 from om_api.language.words import FIGURES
 from om_api.recall.function_words import ALSO_LITTLE, LITTLE_WORDS
+from om_api.recall.irregular import REGULAR
 from om_api.recall.stemming import LANGUAGES, LATIN, fold, script_language, stems
 from om_api.recall.wording import is_spelled, is_unparted, pieces, words_of
 
@@ -19,7 +20,7 @@ USUAL = "english"
 _REMEMBERED, _LONG_REMEMBERED, _LONG, _LONGEST = 4_096, 64, 4_000, 250_000  # texts, and their characters
 _WORDS = 50_000  # that are remembered of each language
 _LONGEST_WORD = 64
-_SAME = FIGURES | {month.lower(): month[:3].lower() for month in MONTHS} | {"sept": "sep"}
+_SAME = REGULAR | FIGURES | {month.lower(): month[:3].lower() for month in MONTHS} | {"sept": "sep"}
 _ANYWHERE = "*"  # stands in no term
 
 
@@ -88,8 +89,7 @@ _SURELY = 4  # a text is English if that many times the others are no more than 
 def forms(piece: str, language: str) -> Collection[str]:
     """The terms that one piece of a word is kept by in a language."""
     if is_spelled(piece):
-        same = _SAME.get(piece) if language == USUAL else None
-        return (same,) if same else stems(piece, language)
+        return stems(_SAME.get(piece, piece) if language == USUAL else piece, language)
     return (fold(piece),)
 
 

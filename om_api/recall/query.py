@@ -9,7 +9,7 @@ import msgspec
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import ROLES
 from om_api.domain.values import check_id, to_ms
-from om_api.language.calendar import MONTH
+from om_api.language.calendar import DATE, MONTH
 from om_api.recall.analysis import asked_pieces, is_stop, language_of
 from om_api.recall.days import DATE_WORDS, Period, period_of, periods
 from om_api.recall.wording import is_unparted, plain, words_of
@@ -135,6 +135,8 @@ def query_of_text(text: str, now_ms: int, timezone: str) -> Query:
 def _told(words: list[str], phrases: list[str], *, dates: bool, read: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The pieces that are scored, those of phrases first, and what is to be said about what was left out."""
     text = " ".join(words)
+    if dates:
+        text = DATE.sub(" ", text)
     quoted, asked = asked_pieces(" ".join(phrases)), asked_pieces(text)
     kept, notes = _without_little(asked, text, dates=dates), []
     if asked and not kept and not quoted and not dates:

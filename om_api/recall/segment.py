@@ -250,7 +250,7 @@ class Segment:
 
     @cached_property
     def _arrays(self) -> tuple["array[int]", "array[int]"]:
-        counts, steps = self._packed.codes
+        counts, steps = self._packed.codes[:1], self._packed.codes[1:]
         data = zlib.decompress(self._packed.postings)
         end = (self._terms.count(b"\n") - 1) * array(counts).itemsize
         return _array(counts, data[:end]), _array(steps, data[end:])
