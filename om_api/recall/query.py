@@ -21,6 +21,7 @@ _DATED: Final = 1_000  # of what a user said, in which dates are looked for
 NOTHING = "the query holds no word to search for: give a word, a number or a name that was said"
 ONLY_EXCLUDED = "the query only excludes: add a word, a date or a phrase that is to be found"
 COMMON = "these words stand in nearly every message: add one that is rarer"
+_BARRED = f"only the first {MOST_WORDS} excluded words were heeded"
 _QUOTES = str.maketrans("“”„«»", '"' * 5)
 _MONTH_AND_YEAR = rf"(?:{MONTH})\b\.?(?:\s+\d{{1,2}},?)?\s+(?:19|20)\d\d"
 _PART = re.compile(
@@ -77,14 +78,14 @@ def parse_query(text: str, now_ms: int, timezone: str) -> Query:
         text=text[:_READ],
         words=words,
         phrases=tuple(typed.phrases),
-        excluded=tuple(typed.excluded),
+        excluded=tuple(typed.excluded[:MOST_WORDS]),
         excluded_phrases=tuple(typed.excluded_phrases),
         threads=tuple(check_id(thread, "thread:") for thread in typed.fields["thread"]),
         roles=tuple(_role(role) for role in typed.fields["role"]),
         after=max((_moment("after", value, timezone) for value in typed.fields["after"]), default=None),
         before=min((_moment("before", value, timezone) for value in typed.fields["before"]), default=None),
         periods=dates,
-        notes=notes,
+        notes=(*notes, *([_BARRED] if len(typed.excluded) > MOST_WORDS else [])),
     )
     return msgspec.structs.replace(query, reason=_reason(query))
 

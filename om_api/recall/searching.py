@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from om_api.recall.analysis import asked_pieces, piece_variants
 from om_api.recall.days import Period
 from om_api.recall.loose import Source
-from om_api.recall.query import Query
+from om_api.recall.query import MOST_WORDS, Query
 from om_api.recall.ranking import Bm25, Ranker
 from om_api.recall.segment import Postings
 
@@ -110,7 +110,7 @@ class _Search:
     """A query asked of all sources."""
 
     def __init__(self, sources: Sequence[Source], query: Query, weighing: Bm25) -> None:
-        needed = asked_pieces(" ".join(query.phrases))
+        needed = asked_pieces(" ".join(query.phrases))[:MOST_WORDS]  # of the others `admits` asks the text
         self._sources, self._query, self._weighing = sources, query, weighing
         self._pieces = list(dict.fromkeys([*query.words, *needed, *query.excluded]))
         self._needed = [self._pieces.index(piece) for piece in needed]

@@ -1,12 +1,5 @@
-"""A segment: the messages of one chunk as they are searched, in one compact value that never changes.
+"""A segment: the messages of one chunk as they are searched, in one compact value that never changes."""
 
-MAGIC, the version, then a message pack of: how many messages and terms they have, thread, languages, the codes of
-two arrays' items, and three compressed parts: the terms in order, each on a line; for each term how many postings it has,
-and these: places of messages, each as the step from the one before, a place said again for each time that the message
-has the term; and of each message its time, role, length and check. Arrays are little-endian.
-"""
-
-import sys
 import zlib
 from array import array
 from binascii import crc32
@@ -16,17 +9,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, chain, pairwise, repeat
 from operator import sub
-from struct import Struct
 from typing import Final, NamedTuple
 
 import msgspec
 
-from om_api.domain.errors import OMError
 from om_api.recall.analysis import AUTO, VERSION, is_anywhere, terms_of
+from om_api.recall.segment_format import (
+    PackedMessages,
+    PackedSegment,
+    SegmentError,
+    from_value,
+    item_code,
+    to_array,
+    to_bytes,
+    to_value,
+    version_of,
+)
 
-MAGIC: Final = b"omr"
-_FORMAT: Final = 1
-_HEAD: Final = Struct("<3sBHI")  # magic, format, version of the analysis, check of all that follows
 _SHORT: Final = 150  # terms of a message
 _MOST: Final = 15  # times a term is counted in a longer one: what is said more often is not found better
 _LEVEL: Final = 6
@@ -36,10 +35,6 @@ Postings = Mapping[int, int]  # place of a message -> how often it has the term
 _NONE: Postings = {}
 
 
-class SegmentError(OMError, ValueError):
-    """A value that is no segment, is broken, or is of another version; it is made anew from its messages."""
-
-
 class Findable(NamedTuple):
     """A message as it is indexed, at Unix ms."""
 
@@ -47,26 +42,6 @@ class Findable(NamedTuple):
     role: str
     at: int
     text: str
-
-
-class _Packed(msgspec.Struct, array_like=True):
-    size: int
-    length: int
-    thread: str
-    languages: tuple[str, ...]
-    codes: str
-    terms: bytes
-    postings: bytes
-    messages: bytes
-
-
-class _Messages(msgspec.Struct, array_like=True):
-    first: int
-    steps: tuple[int, ...]
-    roles: tuple[str, ...]
-    role: bytes
-    lengths: tuple[int, ...]
-    checks: bytes
 
 
 def check_of(name: str) -> int:
@@ -83,7 +58,7 @@ def encode(thread: str, messages: Sequence[Findable], language: str = AUTO) -> b
             lists[term].append(place)
     lengths = [len(terms) for _, terms in read]
     codes, lines, postings = _inverted(lists, len(messages))
-    packed = _Packed(
+    packed = PackedSegment(
         len(messages),
         sum(lengths),
         thread,
@@ -93,8 +68,7 @@ def encode(thread: str, messages: Sequence[Findable], language: str = AUTO) -> b
         postings,
         _described(messages, lengths),
     )
-    data = msgspec.msgpack.encode(packed)
-    return _HEAD.pack(MAGIC, _FORMAT, VERSION, crc32(data)) + data
+    return to_value(packed, VERSION)
 
 
 def _bounded(terms: list[str]) -> Iterable[str]:
@@ -112,8 +86,8 @@ def _inverted(lists: Mapping[str, list[int]], size: int) -> tuple[str, bytes, by
     steps = list(map(sub, places, [0, *places]))
     for start in accumulate(counts[:-1], initial=0) if counts else ():  # each term's begin anew
         steps[start] = places[start]
-    codes = _code(max(counts, default=0)) + _code(size)
-    postings = _bytes(array(codes[0], counts)) + _bytes(array(codes[1], steps))
+    codes = item_code(max(counts, default=0)) + item_code(size)
+    postings = to_bytes(array(codes[0], counts)) + to_bytes(array(codes[1], steps))
     terms = "\n".join(["", *order, ""]).encode()
     return codes, zlib.compress(terms, _LEVEL), zlib.compress(postings, _LEVEL)
 
@@ -121,33 +95,15 @@ def _inverted(lists: Mapping[str, list[int]], size: int) -> tuple[str, bytes, by
 def _described(messages: Sequence[Findable], lengths: list[int]) -> bytes:
     times = [message.at for message in messages]
     roles = {role: place for place, role in enumerate(dict.fromkeys(message.role for message in messages))}
-    described = _Messages(
+    described = PackedMessages(
         first=times[0] if times else 0,
         steps=tuple(after - before for before, after in pairwise(times)),
         roles=tuple(roles),
         role=bytes(roles[message.role] for message in messages),
         lengths=tuple(lengths),
-        checks=_bytes(array("I", (check_of(message.id) for message in messages))),
+        checks=to_bytes(array("I", (check_of(message.id) for message in messages))),
     )
     return zlib.compress(msgspec.msgpack.encode(described), _LEVEL)
-
-
-def _code(most: int) -> str:
-    """The smallest items of an array that hold a number."""
-    return next(code for code, bits in (("B", 8), ("H", 16), ("I", 32)) if most < 1 << bits)
-
-
-def _bytes(numbers: "array[int]") -> bytes:
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers.tobytes()
-
-
-def _array(code: str, data: bytes) -> "array[int]":
-    numbers = array(code, data)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers
 
 
 class Segment:
@@ -157,9 +113,9 @@ class Segment:
     """
 
     def __init__(self, data: bytes) -> None:
-        if self.version_of(data) != VERSION:
-            raise SegmentError(f"the segment is of version {self.version_of(data)}, this reads {VERSION}: make it anew")
-        self._packed = _unpacked(data)
+        if (version := self.version_of(data)) != VERSION:
+            raise SegmentError(f"the segment is of version {version}, this reads {VERSION}: make it anew")
+        self._packed = from_value(data)
         self.thread, self.size, self.length = self._packed.thread, self._packed.size, self._packed.length
         self.languages = frozenset(self._packed.languages)
         self._found: dict[str, Postings] = {}
@@ -167,9 +123,7 @@ class Segment:
     @staticmethod
     def version_of(data: bytes) -> int:
         """The version of the analysis that a segment was made with; raises SegmentError for what is none."""
-        if len(data) < _HEAD.size or data[:3] != MAGIC or data[3] != _FORMAT:
-            raise SegmentError("this is no segment, or of a format that this cannot read: make it anew")
-        return int(_HEAD.unpack_from(data)[2])
+        return version_of(data)
 
     def postings(self, terms: Iterable[str]) -> list[Postings]:
         """Where each term stands, and how often; empty if nowhere."""
@@ -262,11 +216,11 @@ class Segment:
         counts, steps = self._packed.codes[:1], self._packed.codes[1:]
         data = zlib.decompress(self._packed.postings)
         end = (self._terms.count(b"\n") - 1) * array(counts).itemsize
-        return _array(counts, data[:end]), _array(steps, data[end:])
+        return to_array(counts, data[:end]), to_array(steps, data[end:])
 
     @cached_property
-    def _messages(self) -> _Messages:
-        return msgspec.msgpack.decode(zlib.decompress(self._packed.messages), type=_Messages)
+    def _messages(self) -> PackedMessages:
+        return msgspec.msgpack.decode(zlib.decompress(self._packed.messages), type=PackedMessages)
 
     @cached_property
     def _times(self) -> list[int]:
@@ -274,11 +228,4 @@ class Segment:
 
     @cached_property
     def _checks(self) -> "array[int]":
-        return _array("I", self._messages.checks)
-
-
-def _unpacked(data: bytes) -> _Packed:
-    body = memoryview(data)[_HEAD.size :]
-    if crc32(body) != _HEAD.unpack_from(data)[3]:
-        raise SegmentError("the segment is broken: make it anew")
-    return msgspec.msgpack.decode(body, type=_Packed)
+        return to_array("I", self._messages.checks)

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from om_api.recall.analysis import VERSION, analyse
-from om_api.recall.segment import MAGIC, Findable, Segment, SegmentError, check_of, encode
+from om_api.recall.segment import Findable, Segment, check_of, encode
+from om_api.recall.segment_format import MAGIC, SegmentError
 
 MESSAGES = [
     Findable("m1", "user", 1_700_000_000_000, "My passport is in the blue drawer"),
