@@ -5,6 +5,8 @@ import time
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from functools import partial
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from itertools import accumulate
 from statistics import median
 
@@ -20,10 +22,11 @@ from om_api.store.driver.replies import as_pairs
 from om_api.store.index.indexing import findable
 from om_api.store.memory import activate, chunks, scope_state, seal
 from om_api.store.memory.keys import Keys
-from om_bench.speed.stand import Figure, Stand, side_by_side, timed, us
+from om_bench.speed.stand import Figure, Stand, timed, us
 
 _LENGTH = 400  # characters of a message
-_CHUNK = 60  # messages: about 6,000 tokens
+_CHUNK = 60  # messages
+_CHUNK_TOKENS = 6_000
 _WORDS = 12_000  # of the language that is talked
 _LONG, _LONGEST = 10_000, 100_000
 _ROUNDS, _CLIENTS = 60, 9
@@ -31,7 +34,7 @@ _TTL_S = 3_600
 _THREADS = 8
 _STEP_MS = 60_000
 _RAW = 40  # messages that are not sealed yet
-_SYLLABLES = "ba be bi bo bu da de di do ka ke ki ko la le li lo ma me mi mo na ne no pa pe po ra re ri ro sa se so ta te ti to".split()
+_CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
 
 
 class Language:
@@ -42,7 +45,8 @@ class Language:
 
     def __init__(self, seed: int) -> None:
         self._dice = random.Random(seed)
-        shapes = ("".join(self._dice.choices(_SYLLABLES, k=3 + n % 2)) for n in range(2 * _WORDS))
+        five = (_CONSONANTS, _VOWELS, _CONSONANTS, _VOWELS, _CONSONANTS)  # letters, as in a usual word
+        shapes = ("".join(map(self._dice.choice, five)) for _ in range(2 * _WORDS))
         self._little = sorted(FUNCTION_WORDS)
         self.words = [*self._little, *dict.fromkeys(shapes)][:_WORDS]
         self._weights = list(accumulate(1 / rank for rank in range(1, len(self.words) + 1)))
@@ -82,11 +86,6 @@ class LongMemory:
         said = recorded_settings.write(recorded_settings.of(settings))
         self._bare.hset(self._keys.of(self.resource).record(self._scope), "limits", said)
 
-    def bytes_a_message(self) -> float:
-        """What all segments take, names and all, for one of their messages."""
-        names = [self._keys.of(self.resource).segment(f"chunk-{n:05}") for n in range(20)]
-        return sum(self._bare.memory_usage(name, samples=0) or 0 for name in names) / (len(names) * _CHUNK)
-
     def _message(self, thread: str, text: str = "") -> Message:
         self._now += _STEP_MS
         said = text or self.language.text(_LENGTH)
@@ -118,11 +117,11 @@ class LongMemory:
 
 def recall(stand: Stand) -> Iterator[Figure]:
     """Questions of eight words, each after a message that came; a cold reader is a client's first question."""
+    yield _size(stand)
     yield _made()
     for size, reach in ((_LONG, 5.0), (_LONGEST, 40.0)):
         memory = LongMemory(stand, f"recall-{size}", size)
         if size == _LONG:
-            yield _figure("segment of a message of 400 characters", memory.bytes_a_message(), 120, "bytes")
             yield _ms(f"recall, a client's first, {size:,} messages, p50", _cold(stand, memory), 30)
         yield _ms(f"recall, warm, {size:,} messages, p50", _warm(memory), reach)
         if size == _LONG:
@@ -137,13 +136,33 @@ def _ms(work: str, durations: Sequence[float], reach: float) -> Figure:
     return _figure(work, 1_000 * median(durations), reach, "ms")
 
 
+def _size(stand: Stand) -> Figure:
+    """The key of a segment of messages of 400 characters, its name and all, a message; their words are those of our own prompts."""
+    folder = files("om_workers.prompts")
+    text = " ".join(
+        path.read_text("utf-8") for part in sorted(folder.iterdir(), key=str) if part.is_dir() for path in _pages(part)
+    )
+    said = " ".join(text.split())
+    texts = [said[start : start + _LENGTH] for start in range(0, len(said) - _LENGTH, _LENGTH)][:_CHUNK]
+    key = Keys(stand.om.settings.prefix).of("recall-size").segment(new_id())
+    stand.bare.set(
+        key, encode("thread-0", [Findable(new_id(), "user", n * _STEP_MS, each) for n, each in enumerate(texts)])
+    )
+    taken = stand.bare.memory_usage(key, samples=0) or 0
+    return _figure("segment of a message of 400 characters", taken / len(texts), 120, "bytes")
+
+
+def _pages(folder: Traversable) -> list[Traversable]:
+    return sorted((page for page in folder.iterdir() if page.name.endswith(".md")), key=str)
+
+
 def _made() -> Figure:
     """The segment of a chunk of 6,000 tokens, when the words of its language were met before."""
     language, count = Language(3), counter()
     durations = []
     for n in range(_ROUNDS):
         texts: list[str] = []
-        while sum(map(count, texts)) < 6_000:
+        while sum(map(count, texts)) < _CHUNK_TOKENS:
             texts.append(language.text(_LENGTH))
         some = [Findable(f"m-{n}-{place}", "user", place, text) for place, text in enumerate(texts)]
         durations.append(timed(partial(encode, "t", some)))
@@ -168,7 +187,7 @@ def _cold(stand: Stand, memory: LongMemory) -> list[float]:
 
 
 def _contexts(memory: LongMemory) -> Iterator[Figure]:
-    """A context with what is looked up beside one without, after a question came; what it adds, and how many times as long it takes."""
+    """A context with what is looked up beside one without, after a question came: what it adds, and the ratio."""
     ours, without = list[float](), list[float]()
     for _ in range(_ROUNDS):
         memory.say()
