@@ -8,6 +8,7 @@ from om_api.client.around import Slice
 from om_api.domain.messages import Message
 from om_api.recall.loose import Loose
 from om_api.recall.segment import Segment, check_of
+from om_api.recall.vocabulary import Vocabulary
 from om_api.store.index.indexing import as_findable, findable
 from om_api.store.index.listing import Listing, Place
 from om_api.store.index.segments import Kept, Members
@@ -15,6 +16,8 @@ from om_api.store.memory.decode_cache import NO_MEMBERS, Met
 from om_api.store.memory.decoding import message_of
 
 Part: TypeAlias = Segment | Loose
+_TAKEN = 64  # segments at one look
+_STALE = 2  # times as many segments taken in as there are: then it is made anew
 _PART = 2_000  # bytes: an empty one
 _TERM = 12  # bytes: a term of a message, as far as it is asked for
 _LOOSE = 12  # times what is said: its words, each as an object
@@ -33,6 +36,7 @@ class RecallIndex:
         self._gone: set[tuple[str, str]] = set()
         self._raw: dict[str, Met[Message | None]] = {}
         self._loose: dict[str, Loose] = {}
+        self._vocabulary, self._asked = Vocabulary(), False
         self._places: Mapping[str, Place] = {}
         self._activated: Mapping[str, Place] = {}
         self.standing: Mapping[object, frozenset[str]] = {}  # by generation the observations that it stands for
@@ -88,6 +92,16 @@ class RecallIndex:
     def past(self, thread: str) -> list[Part]:
         """What of all that a context of a thread does not show as it was said."""
         return [part for name, part in self._named() if part.thread != thread or name in self._activated]
+
+    def vocabulary(self) -> Vocabulary:
+        """The words of segments in one table; each look takes some more in, lest one of them be much longer than the others."""
+        segments = [part for part in self._parts.values() if isinstance(part, Segment)]
+        if self._vocabulary.size > _STALE * len(segments):
+            self._vocabulary = Vocabulary()
+        if self._asked:
+            self._vocabulary.take(segments, _TAKEN)
+        self._asked = True
+        return self._vocabulary
 
     def is_activated(self, chunk: str) -> bool:
         """Whether an observation stands for a chunk in contexts."""

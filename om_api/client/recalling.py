@@ -92,7 +92,7 @@ class Recalling:
             if index is None or version is None or index.version != version:
                 index = yield from self._index(resource)
                 index.version = version
-            hits = search(index.past(snapshot.thread.id), query, limit=_BY_ITSELF)
+            hits = search(index.past(snapshot.thread.id), query, limit=_BY_ITSELF, vocabulary=index.vocabulary())
             try:
                 return (yield from self._shown(index, (), [hit for hit in hits if hit.certainty >= SURE], 1))
             except _MovedError:
@@ -132,6 +132,7 @@ class Recalling:
             after=asked.after,
             before=asked.before,
             limit=self._pool(query, wanted + 1),
+            vocabulary=index.vocabulary(),
         )
         found: list[RecalledHit] = []
         step = len(hits) if self._ranker else wanted + 1

@@ -12,6 +12,7 @@ from om_api.recall.loose import Source
 from om_api.recall.query import MOST_WORDS, Query
 from om_api.recall.ranking import Bm25, Ranker
 from om_api.recall.segment import Postings
+from om_api.recall.vocabulary import Vocabulary
 
 SURE: Final = 0.32
 """The certainty that chance does not reach, for what is shown unasked.
@@ -47,13 +48,14 @@ def search(
     before: int | None = None,
     limit: int = 10,
     weighing: Bm25 = WORDS_ALONE,
+    vocabulary: Vocabulary | None = None,
 ) -> list[Hit]:
     """The best messages, best first, of two that are equal the newer. Filters are those of the call and of the query.
 
     How rare a word is, all sources tell, those that are filtered out too. Where the query has phrases, the messages have all
-    their words; whether they stand together `query.admits` says of the text.
+    their words; whether they stand together `query.admits` says of the text. A `vocabulary` of some sources makes it faster.
     """
-    asked = _Search(sources, query, weighing)
+    asked = _Search(sources, query, weighing, vocabulary)
     kept = _Filter(query, threads, roles, after, before)
     found = ((score, number, place) for number, scores in asked.scored(kept) for place, score in scores.items())
     return [asked.hit(*each) for each in _best(found, sources, limit)]
@@ -109,9 +111,9 @@ class _Filter:
 class _Search:
     """A query asked of all sources."""
 
-    def __init__(self, sources: Sequence[Source], query: Query, weighing: Bm25) -> None:
+    def __init__(self, sources: Sequence[Source], query: Query, weighing: Bm25, vocabulary: Vocabulary | None) -> None:
         needed = asked_pieces(" ".join(query.phrases))[:MOST_WORDS]  # of the others `admits` asks the text
-        self._sources, self._query, self._weighing = sources, query, weighing
+        self._sources, self._query, self._weighing, self._vocabulary = sources, query, weighing, vocabulary
         self._pieces = list(dict.fromkeys([*query.words, *needed, *query.excluded]))
         self._needed = [self._pieces.index(piece) for piece in needed]
         self._barred = [self._pieces.index(piece) for piece in query.excluded]
@@ -127,7 +129,10 @@ class _Search:
         """Where each piece of the query stands in a source."""
         if source.languages not in self._plans:
             variants = [piece_variants(piece, source.languages) for piece in self._pieces]
-            self._plans[source.languages] = ([term for some in variants for term in some], [*map(len, variants)])
+            terms = [term for some in variants for term in some]
+            self._plans[source.languages] = terms, [*map(len, variants)]
+            if self._vocabulary:
+                self._vocabulary.prime(terms)
         terms, sizes = self._plans[source.languages]
         found = source.postings(terms)
         if len(terms) == len(sizes):

@@ -130,6 +130,17 @@ class Segment:
         found = self._found
         return [found[term] if term in found else self._look(term) for term in terms]
 
+    def terms(self) -> list[str]:
+        """All its terms, in order."""
+        return self._terms.decode().split("\n")[1:-1]
+
+    def know(self, term: str, line: int | None) -> None:
+        """Be told on which line of its terms one stands; None: on none."""
+        if term not in self._found:
+            if len(self._found) >= _KEPT:
+                self._found = {}
+            self._found[term] = _NONE if line is None else self._of_postings(self._starts[line], line)
+
     def times(self) -> Sequence[int]:
         """When each message was said, in Unix ms."""
         return self._times
@@ -168,8 +179,11 @@ class Segment:
 
     def _of_line(self, line: int, mark: int = 0, postings: int = 0) -> Postings:
         """The postings of a line, counted from a line before it that has so many before itself."""
+        counts, _ = self._arrays
+        return self._of_postings(postings + sum(counts[mark:line]), line)
+
+    def _of_postings(self, start: int, line: int) -> Postings:
         counts, steps = self._arrays
-        start = postings + sum(counts[mark:line])
         if counts[line] == 1:
             return {steps[start]: 1}
         times: dict[int, int] = {}
@@ -181,7 +195,7 @@ class Segment:
         found: dict[int, int] = {}
         if part.encode() not in self._terms:
             return _NONE
-        for line, term in enumerate(self._terms.decode().split("\n")[1:-1]):
+        for line, term in enumerate(self.terms()):
             if part in term:
                 for place, times in self._of_line(line).items():
                     found[place] = found.get(place, 0) + times
@@ -199,6 +213,11 @@ class Segment:
             starts.append(end)
         heads = [terms[start : terms.find(b"\n", start + 1) + 1] for start in starts[:-1]]
         return heads, [*starts, last], lines
+
+    @cached_property
+    def _starts(self) -> "array[int]":
+        """Where the postings of each line begin."""
+        return array("I", accumulate(self._arrays[0], initial=0))
 
     @cached_property
     def _sums(self) -> list[int]:

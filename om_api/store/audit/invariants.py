@@ -13,7 +13,8 @@ from om_api.domain.identity import KnownId, mark
 from om_api.domain.messages import Message
 from om_api.domain.values import Observation
 from om_api.domain.wire import parse_member
-from om_api.recall.segment import Segment, SegmentError
+from om_api.recall.segment import Segment
+from om_api.recall.segment_format import SegmentError
 from om_api.store.audit.resource_dump import Members, Part, ResourceDump
 from om_api.store.memory.decoding import as_generation, as_observation
 from om_api.store.memory.known import COMPLETE, held_records

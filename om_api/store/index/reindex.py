@@ -6,7 +6,8 @@ from typing import Any
 
 from om_api.domain.values import Scope
 from om_api.recall.analysis import VERSION
-from om_api.recall.segment import Segment, SegmentError, encode
+from om_api.recall.segment import Segment, encode
+from om_api.recall.segment_format import SegmentError
 from om_api.store.driver.replies import as_bytes, as_list, says
 from om_api.store.driver.steps import Steps, Verb, batch, by_name
 from om_api.store.index.indexing import findable

@@ -5,7 +5,8 @@ from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
 from om_api.domain.messages import Message
-from om_api.recall.segment import Segment, SegmentError
+from om_api.recall.segment import Segment
+from om_api.recall.segment_format import SegmentError
 from om_api.store.driver.replies import Pair, scored
 from om_api.store.driver.steps import Batch, Steps, Words
 from om_api.store.index.listing import Place
