@@ -12,6 +12,7 @@ from om_api.recall.query import Query, parse_query
 from om_api.recall.recalled import KINDS
 
 MOST_HITS, MOST_AROUND, MOST_OFFSET = 100, 20, 10_000
+MOST_TOKENS, MOST_BESIDE = 10_000_000, 100
 
 
 class RecallQuery(NamedTuple):
@@ -58,20 +59,20 @@ def recall_query(
         _number(limit, "limit", 1, MOST_HITS),
         _number(offset, "offset", 0, MOST_OFFSET),
         _number(around, "around", 0, MOST_AROUND),
-        None if max_tokens is None else _number(max_tokens, "max_tokens", 1, 10_000_000),
+        None if max_tokens is None else _number(max_tokens, "max_tokens", 1, MOST_TOKENS),
     )
 
 
 def turns_beside(value: int, what: str) -> int:
     """How many turns somebody wants beside a message."""
-    return _number(value, what, 0, 100)
+    return _number(value, what, 0, MOST_BESIDE)
 
 
 def _some(given: Collection[str], permitted: Collection[str], what: str) -> frozenset[str]:
-    names = frozenset([given] if isinstance(given, str) else given)
-    if odd := sorted(map(str, names - frozenset(permitted))):
-        raise InvalidInputError(f"{what} holds {odd[0][:40]!r}: use {', '.join(permitted)}")
-    return names
+    names = [given] if isinstance(given, str) else list(given)
+    if odd := sorted(shown(each) for each in names if each not in permitted):
+        raise InvalidInputError(f"{what} holds {odd[0]!r}: use {', '.join(permitted)}")
+    return frozenset(names)
 
 
 def _time(value: Any, what: str) -> int:
