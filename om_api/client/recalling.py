@@ -56,7 +56,8 @@ class Recalling:
         if asked.query.reason:
             return Recalled(query=asked.query.text, reason=asked.query.reason, notes=asked.query.notes)
         scopes = yield from self._scopes.every(resource)
-        for _ in range(_TRIES):
+        for tried in range(_TRIES):
+            self._begin_anew(resource, tried)
             index = yield from self._index(resource)
             notes = yield from noted_parts(self._keys, scopes, asked.kinds, index.language)
             try:
@@ -69,7 +70,8 @@ class Recalling:
         """A message and the turns around it; see the client's `browse`."""
         check_id(resource, "resource_id")
         check_id(message, "message_id")
-        for _ in range(_TRIES):
+        for tried in range(_TRIES):
+            self._begin_anew(resource, tried)
             index = yield from self._index(resource)
             try:
                 return (yield from self._browsed(index, message, before, after, thread))
@@ -88,7 +90,8 @@ class Recalling:
             return []
         resource, version = snapshot.scope.resource, _version(snapshot)
         index = self._indexes.get(resource)
-        for _ in range(_TRIES):
+        for tried in range(_TRIES):
+            self._begin_anew(resource, tried)
             if index is None or version is None or index.version != version:
                 index = yield from self._index(resource)
                 index.version = version
@@ -98,6 +101,11 @@ class Recalling:
             except _MovedError:
                 index.version = None
         return []
+
+    def _begin_anew(self, resource: str, tried: int) -> None:
+        """Know nothing of a resource any more once two looks found that it has moved: many of its chunks may have expired."""
+        if tried > 1:
+            self._indexes.pop(resource)
 
     # -- what there is to search -----------------------------------------------------------------------------------------
 
@@ -203,10 +211,10 @@ class Recalling:
             threads = {part.chunk: part.thread for part in wanted}
             asked = [Span(part.chunk, part.first, part.last) for part in wanted]
             found = dict(zip(wanted, (yield from spans(self._keys, index.resource, asked, threads)), strict=True))
-        for part, messages in found.items():
-            if len(messages) != part.size:
-                index.drop(part.chunk)
-                raise _MovedError
+        if moved := {part.chunk for part, messages in found.items() if len(messages) != part.size}:
+            for chunk in moved:
+                index.drop(chunk)
+            raise _MovedError
         return [
             [message for part in each.slices for message in (found[part] if part.chunk else index.raw(part))]
             for each in windows
