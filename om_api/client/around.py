@@ -61,7 +61,7 @@ def window(order: Sequence[Slice], chunk: str, place: int, before: int, after: i
 
 
 def surroundings(read: Sequence[Message | None], place: int, before: int, after: int) -> Surroundings:
-    """A message with its turns: so many on either side, and more where a call would be without its result, or it without its call.
+    """A message with its turns: so many on either side, and more where a call would be without its result.
 
     Raises LookupError where there is no message at this place.
     """

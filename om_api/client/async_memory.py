@@ -165,11 +165,11 @@ class AsyncObservationalMemory:
 
         In a query "an exact phrase" stands in quotes, `-word` leaves out, `thread:`, `role:`, `before:` and `after:` limit;
         dates in words ("in May", "last week") count from today. `kinds` are what is searched: `message`, `observation`,
-        `generation`, those that were replaced too. `after` and `before` are dates, ISO 8601 or Unix times. With each message come
-        `around` turns before and after it, never a call without its result. `max_tokens` bounds all of it; where something was left
-        out, `Recalled.next` is the `offset` to go on with. Whatever was acknowledged before this call is found by its own words,
-        from that moment on. Two round trips where nothing was sealed since the last one. Raises InvalidInputError for what
-        cannot be asked, naming what can.
+        `generation`, those that were replaced too. `after` and `before` are dates, ISO 8601 or Unix times. With each message
+        come `around` turns before and after it, never a call without its result. `max_tokens` bounds all of it; where
+        something was left out, `Recalled.next` is the `offset` to go on with. Whatever was acknowledged before this call is
+        found by its own words, from that moment on. Two round trips where nothing was sealed since the last one. Raises
+        InvalidInputError for what cannot be asked, naming what can.
         """
         wanted = recall_query(
             query,

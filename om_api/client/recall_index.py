@@ -63,7 +63,7 @@ class RecallIndex:
             met = before.again(pairs, partial(message_of, thread=thread, resource=self.resource))
             self._raw[thread] = met
             known = loose.get(thread) if met is before else None
-            self._loose[thread] = known or Loose(thread, [*map(as_findable, met.pairs, met.values)], self.language)
+            self._loose[thread] = known or Loose(thread, [*map(as_findable, met.values)], self.language)
 
     def learn(self, found: Mapping[str, Kept]) -> None:
         """Take in what was read of chunks."""
