@@ -156,6 +156,10 @@ GUARDS = (
     Guard(
         "erase leaves the index of what it thins",
         "recall looks for messages in places where others stand now",
-        without("erase", "  drop(each.key, each.gone)\n  redis.call('UNLINK', each.segment)\n", "  drop(each.key, each.gone)\n"),
+        without(
+            "erase",
+            "  drop(each.key, each.gone)\n  redis.call('UNLINK', each.segment)\n",
+            "  drop(each.key, each.gone)\n",
+        ),
     ),
 )

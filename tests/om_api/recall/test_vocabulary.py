@@ -16,12 +16,16 @@ TALKS = (
 
 def made():
     return [
-        Segment(encode(f"t-{n}", [Findable(f"m-{n}-{at}", "user", 1_000 * n + at, text) for at, text in enumerate(talk)]))
+        Segment(
+            encode(f"t-{n}", [Findable(f"m-{n}-{at}", "user", 1_000 * n + at, text) for at, text in enumerate(talk)])
+        )
         for n, talk in enumerate(TALKS)
     ]
 
 
-@pytest.mark.parametrize("words", ["passport", "Reisepass", "user app.py", "closed green", "nowhere", '"passport office"'])
+@pytest.mark.parametrize(
+    "words", ["passport", "Reisepass", "user app.py", "closed green", "nowhere", '"passport office"']
+)
 @pytest.mark.parametrize("taken", [0, 1, 3])
 def test_what_is_found_is_what_is_found_without_it(words, taken):
     query, alone, together, vocabulary = parse_query(words, 0, "UTC"), made(), made(), Vocabulary()

@@ -5,14 +5,14 @@ from scene import HAROLD, activate, filled, key_of, member, observed, push, seal
 
 from om_api.recall.segment import Segment
 from om_api.store.index import segments as segments_
-from om_api.store.index.listing import Place
-from om_api.store.index.segments import Members, Span, members, segments, spans
+from om_api.store.index.listing import ChunkPlace
+from om_api.store.index.segments import ChunkSpan, Members, members, segments, spans
 
 NAMES = ("c4", "c5", "o1", "o2", "o3")
 
 
 def place(thread=""):
-    return Place(thread, HAROLD, "e", "0")
+    return ChunkPlace(thread, HAROLD, "e", "0")
 
 
 def read(store, **threads):
@@ -85,17 +85,17 @@ def said(store, *wanted, **threads):
 
 def test_messages_are_read_by_their_place_wherever_their_chunk_is(store):
     filled(store)
-    found = said(store, Span("c5", 1, 2), Span("o3", 0, 0), Span("c4", 1, 5), c5="t1", o3="t2", c4="t1")
+    found = said(store, ChunkSpan("c5", 1, 2), ChunkSpan("o3", 0, 0), ChunkSpan("c4", 1, 5), c5="t1", o3="t2", c4="t1")
 
     assert found == [[("m8", "t1"), ("m9", "t1")], [("m31", "t2")], [("m6", "t1")]]
 
 
 def test_a_place_is_the_same_once_the_chunk_is_activated(store):
     filled(store)
-    before = said(store, Span("c4", 0, 1), c4="t1")
+    before = said(store, ChunkSpan("c4", 0, 1), c4="t1")
     activate(store, "c4", by="a4")
 
-    assert said(store, Span("c4", 0, 1), c4="t1") == before == [[("m5", "t1"), ("m6", "t1")]]
+    assert said(store, ChunkSpan("c4", 0, 1), c4="t1") == before == [[("m5", "t1"), ("m6", "t1")]]
 
 
 def test_a_chunk_that_is_gone_gives_no_message_and_one_that_is_none_gives_none(store):
@@ -103,4 +103,4 @@ def test_a_chunk_that_is_gone_gives_no_message_and_one_that_is_none_gives_none(s
     push(store, 60)
     store.client.zadd(key_of(store, "sealed", "c5"), {b"no JSON": 0})
 
-    assert said(store, Span("x1", 0, 9), Span("c5", 0, 1), x1="t1", c5="t1") == [[], [None, ("m7", "t1")]]
+    assert said(store, ChunkSpan("x1", 0, 9), ChunkSpan("c5", 0, 1), x1="t1", c5="t1") == [[], [None, ("m7", "t1")]]
