@@ -56,7 +56,8 @@ class Rendering:
         messages = sorted(snapshot.messages, key=lambda message: message.at)
         shown = self._named(messages)
         signer = Signer.of_memory(snapshot.signing_key, snapshot.scope)
-        stable = self._stable(observations, _told(snapshot), signer, snapshot.scope.thread is None)
+        pooled, elsewhere = snapshot.scope.thread is None, bool(snapshot.other_counts)
+        stable = self._stable(observations, _told(snapshot), signer, pooled, elsewhere)
         raw = self._raw(shown)
         sizes = [block.tokens for block in raw]
         cap = view.context_max_tokens if max_tokens is None else max_tokens
