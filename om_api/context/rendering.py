@@ -3,22 +3,20 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
-from operator import is_
 
 from om_api.context.ages import ages
 from om_api.context.assemble import Context, Made
-from om_api.context.cut import first_shown, first_turn
-from om_api.context.parts import plain
+from om_api.context.cut import first_turn
 from om_api.context.signature import Signer
 from om_api.context.stable import stable_blocks
+from om_api.context.tail import Tails
 from om_api.context.turns import Turns
 from om_api.context.view import Block, View, local_time
 from om_api.context.volatile import CurrentTask, Moment, volatile_blocks
 from om_api.domain.caching import Memoized
-from om_api.domain.message_tokens import Count, count_message
+from om_api.domain.message_tokens import Count
 from om_api.domain.messages import Message
 from om_api.domain.snapshot import Snapshot
-from om_api.domain.tool_calls import named
 from om_api.domain.values import Generation, Stored
 
 
@@ -33,8 +31,7 @@ class Rendering:
         self._system = Memoized(_system)
         self._aged = Memoized(_aged)
         self._volatile = Memoized(lambda moment, _: volatile_blocks(moment, count))
-        self._named = _NamedMessages()
-        self._raw = _MessageBlocks(count)
+        self._tails = Tails(count)
         self._turns = Turns()
 
     def context(
@@ -43,27 +40,26 @@ class Rendering:
         """Make a context of what was read at one instant; see `build`."""
         observations = sorted(snapshot.observations, key=lambda stored: stored.seq)
         messages = sorted(snapshot.messages, key=lambda message: message.at)
-        shown = self._named(messages)
         signer = Signer.of_memory(snapshot.signing_key, snapshot.scope)
         stable = self._stable(observations, _told(snapshot), signer, snapshot.scope.thread is None)
-        raw = self._raw(shown)
-        sizes = [block.tokens for block in raw]
+        tail = self._tails(messages, _of_thread(snapshot), view, first=bool(stable))
         cap = view.context_max_tokens if max_tokens is None else max_tokens
-        beyond = first_turn(messages, sizes, view.raw_max_tokens) if cap is None else 0
+        beyond = first_turn(messages, tail.sizes, view.raw_max_tokens) if cap is None else 0
         moment = self._moment(snapshot, observations, view, now_ms, unavailable=unavailable, omitted=beyond)
         framing = [*stable, *(volatile := self._volatile(moment, _identity(snapshot.others)))]
         around = sum(block.tokens for block in framing)
-        start = beyond if cap is None else first_shown(messages, sizes, cap - around)
+        start = beyond if cap is None else tail.cut(cap - around)
+        blocks, tokens = (tail := tail.since(start)).parts()
         return Context(
             resource_id=snapshot.scope.resource,
             thread_id=snapshot.thread.id,
-            blocks=(*stable, *raw[start:], *volatile),
+            blocks=(*stable, *blocks, *volatile),
             observations=[stored.observation for stored in observations],
             reflection=snapshot.generation,
-            tokens=around + sum(sizes[start:]),
+            tokens=around + tokens,
             omitted=start,
             unavailable=unavailable,
-            made=Made(messages[start:], shown[start:], framing, partial(self._system, stable), self._turns),
+            made=Made(tail, framing, partial(self._system, stable), self._turns),
         )
 
     def _moment(
@@ -78,9 +74,8 @@ class Rendering:
     ) -> Moment:
         today = datetime.fromtimestamp(now_ms / 1000, view.zone).date()
         aged = self._aged(observations, _told(snapshot), today)
-        signer = Signer.of_thread(snapshot.signing_key, snapshot.thread.id)
         task, others, counts = _task(snapshot, observations, view), snapshot.others, snapshot.other_counts
-        return Moment(task, others, counts, aged, view, today, unavailable, omitted, signer)
+        return Moment(task, others, counts, aged, view, today, unavailable, omitted, _of_thread(snapshot))
 
 
 def build(
@@ -100,41 +95,8 @@ def build(
     return Rendering(count).context(snapshot, view, now_ms, max_tokens, unavailable=unavailable)
 
 
-class _NamedMessages:
-    """Messages whose results say the name of their tool; those that stand where they stood are what they were."""
-
-    def __init__(self) -> None:
-        self._last: tuple[list[Message], list[Message]] = [], []
-
-    def __call__(self, messages: list[Message]) -> list[Message]:
-        before, made = self._last
-        same = [*map(is_, before, messages), False].index(False)
-        names: dict[str, str] = {}
-        for message in made[:same] if same < len(messages) else ():
-            named(message, names)
-        made = [*made[:same], *(named(message, names) for message in messages[same:])]
-        self._last = messages, made
-        return made
-
-
-class _MessageBlocks:
-    """Messages as blocks; those that stand where they stood keep theirs."""
-
-    def __init__(self, count: Count) -> None:
-        self._count = count
-        self._last: tuple[list[Message], list[Block]] = [], []
-
-    def __call__(self, messages: list[Message]) -> list[Block]:
-        before, blocks = self._last
-        same = [*map(is_, before, messages), False].index(False)
-        blocks = [*blocks[:same], *(_block(message, self._count) for message in messages[same:])]
-        self._last = messages, blocks
-        return blocks
-
-
-def _block(message: Message, count: Count) -> Block:
-    text, tokens = plain(message), count_message(message, count)
-    return Block(kind="message", role=message.role, text=text, stable=False, tokens=tokens)
+def _of_thread(snapshot: Snapshot) -> Signer:
+    return Signer.of_thread(snapshot.signing_key, snapshot.thread.id)
 
 
 def _told(snapshot: Snapshot) -> Generation | None:
