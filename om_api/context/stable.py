@@ -32,9 +32,9 @@ def stable_blocks(
     elsewhere: bool,  # noqa: FBT001 - same
     count: Count,
 ) -> list[Block]:
-    """What stays byte-identical until the memory changes; while there is none, that the past
-    can be looked up, if anything was said `elsewhere`.
+    """What stays byte-identical until the memory changes.
 
+    While there is none: that the past can be looked up, if anything was said `elsewhere`, else nothing.
     `observations` come in seq order; an activation appends one block before the reminder and touches no other. `pooled`:
     they are of several threads.
     """
