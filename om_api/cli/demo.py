@@ -16,6 +16,7 @@ import click
 import msgspec
 
 from om_api.cli.children import BEAT, WORKER, Child
+from om_api.cli.demo_recall import show_recall
 from om_api.cli.demo_screen import DemoPlayer, MemoryTable, report, shown
 from om_api.cli.embedded import Embedded
 from om_api.cli.output import typed
@@ -92,8 +93,9 @@ def demo(ctx: click.Context, speed: float, keep: bool) -> None:
     """Watch three agents' conversations become memory, in under a minute.
 
     Starts a store, a worker and a beat of its own, with low thresholds and without a model (sentences are picked by
-    rules), replays a recorded conversation through the client library, shows what one agent reads in the end, and
-    checks that every message is covered exactly once. Nothing is kept. Exit code 1 if a message is not.
+    rules), replays a recorded conversation through the client library, asks for a fact that left the notes and shows how
+    it is recalled, shows what one agent reads in the end, and checks that every message is covered exactly once. Nothing
+    is kept. Exit code 1 if a message is not, or if nothing is recalled.
     """
     with _ended_by_sigterm(), ExitStack() as held:
         store = held.enter_context(Embedded())
@@ -106,7 +108,8 @@ def demo(ctx: click.Context, speed: float, keep: bool) -> None:
         player, total = DemoPlayer(om), len({(each.resource_id, each.id) for each in messages})
         began = time.monotonic()
         _play(player, crew, table, messages, _PAUSE_S / speed)
-        right = report(om, table, player, total, time.monotonic() - began)
+        asked, found = show_recall(om)
+        right = report(om, table, player, total + asked, time.monotonic() - began) and found
         _offer(store.url, keep)
     ctx.exit(0 if right else 1)
 

@@ -15,7 +15,10 @@ from om_api.settings import Settings
 SECTIONS = {
     "Start": ("up", "demo"),
     "Write and read": ("push", "context", "replay"),
-    "Look inside": ("top", "stats", "threads", "observations", "history", "sources", "rejected", "costs", "events"),
+    "Look inside": (
+        *("recall", "browse", "top", "stats", "threads", "observations", "history", "sources", "rejected", "costs"),
+        "events",
+    ),
     "Ask the workers": ("observe", "reflect", "pause", "resume"),
     "Remove and move": ("clear", "forget", "erase", "restore", "migrate-scope", "export", "import"),
     "Check": ("config", "queues", "doctor", "verify", "bench"),
@@ -27,6 +30,7 @@ _PLACES = {  # of commands whose module in `commands` has not their name
     **dict.fromkeys(SECTIONS["Remove and move"], "om_api.cli.commands.owning"),
     **dict.fromkeys(("observations", "sources"), "om_api.cli.commands.history"),
     "threads": "om_api.cli.commands.stats",
+    "browse": "om_api.cli.commands.recall",
     "erase": "om_api.cli.commands.erase",
 }
 PLACES = {  # the module of each command

@@ -30,36 +30,37 @@ class RecallQuery(NamedTuple):
     max_tokens: int | None = None
 
 
-def recall_query(
-    text: object,
-    timezone: str,
-    *,
-    thread_id: str | None,
-    roles: Collection[str],
-    kinds: Collection[str],
-    after: object,
-    before: object,
-    limit: int,
-    offset: int,
-    around: int,
-    max_tokens: int | None,
-) -> RecallQuery:
+class RecallLimits(NamedTuple):
+    """What somebody limits a query to, unchecked, as the client's `recall` is given it."""
+
+    thread_id: str | None
+    roles: Collection[str]
+    kinds: Collection[str]
+    after: object
+    before: object
+    limit: int
+    offset: int
+    around: int
+    max_tokens: int | None
+
+
+def recall_query(text: object, timezone: str, given: RecallLimits) -> RecallQuery:
     """Read what somebody asks; raises InvalidInputError that names what is wrong, and what is permitted."""
     if not isinstance(text, str):
         raise InvalidInputError(f"the query is {shown(text)!r}: use a text, such as 'passport number'")
     query = parse_query(text, int(time.time() * 1000), timezone)
-    threads = [check_id(thread_id, "thread_id")] if thread_id is not None else query.threads
+    threads = query.threads if given.thread_id is None else [check_id(given.thread_id, "thread_id")]
     return RecallQuery(
         query,
         frozenset(threads),
-        _some(roles, ROLES, "roles") or frozenset(query.roles),
-        _some(kinds, KINDS, "kinds") or frozenset({"message"}),
-        _time(after, "after") if after is not None else query.after,
-        _time(before, "before") if before is not None else query.before,
-        _number(limit, "limit", 1, MOST_HITS),
-        _number(offset, "offset", 0, MOST_OFFSET),
-        _number(around, "around", 0, MOST_AROUND),
-        None if max_tokens is None else _number(max_tokens, "max_tokens", 1, MOST_TOKENS),
+        _some(given.roles, ROLES, "roles") or frozenset(query.roles),
+        _some(given.kinds, KINDS, "kinds") or frozenset({"message"}),
+        query.after if given.after is None else _time(given.after, "after"),
+        query.before if given.before is None else _time(given.before, "before"),
+        _number(given.limit, "limit", 1, MOST_HITS),
+        _number(given.offset, "offset", 0, MOST_OFFSET),
+        _number(given.around, "around", 0, MOST_AROUND),
+        None if given.max_tokens is None else _number(given.max_tokens, "max_tokens", 1, 10_000_000),
     )
 
 

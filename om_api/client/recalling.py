@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from om_api.client.around import PAD, Slice, Surroundings, Window, surroundings, window
+from om_api.client.around import PAD, Surroundings, ThreadSlice, Window, surroundings, window
 from om_api.client.reading import Scopes
 from om_api.client.recall_index import RecallIndex
 from om_api.client.recall_notes import NotedPart, noted_parts
@@ -20,19 +20,18 @@ from om_api.recall.query import Query, query_of_text
 from om_api.recall.ranking import Ranker
 from om_api.recall.recalled import Browsed, Recalled, RecalledHit
 from om_api.recall.said import said
-from om_api.recall.searching import Hit, search
+from om_api.recall.searching import SURE, Hit, search
 from om_api.recall.segment import check_of
 from om_api.settings import Settings
 from om_api.store.driver.steps import Steps
-from om_api.store.index.listing import Place, listing
-from om_api.store.index.segments import Span, segments, spans
+from om_api.store.index.listing import ChunkPlace, listing
+from om_api.store.index.segments import ChunkSpan, segments, spans
 from om_api.store.memory import reading
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.lineage import covered
 
 REMEMBERED, MOST = 256, 128 * 2**20  # resources, and bytes of what was decoded of them
 _TRIES = 4
-ENOUGH = 0.4
 _BY_ITSELF = 8  # hits that a context may show
 _CANDIDATES = 1_000  # whose texts are looked through for a phrase
 
@@ -57,7 +56,8 @@ class Recalling:
         if asked.query.reason:
             return Recalled(query=asked.query.text, reason=asked.query.reason, notes=asked.query.notes)
         scopes = yield from self._scopes.every(resource)
-        for _ in range(_TRIES):
+        for tried in range(_TRIES):
+            self._begin_anew(resource, tried)
             index = yield from self._index(resource)
             notes = yield from noted_parts(self._keys, scopes, asked.kinds, index.language)
             try:
@@ -70,7 +70,8 @@ class Recalling:
         """A message and the turns around it; see the client's `browse`."""
         check_id(resource, "resource_id")
         check_id(message, "message_id")
-        for _ in range(_TRIES):
+        for tried in range(_TRIES):
+            self._begin_anew(resource, tried)
             index = yield from self._index(resource)
             try:
                 return (yield from self._browsed(index, message, before, after, thread))
@@ -89,16 +90,22 @@ class Recalling:
             return []
         resource, version = snapshot.scope.resource, _version(snapshot)
         index = self._indexes.get(resource)
-        for _ in range(_TRIES):
+        for tried in range(_TRIES):
+            self._begin_anew(resource, tried)
             if index is None or version is None or index.version != version:
                 index = yield from self._index(resource)
                 index.version = version
-            hits = search(index.past(snapshot.thread.id), query, limit=_BY_ITSELF)
+            hits = search(index.past(snapshot.thread.id), query, limit=_BY_ITSELF, vocabulary=index.vocabulary())
             try:
-                return (yield from self._shown(index, (), [hit for hit in hits if hit.certainty >= ENOUGH], 1))
+                return (yield from self._shown(index, (), [hit for hit in hits if hit.certainty >= SURE], 1))
             except _MovedError:
                 index.version = None
         return []
+
+    def _begin_anew(self, resource: str, tried: int) -> None:
+        """Know nothing of a resource any more once two looks found that it has moved: many of its chunks may have expired."""
+        if tried > 1:
+            self._indexes.pop(resource)
 
     # -- what there is to search -----------------------------------------------------------------------------------------
 
@@ -133,6 +140,7 @@ class Recalling:
             after=asked.after,
             before=asked.before,
             limit=self._pool(query, wanted + 1),
+            vocabulary=index.vocabulary(),
         )
         found: list[RecalledHit] = []
         step = len(hits) if self._ranker else wanted + 1
@@ -198,15 +206,15 @@ class Recalling:
     def _read(self, index: RecallIndex, windows: Sequence[Window]) -> Steps[list[list[Message | None]]]:
         """The messages of windows, in one round trip; _MovedError where some of them are not there any more."""
         wanted = list(dict.fromkeys(part for each in windows for part in each.slices if part.chunk))
-        found = dict[Slice, list[Message | None]]()
+        found = dict[ThreadSlice, list[Message | None]]()
         if wanted:
             threads = {part.chunk: part.thread for part in wanted}
-            asked = [Span(part.chunk, part.first, part.last) for part in wanted]
+            asked = [ChunkSpan(part.chunk, part.first, part.last) for part in wanted]
             found = dict(zip(wanted, (yield from spans(self._keys, index.resource, asked, threads)), strict=True))
-        for part, messages in found.items():
-            if len(messages) != part.size:
-                index.drop(part.chunk)
-                raise _MovedError
+        if moved := {part.chunk for part, messages in found.items() if len(messages) != part.size}:
+            for chunk in moved:
+                index.drop(chunk)
+            raise _MovedError
         return [
             [message for part in each.slices for message in (found[part] if part.chunk else index.raw(part))]
             for each in windows
@@ -222,7 +230,7 @@ class Recalling:
                 found[chunk] = f"generation {place.generation}" if chunk in stands else f"observation {chunk}"
         return found
 
-    def _standing(self, index: RecallIndex, place: Place) -> Steps[frozenset[str]]:
+    def _standing(self, index: RecallIndex, place: ChunkPlace) -> Steps[frozenset[str]]:
         """The observations that the generation in force stands for; read once of each generation."""
         if place.generation in {"", "0"}:
             return frozenset()

@@ -41,6 +41,8 @@ ANSWERS = {  # of a memory with observations and a generation, in this order
     "history": ("harold",),
     "costs": ("harold",),
     "context": ("harold", "t-1"),
+    "recall": ("harold", "message"),
+    "browse": ("harold", "m-0"),
     "top": (),
     "queues": (),
     "verify": (),
@@ -64,6 +66,7 @@ ANSWERS = {  # of a memory with observations and a generation, in this order
 
 
 def test_what_it_prints_is_json_and_nothing_else(om, reflected):
+    reflected.say("message 0", id="m-0")
     for words, args in ANSWERS.items():
         result = om(*words.split(), *args, "--json")
 
