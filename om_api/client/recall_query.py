@@ -60,7 +60,7 @@ def recall_query(text: object, timezone: str, given: RecallLimits) -> RecallQuer
         _number(given.limit, "limit", 1, MOST_HITS),
         _number(given.offset, "offset", 0, MOST_OFFSET),
         _number(given.around, "around", 0, MOST_AROUND),
-        None if given.max_tokens is None else _number(given.max_tokens, "max_tokens", 1, 10_000_000),
+        None if given.max_tokens is None else _number(given.max_tokens, "max_tokens", 1, MOST_TOKENS),
     )
 
 

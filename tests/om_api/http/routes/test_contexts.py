@@ -31,7 +31,7 @@ def test_a_context_names_what_of_the_past_it_looked_up(say, ask, world):
         say(f"m-{n}")
         world.settle()
     before = ask("GET", f"{THREAD}/context").json()
-    say("m-12", content="What was the kennel called?", thread="t-2")
+    say("m-12", content="Which kennel had the dog that long weekend?", thread="t-2")
     found = ask("GET", f"{HAROLD}/threads/t-2/context").json()
     own = world.context("t-2").recalled
 
