@@ -59,6 +59,7 @@ _SECTIONS = {
     ("other_threads",): "`other_threads`",
     ("observer",): "`observer`",
     ("reflection",): "`reflection`",
+    ("recall",): "`recall`",
     ("budget",): "`budget`: of one agent",
     ("total_budget",): "`total_budget`: of all agents together, in the base file only",
     ("events",): "`events`: of all agents, in the base file only",

@@ -43,6 +43,15 @@ def test_the_agent_remembers_what_was_said_and_what_it_answered(own_store, capsy
     assert said == ["My flight to Oslo is on Friday.", answers[0], "When do I fly?", answers[1]]
 
 
+def test_what_left_the_window_is_recalled_in_three_ways(own_store, capsys):
+    exec(compile(PYTHON[1], "README.md", "exec"), {"__name__": "__main__"})
+
+    by_hand, *by_tool, by_itself = capsys.readouterr().out.splitlines()
+    assert by_hand == "thread-7 My passport lies in the blue drawer."
+    assert by_tool[-1].endswith("user: My passport lies in the blue drawer.")
+    assert by_itself == "['My passport lies in the blue drawer.']"
+
+
 def test_the_agent_is_about_twenty_lines():
     assert len(PYTHON[0].splitlines()) <= 24
 

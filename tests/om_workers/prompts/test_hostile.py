@@ -7,10 +7,13 @@ import pytest
 from hostile import HALVES, HOSTILE, tags
 
 from om_api.context import View, build
+from om_api.context.recall_tool import answer_of
+from om_api.context.recalled import recalled_section
 from om_api.domain.messages import Message
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.tokens import estimate
 from om_api.domain.values import Generation, Observation, Record, Scope, Stored, ThreadState
+from om_api.recall.recalled import Recalled, RecalledHit
 from om_workers.prompts.parse import parse_batch, parse_observer, parse_reflector
 from om_workers.prompts.render import batch_request, observer_request, reflector_request
 from om_workers.prompts.threads import without_threads
@@ -103,6 +106,22 @@ def test_every_block_of_a_context_has_the_tags_we_wrote_and_no_other(text):
     assert kinds == {"preamble", "reflection", "observations", "continuation", "day", "message", "volatile"}
     for kind in kinds:
         assert tags(written(made, kind)) == tags(written(plain, kind)), kind
+
+
+@every_text
+def test_what_was_said_long_ago_closes_no_tag_of_ours_when_it_is_recalled(text):
+    shown, plain = (_recalled(each) for each in (text, "x"))
+
+    assert tags(shown[0]) == tags(plain[0]) != []
+    assert tags(shown[1]) == tags(plain[1]) == []
+
+
+def _recalled(text):
+    """What the last block and the tool's answer tell of an earlier message."""
+    said = conversation(text)[0]
+    hit = RecalledHit(kind="message", id=said.id, thread_id="t-2", at=AT, text=text, message=said, after=(said,))
+    section = recalled_section([hit], (), "", "t-1", View(), estimate)
+    return section.text, answer_of(Recalled(query=text, hits=(hit,)), "UTC")
 
 
 def written(made, kind):

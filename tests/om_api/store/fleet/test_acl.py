@@ -617,3 +617,18 @@ def test_a_password_is_kept_as_its_hash_and_a_short_one_not_at_all():
     with pytest.raises(InvalidInputError, match="15 characters; permitted: 16"):
         acl.kept("a" * 15)
     assert acl.kept(acl.new_password()) != acl.kept(acl.new_password())
+
+
+@roles
+def test_a_redis_user_recalls_its_own_resource_and_no_other(house, memory, role):
+    house.filled()
+    om = memory(role)
+    hits = om.recall("says", "harold", kinds=("message", "observation", "generation"), limit=100).hits
+
+    assert {hit.kind for hit in hits} == {"message", "observation", "generation"}
+    assert not [hit for hit in hits if "albert" in hit.text]
+    assert om.browse(next(hit.id for hit in hits if hit.message), "harold").message
+    assert "harold says" in om.answer_recall({"query": "says"}, "harold")
+    for refused in (lambda: om.recall("says", "albert"), lambda: om.browse("m-1", "albert")):
+        with pytest.raises(NotPermittedError):
+            refused()
