@@ -8,7 +8,7 @@ JOBS ?= 2
 # one process of tests mostly waits for the processes that it started
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
-.PHONY: help demo up test lint check bench fuzz chaos load limits mutants conform compat house faces docs clean
+.PHONY: help demo up test lint check bench gate fuzz chaos load limits mutants conform compat house faces docs clean
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
@@ -75,13 +75,18 @@ compat: $(VENV)/.installed-tests  ## install the client beside the newest agent 
 	@PYTHONPATH=tests $(BIN)/python -m compat $(ONLY) $(if $(WRITE),--write)
 
 PAGE := --write docs/benchmarks.md --pictures docs/pictures
+OWN := tests/data/talks
 bench: $(VENV)/.installed-bench  ## measure all that docs/benchmarks.md says, in 15 minutes (TALKS="locomo10.json" for its memory part)
 	$(BIN)/om bench speed $(PAGE)
 	$(BIN)/om bench walk $(PAGE)
 	$(BIN)/om bench backlog $(PAGE)
 	$(BIN)/om bench cost $(PAGE)
 	$(BIN)/om bench recall tests/data/planted_facts.json tests/data/planted.jsonl tests/data/planted_holdout.jsonl $(PAGE)
-	$(if $(TALKS),$(BIN)/om bench memory $(TALKS) $(PAGE),@echo 'Name recorded conversations to measure memory with them too: make bench TALKS="locomo10.json"')
+	$(BIN)/om bench memory $(OWN)/*/*.json $(PAGE)
+	$(if $(TALKS),$(BIN)/om bench memory $(TALKS) --block published --write docs/benchmarks.md,@echo 'Name published conversations to measure memory with them too: make bench TALKS="locomo10.json"')
+
+gate: $(VENV)/.installed-tests  ## measure what a memory keeps of the talks that no observer was tuned to (WRITE=1 records it)
+	$(BIN)/om bench gate $(if $(WRITE),--record) $(OWN)/recorded.json $(OWN)/gate/*.json
 
 house: $(VENV)/.installed-checks  ## measure the house, and fail where it is not what it is to be
 	@$(BIN)/python .ci/house.py

@@ -26,6 +26,7 @@ try:
     from om_bench.harness.loading import load
     from om_bench.harness.page import check_block, write_block
     from om_bench.harness.pipeline import RECOMMENDED, THRIFTY
+    from om_bench.memory import gate as gates
     from om_bench.memory import memory_report
     from om_bench.memory import recall as across
     from om_bench.speed import backlog as overload
@@ -50,13 +51,14 @@ def _reported(measure: Callable[..., Found]) -> Callable[..., None]:
 
     A page says all of it: what was measured in part is not written. That is said before it takes its time.
     """
-    block = measure.__name__
+    own = measure.__name__
 
     @click.option("--json", "json_", is_flag=True, help="Print JSON instead of tables.")
-    @click.option("--write", type=_FILE, metavar="PAGE", help=f"Also replace the block `{block}` of a Markdown page.")
+    @click.option("--write", type=_FILE, metavar="PAGE", help=f"Also replace the block `{own}` of a Markdown page.")
+    @click.option("--block", default=own, metavar="NAME", help="Another block of the page.")
     @click.option("--pictures", "folder", type=_FOLDER, metavar="DIR", help="Also draw it, as SVG files in a folder.")
     @wraps(measure)
-    def shown(*args: Any, json_: bool, write: Path | None, folder: Path | None, **options: Any) -> None:
+    def shown(*args: Any, json_: bool, write: Path | None, block: str, folder: Path | None, **options: Any) -> None:
         if write:
             _check_whole(options)
             check_block(write, block)
@@ -114,16 +116,40 @@ def bench() -> None:
 def memory(files: tuple[Path, ...], budgets: tuple[float, ...], settings: tuple[str, ...], *, offline: bool) -> Found:
     """Measure how many questions about recorded conversations a memory could answer.
 
-    Reads files in the formats of LoCoMo, LongMemEval and BEAM (chat.json, its questions beside it). Shown are S, the share
-    of the questions whose evidence a context holds, at given budgets, beside the newest turns, random turns and a search
-    for each question; then what comes of pushing every message through the pipeline. Needs the extra `bench`:
-    pip install 'cortex-om[bench]'.
+    Reads files in our own format and those of LoCoMo, LongMemEval and BEAM (chat.json, its questions beside it). Shown are
+    S, the share of the questions whose evidence a context holds, at given budgets: of notes, of notes and recall together,
+    of the newest turns, random turns and a search for each question; whose words the evidence was; how many neighbouring
+    words of the notes are neighbours in the source, and what of their budget they use; then what comes of pushing every
+    message through the pipeline. Needs the extra `bench`: pip install 'cortex-om[bench]'.
     """
     small = ("message_threshold=3000",)
     runs = [settings] if settings else [small, (*small, *RECOMMENDED)]
     talks = [talk for file in files for talk in load(file)]
     found = memory_report.measure(talks, budgets, [] if offline else runs, os.environ.get(_URL))
     return found, memory_report.as_lines(found), {"s-by-budget": memory_report.by_budget(found.budgets)}
+
+
+@bench.command(
+    epilog=examples(
+        "om bench gate recorded.json talk.json",
+        "om bench gate --record tests/data/talks/recorded.json tests/data/talks/gate/*.json",
+    )
+)
+@click.argument("recorded", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=_FILE)
+@click.option("--record", is_flag=True, help="Write what is measured into RECORDED instead of holding it against that.")
+def gate(recorded: Path, files: tuple[Path, ...], *, record: bool) -> None:
+    """Hold what a memory keeps of conversations against figures that were recorded before; exit 1 where one has fallen.
+
+    RECORDED is a JSON object of figures in percent. Measured are S of notes, and of notes with recall, the pairs of words
+    kept and the budget used at 5, 10 and 25 %, and the evidence among five hits. A figure may be a point lower.
+    """
+    found = gates.measure([talk for file in files for talk in load(file)])
+    if record:
+        gates.write(recorded, found)
+    before = gates.read(recorded)
+    click.echo("\n".join(gates.as_lines(before, found)))
+    sys.exit(1 if gates.fallen(before, found) else 0)
 
 
 @bench.command(epilog=examples("om bench recall facts.json told.jsonl after.jsonl"))

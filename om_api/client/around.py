@@ -9,7 +9,7 @@ from om_api.domain.tool_calls import exchanges
 PAD = 4  # turns read beyond those that are asked for: where one is a call, its result is shown too
 
 
-class Slice(NamedTuple):
+class ThreadSlice(NamedTuple):
     """Messages of a thread that stand side by side in a chunk ("" is what is raw), from one place to another, both included."""
 
     thread: str
@@ -26,7 +26,7 @@ class Slice(NamedTuple):
 class Window(NamedTuple):
     """The slices around a message, oldest first, and its place among all of their messages."""
 
-    slices: tuple[Slice, ...]
+    slices: tuple[ThreadSlice, ...]
     place: int
 
 
@@ -40,13 +40,13 @@ class Surroundings(NamedTuple):
     later: bool
 
 
-def window(order: Sequence[Slice], chunk: str, place: int, before: int, after: int) -> Window:
+def window(order: Sequence[ThreadSlice], chunk: str, place: int, before: int, after: int) -> Window:
     """The slices with up to so many messages before and after one; `order` are all of its thread, whole, oldest first."""
     at = next(n for n, each in enumerate(order) if each.chunk == chunk)
     whole = order[at]
     own = whole._replace(first=max(place - before, 0), last=min(place + after, whole.last))
     left, right = before - (place - own.first), after - (own.last - place)
-    earlier, later = list[Slice](), list[Slice]()
+    earlier, later = list[ThreadSlice](), list[ThreadSlice]()
     for each in reversed(order[:at]):
         if left <= 0:
             break
@@ -61,7 +61,7 @@ def window(order: Sequence[Slice], chunk: str, place: int, before: int, after: i
 
 
 def surroundings(read: Sequence[Message | None], place: int, before: int, after: int) -> Surroundings:
-    """A message with its turns: so many on either side, and more where a call would be without its result, or it without its call.
+    """A message with its turns: so many on either side, and more where a call would be without its result.
 
     Raises LookupError where there is no message at this place.
     """

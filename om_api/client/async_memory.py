@@ -8,7 +8,7 @@ from om_api.billing.costs import Costs
 from om_api.client.core import Core
 from om_api.client.held import Held, Work
 from om_api.client.reading import Era
-from om_api.client.recall_query import recall_query, turns_beside
+from om_api.client.recall_query import RecallLimits, turns_beside
 from om_api.client.receipts import Receipt
 from om_api.client.stats import Stats
 from om_api.client.syncing import Synced
@@ -19,7 +19,7 @@ from om_api.domain import tokens
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.events import Event, Told, Wanted
 from om_api.domain.messages import Message
-from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState, check_id
+from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState
 from om_api.domain.wire import Given, placed
 from om_api.recall.ranking import Ranker
 from om_api.recall.recalled import Browsed, Recalled
@@ -165,26 +165,14 @@ class AsyncObservationalMemory:
 
         In a query "an exact phrase" stands in quotes, `-word` leaves out, `thread:`, `role:`, `before:` and `after:` limit;
         dates in words ("in May", "last week") count from today. `kinds` are what is searched: `message`, `observation`,
-        `generation`, those that were replaced too. `after` and `before` are dates, ISO 8601 or Unix times. With each message come
-        `around` turns before and after it, never a call without its result. `max_tokens` bounds all of it; where something was left
-        out, `Recalled.next` is the `offset` to go on with. Whatever was acknowledged before this call is found by its own words,
-        from that moment on. Two round trips where nothing was sealed since the last one. Raises InvalidInputError for what
-        cannot be asked, naming what can.
+        `generation`, those that were replaced too. `after` and `before` are dates, ISO 8601 or Unix times. With each message
+        come `around` turns before and after it, never a call without its result. `max_tokens` bounds all of it; where
+        something was left out, `Recalled.next` is the `offset` to go on with. Whatever was acknowledged before this call is
+        found by its own words, from that moment on. Two round trips where nothing was sealed since the last one. Raises
+        InvalidInputError for what cannot be asked, naming what can.
         """
-        wanted = recall_query(
-            query,
-            self.settings.for_agent(check_id(resource_id, "resource_id")).timezone,
-            thread_id=thread_id,
-            roles=roles,
-            kinds=kinds,
-            after=after,
-            before=before,
-            limit=limit,
-            offset=offset,
-            around=around,
-            max_tokens=max_tokens,
-        )
-        return await self._run(self._core.recalling.recall(resource_id, wanted))
+        limits = RecallLimits(thread_id, roles, kinds, after, before, limit, offset, around, max_tokens)
+        return await self._run(self._core.recall(resource_id, query, limits))
 
     async def browse(
         self, message_id: str, resource_id: str, *, before: int = 5, after: int = 5, thread_id: str | None = None

@@ -6,6 +6,7 @@ from om_api.client.contexts import Contexts
 from om_api.client.forcing import Forcing
 from om_api.client.owning import Owner
 from om_api.client.reading import MemoryReader, Scopes
+from om_api.client.recall_query import RecallLimits, recall_query
 from om_api.client.recalling import Recalling
 from om_api.client.receipts import Receipt
 from om_api.client.reporting import Reporter
@@ -16,8 +17,10 @@ from om_api.client.writing import Writer
 from om_api.context import Context
 from om_api.domain.errors import StoreError
 from om_api.domain.messages import Message
+from om_api.domain.values import check_id
 from om_api.domain.wire import EncodedMessage
 from om_api.recall.ranking import Ranker
+from om_api.recall.recalled import Recalled
 from om_api.settings import FileProblem, Settings
 from om_api.settings.logs import library_log
 from om_api.store.driver.steps import Steps
@@ -114,6 +117,11 @@ class Core:
         if not self._away:
             library_log().warning("store_unavailable", error=str(error), unsent=len(self.unsent))
         self._away = True
+
+    def recall(self, resource: str, query: str, limits: RecallLimits) -> Steps[Recalled]:
+        """Look up what was said; dates in words are those of the agent's time zone."""
+        zone = self._settings.for_agent(check_id(resource, "resource_id")).timezone
+        return self.recalling.recall(resource, recall_query(query, zone, limits))
 
     def context(self, resource: str, thread: str, max_tokens: int | None) -> Steps[Context]:
         """What the Actor reads."""

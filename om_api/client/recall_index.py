@@ -4,17 +4,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import TypeAlias
 
-from om_api.client.around import Slice
+from om_api.client.around import ThreadSlice
 from om_api.domain.messages import Message
 from om_api.recall.loose import Loose
 from om_api.recall.segment import Segment, check_of
+from om_api.recall.vocabulary import Vocabulary
 from om_api.store.index.indexing import as_findable, findable
-from om_api.store.index.listing import Listing, Place
+from om_api.store.index.listing import ChunkPlace, Listing
 from om_api.store.index.segments import Kept, Members
 from om_api.store.memory.decode_cache import NO_MEMBERS, Met
 from om_api.store.memory.decoding import message_of
 
 Part: TypeAlias = Segment | Loose
+_TAKEN = 64  # segments at one look
+_STALE = 2  # times as many segments taken in as there are: then it is made anew
 _PART = 2_000  # bytes: an empty one
 _TERM = 12  # bytes: a term of a message, as far as it is asked for
 _LOOSE = 12  # times what is said: its words, each as an object
@@ -33,11 +36,12 @@ class RecallIndex:
         self._gone: set[tuple[str, str]] = set()
         self._raw: dict[str, Met[Message | None]] = {}
         self._loose: dict[str, Loose] = {}
-        self._places: Mapping[str, Place] = {}
-        self._activated: Mapping[str, Place] = {}
+        self._vocabulary, self._asked = Vocabulary(), False
+        self._places: Mapping[str, ChunkPlace] = {}
+        self._activated: Mapping[str, ChunkPlace] = {}
         self.standing: Mapping[object, frozenset[str]] = {}  # by generation the observations that it stands for
 
-    def look(self, listed: Listing) -> dict[str, Place]:
+    def look(self, listed: Listing) -> dict[str, ChunkPlace]:
         """Take in what there is now; the chunks of which nothing is known yet."""
         self.threads, self.word, self._places = listed.threads, listed.scope, {**listed.sources, **listed.chunks}
         self._activated = listed.sources
@@ -59,7 +63,7 @@ class RecallIndex:
             met = before.again(pairs, partial(message_of, thread=thread, resource=self.resource))
             self._raw[thread] = met
             known = loose.get(thread) if met is before else None
-            self._loose[thread] = known or Loose(thread, [*map(as_findable, met.pairs, met.values)], self.language)
+            self._loose[thread] = known or Loose(thread, [*map(as_findable, met.values)], self.language)
 
     def learn(self, found: Mapping[str, Kept]) -> None:
         """Take in what was read of chunks."""
@@ -89,6 +93,16 @@ class RecallIndex:
         """What of all that a context of a thread does not show as it was said."""
         return [part for name, part in self._named() if part.thread != thread or name in self._activated]
 
+    def vocabulary(self) -> Vocabulary:
+        """The words of segments in one table; each look takes some more in, lest one of them be much longer than the others."""
+        segments = [part for part in self._parts.values() if isinstance(part, Segment)]
+        if self._vocabulary.size > _STALE * len(segments):
+            self._vocabulary = Vocabulary()
+        if self._asked:
+            self._vocabulary.take(segments, _TAKEN)
+        self._asked = True
+        return self._vocabulary
+
     def is_activated(self, chunk: str) -> bool:
         """Whether an observation stands for a chunk in contexts."""
         return chunk in self._activated
@@ -104,24 +118,24 @@ class RecallIndex:
         for loose in self._loose.values():
             yield "", loose
 
-    def order(self, thread: str) -> list[Slice]:
+    def order(self, thread: str) -> list[ThreadSlice]:
         """All that is kept of a thread, oldest first: what is raw comes last."""
         own = [(name, part) for name, part in self._named() if part.thread == thread and part.size]
         own.sort(key=lambda named: (not named[0], named[1].at(0)))
-        return [Slice(thread, name, 0, part.size - 1) for name, part in own]
+        return [ThreadSlice(thread, name, 0, part.size - 1) for name, part in own]
 
-    def find(self, message: str, thread: str | None) -> Iterator[Slice]:
+    def find(self, message: str, thread: str | None) -> Iterator[ThreadSlice]:
         """Where a message of this id may stand: a segment knows ids by a few bytes of them."""
         for name, part in self._named():
             if thread in {None, part.thread}:
                 places = (place for place in range(part.size) if part.check(place) == check_of(message))
-                yield from (Slice(part.thread, name, place, place) for place in places)
+                yield from (ThreadSlice(part.thread, name, place, place) for place in places)
 
-    def raw(self, part: Slice) -> list[Message | None]:
+    def raw(self, part: ThreadSlice) -> list[Message | None]:
         """Messages that are raw; None for what is no message."""
         return self._raw[part.thread].values[part.first : part.last + 1]
 
-    def scope_of(self, chunk: str) -> Place:
+    def scope_of(self, chunk: str) -> ChunkPlace:
         """Whose a chunk is."""
         return self._places[chunk]
 

@@ -12,6 +12,7 @@ from om_api.recall.query import Query, parse_query
 from om_api.recall.recalled import KINDS
 
 MOST_HITS, MOST_AROUND, MOST_OFFSET = 100, 20, 10_000
+MOST_TOKENS, MOST_BESIDE = 10_000_000, 100
 
 
 class RecallQuery(NamedTuple):
@@ -29,49 +30,50 @@ class RecallQuery(NamedTuple):
     max_tokens: int | None = None
 
 
-def recall_query(
-    text: object,
-    timezone: str,
-    *,
-    thread_id: str | None,
-    roles: Collection[str],
-    kinds: Collection[str],
-    after: object,
-    before: object,
-    limit: int,
-    offset: int,
-    around: int,
-    max_tokens: int | None,
-) -> RecallQuery:
+class RecallLimits(NamedTuple):
+    """What somebody limits a query to, unchecked, as the client's `recall` is given it."""
+
+    thread_id: str | None
+    roles: Collection[str]
+    kinds: Collection[str]
+    after: object
+    before: object
+    limit: int
+    offset: int
+    around: int
+    max_tokens: int | None
+
+
+def recall_query(text: object, timezone: str, given: RecallLimits) -> RecallQuery:
     """Read what somebody asks; raises InvalidInputError that names what is wrong, and what is permitted."""
     if not isinstance(text, str):
         raise InvalidInputError(f"the query is {shown(text)!r}: use a text, such as 'passport number'")
     query = parse_query(text, int(time.time() * 1000), timezone)
-    threads = [check_id(thread_id, "thread_id")] if thread_id is not None else query.threads
+    threads = query.threads if given.thread_id is None else [check_id(given.thread_id, "thread_id")]
     return RecallQuery(
         query,
         frozenset(threads),
-        _some(roles, ROLES, "roles") or frozenset(query.roles),
-        _some(kinds, KINDS, "kinds") or frozenset({"message"}),
-        _time(after, "after") if after is not None else query.after,
-        _time(before, "before") if before is not None else query.before,
-        _number(limit, "limit", 1, MOST_HITS),
-        _number(offset, "offset", 0, MOST_OFFSET),
-        _number(around, "around", 0, MOST_AROUND),
-        None if max_tokens is None else _number(max_tokens, "max_tokens", 1, 10_000_000),
+        _some(given.roles, ROLES, "roles") or frozenset(query.roles),
+        _some(given.kinds, KINDS, "kinds") or frozenset({"message"}),
+        query.after if given.after is None else _time(given.after, "after"),
+        query.before if given.before is None else _time(given.before, "before"),
+        _number(given.limit, "limit", 1, MOST_HITS),
+        _number(given.offset, "offset", 0, MOST_OFFSET),
+        _number(given.around, "around", 0, MOST_AROUND),
+        None if given.max_tokens is None else _number(given.max_tokens, "max_tokens", 1, MOST_TOKENS),
     )
 
 
 def turns_beside(value: int, what: str) -> int:
     """How many turns somebody wants beside a message."""
-    return _number(value, what, 0, 100)
+    return _number(value, what, 0, MOST_BESIDE)
 
 
 def _some(given: Collection[str], permitted: Collection[str], what: str) -> frozenset[str]:
-    names = frozenset([given] if isinstance(given, str) else given)
-    if odd := sorted(map(str, names - frozenset(permitted))):
-        raise InvalidInputError(f"{what} holds {odd[0][:40]!r}: use {', '.join(permitted)}")
-    return names
+    names = [given] if isinstance(given, str) else list(given)
+    if odd := sorted(shown(each) for each in names if each not in permitted):
+        raise InvalidInputError(f"{what} holds {odd[0]!r}: use {', '.join(permitted)}")
+    return frozenset(names)
 
 
 def _time(value: Any, what: str) -> int:

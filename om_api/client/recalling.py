@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from om_api.client.around import PAD, Slice, Surroundings, Window, surroundings, window
+from om_api.client.around import PAD, Surroundings, ThreadSlice, Window, surroundings, window
 from om_api.client.reading import Scopes
 from om_api.client.recall_index import RecallIndex
 from om_api.client.recall_notes import NotedPart, noted_parts
@@ -20,19 +20,18 @@ from om_api.recall.query import Query, query_of_text
 from om_api.recall.ranking import Ranker
 from om_api.recall.recalled import Browsed, Recalled, RecalledHit
 from om_api.recall.said import said
-from om_api.recall.searching import Hit, search
+from om_api.recall.searching import SURE, Hit, search
 from om_api.recall.segment import check_of
 from om_api.settings import Settings
 from om_api.store.driver.steps import Steps
-from om_api.store.index.listing import Place, listing
-from om_api.store.index.segments import Span, segments, spans
+from om_api.store.index.listing import ChunkPlace, listing
+from om_api.store.index.segments import ChunkSpan, segments, spans
 from om_api.store.memory import reading
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.lineage import covered
 
 REMEMBERED, MOST = 256, 128 * 2**20  # resources, and bytes of what was decoded of them
 _TRIES = 4
-ENOUGH = 0.4
 _BY_ITSELF = 8  # hits that a context may show
 _CANDIDATES = 1_000  # whose texts are looked through for a phrase
 
@@ -96,9 +95,9 @@ class Recalling:
             if index is None or version is None or index.version != version:
                 index = yield from self._index(resource)
                 index.version = version
-            hits = search(index.past(snapshot.thread.id), query, limit=_BY_ITSELF)
+            hits = search(index.past(snapshot.thread.id), query, limit=_BY_ITSELF, vocabulary=index.vocabulary())
             try:
-                return (yield from self._shown(index, (), [hit for hit in hits if hit.certainty >= ENOUGH], 1))
+                return (yield from self._shown(index, (), [hit for hit in hits if hit.certainty >= SURE], 1))
             except _MovedError:
                 index.version = None
         return []
@@ -141,6 +140,7 @@ class Recalling:
             after=asked.after,
             before=asked.before,
             limit=self._pool(query, wanted + 1),
+            vocabulary=index.vocabulary(),
         )
         found: list[RecalledHit] = []
         step = len(hits) if self._ranker else wanted + 1
@@ -206,10 +206,10 @@ class Recalling:
     def _read(self, index: RecallIndex, windows: Sequence[Window]) -> Steps[list[list[Message | None]]]:
         """The messages of windows, in one round trip; _MovedError where some of them are not there any more."""
         wanted = list(dict.fromkeys(part for each in windows for part in each.slices if part.chunk))
-        found = dict[Slice, list[Message | None]]()
+        found = dict[ThreadSlice, list[Message | None]]()
         if wanted:
             threads = {part.chunk: part.thread for part in wanted}
-            asked = [Span(part.chunk, part.first, part.last) for part in wanted]
+            asked = [ChunkSpan(part.chunk, part.first, part.last) for part in wanted]
             found = dict(zip(wanted, (yield from spans(self._keys, index.resource, asked, threads)), strict=True))
         if moved := {part.chunk for part, messages in found.items() if len(messages) != part.size}:
             for chunk in moved:
@@ -230,7 +230,7 @@ class Recalling:
                 found[chunk] = f"generation {place.generation}" if chunk in stands else f"observation {chunk}"
         return found
 
-    def _standing(self, index: RecallIndex, place: Place) -> Steps[frozenset[str]]:
+    def _standing(self, index: RecallIndex, place: ChunkPlace) -> Steps[frozenset[str]]:
         """The observations that the generation in force stands for; read once of each generation."""
         if place.generation in {"", "0"}:
             return frozenset()

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from om_api.context.anthropic import anthropic_request
+from om_api.context.days import Parted
 from om_api.context.gemini import gemini_request
 from om_api.context.openai import openai_messages
 from om_api.context.openai_responses import openai_items
+from om_api.context.tail import Tail
 from om_api.context.turns import Turn
 from om_api.context.view import Block
 from om_api.domain.messages import Message
@@ -21,22 +23,21 @@ from om_api.recall.recalled import RecalledHit
 class Made(NamedTuple):
     """What a context was made of, shared with the thread's next one: nobody may change any of it.
 
-    `shown` are the messages with what is shown of them; `framing` are the blocks around them; `system` joins those of the
-    system, `turns` arranges messages.
+    `framing` are the blocks around the tail; `system` joins those of the system, `turns` arranges messages by day.
     """
 
-    messages: list[Message]
-    shown: list[Message]
+    tail: Tail
     framing: list[Block]
     system: Callable[[], str]
-    turns: Callable[[list[Message]], list[Turn]]
+    turns: Callable[[list[Message], Parted], list[Turn]]
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything an agent's model should read before its next turn.
 
     `blocks` in reading order; `omitted` says how many older messages had no room (the memory keeps them).
-    `unavailable`: the long-term memory could not be reached. `recalled` is what was looked up for the newest message and is shown.
+    `unavailable`: the long-term memory could not be reached. `recalled` is what was looked up and
+    is shown.
     """
 
     resource_id: str
@@ -53,7 +54,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def messages(self) -> list[Message]:
         """The own thread's raw messages in view, oldest first: copies, whose owner may change them."""
-        return [_own(message) for message in self.made.messages]
+        return [_own(message) for message in self.made.tail.messages]
 
     @cached_property
     def text(self) -> str:
@@ -62,7 +63,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _turns(self) -> list[Turn]:
-        return self.made.turns(self.made.shown)
+        return self.made.turns(self.made.tail.shown, self.made.tail.parted)
 
     def as_openai(self) -> list[dict[str, Any]]:
         """The `messages` of a chat request to OpenAI or anyone compatible."""

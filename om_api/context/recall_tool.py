@@ -19,6 +19,7 @@ from om_api.recall.recalled import Recalled, RecalledHit
 ToolFormat = Literal["openai", "anthropic", "gemini"]
 NAME = "recall"
 ANSWER_HITS = 8
+_ECHO = 200  # characters of a query that are said again
 _WHAT = (
     "Look up what was said earlier in any conversation you remember, word for word, by the words it was said with. Use it for a "
     "name, number, date, decision, answer or result that your notes and the messages in view do not hold."
@@ -89,7 +90,7 @@ def _object(value: Any) -> dict[str, Any]:
     if isinstance(value, str | bytes):
         try:
             value = msgspec.json.decode(value)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeError):
             raise InvalidInputError("the arguments are not JSON") from None
     if not isinstance(value, Mapping):
         raise InvalidInputError(f"the arguments are {type(value).__name__}: use an object with a query")
@@ -98,17 +99,22 @@ def _object(value: Any) -> dict[str, Any]:
 
 def refused(error: InvalidInputError) -> str:
     """The answer to a call that cannot be carried out."""
-    return escape(f"Nothing was looked up: {error}")
+    return _told_whole(f"Nothing was looked up: {error}")
 
 
 def answer_of(found: Recalled, timezone: str) -> str:
     """What was found, as the text of a tool's result: each hit with its thread, its turns with dates and who spoke."""
     if not found.hits:
-        return escape(f"Nothing was found for {found.query!r}: {found.reason}")
+        return _told_whole(f"Nothing was found for {shown(found.query, _ECHO)!r}: {found.reason}")
     zone = zone_of(timezone)
     told = [_told(hit, zone) for hit in found.hits]
     more = [f"There is more: ask again with offset {found.next}."] if found.next is not None else []
     return "\n\n".join([*told, *more])
+
+
+def _told_whole(text: str) -> str:
+    """A text with what a model wrote in it, of which half a character (a lone surrogate) is no UTF-8."""
+    return escape(text.encode("utf-8", "replace").decode())
 
 
 def _told(hit: RecalledHit, zone: ZoneInfo) -> str:

@@ -3,23 +3,22 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
-from operator import is_
+from typing import Any
 
 from om_api.context.ages import ages
 from om_api.context.assemble import Context, Made
-from om_api.context.cut import first_shown, first_turn
-from om_api.context.parts import plain
+from om_api.context.cut import first_turn
 from om_api.context.recalled import NOTHING, RecalledSection, recalled_section
 from om_api.context.signature import Signer
 from om_api.context.stable import stable_blocks
+from om_api.context.tail import Tail, Tails
 from om_api.context.turns import Turns
 from om_api.context.view import Block, View, local_time
 from om_api.context.volatile import CurrentTask, Moment, volatile_blocks
 from om_api.domain.caching import Memoized
-from om_api.domain.message_tokens import Count, count_message
+from om_api.domain.message_tokens import Count
 from om_api.domain.messages import Message
 from om_api.domain.snapshot import Snapshot
-from om_api.domain.tool_calls import named
 from om_api.domain.values import Generation, Stored
 from om_api.recall.recalled import RecalledHit
 
@@ -37,8 +36,7 @@ class Rendering:
         self._count = count
         self._aged = Memoized(_aged)
         self._volatile = Memoized(lambda moment, _: volatile_blocks(moment, count))
-        self._named = _NamedMessages()
-        self._raw = _MessageBlocks(count)
+        self._tails = Tails(count)
         self._turns = Turns()
 
     def context(
@@ -54,43 +52,53 @@ class Rendering:
         """Make a context of what was read at one instant; see `build`. `hits` are what was found for the newest message."""
         observations = sorted(snapshot.observations, key=lambda stored: stored.seq)
         messages = sorted(snapshot.messages, key=lambda message: message.at)
-        shown = self._named(messages)
-        signer = Signer.of_memory(snapshot.signing_key, snapshot.scope)
-        stable = self._stable(observations, _told(snapshot), signer, snapshot.scope.thread is None)
-        raw = self._raw(shown)
-        sizes = [block.tokens for block in raw]
+        stable = self._notes(observations, snapshot)
+        noted = bool(observations or _told(snapshot))
+        tail = self._tails(messages, _of_thread(snapshot), view, first=noted)
         cap = view.context_max_tokens if max_tokens is None else max_tokens
-        beyond = first_turn(messages, sizes, view.raw_max_tokens) if cap is None else 0
-        found = self._recalled(hits, messages[beyond:], observations, snapshot, view) if hits else NOTHING
+        beyond = first_turn(messages, tail.sizes, view.raw_max_tokens) if cap is None else 0
+        found = self._recalled(hits, messages[beyond:], snapshot, view)
         moment = self._moment(snapshot, observations, view, now_ms, unavailable=unavailable, omitted=beyond)
-        moment = moment._replace(recalled=found.text)
-        framing = [*stable, *(volatile := self._volatile(moment, _identity(snapshot.others)))]
-        around = sum(block.tokens for block in framing)
-        start = beyond if cap is None else first_shown(messages, sizes, cap - around)
+        volatile = self._volatile(moment._replace(recalled=found.text), _identity(snapshot.others))
+        room = sum(block.tokens for block in (*stable, *volatile))
+        start = beyond if cap is None else tail.cut(cap - room)
+        told = {"omitted": start, "unavailable": unavailable, "recalled": found.hits}
+        return self._context(snapshot, observations, stable, tail.since(start), volatile, **told)
+
+    def _context(
+        self,
+        snapshot: Snapshot,
+        observations: Sequence[Stored],
+        stable: list[Block],
+        tail: Tail,
+        volatile: list[Block],
+        **told: Any,
+    ) -> Context:
+        blocks, tokens = tail.parts()
+        framing = [*stable, *volatile]
         return Context(
             resource_id=snapshot.scope.resource,
             thread_id=snapshot.thread.id,
-            blocks=(*stable, *raw[start:], *volatile),
+            blocks=(*stable, *blocks, *volatile),
             observations=[stored.observation for stored in observations],
             reflection=snapshot.generation,
-            tokens=around + sum(sizes[start:]),
-            omitted=start,
-            unavailable=unavailable,
-            recalled=found.hits,
-            made=Made(messages[start:], shown[start:], framing, partial(self._system, stable), self._turns),
+            tokens=sum(block.tokens for block in framing) + tokens,
+            made=Made(tail, framing, partial(self._system, stable), self._turns),
+            **told,
         )
 
+    def _notes(self, observations: list[Stored], snapshot: Snapshot) -> list[Block]:
+        signer = Signer.of_memory(snapshot.signing_key, snapshot.scope)
+        pooled, elsewhere = snapshot.scope.thread is None, bool(snapshot.other_counts)
+        return self._stable(observations, _told(snapshot), signer, pooled, elsewhere)
+
     def _recalled(
-        self,
-        hits: Sequence[RecalledHit],
-        raw: Sequence[Message],
-        observations: Sequence[Stored],
-        snapshot: Snapshot,
-        view: View,
+        self, hits: Sequence[RecalledHit], raw: Sequence[Message], snapshot: Snapshot, view: View
     ) -> RecalledSection:
-        notes = self._noted(observations, _told(snapshot))
-        shown = {message.id for message in raw}
-        return recalled_section(hits, shown, notes, snapshot.thread.id, view, self._count)
+        if not hits:
+            return NOTHING
+        notes = self._noted(snapshot.observations, _told(snapshot))
+        return recalled_section(hits, {message.id for message in raw}, notes, snapshot.thread.id, view, self._count)
 
     def _moment(
         self,
@@ -104,9 +112,8 @@ class Rendering:
     ) -> Moment:
         today = datetime.fromtimestamp(now_ms / 1000, view.zone).date()
         aged = self._aged(observations, _told(snapshot), today)
-        signer = Signer.of_thread(snapshot.signing_key, snapshot.thread.id)
         task, others, counts = _task(snapshot, observations, view), snapshot.others, snapshot.other_counts
-        return Moment(task, others, counts, aged, view, today, unavailable, omitted, signer)
+        return Moment(task, others, counts, aged, view, today, unavailable, omitted, _of_thread(snapshot))
 
 
 def build(
@@ -126,41 +133,8 @@ def build(
     return Rendering(count).context(snapshot, view, now_ms, max_tokens, unavailable=unavailable)
 
 
-class _NamedMessages:
-    """Messages whose results say the name of their tool; those that stand where they stood are what they were."""
-
-    def __init__(self) -> None:
-        self._last: tuple[list[Message], list[Message]] = [], []
-
-    def __call__(self, messages: list[Message]) -> list[Message]:
-        before, made = self._last
-        same = [*map(is_, before, messages), False].index(False)
-        names: dict[str, str] = {}
-        for message in made[:same] if same < len(messages) else ():
-            named(message, names)
-        made = [*made[:same], *(named(message, names) for message in messages[same:])]
-        self._last = messages, made
-        return made
-
-
-class _MessageBlocks:
-    """Messages as blocks; those that stand where they stood keep theirs."""
-
-    def __init__(self, count: Count) -> None:
-        self._count = count
-        self._last: tuple[list[Message], list[Block]] = [], []
-
-    def __call__(self, messages: list[Message]) -> list[Block]:
-        before, blocks = self._last
-        same = [*map(is_, before, messages), False].index(False)
-        blocks = [*blocks[:same], *(_block(message, self._count) for message in messages[same:])]
-        self._last = messages, blocks
-        return blocks
-
-
-def _block(message: Message, count: Count) -> Block:
-    text, tokens = plain(message), count_message(message, count)
-    return Block(kind="message", role=message.role, text=text, stable=False, tokens=tokens)
+def _of_thread(snapshot: Snapshot) -> Signer:
+    return Signer.of_thread(snapshot.signing_key, snapshot.thread.id)
 
 
 def _told(snapshot: Snapshot) -> Generation | None:

@@ -17,7 +17,8 @@ def _read(name: str) -> str:
     return files(__package__).joinpath(name).read_text("utf-8").strip()
 
 
-PREAMBLE = _read("preamble.md")
+LOOKUP = _read("lookup.md")
+PREAMBLE = f"{LOOKUP}\n\n{_read('preamble.md')}"
 CONTINUATION = f'<system-reminder id="om-continuation">\n{_read("continuation.md")}\n</system-reminder>'
 _OPENING = re.compile(rf'<thread id="{ID_PATTERN.pattern}">')
 _CLOSING = "</thread>"
@@ -28,15 +29,17 @@ def stable_blocks(
     generation: Generation | None,
     signer: Signer,
     pooled: bool,  # noqa: FBT001 - compared with the last one, as the others
+    elsewhere: bool,  # noqa: FBT001 - same
     count: Count,
 ) -> list[Block]:
-    """What stays byte-identical until the memory changes; [] while there is no memory.
+    """What stays byte-identical until the memory changes.
 
+    While there is none: that the past can be looked up, if anything was said `elsewhere`, else nothing.
     `observations` come in seq order; an activation appends one block before the reminder and touches no other. `pooled`:
     they are of several threads.
     """
     if not observations and generation is None:
-        return []
+        return [_block("preamble", LOOKUP, count(LOOKUP))] if elsewhere else []
     blocks = [_block("preamble", PREAMBLE, count(PREAMBLE))]
     if generation:
         blocks.append(_reflection(generation, count, signer))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from om_api.context.days import Day, Parted
 from om_api.context.parts import Part, arguments, part_text, result_text
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
@@ -42,7 +43,8 @@ class Turn(msgspec.Struct, dict=True):
 
     `parts` are texts (escaped, never blank) and, in role user, images with a url. `calls` (role assistant) and
     `results` (role tool) match one to one: the turn after one with calls holds their results and nothing else.
-    `thoughts` are what came with the calls, as it was written: some providers want it back, no other may have it.
+    `thoughts` are what came with the calls, as it was written: some providers want it back, no other may have it. `day` is
+    when a user's words were said.
     """
 
     role: str
@@ -50,6 +52,7 @@ class Turn(msgspec.Struct, dict=True):
     calls: list[Part] = []
     results: list[Part] = []
     thoughts: list[Part] = []
+    day: Day = None
 
     @property
     def text(self) -> str:
@@ -87,25 +90,56 @@ class Turns:
 
     Calls that were written as several messages of one turn stay one turn. A call whose result does not follow at once,
     and a result whose call does not stand right before it, become text. A cut is where nothing before changes what comes
-    of the messages behind it. Nobody may change what it is asked or gives.
+    of the messages behind it. The line of a new day stands before the first words of a user on it: no model imitates it
+    there, and no call is parted from its result. Nobody may change what it is asked or gives.
     """
 
     def __init__(self) -> None:
-        self._settled: tuple[list[Message], list[Turn], frozenset[str]] = [], [], frozenset()
+        self._settled = _Settled([], [], frozenset(), None, None)
 
-    def __call__(self, messages: list[Message]) -> list[Turn]:
-        """The turns of these messages."""
-        settled, made, used = self._settled
-        if not _continues(settled, messages):
-            settled, made, used = [], [], frozenset()
-        rest, names = messages[len(settled) :], set(used)
+    def __call__(self, messages: list[Message], parted: Parted | None = None) -> list[Turn]:
+        """The turns of these messages, parted by their days."""
+        lines = parted and (parted.first, parted.line)
+        settled = self._settled
+        if settled.lines != lines or not _continues(settled.messages, messages):
+            settled = _Settled([], [], frozenset(), lines, None)
+        n = len(settled.messages)
+        rest = messages[n:]
+        days: list[Day] = [*parted.days[n:]] if parted else [None for _ in rest]
         if cut := _last_cut(rest):
-            made = [*made, *_told_apart(_arranged(rest[:cut]), names)]
-            self._settled = [*settled, *rest[:cut]], made, frozenset(names)
-        return [*made, *_told_apart(_arranged(rest[cut:]), names)]
+            settled = self._settled = _further(settled, rest[:cut], days[:cut], parted)
+        return _further(settled, rest[cut:], days[cut:], parted).made
 
 
-def _arranged(messages: Sequence[Message]) -> list[Turn]:
+class _Settled(NamedTuple):
+    """Messages and the turns made of them, the ids used for calls, what parted their days, and the last of these."""
+
+    messages: list[Message]
+    made: list[Turn]
+    used: frozenset[str]
+    lines: tuple[Any, ...] | None
+    day: Day
+
+
+def _further(settled: _Settled, messages: list[Message], days: list[Day], parted: Parted | None) -> _Settled:
+    """What was settled, and these messages."""
+    names = set(settled.used)
+    made = _told_apart(_arranged(messages, days), names)
+    day = _dated(made, settled.day, parted) if parted else None
+    return _Settled([*settled.messages, *messages], [*settled.made, *made], frozenset(names), settled.lines, day)
+
+
+def _dated(made: list[Turn], day: Day, parted: Parted) -> Day:
+    """Put the line of each new day before a user's words; the last day so far."""
+    for turn in made:
+        if turn.day:
+            if line := parted.crossed(day, turn.day):
+                turn.parts.insert(0, {"type": "text", "text": line.text})
+            day = turn.day
+    return day
+
+
+def _arranged(messages: Sequence[Message], days: Sequence[Day]) -> list[Turn]:
     made: list[Turn] = []
     pairs: list[tuple[Part, Part]] = []
     runs = [(lane, list(run)) for lane, run in groupby(_pieces(messages), key=lambda piece: piece.lane)]
@@ -114,7 +148,7 @@ def _arranged(messages: Sequence[Message]) -> list[Turn]:
             made += _results(run, pairs)
         pairs = _pairs(run, answers) if (lane, following) == ("assistant", "result") else []
         if lane != "result":
-            made += _calls(run, pairs) if pairs else _said(lane, run)
+            made += _calls(run, pairs) if pairs else _said(lane, run, days)
     return made
 
 
@@ -217,9 +251,12 @@ def _as_result(part: Part) -> Part:
     return part if part["type"] == "tool-result" else {"type": "tool-result", "result": part["text"]}
 
 
-def _said(lane: str, run: list[_Piece]) -> list[Turn]:
+def _said(lane: str, run: list[_Piece], days: Sequence[Day]) -> list[Turn]:
     messages = groupby(run, key=lambda piece: piece.message)
-    return [Turn(lane, _sayable(lane, [piece.part for piece in pieces])) for _, pieces in messages]
+    return [
+        Turn(lane, _sayable(lane, [piece.part for piece in pieces]), day=days[number] if lane == "user" else None)
+        for number, pieces in messages
+    ]
 
 
 def _sayable(role: str, parts: Iterable[Part]) -> list[Part]:

@@ -11,7 +11,7 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.folding import folded
 
 _LAST_MS = 250_000_000_000_000  # in the year 9892: a score of a broken clock must not stop a read
-Kind = Literal["preamble", "reflection", "observations", "continuation", "message", "volatile"]
+Kind = Literal["preamble", "reflection", "observations", "continuation", "day", "message", "volatile"]
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
+from om_api.context.days import spelled
 from om_api.context.excerpts import excerpts
 from om_api.context.signature import Signer
 from om_api.context.view import Block, View
@@ -50,14 +51,10 @@ def volatile_blocks(moment: Moment, count: Callable[[str], int]) -> list[Block]:
     said = [*told, *_task(moment.task, moment.today), *others.sections]
     if moment.aged is None and not said and not moment.recalled:
         return []
-    today = f"Today is {_day(moment.today)} ({moment.view.timezone})."
+    today = f"Today is {spelled(moment.today)} ({moment.view.timezone})."
     lines = filter(None, [today, *(moment.aged or ()), *said, others.rest, moment.recalled])
     text = moment.signer.framed("system-reminder", "\n".join(lines))
     return [Block(kind="volatile", role="user", text=text, stable=False, tokens=count(text))]
-
-
-def _day(today: date) -> str:
-    return f"{today:%A, %B} {today.day}, {today.year}"
 
 
 def _omitted(number: int) -> list[str]:

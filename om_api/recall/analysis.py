@@ -1,5 +1,6 @@
 """Analysis of a text: which language it is in, and the terms it is found by. Client and worker share it, with its version."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import lru_cache
@@ -10,8 +11,9 @@ from om_api.domain.errors import InvalidInputError
 from om_api.language.calendar import MONTHS
 from om_api.language.words import FIGURES
 from om_api.recall.function_words import ALSO_LITTLE, LITTLE_WORDS
+from om_api.recall.irregular import REGULAR
 from om_api.recall.stemming import LANGUAGES, LATIN, fold, script_language, stems
-from om_api.recall.wording import is_spelled, is_unparted, pieces, words_of
+from om_api.recall.wording import is_spelled, is_unparted, lone_characters, pieces, words_of
 
 VERSION = 1  # of the terms, so of Snowball's stems too: what was made by another one is made anew
 AUTO = "auto"
@@ -19,7 +21,7 @@ USUAL = "english"
 _REMEMBERED, _LONG_REMEMBERED, _LONG, _LONGEST = 4_096, 64, 4_000, 250_000  # texts, and their characters
 _WORDS = 50_000  # that are remembered of each language
 _LONGEST_WORD = 64
-_SAME = FIGURES | {month.lower(): month[:3].lower() for month in MONTHS} | {"sept": "sep"}
+_SAME = REGULAR | FIGURES | {month.lower(): month[:3].lower() for month in MONTHS} | {"sept": "sep"}
 _ANYWHERE = "*"  # stands in no term
 
 
@@ -41,10 +43,15 @@ def analyse(text: str, language: str = AUTO) -> Analysis:
     return _remembered_long(text, language) if len(text) <= _LONGEST else _analyse(text, language)
 
 
-def _analyse(text: str, language: str) -> Analysis:
+def terms_of(text: str, language: str = AUTO) -> tuple[str, list[str]]:
+    """The language of a text and its terms one after the other; nothing is remembered. Raises as `analyse` does."""
     words = words_of(text)
     read = language_of(words, text) if language == AUTO else language
-    terms = list(chain.from_iterable(map(_terms_in(read).__getitem__, words)))
+    return read, list(chain.from_iterable(map(_terms_in(read).__getitem__, words)))
+
+
+def _analyse(text: str, language: str) -> Analysis:
+    read, terms = terms_of(text, language)
     return Analysis(read, Counter(terms), len(terms))
 
 
@@ -62,12 +69,14 @@ def check_language(language: str) -> str:
 def language_of(words: Iterable[str], text: str = "") -> str:
     """The language whose little words most of `words` are; without any that of the script, or English."""
     met = _VOTES.keys() & set(words)
-    if _SURELY * len(met - _ENGLISH) <= len(met) > 0:  # spares the counting
+    plain = text.isascii()
+    if plain and _SURELY * len(met - _ENGLISH) <= len(met) > 0:  # spares the counting
         return USUAL
     if met:
         votes = Counter(chain.from_iterable(map(_VOTES.__getitem__, met)))
         most = max(votes.values())
-        return next(name for name in LITTLE_WORDS if votes[name] == most)
+        best = [name for name in LITTLE_WORDS if votes[name] == most]
+        return best[1] if best[0] == USUAL and len(best) > 1 and _ACCENT.search(text) else best[0]
     return script_language(text) or USUAL
 
 
@@ -82,14 +91,14 @@ def _votes() -> dict[str, tuple[str, ...]]:
 
 _VOTES = _votes()
 _ENGLISH = frozenset(word for word, languages in _VOTES.items() if USUAL in languages)
+_ACCENT = re.compile("[à-öø-ÿß]", re.IGNORECASE)  # of two languages that tie it is not English
 _SURELY = 4  # a text is English if that many times the others are no more than all
 
 
 def forms(piece: str, language: str) -> Collection[str]:
     """The terms that one piece of a word is kept by in a language."""
     if is_spelled(piece):
-        same = _SAME.get(piece) if language == USUAL else None
-        return (same,) if same else stems(piece, language)
+        return stems(_SAME.get(piece, piece) if language == USUAL else piece, language)
     return (fold(piece),)
 
 
@@ -127,8 +136,12 @@ def variants(word: str, languages: Collection[str]) -> frozenset[str]:
 
 
 def asked_pieces(text: str) -> list[str]:
-    """The pieces of all words of a text, as they are searched for; one that is whole stands before its parts."""
-    return list(dict.fromkeys(piece for word in words_of(text) for piece in pieces(word)))
+    """The pieces of all words of a text, as they are searched for; one that is whole stands before its parts.
+
+    A character of Chinese that stands alone within Japanese is one too: its pairs with endings say little.
+    """
+    words = dict.fromkeys(words_of(text))
+    return list(dict.fromkeys(piece for word in words for piece in (*pieces(word), *lone_characters(word))))
 
 
 def piece_variants(piece: str, languages: Iterable[str]) -> frozenset[str]:

@@ -26,6 +26,10 @@ class Source(Protocol):
         """How many terms each message has."""
         ...
 
+    def times(self) -> Sequence[int]:
+        """When each message was said, in Unix ms."""
+        ...
+
     def at(self, place: int) -> int:
         """When a message was said, in Unix ms."""
         ...
@@ -66,6 +70,10 @@ class Loose:
     def lengths(self) -> Sequence[int]:
         """How many terms each message has."""
         return self._lengths
+
+    def times(self) -> Sequence[int]:
+        """When each message was said, in Unix ms."""
+        return [message.at for message in self._messages]
 
     def at(self, place: int) -> int:
         """When a message was said, in Unix ms."""

@@ -56,7 +56,7 @@ def _merged(found: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def excerpt(text: str, query: Query, size: int) -> str:
-    """At most `size` characters of a text, where most words of the query stand; … stands for what was cut off."""
+    """At most `size` characters of a text, 8 at least, where most words of the query stand; … stands for what was cut off."""
     if len(text) <= size:
         return text
     start = max(_densest(spans(text, query), size) - size // _LEAD, 0)

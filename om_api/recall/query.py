@@ -9,17 +9,19 @@ import msgspec
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import ROLES
 from om_api.domain.values import check_id, to_ms
-from om_api.language.calendar import MONTH
+from om_api.language.calendar import DATE, MONTH
 from om_api.recall.analysis import asked_pieces, is_stop, language_of
 from om_api.recall.days import DATE_WORDS, Period, period_of, periods
 from om_api.recall.wording import is_unparted, plain, words_of
 
 MOST_WORDS: Final = 48  # of a query; those behind them are left out
 MOST_SAID: Final = 32  # of what a user said
-_READ: Final = 20_000  # characters, more hold no more words
+_READ: Final = 8_000  # characters
+_DATED: Final = 1_000  # of what a user said, in which dates are looked for
 NOTHING = "the query holds no word to search for: give a word, a number or a name that was said"
 ONLY_EXCLUDED = "the query only excludes: add a word, a date or a phrase that is to be found"
 COMMON = "these words stand in nearly every message: add one that is rarer"
+_BARRED = f"only the first {MOST_WORDS} excluded words were heeded"
 _QUOTES = str.maketrans("“”„«»", '"' * 5)
 _MONTH_AND_YEAR = rf"(?:{MONTH})\b\.?(?:\s+\d{{1,2}},?)?\s+(?:19|20)\d\d"
 _PART = re.compile(
@@ -76,14 +78,14 @@ def parse_query(text: str, now_ms: int, timezone: str) -> Query:
         text=text[:_READ],
         words=words,
         phrases=tuple(typed.phrases),
-        excluded=tuple(typed.excluded),
+        excluded=tuple(typed.excluded[:MOST_WORDS]),
         excluded_phrases=tuple(typed.excluded_phrases),
         threads=tuple(check_id(thread, "thread:") for thread in typed.fields["thread"]),
         roles=tuple(_role(role) for role in typed.fields["role"]),
         after=max((_moment("after", value, timezone) for value in typed.fields["after"]), default=None),
         before=min((_moment("before", value, timezone) for value in typed.fields["before"]), default=None),
         periods=dates,
-        notes=notes,
+        notes=(*notes, *([_BARRED] if len(typed.excluded) > MOST_WORDS else [])),
     )
     return msgspec.structs.replace(query, reason=_reason(query))
 
@@ -126,8 +128,8 @@ def query_of_text(text: str, now_ms: int, timezone: str) -> Query:
     """A query of what a user said, in which nothing is syntax: its questions' words first, without those that carry nothing."""
     parts = _SENTENCE.split(text[:_READ])
     asked = [part for part in parts if part.rstrip().endswith(("?", "？"))]
-    dates = periods(text[:_READ], now_ms, timezone)
     ordered = " ".join([*asked, *parts])
+    dates = periods(ordered[:_DATED], now_ms, timezone)
     words = _without_little(asked_pieces(ordered), ordered, dates=bool(dates))[:MOST_SAID]
     return Query(text=text[:_READ], words=tuple(words), periods=dates, reason="" if words or dates else NOTHING)
 
@@ -135,6 +137,8 @@ def query_of_text(text: str, now_ms: int, timezone: str) -> Query:
 def _told(words: list[str], phrases: list[str], *, dates: bool, read: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The pieces that are scored, those of phrases first, and what is to be said about what was left out."""
     text = " ".join(words)
+    if dates:
+        text = DATE.sub(" ", text)
     quoted, asked = asked_pieces(" ".join(phrases)), asked_pieces(text)
     kept, notes = _without_little(asked, text, dates=dates), []
     if asked and not kept and not quoted and not dates:

@@ -13,8 +13,8 @@ class Bm25(msgspec.Struct, frozen=True):
     `k1` bounds what a word said again adds, `b` is how far long messages are held back.
     """
 
-    k1: float = 1.2
-    b: float = 0.75
+    k1: float = 0.9
+    b: float = 0.4
 
     def rarity(self, having: int, size: int) -> float:
         """What a word is worth that `having` of `size` messages have."""
@@ -37,9 +37,12 @@ class Bm25(msgspec.Struct, frozen=True):
 
 
 class Ranker(Protocol):
-    """Another scorer, such as an embedder: it reads the texts of the best that the words found, and orders them anew."""
+    """Another scorer, such as an embedder: it reads the texts of the best that the words found, and orders them anew.
 
-    pool: int  # how many of them it wants to read
+    `pool`: how many of them it wants to read.
+    """
+
+    pool: int
 
     def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         """How well each text answers the query, the higher the better."""

@@ -24,6 +24,8 @@ _LETTERS = rf"[^\W_{_UNPARTED}]"
 _PART, _ASCII_PART = rf"{_LETTERS}++(?:[{_MARKS}]++{_LETTERS}*+)*+", "[A-Za-z0-9]++"
 _TOKEN = re.compile(rf"[{_UNPARTED}]++|{_PART}{_JOINED.format(_PART)}|[{_EMOJI}]")
 _ASCII_TOKEN = re.compile(rf"{_ASCII_PART}{_JOINED.format(_ASCII_PART)}")
+_KANA, _HAN = "\u3041-\u30fa\u30fc-\u30ff", "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_LONE = re.compile(rf"(?:(?<=[{_KANA}])[{_HAN}](?![{_HAN}])|(?<![{_HAN}])[{_HAN}](?=[{_KANA}]))")
 _ALONE = re.compile(f"[{_UNPARTED}]")
 _VERSION = re.compile(r"[vV]\d")
 _MIXED = re.compile(r"[\d_./:@'&+#\\~,-]")
@@ -52,6 +54,11 @@ def spans_of(text: str) -> Iterator[tuple[int, int, str]]:
 def is_unparted(word: str) -> bool:
     """Whether a word is a run of a script that is indexed by pairs of characters."""
     return not word.isascii() and _ALONE.match(word) is not None
+
+
+def lone_characters(word: str) -> list[str]:
+    """The Chinese characters of a Japanese run that stand between endings: 猫 and 薬 of 猫の薬."""
+    return [] if word.isascii() else _LONE.findall(word)
 
 
 def is_spelled(piece: str) -> bool:

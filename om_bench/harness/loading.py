@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from om_api.domain.errors import InvalidInputError
-from om_bench.harness import beam, locomo, longmemeval
+from om_bench.harness import beam, locomo, longmemeval, own_talks
 from om_bench.harness.talks import Talk, read_json
 
 
 def load(path: Path) -> list[Talk]:
-    """The talks of a file in the LoCoMo, LongMemEval or BEAM format; raises InvalidInputError for anything else."""
+    """The talks of a file in our format, or LoCoMo's, LongMemEval's or BEAM's; raises InvalidInputError for anything else."""
     document = read_json(path)
     try:
         return _talks(path, document)
@@ -23,6 +23,8 @@ def load(path: Path) -> list[Talk]:
 
 
 def _talks(path: Path, document: Any) -> list[Talk]:
+    if isinstance(document, dict) and "sessions" in document:
+        return [own_talks.talk(path, document)]
     first = document[0] if isinstance(document, list) and document else ()
     if "conversation" in first:
         return list(locomo.talks(document))
@@ -31,6 +33,6 @@ def _talks(path: Path, document: Any) -> list[Talk]:
     if "turns" in first:
         return [beam.talk(path.parent.name or path.stem, document, read_json(path.parent / beam.QUESTIONS))]
     raise InvalidInputError(
-        f"{path}: no known format: give a list of LoCoMo samples, of LongMemEval questions, or BEAM's chat.json"
-        f" with {beam.QUESTIONS} beside it"
+        f"{path}: no known format: give a list of LoCoMo samples, of LongMemEval questions, BEAM's chat.json"
+        f" with {beam.QUESTIONS} beside it, or a talk with its `sessions`"
     )

@@ -35,6 +35,25 @@ def turn(name: str, role: str, content: Any, at: int, thread: str) -> Message:
     return Message(id=name, role=role, content=content, at=at, timestamp=at, thread_id=thread, resource_id=RESOURCE)
 
 
+def seen(message: Message) -> str:
+    """All that a reader sees of a message: its text, what its calls of tools ask and their results say, a field a line."""
+    return "\n".join(filter(None, map(_seen, message.parts)))
+
+
+def _seen(part: dict[str, Any]) -> str:
+    if part["type"] == "tool-call":
+        return _flat({part.get("name") or "": part.get("args")})
+    return _flat(part.get("result")) if part["type"] == "tool-result" else str(part.get("text", ""))
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, dict):
+        return "\n".join(f"{name} {_flat(inner)}" for name, inner in value.items())
+    if isinstance(value, list):
+        return "\n".join(map(_flat, value))
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def read_text(path: Path) -> str:
     """A file's text; raises InvalidInputError that names the file when there is none to be read."""
     try:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from om_api.domain.errors import SettingsError
 from om_api.domain.messages import Message
 from om_bench.harness.stems import INSTALL, stems
-from om_bench.harness.talks import TalkQuestion
+from om_bench.harness.talks import TalkQuestion, seen
 
 _SEED = 1
 logging.getLogger("bm25s").setLevel(logging.WARNING)  # it would tell of every index that it builds
@@ -32,7 +32,7 @@ def _lines(messages: Iterable[Message]) -> Iterator[str]:
         if now != day:
             yield f"Date: {now}"
             day = now
-        yield " ".join(message.text().split())
+        yield " ".join(seen(message).split())
 
 
 def last(messages: Sequence[Message], tokens: int, count: Callable[[str], int]) -> str:
@@ -55,7 +55,7 @@ class Searched:
             raise SettingsError(INSTALL)
         self._messages = messages
         self._index = bm25s.BM25()
-        self._index.index([_words(message.text()) for message in messages], show_progress=False)
+        self._index.index([_words(seen(message)) for message in messages], show_progress=False)
 
     def find(self, question: TalkQuestion, tokens: int, count: Callable[[str], int]) -> str:
         """The best messages that fit, in their own order."""
@@ -76,7 +76,7 @@ def _fitting(
     days: set[int] = set()
     for message in order:
         day = message.at // 86_400_000
-        cost = count(message.text()) + 1 + (day not in days) * count("Date: Jan 01, 2000\n")
+        cost = count(seen(message)) + 1 + (day not in days) * count("Date: Jan 01, 2000\n")
         if cost > tokens:
             break
         tokens -= cost

@@ -10,9 +10,21 @@ from om_api.domain.tokens import counter
 from om_bench.harness import pictures
 from om_bench.harness.page import table
 from om_bench.harness.talks import Talk
-from om_bench.memory.quality import BudgetScores, Calibration, Online, at_budget, calibrate, online
+from om_bench.memory.budgets import (
+    OF_RECALL,
+    BudgetScores,
+    Calibration,
+    Judged,
+    at_budget,
+    calibrate,
+    compare,
+    evidence_recall,
+)
+from om_bench.memory.lookup import AROUND, FIRST, EvidenceRecall
+from om_bench.memory.quality import Online, online
 
-_ABOUT = 0.02  # of a budget: what notes may take beyond it without a word
+_ROLES = ("user", "assistant", "tool")
+_BOTH = f"notes, {OF_RECALL:.0%} recall"
 
 
 class MemoryReport(msgspec.Struct):
@@ -21,6 +33,7 @@ class MemoryReport(msgspec.Struct):
     talks: int
     questions: int
     calibration: Calibration
+    recall: EvidenceRecall
     budgets: list[BudgetScores]
     online: list[Online]
 
@@ -37,10 +50,10 @@ def measure(
         raise InvalidInputError("none of the questions has an answer and evidence: there is nothing to measure")
     count = counter()
     asked = sum(len(talk.questions) for talk in talks)
-    at = [at_budget(talks, each, count) for each in budgets]
-    return MemoryReport(
-        len(talks), asked, calibrate(talks, count), at, [online(talks, count, run, url) for run in runs]
-    )
+    judged = [Judged(talk, count) for talk in talks]
+    at = [compare(judged, at_budget(judged, each)) for each in budgets]
+    found = calibrate(talks, count), evidence_recall(judged), at
+    return MemoryReport(len(talks), asked, *found, [online(talks, count, run, url) for run in runs])
 
 
 def as_lines(report: MemoryReport) -> Iterator[str]:
@@ -51,25 +64,44 @@ def as_lines(report: MemoryReport) -> Iterator[str]:
         ["the whole conversation", found.full.shown], ["half of its turns, at random", found.half.shown],
         ["another conversation", found.wrong.shown],
     ])  # fmt: skip
+    yield from _evidence(report.recall)
     if report.budgets:
         yield from _budgets(report.budgets)
+        yield from _by_role(report.budgets)
     if report.online:
         yield from _online(report.online)
 
 
 def _budgets(budgets: Sequence[BudgetScores]) -> Iterator[str]:
-    head = ["share of the tokens", "extractive", "newest turns", "random turns", "BM25 per question"]
-    yield from table([*head, "explicit dates"], [
+    yield from table(["S at", "notes", _BOTH, "newest turns", "random turns", "BM25 per question"], [
         [
-            _share(each), each.extractive.shown, each.last.shown, each.random.shown, each.bm25.shown, each.dates.shown,
+            f"{each.share:.0%}", each.extractive.all.shown, each.recalled.all.shown, each.last.shown, each.random.shown,
+            each.bm25.shown,
+        ] for each in budgets
+    ])  # fmt: skip
+    yield from table(["notes at", "budget used", "pairs kept", "across joints", "longest line", "explicit dates"], [
+        [
+            f"{each.share:.0%}", f"{each.used.shown} %", f"{each.pairs.within.shown} %", f"{each.pairs.across.shown} %",
+            f"{each.pairs.longest} words", each.dates.shown,
         ] for each in budgets
     ])  # fmt: skip
 
 
-def _share(budget: BudgetScores) -> str:
-    """The budget, and what the notes took where that is something else: few tokens hold a frame and little more."""
-    taken = budget.tokens.percent / 100
-    return f"{budget.share:.0%}" if taken < budget.share + _ABOUT else f"{budget.share:.0%} (taken: {taken:.0%})"
+def _by_role(budgets: Sequence[BudgetScores]) -> Iterator[str]:
+    """Whose words the evidence was; nothing where all of it was one's."""
+    roles = [role for role in _ROLES if any(role in each.extractive.roles for each in budgets)]
+    if len(roles) > 1:
+        yield from table(["S by whose words", *(f"{what}: {role}" for what in ("notes", _BOTH) for role in roles)], [
+            [f"{each.share:.0%}", *(found.of(role) for found in (each.extractive, each.recalled) for role in roles)]
+            for each in budgets
+        ])  # fmt: skip
+
+
+def _evidence(found: EvidenceRecall) -> Iterator[str]:
+    yield from table(["evidence found by recall", "%"], [
+        [f"among the first {FIRST} hits", found.hits.percent],
+        [f"the same with {AROUND} turn before and after each", found.around.percent],
+    ])  # fmt: skip
 
 
 def _online(runs: Sequence[Online]) -> Iterator[str]:
@@ -94,7 +126,8 @@ def _online(runs: Sequence[Online]) -> Iterator[str]:
 def by_budget(budgets: Sequence[BudgetScores]) -> pictures.Picture:
     """S by the share of a conversation's tokens that a context may have, for every kind of context."""
     kinds = {
-        "extractive observer": [each.extractive.percent for each in budgets],
+        "extractive observer": [each.extractive.all.percent for each in budgets],
+        "extractive observer and recall": [each.recalled.all.percent for each in budgets],
         "BM25, asked per question": [each.bm25.percent for each in budgets],
         "newest turns": [each.last.percent for each in budgets],
         "random turns": [each.random.percent for each in budgets],

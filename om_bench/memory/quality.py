@@ -1,6 +1,5 @@
-"""Quality: what a memory keeps of a talk, at given budgets and through the pipeline, beside what it is compared with."""
+"""Quality: what a memory keeps of a talk that is told message by message, and what of its contexts a cache serves."""
 
-import re
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -8,23 +7,12 @@ import msgspec
 from om_api.context import Context
 from om_api.domain.message_tokens import Count
 from om_api.domain.messages import Message
-from om_api.language.calendar import MONTH, ORDINAL, month_number
 from om_bench.harness.pipeline import Pipeline, pipeline
 from om_bench.harness.talks import Talk
-from om_bench.memory.baselines import Searched, at_random, last, shown
+from om_bench.memory.baselines import shown
+from om_bench.memory.days import spelled_out
 from om_bench.memory.support import Support
-from om_workers.llm.base import Request
-from om_workers.llm.extractive.observe import observe
-
-_DAY = rf"(?P<day>3[01]|[12]\d|0?[1-9]){ORDINAL}(?![\d:%])"
-_NAMED = [
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"\b(?P<month>{MONTH})\b\.?\s+(?:the\s+)?{_DAY}",
-        rf"\b{_DAY}\s+(?:of\s+)?(?P<month>{MONTH})\b",
-        r"\b(?:19|20)\d\d-(?P<month>\d\d)-(?P<day>\d\d)(?!\d)",
-    )
-]
+from om_bench.memory.tally import Tally
 
 
 class CacheReplay:
@@ -73,51 +61,6 @@ def _common(before: bytes, now: bytes) -> int:
     return low
 
 
-class Tally(msgspec.Struct):
-    """How many of how many."""
-
-    of: int = 0
-    did: int = 0
-
-    def add(self, did: int, of: int) -> None:
-        """Count further ones."""
-        self.did += did
-        self.of += of
-
-    @property
-    def percent(self) -> float:
-        """The share in percent, with one decimal."""
-        return round(100 * self.did / self.of, 1) if self.of else 0.0
-
-    @property
-    def shown(self) -> str:
-        """The same for people; `-` where there was nothing to count."""
-        return str(self.percent) if self.of else "-"
-
-
-class Calibration(msgspec.Struct):
-    """Whether the scorer can be believed: the whole talk, a half of its turns at random, another talk."""
-
-    full: Tally
-    half: Tally
-    wrong: Tally
-
-
-class BudgetScores(msgspec.Struct):
-    """S of contexts that have `share` of the talk's tokens; `tokens` is what the extractive observer took of them.
-
-    `dates`: the questions that a day answers, and of how many of them the notes spell it out.
-    """
-
-    share: float
-    tokens: Tally
-    extractive: Tally
-    last: Tally
-    random: Tally
-    bm25: Tally
-    dates: Tally
-
-
 class Online(msgspec.Struct):
     """What came of talks that were pushed message by message: S of the last context, and what reading each one took.
 
@@ -135,42 +78,6 @@ class Online(msgspec.Struct):
     window_phi: list[float]
     history_phi: list[float]
     compression: list[float]
-
-
-def calibrate(talks: Sequence[Talk], count: Count) -> Calibration:
-    """Score whole talks, halves of them, and each talk by the next one; a single talk by itself backwards is no other."""
-    found = Calibration(Tally(), Tally(), Tally())
-    texts = [shown(talk.messages) for talk in talks]
-    for place, talk in enumerate(talks):
-        support, asked = Support(talk), len(talk.questions)
-        found.full.add(len(support.supported(texts[place])), asked)
-        found.half.add(len(support.supported(at_random(talk.messages, count(texts[place]) // 2, count))), asked)
-        if len(talks) > 1:
-            found.wrong.add(len(support.supported(texts[(place + 1) % len(talks)])), asked)
-    return found
-
-
-def at_budget(talks: Sequence[Talk], share: float, count: Count) -> BudgetScores:
-    """S of every kind of context at one budget."""
-    found = BudgetScores(share, *(Tally() for _ in range(6)))
-    for talk in talks:
-        whole, support, asked = count(shown(talk.messages)), Support(talk), len(talk.questions)
-        size = int(share * whole)
-        notes = observed(talk, size)
-        found.tokens.add(count(notes), whole)
-        found.extractive.add(len(support.supported(notes)), asked)
-        _add_dates(found.dates, talk, notes)
-        found.last.add(len(support.supported(last(talk.messages, size, count))), asked)
-        found.random.add(len(support.supported(at_random(talk.messages, size, count))), asked)
-        searched = Searched(talk.messages)
-        hits = (question in support.supported(searched.find(question, size, count)) for question in talk.questions)
-        found.bm25.add(sum(hits), asked)
-    return found
-
-
-def observed(talk: Talk, tokens: int) -> str:
-    """The extractive observer's notes of a whole talk."""
-    return observe(Request(purpose="observe", system="", prompt="", messages=talk.messages, target_tokens=tokens))
 
 
 def online(talks: Sequence[Talk], count: Count, settings: Sequence[str], url: str | None = None) -> Online:
@@ -217,21 +124,10 @@ def _note(talk: Talk, text: str, running: Pipeline, count: Count, found: Online)
     support = Support(talk)
     found.supported.add(len(support.supported(text)), len(talk.questions))
     found.tokens.add(count(text), count(shown(talk.messages)))
-    _add_dates(found.dates, talk, text)
+    found.dates.add(*spelled_out(talk, text))
     observations = running.om.observations(talk.messages[0].resource_id)
     noted = sum(each.tokens for each in observations)
     found.compression.append(round(sum(each.message_tokens for each in observations) / max(1, noted), 1))
-
-
-def named_days(text: str) -> set[tuple[int, int]]:
-    """The (month, day) pairs that talk names, months in lower case too: "may the 7th", "7th of May 2023", "2023-05-07"."""
-    named = ((match["month"], int(match["day"])) for pattern in _NAMED for match in pattern.finditer(text))
-    return {(int(month) if month.isdigit() else month_number(month), day) for month, day in named}
-
-
-def _add_dates(found: Tally, talk: Talk, text: str) -> None:
-    days, answers = named_days(text), [named_days(question.answer) for question in talk.questions]
-    found.add(sum(1 for answer in answers if answer and answer <= days), sum(map(bool, answers)))
 
 
 def _written(message: Message) -> str:

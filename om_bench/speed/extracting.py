@@ -8,7 +8,7 @@ from statistics import median
 from om_api.domain.messages import Message
 from om_api.domain.tokens import counter
 from om_bench.harness.talks import RESOURCE, Talk
-from om_bench.memory.quality import observed
+from om_bench.memory.budgets import observed
 from om_bench.speed.stand import Figure, Stand
 
 _MESSAGES = 1_500

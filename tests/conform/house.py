@@ -44,6 +44,7 @@ def opened(log: Path) -> Iterator[Door]:
 
 def grow_old(world: World) -> None:
     """Give harold a generation, observations, chunks, raw messages and a quarantine."""
+    world.say("the first message", id="m-1")
     for thread in ("t-1", "t-2"):
         world.say(*[f"message {n}" for n in range(14)], thread=thread)
         world.settle()

@@ -8,7 +8,8 @@ from typing import Any
 import redis
 from world import World
 
-from fuzz.activity import ALL, Activity, Stoppable
+from fuzz import recalling
+from fuzz.activity import ALL, Activity, Stoppable, somebody_else
 from fuzz.checker import Held, Watch, check_shape, read
 from fuzz.expected import Expected
 from fuzz.model import Moody
@@ -118,8 +119,9 @@ class Game:
         return tail
 
     def check(self) -> None:
-        """P1, P2, P3 and the counters, from outside."""
+        """P1, P2, P3, P10 and the counters, from outside."""
         self.held = read(self.client, self.prefix)
+        somebody_else()
         for resource in RESOURCES:
             held = self.held[resource]
             self.expected.check(resource, held)
@@ -128,3 +130,4 @@ class Game:
                 self.watch.forget(resource)
             else:
                 self.watch.check(resource, held)
+            recalling.check(self.world.om, resource, held, self.expected.ever(resource))

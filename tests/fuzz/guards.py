@@ -1,4 +1,4 @@
-"""Eighteen guards, each taken out by name: the seeds must notice every one of them, or they prove nothing."""
+"""Twenty guards, each taken out by name: the seeds must notice every one of them, or they prove nothing."""
 
 import hashlib
 from collections.abc import Callable
@@ -9,6 +9,7 @@ import pytest
 from om_api.domain import judging
 from om_api.domain.identity import KnownId, Said
 from om_api.store.driver import scripts
+from om_api.store.index import listing as listing_
 from om_api.store.memory import amend, scope_state
 
 
@@ -145,6 +146,20 @@ GUARDS = (
             "erase",
             "redis.call('LLEN', rejected) ~= tonumber(listed) or (redis.call('LINDEX', rejected, -1) or '') ~= last",
             "false",
+        ),
+    ),
+    Guard(
+        "recall looks once",
+        "what was acknowledged of a thread that nobody had met cannot be recalled",
+        lambda patch: patch.setattr(listing_, "_TRIES", 1),
+    ),
+    Guard(
+        "erase leaves the index of what it thins",
+        "recall looks for messages in places where others stand now",
+        without(
+            "erase",
+            "  drop(each.key, each.gone)\n  redis.call('UNLINK', each.segment)\n",
+            "  drop(each.key, each.gone)\n",
         ),
     ),
 )

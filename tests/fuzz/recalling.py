@@ -8,9 +8,9 @@ from typing import Any
 from fuzz.checker import BrokenError, Held
 from fuzz.pieces import pieces, uncounted
 
-_AT_ONCE = 25  # words of one query
+_AT_ONCE = 40  # words of one query
 _MOST = 100
-_WORD = re.compile(r"[a-z]-\d{4}")  # the name of a message, of which no other is a part
+_WORD = re.compile(r"(?<=[a-z]-)\d{4}")  # the number of a name, which no other has
 
 
 def check(om: Any, resource: str, held: Held, ever: Iterable[str]) -> None:
@@ -18,7 +18,9 @@ def check(om: Any, resource: str, held: Held, ever: Iterable[str]) -> None:
     kept = {name: some for name, some in pieces(held).items() if not uncounted(held, some)}
     said = {piece.id: set(_WORD.findall(piece.form.text)) for some in kept.values() for piece in some}
     there = {piece.id for some in pieces(held).values() for piece in some}
-    words = sorted({word for some in said.values() for word in some} | {name for name in ever if _WORD.fullmatch(name)})
+    words = sorted(
+        {word for some in said.values() for word in some} | {word for name in ever for word in _WORD.findall(name)}
+    )
     for start in range(0, len(words), _AT_ONCE):
         asked = words[start : start + _AT_ONCE]
         found = _found(om, resource, asked)

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from om_api.context import FORMS, Context
 from om_api.context.view import Kind
 from om_api.http.requests.anthropic_forms import AnthropicRequest
 from om_api.http.requests.gemini_forms import GeminiRequest
@@ -21,9 +22,21 @@ class ContextBlock(msgspec.Struct):
     hash: str
 
 
+class RecalledMention(msgspec.Struct, frozen=True):
+    """An earlier message that was looked up for the newest one, and is shown at the end; `score` orders them."""
+
+    id: str
+    thread_id: str
+    at: int
+    score: float
+
+
 class _Rendered(msgspec.Struct, tag_field="format", frozen=True, kw_only=True):
     tokens: Annotated[int, msgspec.Meta(description="of the whole context")]
     omitted: Annotated[int, msgspec.Meta(description="older messages that had no room; the memory keeps them")]
+    recalled: Annotated[
+        list[RecalledMention], msgspec.Meta(description="what was looked up for the newest message, the best first")
+    ]
 
 
 class TextContext(_Rendered, tag="text", frozen=True, kw_only=True):
@@ -68,3 +81,9 @@ RenderedContext = (
 RENDERED: dict[str, Any] = {  # the kind of reply of each format
     str(each.__struct_config__.tag): each for each in RenderedContext.__args__
 }
+
+
+def rendered_context(found: Context, form: str) -> Any:
+    """A context in one of its forms."""
+    recalled = [RecalledMention(hit.id, hit.thread_id, hit.at, hit.score) for hit in found.recalled]
+    return RENDERED[form](context=FORMS[form](found), tokens=found.tokens, omitted=found.omitted, recalled=recalled)

@@ -4,10 +4,9 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
-from om_api.context import FORMS
 from om_api.domain.api_keys import Role
 from om_api.http.requests.app_state import memory
-from om_api.http.requests.context_forms import RENDERED, OpenAIContext, RenderedContext
+from om_api.http.requests.context_forms import OpenAIContext, RenderedContext, rendered_context
 from om_api.http.requests.guard import Guarded, needs
 from om_api.http.requests.openai_forms import OpenAIMessage
 from om_api.http.requests.parameters import ResourceId, ThreadId
@@ -17,7 +16,7 @@ router = APIRouter(prefix="/v1/resources/{resource}/threads/{thread}", tags=["co
 Format = Literal["text", "openai", "openai_responses", "anthropic", "gemini", "blocks"]
 
 
-_EXAMPLE = OpenAIContext(context=[OpenAIMessage("user", "Hello")], tokens=5, omitted=0)
+_EXAMPLE = OpenAIContext(context=[OpenAIMessage("user", "Hello")], tokens=5, omitted=0, recalled=[])
 
 
 @router.get("/context", **needs(Role.READER), **answers(RenderedContext, _EXAMPLE))
@@ -35,9 +34,8 @@ async def get_context(
     """The agent's whole memory for a thread: reflection, observations, raw messages, in the order prompt caches like.
 
     `openai` gives the `messages` of a request, `openai_responses` the `input` of one to the Responses API, `anthropic`
-    `system` and `messages`, `gemini` `system_instruction` and `contents`. No model is waited for.
+    `system` and `messages`, `gemini` `system_instruction` and `contents`. `recalled` names what of the past was looked up for the
+    newest message. No model is waited for.
     """
     found = await memory(request).get_context(thread, resource, max_tokens)
-    return await rendered(
-        lambda: RENDERED[form](context=FORMS[form](found), tokens=found.tokens, omitted=found.omitted)
-    )
+    return await rendered(lambda: rendered_context(found, form))

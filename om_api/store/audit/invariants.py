@@ -13,8 +13,10 @@ from om_api.domain.identity import KnownId, mark
 from om_api.domain.messages import Message
 from om_api.domain.values import Observation
 from om_api.domain.wire import parse_member
-from om_api.recall.segment import Segment, SegmentError
+from om_api.recall.segment import Segment, check_of
+from om_api.recall.segment_format import SegmentError
 from om_api.store.audit.resource_dump import Members, Part, ResourceDump
+from om_api.store.index.indexing import findable
 from om_api.store.memory.decoding import as_generation, as_observation
 from om_api.store.memory.known import COMPLETE, held_records
 from om_api.store.memory.lineage import covered
@@ -311,16 +313,19 @@ def _segments(held: ResourceDump) -> Iterator[Breach]:
         key = held.of.segment(name)
         if not members:
             yield Breach(key, "is the index of messages that are not there")
-        elif (size := _size(words)) not in {len(members), None}:
-            yield Breach(key, f"is the index of {size} messages, there are {len(members)}")
+        elif (indexed := _indexed(words)) is not None and len(indexed) != len(members):
+            yield Breach(key, f"is the index of {len(indexed)} messages, there are {len(members)}")
+        elif indexed not in (None, [check_of(each.id) for each in findable(members, "", held.resource)]):
+            yield Breach(key, "is the index of other messages than there are")
         elif not ready and ttl < 0:
             yield Breach(key, "has no TTL, though its messages expire")
 
 
-def _size(words: bytes) -> int | None:
-    """How many messages an index is of; None for one of another version, which nobody reads."""
+def _indexed(words: bytes) -> list[int] | None:
+    """The checks of the messages that it is of; None for one of another version, which nobody reads."""
     with suppress(SegmentError):
-        return Segment(words).size
+        segment = Segment(words)
+        return [segment.check(place) for place in range(segment.size)]
     return None
 
 

@@ -11,16 +11,16 @@ from om_api.store.memory.decoding import message_of
 
 def findable(pairs: Sequence[Pair], thread: str, resource: str) -> list[Findable]:
     """Members as they are indexed; one that is no message has no words, so that every other one keeps its place."""
-    return [as_findable(pair, message_of(pair, thread, resource)) for pair in pairs]
+    return [as_findable(message_of(pair, thread, resource)) for pair in pairs]
 
 
 def of_messages(messages: Iterable[Message]) -> list[Findable]:
     """Messages as they are indexed."""
-    return [Findable(each.id, each.role, each.at, said(each)) for each in messages]
+    return [*map(as_findable, messages)]
 
 
-def as_findable(pair: Pair, message: Message | None) -> Findable:
-    """A member and what it says, as it is indexed."""
+def as_findable(message: Message | None) -> Findable:
+    """A message and what it says, as it is indexed; None is a member that is no message."""
     if message is None:
-        return Findable("", "", int(pair[1]), "")
+        return Findable("", "", 0, "")
     return Findable(message.id, message.role, message.at, said(message))

@@ -6,8 +6,9 @@ from typing import Any
 
 from om_api.domain.values import Scope
 from om_api.recall.analysis import VERSION
-from om_api.recall.segment import Segment, SegmentError, encode
-from om_api.store.driver.replies import as_bytes, as_list, says
+from om_api.recall.segment import Segment, encode
+from om_api.recall.segment_format import SegmentError
+from om_api.store.driver.replies import as_bool, as_bytes, as_list, says
 from om_api.store.driver.steps import Steps, Verb, batch, by_name
 from om_api.store.index.indexing import findable
 from om_api.store.index.segments import Members, members
@@ -48,14 +49,16 @@ def _lacking(of: ResourceKeys, scope: Scope, threads: list[str]) -> Steps[dict[s
     found = yield from by_name(
         owners,
         lambda name: batch(
-            as_bytes("GETRANGE", of.segment(name), 0, _HEAD - 1), as_bytes("HGET", of.chunk(name), "state")
+            as_bytes("GETRANGE", of.segment(name), 0, _HEAD - 1),
+            as_bytes("HGET", of.chunk(name), "state"),
+            as_bool("EXISTS", of.sealed(name), of.source(name)),
         ),
         atomic=False,
     )
     return {
         name: owners[name]
-        for name, (head, state) in found.items()
-        if state != b"sealed" and not _is_current(head or b"")
+        for name, (head, state, kept) in found.items()
+        if kept and state != b"sealed" and not _is_current(head or b"")
     }
 
 

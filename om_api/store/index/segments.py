@@ -5,10 +5,11 @@ from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
 from om_api.domain.messages import Message
-from om_api.recall.segment import Segment, SegmentError
+from om_api.recall.segment import Segment
+from om_api.recall.segment_format import SegmentError
 from om_api.store.driver.replies import Pair, scored
 from om_api.store.driver.steps import Batch, Steps, Words
-from om_api.store.index.listing import Place
+from om_api.store.index.listing import ChunkPlace
 from om_api.store.memory.decoding import message_of
 from om_api.store.memory.keys import Keys, ResourceKeys
 
@@ -25,7 +26,7 @@ class Members(NamedTuple):
 Kept: TypeAlias = "Segment | Members"  # a segment, or what one would be made of
 
 
-class Span(NamedTuple):
+class ChunkSpan(NamedTuple):
     """Messages of a chunk that stand side by side: from one place to another, both included."""
 
     chunk: str
@@ -33,7 +34,7 @@ class Span(NamedTuple):
     last: int
 
 
-def segments(keys: Keys, resource: str, wanted: Mapping[str, Place]) -> Steps[dict[str, Kept]]:
+def segments(keys: Keys, resource: str, wanted: Mapping[str, ChunkPlace]) -> Steps[dict[str, Kept]]:
     """The segments of chunks and observations, and the messages of those without; what is gone is left out."""
     of, found, names = keys.of(resource), dict[str, Kept](), list(wanted)
     for start in range(0, len(names), _AT_ONCE):
@@ -72,7 +73,7 @@ def _members(replies: Iterator[Any], threads: Mapping[str, str]) -> Iterator[tup
 
 
 def spans(
-    keys: Keys, resource: str, wanted: Sequence[Span], threads: Mapping[str, str]
+    keys: Keys, resource: str, wanted: Sequence[ChunkSpan], threads: Mapping[str, str]
 ) -> Batch[list[list[Message | None]]]:
     """The messages of each span, wherever their chunk stands; fewer, or none, where it is gone. None for what is no message."""
     of = keys.of(resource)

@@ -84,11 +84,14 @@ def test_two_days_differ_in_the_volatile_block_only(form, later):
 
 
 @every_form
-def test_the_agents_zone_changes_the_volatile_block_only(form):
+def test_the_agents_zone_changes_the_volatile_block_and_the_lines_between_days_only(form):
     """But for the excerpts, which are in it, no time of day is shown."""
-    one, another = (context(snapshot(DATED), timezone=zone) for zone in ("UTC", "Pacific/Auckland"))
+    one, another = (rest(context(snapshot(DATED), timezone=zone), form) for zone in ("UTC", "Pacific/Auckland"))
 
-    assert rest(one, form) == rest(another, form)
+    assert re.sub(r"From here on: \w+, \w+ \d+, \d+", "", str(one)) == re.sub(
+        r"From here on: \w+, \w+ \d+, \d+", "", str(another)
+    )
+    assert one != another
 
 
 @pytest.mark.parametrize(
@@ -202,6 +205,7 @@ FRAMES = {
     "reflection": rf"<reflection>{SECTION}*</reflection>",
     "observations": r'<observations>(?:<thread id="t[01]"></thread>)*</observations>',
     "continuation": r'<system-reminder id="om-continuation"></system-reminder>',
+    "day": r"<system-reminder></system-reminder>",
     "message": r"",
     "volatile": (
         r"<system-reminder>(?:<current-task></current-task>)?(?:<suggested-response></suggested-response>)?"

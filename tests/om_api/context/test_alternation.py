@@ -26,6 +26,7 @@ def test_the_volatile_block_joins_the_newest_message_of_the_user():
 
     assert [part["text"].split("\n")[0] for part in made.as_anthropic()["messages"][0]["content"]] == [
         '<system-reminder id="om-continuation">',
+        "<system-reminder>",
         "hi",
         "<system-reminder>",
     ]

@@ -50,7 +50,7 @@ def test_breakpoints_stand_after_the_reflection_and_the_two_newest_activations(a
     sent = context(("user", "hi"), activations=activations, reflected=reflected).as_anthropic()
 
     assert marked(sent["system"]) == expected
-    assert [marked(message["content"]) for message in sent["messages"]] == [[1]]
+    assert [marked(message["content"]) for message in sent["messages"]] == [[2]]
 
 
 def test_the_last_breakpoint_stands_before_the_volatile_block():

@@ -18,12 +18,13 @@ def test_a_context_reads_from_the_oldest_memory_to_the_newest_turn():
         "observations",
         "observations",
         "continuation",
+        "day",
         "message",
         "message",
         "volatile",
     ]
-    assert [block.stable for block in made.blocks] == [True] * 5 + [False] * 3
-    assert [block.role for block in made.blocks] == ["system"] * 4 + ["user", "user", "assistant", "user"]
+    assert [block.stable for block in made.blocks] == [True] * 5 + [False] * 4
+    assert [block.role for block in made.blocks] == ["system"] * 4 + ["user", "user", "user", "assistant", "user"]
 
 
 def test_a_context_says_whose_it_is_and_what_it_was_made_of():

@@ -208,7 +208,7 @@ def test_nothing_before_the_raw_messages_changes_when_some_have_no_room():
     whole, cut = context(read), context(read, raw_max_tokens=300)
 
     assert whole.blocks[:3] == cut.blocks[:3]
-    assert kinds(cut)[:4] == ["preamble", "observations", "continuation", "message"]
+    assert kinds(cut)[:4] == ["preamble", "observations", "continuation", "day"]
 
 
 def test_every_form_shows_the_same_messages_and_the_same_last_words():

@@ -76,7 +76,7 @@ def test_what_stays_is_the_same_object():
     before = rendering.context(snapshot(messages[:2], 2), View(), NOON)
     after = rendering.context(snapshot(messages, 2), View(), NOON + 1)
 
-    assert [new is old for new, old in zip(after.blocks, before.blocks, strict=False)] == [True] * 6 + [False]
+    assert [new is old for new, old in zip(after.blocks, before.blocks, strict=False)] == [True] * 7 + [False]
 
 
 def test_what_a_caller_does_to_one_context_shows_in_no_later_one():

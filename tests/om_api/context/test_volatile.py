@@ -123,4 +123,11 @@ def test_a_memory_that_cannot_be_reached_is_owned_up_to():
     ids=["a task", "an excerpt"],
 )
 def test_without_memory_a_task_or_an_excerpt_still_comes_last(read):
-    assert kinds(context(read)) == ["message", "volatile"]
+    assert kinds(context(read))[-2:] == ["message", "volatile"]
+
+
+def test_what_was_said_elsewhere_can_be_looked_up_before_anything_is_noted():
+    alone, beside = (context(snapshot([said("hello")], other_counts=counts)) for counts in ({}, {"t2": 1}))
+
+    assert (kinds(alone), kinds(beside)) == (["message"], ["preamble", "message"])
+    assert "recall" in beside.blocks[0].text

@@ -13,7 +13,8 @@ from world import SMALL, World
 from om_api import load_settings
 from om_api.domain.events import Event
 from om_api.http import make_app
-from om_api.http.routes import contexts, messages
+from om_api.http.requests import context_forms
+from om_api.http.routes import messages
 from om_api.settings import Settings
 from om_api.store.fleet import event_stream
 
@@ -148,7 +149,7 @@ def threads(monkeypatch):
         return lambda *given: seen.append(threading.current_thread().name.split("_")[0]) or work(*given)
 
     monkeypatch.setattr(messages, "take", noting(messages.take))
-    monkeypatch.setitem(contexts.FORMS, "openai", noting(contexts.FORMS["openai"]))
+    monkeypatch.setitem(context_forms.FORMS, "openai", noting(context_forms.FORMS["openai"]))
     return seen
 
 

@@ -23,6 +23,7 @@ from om_api.recall.wording import words_of
         ("Jag vet inte var mitt pass är", "swedish"),
         ("Куда я положил паспорт?", "russian"),
         ("Passport", "english"),
+        ("Häuser am See", "german"),
         ("Das Meeting mit Sarah is confirmed, wir sehen uns um 9", "german"),
     ],
 )

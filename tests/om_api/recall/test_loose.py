@@ -19,6 +19,7 @@ def test_loose_messages_answer_as_their_segment(texts):
         segment.languages,
     )
     assert [*loose.lengths()] == [*segment.lengths()]
+    assert [*loose.times()] == [*segment.times()]
     for place in range(loose.size):
         assert (loose.at(place), loose.role(place), loose.check(place)) == (
             *(segment.at(place), segment.role(place)),

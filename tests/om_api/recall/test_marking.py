@@ -52,7 +52,7 @@ def test_a_text_without_the_words_is_cut_at_its_end():
     assert excerpt("word " * 100, parse_query("passport", NOW, "UTC"), 40).startswith("word word")
 
 
-@given(st.text(max_size=200), st.text(max_size=40), st.integers(2, 60))
+@given(st.text(max_size=200), st.text(max_size=40), st.integers(8, 60))
 def test_marks_lie_within_any_text_in_order(text, asked, size):
     query = query_of_text(asked, NOW, "UTC")
     found = spans(text, query)

@@ -69,6 +69,13 @@ def test_a_long_query_is_bounded_and_says_so():
     assert (f"only the first {MOST_WORDS} words of the query were searched for",) == query.notes
 
 
+def test_what_is_excluded_is_bounded_too():
+    query = parsed("harbour " + " ".join(f"-word{number}" for number in range(200)))
+
+    assert len(query.excluded) == MOST_WORDS
+    assert query.notes == (f"only the first {MOST_WORDS} excluded words were heeded",)
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

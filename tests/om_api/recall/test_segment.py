@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from om_api.recall.analysis import VERSION, analyse
-from om_api.recall.segment import MAGIC, Findable, Segment, SegmentError, check_of, encode
+from om_api.recall.segment import Findable, Segment, check_of, encode
+from om_api.recall.segment_format import MAGIC, SegmentError
 
 MESSAGES = [
     Findable("m1", "user", 1_700_000_000_000, "My passport is in the blue drawer"),
@@ -56,8 +57,16 @@ def test_many_messages_with_many_terms_are_counted_right():
 
     assert segment.postings(["word699"])[0] == {699: 1}
     assert list(range(700)) == list(segment.postings(["common"])[0])
-    assert segment.postings(["again"])[0][39] == 15
+    assert segment.postings(["again"])[0][39] == 39
     assert segment.postings(["again"])[0][43] == 3
+
+
+def test_what_is_said_again_and_again_in_a_long_message_takes_no_more_room():
+    once, often = (encode("t", [Findable("m", "user", 0, "spam " * times)]) for times in (150, 50_000))
+
+    assert Segment(often).postings(["spam"]) == [{0: 15}]
+    assert Segment(once).postings(["spam"]) == [{0: 150}]
+    assert len(often) < 200
 
 
 @pytest.mark.parametrize("data", [b"", b"om", b"{}", b"omr", b"omr\x09\x01\x00rest-of-it", MAGIC + b"\x01"])
@@ -95,6 +104,6 @@ def test_every_term_of_any_texts_is_found_as_often_as_it_was_said(texts):
     expected: dict[str, Counter] = {}
     for place, text in enumerate(texts):
         for term, times in analyse(text).terms.items():
-            expected.setdefault(term, Counter())[place] = min(times, 15)
+            expected.setdefault(term, Counter())[place] = times
     for term, places in expected.items():
         assert places == segment.postings([term])[0]

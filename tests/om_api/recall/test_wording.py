@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from om_api.recall.wording import pieces, plain, words_of
+from om_api.recall.wording import lone_characters, pieces, plain, words_of
 
 
 @pytest.mark.parametrize(
@@ -67,3 +67,10 @@ def test_any_text_has_words_that_have_pieces_without_white_space_of_lines(text):
         assert word in text
         assert pieces(word)
         assert not any("\n" in piece or not piece for piece in pieces(word))
+
+
+def test_lone_characters_of_japanese_are_told():
+    assert lone_characters("猫の薬") == ["猫", "薬"]
+    assert lone_characters("自転車を買う") == ["買"]
+    assert lone_characters("北京") == []
+    assert lone_characters("cat") == []

@@ -1,8 +1,9 @@
 from xml.etree import ElementTree as ET
 
 from om_bench.harness import pictures
+from om_bench.memory.budgets import BudgetScores
 from om_bench.memory.memory_report import by_budget
-from om_bench.memory.quality import BudgetScores, Tally
+from om_bench.memory.tally import Scored, Tally
 
 
 def drawn(folder, name, picture):
@@ -15,11 +16,17 @@ def words(picture):
 
 
 def test_a_picture_names_its_axes_and_every_kind(tmp_path):
-    at = [BudgetScores(share, *(Tally(100, did) for did in (5, 50, 10, 9, 70, 3))) for share in (0.1, 0.25)]
+    at = [BudgetScores(share, extractive=Scored(Tally(100, 50)), bm25=Tally(100, 70)) for share in (0.1, 0.25)]
 
     shown = words(drawn(tmp_path / "new", "s", by_budget(at)))
 
-    assert {"extractive observer", "BM25, asked per question", "newest turns", "random turns"} <= shown
+    assert {
+        "extractive observer",
+        "extractive observer and recall",
+        "BM25, asked per question",
+        "newest turns",
+        "random turns",
+    } <= shown
     assert "share of the conversation's tokens, %" in shown
 
 

@@ -2,13 +2,12 @@
 
 from statistics import mean
 
-import pytest
 from benches import PLANTED
 
 from om_api.domain.tokens import counter
 from om_bench.harness.pipeline import RECOMMENDED
 from om_bench.harness.talks import Talk
-from om_bench.memory.quality import CacheReplay, named_days, online
+from om_bench.memory.quality import CacheReplay, online
 from om_bench.memory.recall import read_told
 
 
@@ -51,13 +50,3 @@ def test_a_context_is_compared_with_the_one_before_it_in_its_own_thread():
         made.read(text, 9, thread)
 
     assert (made.share, made.phi) == (1.0, 1.0)
-
-
-@pytest.mark.parametrize("text", ["on May 7", "7 May 2023", "the 7th of may", "2023-05-07T10:00Z", "May the 7th, 2023"])
-def test_a_day_is_known_however_it_is_spelled(text):
-    assert named_days(text) == {(5, 7)}
-
-
-@pytest.mark.parametrize("text", ["last Friday", "in May", "may 70", "may 7:30", "maybe 7", "2023", "7 mayors"])
-def test_what_names_no_day_is_none(text):
-    assert named_days(text) == set()

@@ -1,3 +1,6 @@
+import pytest
+from msgspec.structs import replace
+
 from om_api.domain.messages import Message
 from om_bench.harness.stems import telling
 from om_bench.harness.talks import Talk, TalkQuestion
@@ -12,19 +15,26 @@ TALK = Talk("talk", MESSAGES, (PET, BOTH), ("Ilse", "Noor"))
 
 
 def test_the_whole_conversation_supports_every_question():
-    assert Support(TALK).supported(shown(MESSAGES)) == set(TALK.questions)
+    assert Support(TALK).supported(shown(MESSAGES)) == {0, 1}
+
+
+def test_a_question_that_is_asked_twice_counts_twice():
+    twice = Support(replace(TALK, questions=(PET, BOTH, PET)))
+
+    assert twice.supported(shown(MESSAGES)) == {0, 1, 2}
+    assert twice.supported(TURNS[0]) == {0, 2}
 
 
 def test_a_question_is_supported_by_all_of_its_evidence_only():
-    assert Support(TALK).supported(f"* {TURNS[0]}") == {PET}
+    assert Support(TALK).supported(f"* {TURNS[0]}") == {0}
     assert Support(TALK).supported("* Noor: weld gates") == set()
 
 
 def test_three_quarters_of_a_turns_key_are_enough_and_half_are_not():
     support = Support(TALK)
 
-    assert PET in support.supported("adopted Biscuit greyhounds")
-    assert PET not in support.supported("a greyhound\n" + "\n".join("words of something else" for _ in range(20)))
+    assert 0 in support.supported("adopted Biscuit greyhounds")
+    assert 0 not in support.supported("a greyhound\n" + "\n".join("words of something else" for _ in range(20)))
 
 
 def test_the_name_of_a_person_supports_nothing():
@@ -32,11 +42,19 @@ def test_the_name_of_a_person_supports_nothing():
 
 
 def test_a_line_owns_the_date_above_it():
-    assert telling("Date: May 8, 2024") <= next(windows("Date: May 8, 2024\nIlse adopted a dog"))
+    assert windows("Date: May 8, 2024\nIlse adopted a dog") == [telling("May 8, 2024 date Ilse adopted a dog")]
 
 
-def test_a_window_ends_after_three_lines_and_after_sixty_words():
-    lines = [f"word{number}" for number in range(5)]
+def numbered(first, last):
+    return " ".join(f"word{number}" for number in range(first, last))
 
-    assert max(map(len, windows("\n".join(lines)))) == 3
-    assert max(map(len, windows(" ".join(f"word{number}" for number in range(90))))) == 60
+
+def test_a_window_has_up_to_three_lines():
+    assert [len(window) for window in windows("\n".join(f"word{n}" for n in range(5)))] == [3, 3, 3, 2, 1]
+
+
+@pytest.mark.parametrize(("first", "second", "held"), [(30, 30, 60), (30, 31, 30), (90, 1, 90)])
+def test_a_window_is_whole_lines_and_further_ones_stand_in_it_while_all_have_sixty_words(first, second, held):
+    text = f"{numbered(0, first)}\n{numbered(first, first + second)}"
+
+    assert len(windows(text)[0]) == held

@@ -103,7 +103,7 @@ def test_every_block_of_a_context_has_the_tags_we_wrote_and_no_other(text):
     made, plain = context(text), context("x")
     kinds = {block.kind for block in made.blocks}
 
-    assert kinds == {"preamble", "reflection", "observations", "continuation", "message", "volatile"}
+    assert kinds == {"preamble", "reflection", "observations", "continuation", "day", "message", "volatile"}
     for kind in kinds:
         assert tags(written(made, kind)) == tags(written(plain, kind)), kind
 

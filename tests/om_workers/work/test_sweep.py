@@ -4,9 +4,11 @@ import json
 import time
 
 import pytest
+from scene import rewritten
 from world import World
 
 from om_api.domain.values import Outcome, Scope
+from om_api.recall.analysis import VERSION
 from om_api.store.memory import scope_state
 from om_workers.work import sweep as sweeping
 from om_workers.work.sweep import Sweeper
@@ -612,3 +614,111 @@ def test_a_paused_resource_without_threads_is_cleared_after_ttl_days_in_thread_s
     _stirred_long_ago(world, "harold")
 
     assert world.sweep().cleared == 1
+
+
+# -- the index ----------------------------------------------------------------------------------------------------------
+
+
+def _segments(world):
+    base = f"{world.prefix}:{{harold}}:segment:"
+    return {key.decode().removeprefix(base): world.client.get(key) for key in world.client.scan_iter(f"{base}*")}
+
+
+def _indexed(world, record="record"):
+    return world.client.hget(f"{world.prefix}:{{harold}}:{record}", "indexed")
+
+
+def _observed(world, resource="harold"):
+    world.say(*[f"message {n}" for n in range(12)], resource=resource)
+    world.settle()
+
+
+@pytest.mark.parametrize("instead", [None, b"omr\x01\xff\xff" + bytes(60)], ids=["none", "one of another version"])
+def test_what_an_older_version_observed_is_indexed(world, instead):
+    """Its memory has no index, or one of other words, and is found by reading its messages until the sweep comes by."""
+    _observed(world)
+    made = _segments(world)
+    for name in made:
+        key = f"{world.prefix}:{{harold}}:segment:{name}"
+        world.client.set(key, instead, keepttl=True) if instead else world.client.delete(key)
+    world.sweep()
+
+    assert len(made) > 1
+    assert _segments(world) == made
+    assert _indexed(world) == str(VERSION).encode()
+
+
+def test_a_memory_that_is_indexed_is_not_looked_through_again(world):
+    _observed(world)
+    world.sweep()
+    world.client.delete(*world.client.scan_iter(f"{world.prefix}:{{harold}}:segment:*"))
+    world.sweep()
+    assert _segments(world) == {}
+    world.client.hset(f"{world.prefix}:{{harold}}:record", "indexed", "0")  # as another version of the analysis left it
+    world.sweep()
+
+    assert _segments(world) != {}
+
+
+def test_a_memory_of_many_chunks_is_indexed_in_several_rounds(world, monkeypatch):
+    monkeypatch.setattr(sweeping, "_CHUNKS", 1)
+    _observed(world)
+    made = _segments(world)
+    world.client.delete(*world.client.scan_iter(f"{world.prefix}:{{harold}}:segment:*"))
+    rounds = 0
+    while not _indexed(world):
+        world.sweep()
+        rounds += 1
+        assert rounds == len(_segments(world))
+
+    assert _segments(world) == made
+    assert rounds > 1
+
+
+def test_in_thread_scope_each_memory_is_indexed(client, prefix):
+    world = World(client, prefix, scope="thread")
+    for thread in ("t-1", "t-2"):
+        world.say(*[f"message {n}" for n in range(12)], thread=thread)
+    world.settle()
+    made = _segments(world)
+    client.delete(*client.scan_iter(f"{prefix}:{{harold}}:segment:*"))
+    world.sweep()
+
+    assert _segments(world) == made
+    assert {_indexed(world, "record:t-1"), _indexed(world, "record:t-2")} == {str(VERSION).encode()}
+
+
+def test_an_import_of_a_chunk_in_parts_is_indexed_by_the_next_round(world):
+    """Its file is sound, and whoever wrote it joined two: the messages of one chunk do not stand together in it."""
+    _observed(world)
+    made = _segments(world)
+    file = b"".join(world.om.export_memory("harold"))
+    world.om.clear("harold")
+    world.om.import_memory([_parted(file)])
+    before = _segments(world)
+    world.sweep()
+
+    assert len(before) < len(made)
+    assert _segments(world) == made
+
+
+def _parted(file):
+    """The file with the last message of its first chunk behind everything else."""
+
+    def change(lines):
+        name = next(line["observation"] for line in lines if line.get("observation") and line["kind"] == "message")
+        own = [line for line in lines if line.get("observation") == name and line["kind"] == "message"]
+        rest = [line for line in lines if line is not own[-1]]
+        return [*rest, own[-1]]
+
+    return rewritten(file, change)
+
+
+def test_a_read_only_agent_is_indexed_too_for_it_is_read(client, prefix):
+    world = World(client, prefix)
+    _observed(world)
+    made = _segments(world)
+    client.delete(*client.scan_iter(f"{prefix}:{{harold}}:segment:*"))
+    World(client, prefix, read_only="true").sweep()
+
+    assert _segments(world) == made

@@ -21,6 +21,10 @@ NEEDED = {
     ("GET", "/v1/resources/{resource}/threads/{thread}/messages"): "reader",
     ("POST", "/v1/resources/{resource}/threads/{thread}/sync"): "writer",
     ("GET", "/v1/resources/{resource}/threads/{thread}/context"): "reader",
+    ("GET", "/v1/resources/{resource}/recall"): "reader",
+    ("GET", "/v1/resources/{resource}/messages/{message}/around"): "reader",
+    ("GET", "/v1/recall-tool"): "reader",
+    ("POST", "/v1/resources/{resource}/recall-tool"): "reader",
     ("GET", "/v1/resources/{resource}/threads"): "reader",
     ("DELETE", "/v1/resources/{resource}/threads/{thread}"): "operator",
     ("GET", "/v1/resources/{resource}/observations"): "reader",
@@ -67,14 +71,15 @@ BODIES = {
     "observe": {},
     "reflect": {},
     "erase": {"matching": "mine"},
+    "recall-tool": {"query": "mine"},
     "webhooks": {"url": "https://example.org"},
 }
 
 
 def _asked(path, resource):
     body = BODIES.get(path.rpartition("/")[2])
-    filled = path.format(resource=resource, thread="t-1", observation="o-1", n=1, entry="0" * 12, webhook="0" * 12)
-    filled += f"?confirm={resource}"
+    names = {"thread": "t-1", "observation": "o-1", "message": "m-1", "n": 1, "entry": "0" * 12, "webhook": "0" * 12}
+    filled = path.format(resource=resource, **names) + f"?confirm={resource}&q=mine"
     return filled, {} if body is None else {"json": body}
 
 

@@ -25,6 +25,23 @@ def test_a_context_is_the_librarys_in_every_format(say, ask, world, form):
         assert found["context"] == meant[form]
 
 
+def test_a_context_names_what_of_the_past_it_looked_up(say, ask, world):
+    say("m-1", content=f"We left the dog at a kennel {'for a long weekend ' * 3}that is called Barkwood.")
+    for n in range(2, 12):
+        say(f"m-{n}")
+        world.settle()
+    before = ask("GET", f"{THREAD}/context").json()
+    say("m-12", content="Which kennel had the dog that long weekend?", thread="t-2")
+    found = ask("GET", f"{HAROLD}/threads/t-2/context").json()
+    own = world.context("t-2").recalled
+
+    assert before["recalled"] == []
+    assert found["recalled"] == [
+        {"id": hit.id, "thread_id": hit.thread_id, "at": hit.at, "score": hit.score} for hit in own
+    ]
+    assert [(each["id"], each["thread_id"]) for each in found["recalled"]] == [("m-1", "t-1")]
+
+
 def test_a_context_can_be_capped_and_says_what_it_left_out(say, ask):
     say(*[f"m-{n}" for n in range(9)])
 

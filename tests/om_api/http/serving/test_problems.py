@@ -146,6 +146,17 @@ def test_an_export_that_cannot_begin_is_a_503_and_no_file(server):
         problem(http.get(f"{HAROLD}/export"), 503)
 
 
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "recall?q=x"), ("GET", "messages/m-1/around"), ("POST", "recall-tool")]
+)
+def test_nothing_is_recalled_while_the_store_is_away_and_that_is_no_answer_that_nothing_was_said(server, method, path):
+    with _house(server.url) as http:
+        server.kill()
+        answer = http.request(method, f"{HAROLD}/{path}", json={"query": "x"} if method == "POST" else None)
+        problem(answer, 503)
+        assert answer.headers["retry-after"] == "1"
+
+
 def test_when_the_store_is_back_nobody_is_told_of_the_connections_that_died(server):
     """Catches a pool that hands out the dead, where there is no second try on another connection either."""
     with _house(server.url, timeout=10) as http, ThreadPoolExecutor(_CALLERS) as callers, server.client() as plain:

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from scene import AT, HAROLD, breaches, filled, key_of, member, moving, observed, reflect, words
+from scene import AT, HAROLD, breaches, filled, key_of, member, moving, observed, reflect, segment, words
 
 from om_api.domain.values import Outcome, Scope
 from om_api.store.audit.invariants import Breach
@@ -149,6 +149,31 @@ BREAKS = {
         "record",
         "the scope in force is thread",
     ),
+    "an index of messages that are not there": (
+        lambda s: s.client.set(key_of(s, "segment", "c9"), segment(s, "c5")),
+        "segment:c9",
+        "of messages that are not there",
+    ),
+    "an index of a chunk that is not ready": (
+        lambda s: s.client.set(key_of(s, "segment", "c5"), segment(s, "c5")),
+        "segment:c5",
+        "of messages that are not there",
+    ),
+    "an index of more messages than there are": (
+        lambda s: s.client.set(key_of(s, "segment", "c4"), segment(s, "c5")),
+        "segment:c4",
+        "the index of 3 messages, there are 2",
+    ),
+    "an index of other messages": (
+        lambda s: s.client.set(key_of(s, "segment", "c4"), s.client.get(key_of(s, "segment", "o2"))),
+        "segment:c4",
+        "of other messages than there are",
+    ),
+    "an index that outlives its messages": (
+        lambda s: s.client.persist(key_of(s, "segment", "o2")),
+        "segment:o2",
+        "has no TTL",
+    ),
     "a memory without scope": (lambda s: s.client.delete(key_of(s, "scope")), "scope", "is missing"),
 }
 
@@ -172,6 +197,13 @@ def test_what_was_broken_by_hand_is_named(store, what):
     told = breaches(store)
 
     assert [b for b in told if b.where == f"{store.keys.of('harold').base}:{where}" and says in b.what], told
+
+
+def test_an_index_of_another_version_is_nobodys_to_read_and_no_breach(store):
+    filled(store)
+    store.client.set(key_of(store, "segment", "c4"), b"omr\x01\xff\xff" + bytes(40))
+
+    assert breaches(store) == []
 
 
 @pytest.mark.parametrize(("hours", "early"), [(23, True), (25, False)])

@@ -5,7 +5,6 @@ from contextlib import suppress
 
 import pytest
 from scene import (
-    expiring,
     HAROLD,
     TTL,
     activate,
@@ -13,6 +12,7 @@ from scene import (
     breaches,
     buffer,
     entries,
+    expiring,
     exported,
     filled,
     interrupted,

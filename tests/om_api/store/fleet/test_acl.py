@@ -149,6 +149,30 @@ def test_a_readers_context_is_served_while_a_chunk_is_due_and_the_server_is_aske
     assert "evalsha" not in calls(house)
 
 
+@roles
+def test_whoever_may_read_a_memory_recalls_from_all_of_it_and_from_nobody_elses(house, memory, role):
+    house.filled()
+    om, kinds = memory(role), ("message", "observation", "generation")
+    before = contents(house.admin, f"{house.prefix}*")
+    house.admin.acl_log_reset()
+    found = om.recall("says", "harold", limit=100, kinds=kinds).hits
+    around = om.browse(next(hit.id for hit in found if hit.kind == "message"), "harold")
+    told = om.answer_recall({"query": "harold says"}, "harold")
+    refused = {entry["object"] for entry in house.admin.acl_log()}
+
+    assert {hit.kind for hit in found} == set(kinds)
+    assert "albert" not in str(found) + str(around) + told
+    assert refused <= {"client|setinfo"}  # by the plain client, as it connects
+    assert contents(house.admin, f"{house.prefix}*") == before
+    for ask in (
+        lambda: om.recall("says", "albert", kinds=kinds),
+        lambda: om.browse("m-1", "albert"),
+        lambda: om.answer_recall({"query": "says"}, "albert"),
+    ):
+        with pytest.raises(NotPermittedError, match=r"docs/security\.md"):
+            ask()
+
+
 def calls(house):
     return {name.removeprefix("cmdstat_") for name in house.admin.info("commandstats")}
 

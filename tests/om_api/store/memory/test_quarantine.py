@@ -5,7 +5,6 @@ import time
 
 import pytest
 from scene import (
-    expiring,
     AT,
     HAROLD,
     SETTINGS,
@@ -17,6 +16,7 @@ from scene import (
     buffer,
     call,
     entries,
+    expiring,
     interrupted,
     member,
     nothing_changes,

@@ -2,12 +2,12 @@
 
 import pytest
 from scene import (
-    expiring,
     HAROLD,
     SETTINGS,
     TTL,
     activate,
     call,
+    expiring,
     interrupted,
     nothing_changes,
     observed,

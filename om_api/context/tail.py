@@ -1,0 +1,91 @@
+"""The tail of a context: a thread's raw messages, as blocks and with the lines between their days."""
+
+from operator import is_
+from typing import NamedTuple
+
+from om_api.context.cut import first_shown
+from om_api.context.days import Day, DayLines, Parted
+from om_api.context.parts import plain
+from om_api.context.signature import Signer
+from om_api.context.view import Block, View
+from om_api.domain.caching import Memoized
+from om_api.domain.message_tokens import Count, count_message
+from om_api.domain.messages import Message
+from om_api.domain.tool_calls import named
+
+
+class Tail(NamedTuple):
+    """Messages, oldest first: as they are, as they are shown, and as blocks with their tokens; and their days."""
+
+    messages: list[Message]
+    shown: list[Message]
+    raw: list[Block]
+    sizes: list[int]
+    parted: Parted
+
+    def since(self, start: int) -> "Tail":
+        """All from a place on."""
+        if not start:
+            return self
+        parted = self.parted._replace(days=self.parted.days[start:])
+        return Tail(self.messages[start:], self.shown[start:], self.raw[start:], self.sizes[start:], parted)
+
+    def cut(self, room: int) -> int:
+        """The place from which all fits into so many tokens, with the lines between its days."""
+        sizes = [*self.sizes]
+        for place, line in self.parted.lines(self.shown):
+            sizes[place] += line.tokens
+        if not first_shown(self.messages, sizes, room):
+            return 0
+        lines = (self.parted.crossed(None, day) for day in {*self.parted.days})
+        return first_shown(self.messages, sizes, room - max((line.tokens for line in lines if line), default=0))
+
+    def parts(self) -> tuple[list[Block], int]:
+        """Messages and lines, in order, and their tokens."""
+        blocks, tokens, done = list[Block](), sum(self.sizes), 0
+        for place, line in self.parted.lines(self.shown):
+            blocks += (*self.raw[done:place], line)
+            tokens, done = tokens + line.tokens, place
+        return [*blocks, *self.raw[done:]], tokens
+
+
+class Tails:
+    """The tails of one thread, one after the other: what stands where it stood is what it was."""
+
+    def __init__(self, count: Count) -> None:
+        self._count, self._named = count, _NamedMessages()
+        self._lines = Memoized(lambda signer, zone: DayLines(signer, zone, count))
+        self._last: tuple[DayLines | None, list[Message], list[Block], list[int], list[Day]] = None, [], [], [], []
+
+    def __call__(self, messages: list[Message], signer: Signer, view: View, *, first: bool) -> Tail:
+        """The tail of these messages; `first` as in `Parted`."""
+        lines, shown = self._lines(signer, view.zone), self._named(messages)
+        last, before, raw, sizes, days = self._last
+        same = [*map(is_, before, shown), False].index(False) if lines is last else 0
+        added = [_block(message, self._count) for message in shown[same:]]
+        raw, sizes = [*raw[:same], *added], [*sizes[:same], *(block.tokens for block in added)]
+        days = [*days[:same], *map(lines.day, shown[same:])]
+        self._last = lines, shown, raw, sizes, days
+        return Tail(messages, shown, raw, sizes, Parted(days, first, lines.line))
+
+
+class _NamedMessages:
+    """Messages whose results say the name of their tool; those that stand where they stood are what they were."""
+
+    def __init__(self) -> None:
+        self._last: tuple[list[Message], list[Message]] = [], []
+
+    def __call__(self, messages: list[Message]) -> list[Message]:
+        before, made = self._last
+        same = [*map(is_, before, messages), False].index(False)
+        names: dict[str, str] = {}
+        for message in made[:same] if same < len(messages) else ():
+            named(message, names)
+        made = [*made[:same], *(named(message, names) for message in messages[same:])]
+        self._last = messages, made
+        return made
+
+
+def _block(message: Message, count: Count) -> Block:
+    text, tokens = plain(message), count_message(message, count)
+    return Block(kind="message", role=message.role, text=text, stable=False, tokens=tokens)

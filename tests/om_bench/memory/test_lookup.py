@@ -1,0 +1,46 @@
+"""Lookups, where each word is a token."""
+
+from om_bench.harness.talks import Talk, TalkQuestion, turn
+from om_bench.memory.lookup import EvidenceRecall, Lookups
+
+TEXTS = (
+    "Ilse: we sold the boat",
+    "Ilse: the greyhound is called Biscuit",
+    "Noor: how lovely",
+    "rain again today",
+    "Ilse: iron gates are heavy",
+)
+MESSAGES = tuple(
+    turn(f"m-{n}", "user", text, 1_715_076_000_000 + n, "one" if n < 3 else "two") for n, text in enumerate(TEXTS)
+)
+TALK = Talk("talk", MESSAGES, (), ("Ilse", "Noor"))
+PET = TalkQuestion("What is the greyhound called?", "Biscuit", ("m-1",))
+LOOKUPS = Lookups(TALK, lambda text: len(text.split()))
+HIT, BEFORE = 3 + 6 + 1, 3 + 5 + 1  # tokens: the date, the text, the line's end
+
+
+def test_what_is_found_is_shown_under_its_day_with_who_said_it():
+    assert LOOKUPS.shown(PET, HIT) == "May 7, 2024, Ilse: the greyhound is called Biscuit"
+    assert LOOKUPS.shown(TalkQuestion("Will it rain?", "", ()), 20).startswith("May 7, 2024, user: rain again today")
+
+
+def test_the_turns_around_a_hit_stand_about_it_as_far_as_they_fit():
+    assert LOOKUPS.shown(PET, HIT + BEFORE).splitlines() == [f"May 7, 2024, {text}" for text in TEXTS[:2]]
+    assert LOOKUPS.shown(PET, HIT + BEFORE - 1).splitlines() == [f"May 7, 2024, {text}" for text in TEXTS[1:3]]
+    assert LOOKUPS.shown(PET, 5) == ""
+
+
+def test_a_turn_of_another_thread_is_not_around_a_hit():
+    assert LOOKUPS.shown(TalkQuestion("Who is lovely?", "", ()), 100).splitlines() == [
+        f"May 7, 2024, {text}" for text in TEXTS[1:3]
+    ]
+
+
+def test_evidence_is_found_by_the_shares_of_the_questions():
+    found = EvidenceRecall()
+    LOOKUPS.judge(PET, found)
+    LOOKUPS.judge(TalkQuestion("Where is the greyhound?", "", ("m-0", "m-1", "m-2", "m-3")), found)
+
+    assert found.hits.percent == 62.5
+    assert found.around.percent == 87.5
+    assert EvidenceRecall().hits.percent == 0.0
