@@ -48,7 +48,9 @@ def test_what_left_the_window_is_recalled_in_three_ways(own_store, capsys):
 
     by_hand, *by_tool, by_itself = capsys.readouterr().out.splitlines()
     assert by_hand == "thread-7 My passport lies in the blue drawer."
-    assert by_tool[-1].endswith("user: My passport lies in the blue drawer.")
+    assert [
+        line.endswith("user: My passport lies in the blue drawer.") for line in by_tool if line.startswith("> ")
+    ] == [True]
     assert by_itself == "['My passport lies in the blue drawer.']"
 
 

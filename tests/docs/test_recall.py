@@ -10,9 +10,9 @@ from pages import ROOT, blocks, section, table
 
 from om_api import ObservationalMemory, load_settings
 from om_api.cli.demo import recording
-from om_api.client import recall_query, recalling
+from om_api.client import recall_query
 from om_api.domain.values import to_ms
-from om_api.recall import query
+from om_api.recall import query, searching
 from om_api.recall.query import parse_query
 from om_api.recall.recalled import RecalledHit
 from om_api.recall.said import said
@@ -118,7 +118,7 @@ def test_its_numbers_are_those_of_the_code():
     assert f"At most {recall_query.MOST_HITS} hits an answer, {recall_query.MOST_AROUND} turns" in told
     assert f"an offset of {recall_query.MOST_OFFSET:,}" in told
     assert f"the first {query.MOST_WORDS} words count" in told
-    assert ("two fifths of all that was asked" in told) is (recalling.ENOUGH == 2 / 5)
+    assert f"hits of a `certainty` of {searching.SURE} and more" in told
     assert f"({inspect.signature(ObservationalMemory.answer_recall).parameters['max_tokens'].default:,})" in told
 
 

@@ -121,7 +121,7 @@ def test_the_past_can_be_browsed_from_end_to_end_across_all_tiers(house):
 
 def test_what_no_note_tells_comes_with_the_context_that_asks_for_it(house):
     house.model = Scripted.echo(answer="<observations>\n* 🟡 (09:30) Small talk.\n</observations>")
-    (name,) = house.say(PASSPORT)
+    (name, *_) = house.say(PASSPORT, *[f"turn {n}" for n in range(8)])
     _activate(house)
     assert PASSPORT not in house.context().text
     stable = [block.text for block in house.context().blocks if block.stable]

@@ -9,7 +9,7 @@ from om_api.cli.demo_recall import FACTS, AskedFact, show_recall
 from om_workers.llm.scripted import Scripted
 
 SAID = "For the birthday cake: I am allergic to walnuts."
-CAKE = AskedFact("harold", "t-1", "What am I allergic to, for the cake?", "allergic cake", "walnuts")
+CAKE = AskedFact("harold", "t-1", "What am I allergic to, for the birthday cake?", "allergic cake", "walnuts")
 TEA = AskedFact("harold", "t-1", "Which tea do I like?", "tea", "Darjeeling")
 
 
@@ -29,7 +29,7 @@ def test_a_fact_that_left_the_notes_is_recalled_by_itself_and_by_the_tool(left, 
 
     assert done == (1, True)
     assert "What harold's notes no longer hold is recalled by its words" in shown
-    assert "  > user: For the birthday «cake»: I am «allergic» to walnuts." in shown.splitlines()
+    assert "  > user: For the «birthday cake»: I am «allergic» to walnuts." in shown.splitlines()
     assert 'recall(query="allergic cake") answers:\n  > [' in shown
     assert left.om.get_context("t-1", "harold").messages[-1].content == CAKE.question
 
