@@ -6,6 +6,7 @@ import pytest
 
 from om_api.cli.demo import recording
 from om_api.cli.demo_recall import FACTS, AskedFact, show_recall
+from om_api.recall.searching import SURE
 from om_workers.llm.scripted import Scripted
 
 SAID = "For the birthday cake: I am allergic to walnuts."
@@ -57,3 +58,13 @@ def test_each_fact_was_said_once_and_its_question_does_not_tell_it(fact):
 
     assert [agent for agent, _ in said] == [fact.agent]
     assert fact.word.casefold() not in f"{fact.question} {fact.query}".casefold()
+
+
+def test_each_fact_is_found_by_its_question_surely_and_by_what_the_model_asks(world):
+    """Whichever of them left the notes, the demo shows a find."""
+    world.om.add_messages(each for each in recording(datetime.now(UTC)) if each.resource_id in {"harold", "albert"})
+
+    for fact in FACTS:
+        sure = [hit.text for hit in world.om.recall(fact.question, fact.agent, limit=8).hits if hit.certainty >= SURE]
+        assert any(fact.word in text for text in sure), fact
+        assert fact.word in world.om.answer_recall({"query": fact.query}, fact.agent), fact
