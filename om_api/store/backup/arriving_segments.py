@@ -17,7 +17,7 @@ class ArrivedSegment(NamedTuple):
 
 
 class ArrivingSegments:
-    """Takes messages as they come, a chunk's one after the other. Of a chunk that comes in parts none is made: the sweep does it."""
+    """Takes messages as they come, a chunk's one after the other. Of one that comes in parts none is made: the sweep does it."""
 
     def __init__(self, resource: str) -> None:
         self._resource = resource

@@ -13,8 +13,8 @@ import msgspec
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Chunk, Scope, check_id, new_id
 from om_api.store.backup import backup_format
-from om_api.store.backup.backup_format import Line, Text, as_bytes
 from om_api.store.backup.arriving_segments import ArrivingSegments
+from om_api.store.backup.backup_format import Line, Text, as_bytes
 from om_api.store.backup.staging import Staging
 from om_api.store.memory.decoding import as_chunk, as_generation, as_observation, as_record
 from om_api.store.memory.keys import ResourceKeys
