@@ -1,17 +1,17 @@
 """What a client knows of the words of one resource's messages: segments it has read, which never change, and what is raw."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from copy import copy
 from functools import partial
 from typing import TypeAlias
 
-from om_api.client.around import ThreadSlice
 from om_api.domain.messages import Message
 from om_api.recall.loose import Loose
 from om_api.recall.segment import Segment, check_of
 from om_api.recall.vocabulary import Vocabulary
 from om_api.store.index.indexing import as_findable, findable
-from om_api.store.index.listing import ChunkPlace, Listing
-from om_api.store.index.segments import Kept, Members
+from om_api.store.index.listing import Listing, MemoryPlace
+from om_api.store.index.segments import Kept, Members, Stretch
 from om_api.store.memory.decode_cache import NO_MEMBERS, Met
 from om_api.store.memory.decoding import message_of
 
@@ -19,35 +19,49 @@ Part: TypeAlias = Segment | Loose
 _TAKEN = 64  # segments at one look
 _STALE = 2  # times as many segments taken in as there are: then it is made anew
 _PART = 2_000  # bytes: an empty one
-_TERM = 12  # bytes: a term of a message, as far as it is asked for
-_LOOSE = 12  # times what is said: its words, each as an object
+_TERM, _LOOSE_TERM = (
+    12,
+    120,
+)  # bytes: a term of a message, of a segment as far as it is asked for, else an object of its own
 
 
 class RecallIndex:
-    """The parts of one resource that can be searched, by chunk; each is that chunk's for good within the epoch of its memory."""
+    """The parts of one resource that can be searched, by chunk; each is that chunk's for good within the epoch of its memory.
+
+    Whoever searches one may be interrupted by whoever looks again: that is done in a `copy`, so that this one stays what it was.
+    """
 
     def __init__(self, resource: str, language: str) -> None:
         self.resource, self.language = resource, language
         self.threads: frozenset[str] = frozenset()
         self.word: str | None = None
         self.version: object = None
-        self.weight = 0
         self._parts: dict[tuple[str, str], Part] = {}
         self._gone: set[tuple[str, str]] = set()
         self._raw: dict[str, Met[Message | None]] = {}
         self._loose: dict[str, Loose] = {}
         self._vocabulary, self._asked = Vocabulary(), False
-        self._places: Mapping[str, ChunkPlace] = {}
-        self._activated: Mapping[str, ChunkPlace] = {}
+        self._places: Mapping[str, MemoryPlace] = {}
+        self._activated: Mapping[str, MemoryPlace] = {}
         self.standing: Mapping[object, frozenset[str]] = {}  # by generation the observations that it stands for
 
-    def look(self, listed: Listing) -> dict[str, ChunkPlace]:
+    def copy(self) -> "RecallIndex":
+        """The same, to be looked at again."""
+        return copy(self)
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes of memory it takes."""
+        parts = [*self._parts.values(), *self._loose.values()]
+        return sum(_PART + (_LOOSE_TERM if isinstance(part, Loose) else _TERM) * part.length for part in parts)
+
+    def look(self, listed: Listing) -> dict[str, MemoryPlace]:
         """Take in what there is now; the chunks of which nothing is known yet."""
         self.threads, self.word, self._places = listed.threads, listed.scope, {**listed.sources, **listed.chunks}
         self._activated = listed.sources
         present = {(place.epoch, name) for name, place in self._places.items()}
         self._parts = {at: part for at, part in self._parts.items() if at in present}
-        self._gone &= present
+        self._gone = self._gone & present
         self._take_raw(listed)
         return {
             name: place
@@ -68,9 +82,7 @@ class RecallIndex:
     def learn(self, found: Mapping[str, Kept]) -> None:
         """Take in what was read of chunks."""
         for name, kept in found.items():
-            at = self._places[name].epoch, name
-            self._parts[at] = self._part(kept)
-            self.weight += _PART + _size(kept)
+            self._parts[self._places[name].epoch, name] = self._part(kept)
 
     def _part(self, kept: Kept) -> Part:
         if isinstance(kept, Members):
@@ -81,17 +93,22 @@ class RecallIndex:
         """Take note that nothing is kept of these any more: their messages have expired."""
         self._gone |= {(self._places[name].epoch, name) for name in names}
 
-    def drop(self, name: str) -> None:
-        """Read a chunk again that is not what it was."""
-        self._parts.pop((self._places[name].epoch, name), None)
+    def drop(self, names: Collection[str]) -> None:
+        """Have chunks read again that are not what they were."""
+        self._parts = {at: part for at, part in self._parts.items() if at[1] not in names}
 
     def parts(self) -> list[Part]:
         """All that can be searched."""
         return [part for _, part in self._named()]
 
-    def past(self, thread: str) -> list[Part]:
-        """What of all that a context of a thread does not show as it was said."""
-        return [part for name, part in self._named() if part.thread != thread or name in self._activated]
+    def past(self, thread: str, *, alone: bool = False) -> list[Part]:
+        """What of all that a context of a thread does not show as it was said; `alone`: of what that thread said itself."""
+        return [
+            part
+            for name, part in self._named()
+            if name in self._activated or part.thread != thread
+            if part.thread == thread or not alone
+        ]
 
     def vocabulary(self) -> Vocabulary:
         """The words of segments in one table; each look takes some more in, lest one of them be much longer than the others."""
@@ -118,27 +135,23 @@ class RecallIndex:
         for loose in self._loose.values():
             yield "", loose
 
-    def order(self, thread: str) -> list[ThreadSlice]:
+    def order(self, thread: str) -> list[Stretch]:
         """All that is kept of a thread, oldest first: what is raw comes last."""
         own = [(name, part) for name, part in self._named() if part.thread == thread and part.size]
         own.sort(key=lambda named: (not named[0], named[1].at(0)))
-        return [ThreadSlice(thread, name, 0, part.size - 1) for name, part in own]
+        return [Stretch(thread, name, 0, part.size - 1) for name, part in own]
 
-    def find(self, message: str, thread: str | None) -> Iterator[ThreadSlice]:
+    def find(self, message: str, thread: str | None) -> Iterator[Stretch]:
         """Where a message of this id may stand: a segment knows ids by a few bytes of them."""
         for name, part in self._named():
             if thread in {None, part.thread}:
                 places = (place for place in range(part.size) if part.check(place) == check_of(message))
-                yield from (ThreadSlice(part.thread, name, place, place) for place in places)
+                yield from (Stretch(part.thread, name, place, place) for place in places)
 
-    def raw(self, part: ThreadSlice) -> list[Message | None]:
+    def raw(self, part: Stretch) -> list[Message | None]:
         """Messages that are raw; None for what is no message."""
         return self._raw[part.thread].values[part.first : part.last + 1]
 
-    def scope_of(self, chunk: str) -> ChunkPlace:
+    def scope_of(self, chunk: str) -> MemoryPlace:
         """Whose a chunk is."""
         return self._places[chunk]
-
-
-def _size(kept: Kept) -> int:
-    return _LOOSE * sum(len(member) for member, _ in kept.pairs) if isinstance(kept, Members) else _TERM * kept.length

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from om_api.client.around import PAD, Surroundings, ThreadSlice, Window, surroundings, window
+from om_api.client.around import PAD, WIDE, Surroundings, Window, surroundings, window
 from om_api.client.reading import Scopes
 from om_api.client.recall_index import RecallIndex
 from om_api.client.recall_notes import NotedPart, noted_parts
@@ -24,8 +24,8 @@ from om_api.recall.searching import SURE, Hit, search
 from om_api.recall.segment import check_of
 from om_api.settings import Settings
 from om_api.store.driver.steps import Steps
-from om_api.store.index.listing import ChunkPlace, listing
-from om_api.store.index.segments import ChunkSpan, segments, spans
+from om_api.store.index.listing import MemoryPlace, listing
+from om_api.store.index.segments import Stretch, segments, stretches
 from om_api.store.memory import reading
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.lineage import covered
@@ -38,6 +38,10 @@ _CANDIDATES = 1_000  # whose texts are looked through for a phrase
 
 class _MovedError(Exception):
     """What was found is not where it was: a chunk was split, erased from or cleared meanwhile, or has expired."""
+
+    def __init__(self, *chunks: str) -> None:
+        super().__init__(*chunks)
+        self.chunks = frozenset(chunks)
 
 
 class Recalling:
@@ -55,32 +59,34 @@ class Recalling:
         check_id(resource, "resource_id")
         if asked.query.reason:
             return Recalled(query=asked.query.text, reason=asked.query.reason, notes=asked.query.notes)
-        scopes = yield from self._scopes.every(resource)
+        scopes = (yield from self._scopes.every(resource)) if asked.kinds - {"message"} else []
+        moved = frozenset[str]()
         for tried in range(_TRIES):
-            self._begin_anew(resource, tried)
-            index = yield from self._index(resource)
+            index = yield from self._index(resource, moved, anew=tried > 1)
             notes = yield from noted_parts(self._keys, scopes, asked.kinds, index.language)
             try:
                 return (yield from self._answer(index, notes, asked))
-            except _MovedError:
-                continue
+            except _MovedError as error:
+                moved = error.chunks
         raise _too_fast(resource)
 
     def browse(self, resource: str, message: str, before: int, after: int, thread: str | None) -> Steps[Browsed]:
         """A message and the turns around it; see the client's `browse`."""
         check_id(resource, "resource_id")
         check_id(message, "message_id")
+        moved = frozenset[str]()
         for tried in range(_TRIES):
-            self._begin_anew(resource, tried)
-            index = yield from self._index(resource)
+            index = yield from self._index(resource, moved, anew=tried > 1)
             try:
                 return (yield from self._browsed(index, message, before, after, thread))
-            except _MovedError:
-                continue
+            except _MovedError as error:
+                moved = error.chunks
         raise _too_fast(resource)
 
     def for_context(self, snapshot: Snapshot, timezone: str) -> Steps[list[RecalledHit]]:
         """What was said before about the newest message of a thread that nobody answered yet, the best first.
+
+        In thread scope a thread remembers only itself.
 
         One round trip where nothing was sealed, activated or said in other threads since the last look; then up to two more.
         """
@@ -89,30 +95,30 @@ class Recalling:
         if query.reason or not (snapshot.record.epoch or snapshot.others):
             return []
         resource, version = snapshot.scope.resource, _version(snapshot)
-        index = self._indexes.get(resource)
+        index, moved = self._indexes.get(resource), frozenset[str]()
         for tried in range(_TRIES):
-            self._begin_anew(resource, tried)
-            if index is None or version is None or index.version != version:
-                index = yield from self._index(resource)
+            if index is None or version is None or index.version != version or tried:
+                index = yield from self._index(resource, moved, anew=tried > 1)
                 index.version = version
-            hits = search(index.past(snapshot.thread.id), query, limit=_BY_ITSELF, vocabulary=index.vocabulary())
+            past = index.past(snapshot.thread.id, alone=snapshot.scope.thread is not None)
+            hits = search(past, query, limit=_BY_ITSELF, vocabulary=index.vocabulary())
+            sure = [hit for hit in hits if hit.certainty >= SURE]
             try:
-                return (yield from self._shown(index, (), [hit for hit in hits if hit.certainty >= SURE], 1))
-            except _MovedError:
-                index.version = None
+                return (yield from self._shown(index, (), sure, 1, raw=True))
+            except _MovedError as error:
+                moved = error.chunks
         return []
-
-    def _begin_anew(self, resource: str, tried: int) -> None:
-        """Know nothing of a resource any more once two looks found that it has moved: many of its chunks may have expired."""
-        if tried > 1:
-            self._indexes.pop(resource)
 
     # -- what there is to search -----------------------------------------------------------------------------------------
 
-    def _index(self, resource: str) -> Steps[RecallIndex]:
-        """All that can be searched, as of now. What went between two looks is looked for again; gone twice, it has expired."""
-        language = self._settings.for_agent(resource).recall.language
-        index = self._indexes.get(resource) or RecallIndex(resource, language)
+    def _index(self, resource: str, moved: frozenset[str] = frozenset(), *, anew: bool = False) -> Steps[RecallIndex]:
+        """All that can be searched, as of now. What went between two looks is looked for again; gone twice, it has expired.
+
+        Chunks that have `moved` are read again; with `anew` all are.
+        """
+        known = None if anew else self._indexes.get(resource)
+        index = (known or RecallIndex(resource, self._settings.for_agent(resource).recall.language)).copy()
+        index.drop(moved)
         before: frozenset[str] = frozenset()
         for _ in range(_TRIES):
             listed = yield from listing(self._keys, resource, index.threads, index.word)
@@ -162,7 +168,11 @@ class Recalling:
 
     def _pool(self, query: Query, wanted: int) -> int:
         """How many candidates are looked at: more than are wanted where their texts decide."""
-        return max(wanted, _CANDIDATES if query.phrases else 0, self._ranker.pool if self._ranker else 0)
+        return max(
+            wanted,
+            _CANDIDATES if query.phrases or query.excluded_phrases else 0,
+            self._ranker.pool if self._ranker else 0,
+        )
 
     def _ranked(self, query: Query, hits: list[RecalledHit]) -> list[RecalledHit]:
         """In the order of a ranker of the owner's, where there is one."""
@@ -182,41 +192,54 @@ class Recalling:
             yield hit
 
     def _shown(
-        self, index: RecallIndex, notes: Sequence[NotedPart], hits: Sequence[Hit], around: int
+        self, index: RecallIndex, notes: Sequence[NotedPart], hits: Sequence[Hit], around: int, *, raw: bool = False
     ) -> Steps[list[RecalledHit]]:
-        """Hits with what they say, in their order, those of messages in their surroundings."""
-        noted = {id(each.part): each.hits for each in notes}
-        names = index.names()
-        windows: dict[int, Window] = {}
-        for n, hit in enumerate(hits):
-            if id(hit.source) in names:
-                order = index.order(hit.source.thread)
-                windows[n] = window(order, names[id(hit.source)], hit.place, around + PAD, around + PAD)
-        read = yield from self._read(index, list(windows.values()))
-        said_at = dict(zip(windows, read, strict=True))
-        chunks = {names[id(hits[n].source)] for n in windows}
-        covers = yield from self._covers(index, chunks - {""})
-        return [
-            _of_message(hit, said_at[n], windows[n], around, covers.get(names[id(hit.source)], ""))
-            if n in windows
-            else _of_note(hit, noted[id(hit.source)][hit.place])
-            for n, hit in enumerate(hits)
+        """Hits with what they say, in their order, those of messages in their surroundings; `raw` as in `_read`."""
+        noted, names = {id(each.part): each.hits for each in notes}, index.names()
+        messages = [hit for hit in hits if id(hit.source) in names]
+        places = [Stretch(hit.source.thread, names[id(hit.source)], hit.place, hit.place) for hit in messages]
+        beside = yield from self._beside(index, places, around, around, raw=raw)
+        covers = yield from self._covers(index, {place.chunk for place in places} - {""})
+        told = iter(
+            [
+                said and _of_message(hit, said, place.chunk, covers.get(place.chunk, ""))
+                for hit, place, said in zip(messages, places, beside, strict=True)
+            ]
+        )
+        found = [
+            next(told) if id(hit.source) in names else _of_note(hit, noted[id(hit.source)][hit.place]) for hit in hits
         ]
+        return [hit for hit in found if hit]
 
-    def _read(self, index: RecallIndex, windows: Sequence[Window]) -> Steps[list[list[Message | None]]]:
-        """The messages of windows, in one round trip; _MovedError where some of them are not there any more."""
-        wanted = list(dict.fromkeys(part for each in windows for part in each.slices if part.chunk))
-        found = dict[ThreadSlice, list[Message | None]]()
+    def _beside(
+        self, index: RecallIndex, places: Sequence[Stretch], before: int, after: int, *, raw: bool = False
+    ) -> Steps[list[Surroundings | None]]:
+        """What stands beside messages, None for what is none. Where that cuts a call from its results they are read once more."""
+        orders = {thread: index.order(thread) for thread in {at.thread for at in places}}
+        found, lacking = dict[Stretch, Surroundings | None](), list(dict.fromkeys(places))
+        for pad in (PAD, WIDE):
+            windows = [window(orders[at.thread], at.chunk, at.first, before + pad, after + pad) for at in lacking]
+            read = yield from self._read(index, windows, raw=raw)
+            for at, own, messages in zip(lacking, windows, read, strict=True):
+                found[at] = _surroundings(messages, own, before, after)
+            lacking = [at for at, own in zip(lacking, windows, strict=True) if _is_cut(found[at], own)]
+        return [found[at] for at in places]
+
+    def _read(
+        self, index: RecallIndex, windows: Sequence[Window], *, raw: bool = False
+    ) -> Steps[list[list[Message | None]]]:
+        """The messages of windows, in one round trip; _MovedError where some of them are not there any more.
+
+        With `raw` what is raw is read again too: the index may be of a while ago.
+        """
+        wanted = list(dict.fromkeys(part for each in windows for part in each.stretches if part.chunk or raw))
+        found = dict[Stretch, list[Message | None]]()
         if wanted:
-            threads = {part.chunk: part.thread for part in wanted}
-            asked = [ChunkSpan(part.chunk, part.first, part.last) for part in wanted]
-            found = dict(zip(wanted, (yield from spans(self._keys, index.resource, asked, threads)), strict=True))
-        if moved := {part.chunk for part, messages in found.items() if len(messages) != part.size}:
-            for chunk in moved:
-                index.drop(chunk)
-            raise _MovedError
+            found = dict(zip(wanted, (yield from stretches(self._keys, index.resource, wanted)), strict=True))
+        if moved := {part.chunk for part, messages in found.items() if _has_moved(index, part, messages)}:
+            raise _MovedError(*moved)
         return [
-            [message for part in each.slices for message in (found[part] if part.chunk else index.raw(part))]
+            [message for part in each.stretches for message in (found[part] if part in found else index.raw(part))]
             for each in windows
         ]
 
@@ -230,7 +253,7 @@ class Recalling:
                 found[chunk] = f"generation {place.generation}" if chunk in stands else f"observation {chunk}"
         return found
 
-    def _standing(self, index: RecallIndex, place: ChunkPlace) -> Steps[frozenset[str]]:
+    def _standing(self, index: RecallIndex, place: MemoryPlace) -> Steps[frozenset[str]]:
         """The observations that the generation in force stands for; read once of each generation."""
         if place.generation in {"", "0"}:
             return frozenset()
@@ -242,11 +265,9 @@ class Recalling:
 
     def _browsed(self, index: RecallIndex, message: str, before: int, after: int, thread: str | None) -> Steps[Browsed]:
         for at in index.find(message, thread):
-            order = index.order(at.thread)
-            around = window(order, at.chunk, at.first, before + PAD, after + PAD)
-            (messages,) = yield from self._read(index, [around])
-            if (own := messages[around.place]) is not None and own.id == message:
-                return _browsed(surroundings(messages, around.place, before, after))
+            (found,) = yield from self._beside(index, [at], before, after)
+            if found and found.message.id == message:
+                return _browsed(found)
         return Browsed(message=None)
 
 
@@ -268,11 +289,21 @@ def _version(snapshot: Snapshot) -> object:
     return snapshot.record.epoch, snapshot.record.seq, snapshot.record.generation, others
 
 
-def _of_message(hit: Hit, messages: Sequence[Message | None], around: Window, turns: int, covers: str) -> RecalledHit:
-    own = messages[around.place]
-    if own is None or hit.source.check(hit.place) != check_of(own.id):
-        raise _MovedError
-    found = surroundings(messages, around.place, turns, turns)
+def _surroundings(messages: Sequence[Message | None], own: Window, before: int, after: int) -> Surroundings | None:
+    if messages[own.place] is None:
+        return None
+    found = surroundings(messages, own.place, before, after)
+    return found._replace(earlier=found.earlier or own.earlier, later=found.later or own.later)
+
+
+def _is_cut(found: Surroundings | None, own: Window) -> bool:
+    return found is not None and not found.whole and (own.earlier or own.later)
+
+
+def _of_message(hit: Hit, found: Surroundings, chunk: str, covers: str) -> RecalledHit:
+    own = found.message
+    if hit.source.check(hit.place) != check_of(own.id):
+        raise _MovedError(chunk)
     return RecalledHit(
         kind="message",
         id=own.id,
@@ -298,6 +329,10 @@ def _browsed(found: Surroundings) -> Browsed:
     return Browsed(
         message=found.message, before=found.before, after=found.after, earlier=found.earlier, later=found.later
     )
+
+
+def _has_moved(index: RecallIndex, part: Stretch, messages: Sequence[Message | None]) -> bool:
+    return len(messages) != part.size or (not part.chunk and messages != index.raw(part))
 
 
 def _weight(hit: RecalledHit, count: Count) -> int:

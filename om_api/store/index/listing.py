@@ -23,12 +23,12 @@ class Listing(NamedTuple):
     now: int
     scope: str | None
     threads: frozenset[str]
-    chunks: Mapping[str, "ChunkPlace"]
-    sources: Mapping[str, "ChunkPlace"]
+    chunks: Mapping[str, "MemoryPlace"]
+    sources: Mapping[str, "MemoryPlace"]
     raw: Mapping[str, list[Pair]]
 
 
-class ChunkPlace(NamedTuple):
+class MemoryPlace(NamedTuple):
     """Whose a chunk or an observation is: its thread, and the memory, within whose epoch it never changes.
 
     `generation` is the one in force there.
@@ -70,12 +70,12 @@ def _read(of: ResourceKeys, resource: str, threads: frozenset[str], word: str | 
 
 def _listing(replies: Iterator[Any], names: list[str], scopes: list[Scope]) -> Listing:
     time, stored, tokens, met = next(replies), next(replies), fields(next(replies)), next(replies)
-    chunks, memories = dict[str, ChunkPlace](), dict[str | None, ChunkPlace]()
+    chunks, memories = dict[str, MemoryPlace](), dict[str | None, MemoryPlace]()
     for scope in scopes:
         listed, version = next(replies), next(replies)
-        memories[scope.thread] = place = ChunkPlace(scope.thread or "", scope, *map(_text, version))
+        memories[scope.thread] = place = MemoryPlace(scope.thread or "", scope, *map(_text, version))
         chunks |= dict.fromkeys(map(_text, listed), place)
-    raw, sources = dict[str, list[Pair]](), dict[str, ChunkPlace]()
+    raw, sources = dict[str, list[Pair]](), dict[str, MemoryPlace]()
     for name in names:
         raw[name] = scored(next(replies))
         place = (memories.get(name) or memories[None])._replace(thread=name)

@@ -9,7 +9,7 @@ from om_api.recall.segment import Segment
 from om_api.recall.segment_format import SegmentError
 from om_api.store.driver.replies import Pair, scored
 from om_api.store.driver.steps import Batch, Steps, Words
-from om_api.store.index.listing import ChunkPlace
+from om_api.store.index.listing import MemoryPlace
 from om_api.store.memory.decoding import message_of
 from om_api.store.memory.keys import Keys, ResourceKeys
 
@@ -26,15 +26,21 @@ class Members(NamedTuple):
 Kept: TypeAlias = "Segment | Members"  # a segment, or what one would be made of
 
 
-class ChunkSpan(NamedTuple):
-    """Messages of a chunk that stand side by side: from one place to another, both included."""
+class Stretch(NamedTuple):
+    """Messages of a thread that stand side by side in a chunk ("" is what is raw), from one place to another, both included."""
 
+    thread: str
     chunk: str
     first: int
     last: int
 
+    @property
+    def size(self) -> int:
+        """How many they are."""
+        return self.last - self.first + 1
 
-def segments(keys: Keys, resource: str, wanted: Mapping[str, ChunkPlace]) -> Steps[dict[str, Kept]]:
+
+def segments(keys: Keys, resource: str, wanted: Mapping[str, MemoryPlace]) -> Steps[dict[str, Kept]]:
     """The segments of chunks and observations, and the messages of those without; what is gone is left out."""
     of, found, names = keys.of(resource), dict[str, Kept](), list(wanted)
     for start in range(0, len(names), _AT_ONCE):
@@ -72,17 +78,20 @@ def _members(replies: Iterator[Any], threads: Mapping[str, str]) -> Iterator[tup
             yield name, Members(own.decode() if own else thread, pairs)
 
 
-def spans(
-    keys: Keys, resource: str, wanted: Sequence[ChunkSpan], threads: Mapping[str, str]
-) -> Batch[list[list[Message | None]]]:
-    """The messages of each span, wherever their chunk stands; fewer, or none, where it is gone. None for what is no message."""
+def stretches(keys: Keys, resource: str, wanted: Sequence[Stretch]) -> Batch[list[list[Message | None]]]:
+    """The messages of each stretch, wherever its chunk stands; fewer, or none, where it is gone. None for what is no message."""
     of = keys.of(resource)
-    asked = [("ZRANGE", key, *span[1:], "WITHSCORES") for span in wanted for key in _sets(of, span.chunk)]
+    places = [_sets(of, each.chunk) if each.chunk else (of.messages(each.thread),) for each in wanted]
+    asked = [
+        ("ZRANGE", key, each.first, each.last, "WITHSCORES")
+        for each, sets in zip(wanted, places, strict=True)
+        for key in sets
+    ]
 
     def decode(replies: Iterator[Any]) -> list[list[Message | None]]:
         return [
-            [message_of(pair, threads[span.chunk], resource) for pair in scored(next(replies)) + scored(next(replies))]
-            for span in wanted
+            [message_of(pair, each.thread, resource) for _ in sets for pair in scored(next(replies))]
+            for each, sets in zip(wanted, places, strict=True)
         ]
 
     return Batch(asked, decode)

@@ -19,7 +19,7 @@ from scene import (
 )
 
 from om_api.domain.values import Scope
-from om_api.store.index.listing import ChunkPlace, listing
+from om_api.store.index.listing import MemoryPlace, listing
 
 
 def listed(store, threads=frozenset(), word=None):
@@ -30,7 +30,7 @@ def test_every_tier_is_listed_with_the_memory_it_is_of(store):
     filled(store)
     found, _ = listed(store)
     epoch = record(store).epoch
-    own = ChunkPlace("t1", HAROLD, epoch, "1")
+    own = MemoryPlace("t1", HAROLD, epoch, "1")
 
     assert found.threads == {"t1", "t2"}
     assert found.chunks == dict.fromkeys(["c4", "c5"], own._replace(thread=""))
@@ -119,10 +119,10 @@ def test_in_thread_scope_each_thread_has_the_epoch_and_generation_of_its_own_mem
     assert found.scope == "thread"
     assert first != second
     assert found.sources == {
-        "o1": ChunkPlace("t1", Scope("harold", "t1"), first, "1"),
-        "o2": ChunkPlace("t2", Scope("harold", "t2"), second, "0"),
+        "o1": MemoryPlace("t1", Scope("harold", "t1"), first, "1"),
+        "o2": MemoryPlace("t2", Scope("harold", "t2"), second, "0"),
     }
-    assert found.chunks["c2"] == ChunkPlace("t2", Scope("harold", "t2"), second, "0")
+    assert found.chunks["c2"] == MemoryPlace("t2", Scope("harold", "t2"), second, "0")
 
 
 def test_a_scope_that_was_changed_is_listed_by_the_new_one(store):

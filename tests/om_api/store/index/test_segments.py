@@ -5,14 +5,14 @@ from scene import HAROLD, activate, filled, key_of, member, observed, push, seal
 
 from om_api.recall.segment import Segment
 from om_api.store.index import segments as segments_
-from om_api.store.index.listing import ChunkPlace
-from om_api.store.index.segments import ChunkSpan, Members, members, segments, spans
+from om_api.store.index.listing import MemoryPlace
+from om_api.store.index.segments import Members, Stretch, members, segments, stretches
 
 NAMES = ("c4", "c5", "o1", "o2", "o3")
 
 
 def place(thread=""):
-    return ChunkPlace(thread, HAROLD, "e", "0")
+    return MemoryPlace(thread, HAROLD, "e", "0")
 
 
 def read(store, **threads):
@@ -78,24 +78,35 @@ def test_messages_are_read_while_they_are_sealed_and_behind_their_observation(st
     assert (after["o2"].thread, [one for one, _ in after["o2"].pairs]) == ("t1", [member(3)])
 
 
-def said(store, *wanted, **threads):
-    read = store.run(spans(store.keys, "harold", wanted, threads))
+def said(store, *wanted):
+    read = store.run(stretches(store.keys, "harold", wanted))
     return [[message and (message.id, message.thread_id) for message in some] for some in read]
 
 
 def test_messages_are_read_by_their_place_wherever_their_chunk_is(store):
     filled(store)
-    found = said(store, ChunkSpan("c5", 1, 2), ChunkSpan("o3", 0, 0), ChunkSpan("c4", 1, 5), c5="t1", o3="t2", c4="t1")
+    found = said(store, Stretch("t1", "c5", 1, 2), Stretch("t2", "o3", 0, 0), Stretch("t1", "c4", 1, 5))
 
     assert found == [[("m8", "t1"), ("m9", "t1")], [("m31", "t2")], [("m6", "t1")]]
 
 
 def test_a_place_is_the_same_once_the_chunk_is_activated(store):
     filled(store)
-    before = said(store, ChunkSpan("c4", 0, 1), c4="t1")
+    before = said(store, Stretch("t1", "c4", 0, 1))
     activate(store, "c4", by="a4")
 
-    assert said(store, ChunkSpan("c4", 0, 1), c4="t1") == before == [[("m5", "t1"), ("m6", "t1")]]
+    assert said(store, Stretch("t1", "c4", 0, 1)) == before == [[("m5", "t1"), ("m6", "t1")]]
+
+
+def test_what_is_raw_is_read_by_its_place_too(store):
+    filled(store)
+
+    assert said(store, Stretch("t1", "", 1, 1), Stretch("t2", "", 0, 9), Stretch("t9", "", 0, 0)) == [
+        [("m11", "t1")],
+        [("m33", "t2")],
+        [],
+    ]
+    assert Stretch("t1", "", 3, 7).size == 5
 
 
 def test_a_chunk_that_is_gone_gives_no_message_and_one_that_is_none_gives_none(store):
@@ -103,4 +114,4 @@ def test_a_chunk_that_is_gone_gives_no_message_and_one_that_is_none_gives_none(s
     push(store, 60)
     store.client.zadd(key_of(store, "sealed", "c5"), {b"no JSON": 0})
 
-    assert said(store, ChunkSpan("x1", 0, 9), ChunkSpan("c5", 0, 1), x1="t1", c5="t1") == [[], [None, ("m7", "t1")]]
+    assert said(store, Stretch("t1", "x1", 0, 9), Stretch("t1", "c5", 0, 1)) == [[], [None, ("m7", "t1")]]
