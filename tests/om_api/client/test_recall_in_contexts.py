@@ -8,13 +8,19 @@ from world import SMALL
 from om_api import Message, ObservationalMemory, StoreError, load_settings
 from om_api.client import recalling
 from om_api.client.core import Core
-from om_api.client.recall_query import recall_query
+from om_api.client.recall_query import RecallLimits, recall_query
 from om_api.client.recalling import unanswered
 from om_api.domain.values import Scope
 
 
 def new_core(prefix, **changed):
     return Core(load_settings(None, {**SMALL, "OM_PREFIX": prefix, **changed}), lambda text: len(text.split()))
+
+
+@pytest.fixture(autouse=True)
+def a_little_certainty_is_enough(monkeypatch):
+    """So few messages of so few words are told from chance by little."""
+    monkeypatch.setattr(recalling, "SURE", 0.02)
 
 
 @pytest.fixture
@@ -240,7 +246,7 @@ def test_in_thread_scope_a_thread_sees_its_own_past(store, prefix):
 
 def _query(text):
     none = {"thread_id": None, "roles": (), "kinds": (), "after": None, "before": None, "max_tokens": None}
-    return recall_query(text, "UTC", **none, limit=10, offset=0, around=0)
+    return recall_query(text, "UTC", RecallLimits(**none, limit=10, offset=0, around=0))
 
 
 # -- when it fails ------------------------------------------------------------------------------------------------------

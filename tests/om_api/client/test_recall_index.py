@@ -78,8 +78,8 @@ def test_what_has_expired_is_not_asked_for_again():
 
 def test_a_chunk_that_moved_is_read_again():
     index, now = looked(listed(sources=["o1", "o2"]), o1=segment(1), o2=segment(2)), listed(sources=["o1", "o2"])
-    index.drop("o1")
-    index.drop(None)
+    index.drop(["o1"])
+    index.drop([])
 
     assert index.look(now) == {"o1": place()}
 

