@@ -8,6 +8,7 @@ from operator import is_
 from om_api.context.ages import ages
 from om_api.context.assemble import Context, Made
 from om_api.context.cut import first_shown, first_turn
+from om_api.context.excerpts import excerpts
 from om_api.context.parts import plain
 from om_api.context.recalled import NOTHING, RecalledSection, recalled_section
 from om_api.context.signature import Signer
@@ -89,6 +90,9 @@ class Rendering:
         view: View,
     ) -> RecalledSection:
         notes = self._noted(observations, _told(snapshot))
+        if any(not hit.covered_by and hit.thread_id != snapshot.thread.id for hit in hits):
+            others = excerpts(snapshot.others, snapshot.other_counts, view, self._count)
+            notes = "\n".join([notes, *others.sections])
         shown = {message.id for message in raw}
         return recalled_section(hits, shown, notes, snapshot.thread.id, view, self._count)
 
