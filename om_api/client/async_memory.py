@@ -201,7 +201,8 @@ class AsyncObservationalMemory:
             )
         except InvalidInputError as error:
             return refused(error)
-        return answer_of(found, self.settings.for_agent(resource_id).timezone)
+        timezone = self.settings.for_agent(resource_id).timezone
+        return answer_of(found, timezone, max_tokens, self._core.count, args["offset"])
 
     async def record(self, resource_id: str, thread_id: str | None = None) -> Record:
         """A scope's bookkeeping: generation, totals by tier, limits in force."""

@@ -46,6 +46,7 @@ class Core:
         ranker: Ranker | None = None,
     ) -> None:
         self.keys = keys = Keys(settings.prefix)
+        self.count = count
         self.clock = clock = ServerClock()
         self.reporter = reporter = Reporter(keys, clock, tally=tally)
         scopes = Scopes(settings, keys)

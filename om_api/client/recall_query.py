@@ -70,10 +70,10 @@ def turns_beside(value: int, what: str) -> int:
 
 
 def _some(given: Collection[str], permitted: Collection[str], what: str) -> frozenset[str]:
-    names = [given] if isinstance(given, str) else list(given)
-    if odd := sorted(shown(each) for each in names if each not in permitted):
-        raise InvalidInputError(f"{what} holds {odd[0]!r}: use {', '.join(permitted)}")
-    return frozenset(names)
+    names = list(given) if isinstance(given, Collection) and not isinstance(given, str) else [given]
+    if odd := [each for each in names if each not in permitted]:
+        raise InvalidInputError(f"{what} holds {shown(odd[0])[:40]!r}: use {', '.join(permitted)}")
+    return frozenset(map(str, names))
 
 
 def _time(value: Any, what: str) -> int:

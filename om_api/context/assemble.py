@@ -36,8 +36,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything an agent's model should read before its next turn.
 
     `blocks` in reading order; `omitted` says how many older messages had no room (the memory keeps them).
-    `unavailable`: the long-term memory could not be reached. `recalled` is what was looked up and
-    is shown.
+    `unavailable`: the long-term memory could not be reached. `recalled` is what was looked up for the newest message.
     """
 
     resource_id: str

@@ -10,16 +10,22 @@ from om_api.context.parts import plain
 from om_api.context.view import local_time
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.folding import folded
+from om_api.domain.message_tokens import Count
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
+from om_api.domain.tokens import estimate
 from om_api.domain.values import shown
 from om_api.language.calendar import zone_of
+from om_api.recall.marking import excerpt
+from om_api.recall.query import Query
 from om_api.recall.recalled import Recalled, RecalledHit
 
 ToolFormat = Literal["openai", "anthropic", "gemini"]
 NAME = "recall"
-ANSWER_HITS = 8
-_ECHO = 200  # characters of a query that are said again
+ANSWER_HITS, ANSWER_TOKENS = 8, 1_500
+_CHARACTERS, _LEAST = 4, 200  # of a token, about; of the shortest part of a message
+_BESIDE = 4  # times shorter is a turn beside it
+_LONGEST_QUERY = 200
 _WHAT = (
     "Look up what was said earlier in any conversation you remember, word for word, by the words it was said with. Use it for a "
     "name, number, date, decision, answer or result that your notes and the messages in view do not hold."
@@ -69,13 +75,13 @@ def arguments_of(call: Any) -> dict[str, Any]:
     role, offset = known.pop("role", None), known.pop("offset", 0)
     if isinstance(offset, float) and offset.is_integer():
         offset = int(offset)
-    return {**known, "offset": offset, "roles": (role,) if role else ()}
+    return {**known, "offset": offset, "roles": role or ()}
 
 
 def _arguments(call: Any) -> Any:
     """The arguments in a call of OpenAI (chat or Responses), Anthropic or Gemini, as a dict or as an SDK's object."""
-    function = _field(call, "function")
-    for holder in (function, call):
+    inner = [_field(call, name) for name in ("function", "function_call", "functionCall")]
+    for holder in (*inner, call):
         for name in ("arguments", "input", "args"):
             if holder is not None and (found := _field(holder, name)) is not None:
                 return found
@@ -90,7 +96,7 @@ def _object(value: Any) -> dict[str, Any]:
     if isinstance(value, str | bytes):
         try:
             value = msgspec.json.decode(value)
-        except (msgspec.DecodeError, UnicodeError):
+        except (msgspec.DecodeError, ValueError, RecursionError):
             raise InvalidInputError("the arguments are not JSON") from None
     if not isinstance(value, Mapping):
         raise InvalidInputError(f"the arguments are {type(value).__name__}: use an object with a query")
@@ -102,14 +108,25 @@ def refused(error: InvalidInputError) -> str:
     return _told_whole(f"Nothing was looked up: {error}")
 
 
-def answer_of(found: Recalled, timezone: str) -> str:
-    """What was found, as the text of a tool's result: each hit with its thread, its turns with dates and who spoke."""
+def answer_of(
+    found: Recalled, timezone: str, max_tokens: int = ANSWER_TOKENS, count: Count = estimate, offset: int = 0
+) -> str:
+    """What was found, as the text of a tool's result: each hit with its thread, its turns with dates and who spoke.
+
+    Of long turns the part is shown that has the words. `offset` is where the answer begins; the first hit is always told.
+    """
     if not found.hits:
-        return _told_whole(f"Nothing was found for {shown(found.query, _ECHO)!r}: {found.reason}")
-    zone = zone_of(timezone)
-    told = [_told(hit, zone) for hit in found.hits]
-    more = [f"There is more: ask again with offset {found.next}."] if found.next is not None else []
-    return "\n\n".join([*told, *more])
+        return _told_whole(f"Nothing was found for {found.query[:_LONGEST_QUERY]!r}: {found.reason}")
+    longest, shown, zone = max(_CHARACTERS * max_tokens, _LEAST), len(found.hits), zone_of(timezone)
+    told = [_ToldHit(hit, zone, longest) for hit in found.hits]
+    while True:
+        following = found.next if shown == len(told) else offset + shown
+        more = [f"There is more: ask again with offset {following}."] if following is not None else []
+        text = "\n\n".join([*(hit.text(longest) for hit in told[:shown]), *more])
+        if (cost := count(text)) <= max_tokens or (longest == _LEAST and shown == 1):
+            return text
+        shown -= longest == _LEAST
+        longest = max(min(longest * max_tokens // cost, longest // 2), _LEAST)
 
 
 def _told_whole(text: str) -> str:
@@ -117,13 +134,24 @@ def _told_whole(text: str) -> str:
     return escape(text.encode("utf-8", "replace").decode())
 
 
-def _told(hit: RecalledHit, zone: ZoneInfo) -> str:
-    covers = f", in your notes as {hit.covered_by}" if hit.covered_by else ""
-    turns = [*hit.before, *([hit.message] if hit.message else ()), *hit.after]
-    marked = [f"{'> ' if turn is hit.message else '  '}{_turn(turn, zone)}" for turn in turns]
-    return "\n".join([f"Thread {hit.thread_id}, message {hit.id}{covers}:", *marked])
+class _ToldHit:
+    """A hit as it is told, as long as there is room for."""
 
+    def __init__(self, hit: RecalledHit, zone: ZoneInfo, longest: int) -> None:
+        self._hit, self._zone, self._asked = hit, zone, Query(words=hit.matched)
+        turns = [*hit.before, *([hit.message] if hit.message else ()), *hit.after]
+        self._turns = [(turn, self._part(turn, plain(turn), longest)) for turn in turns]
 
-def _turn(message: Message, zone: ZoneInfo) -> str:
-    at = local_time(message.at, zone)
-    return escape(f"[{at:%a %Y-%m-%d %H:%M}] {message.role}: {folded(plain(message))}")
+    def text(self, longest: int) -> str:
+        """Its thread and what covers it, then its turns, of which the found one has at most so many characters."""
+        hit = self._hit
+        covers = f", in your notes as {hit.covered_by}" if hit.covered_by else ""
+        turns = [self._turn(turn, self._part(turn, said, longest)) for turn, said in self._turns]
+        return "\n".join([f"Thread {hit.thread_id}, message {hit.id}{covers}:", *turns])
+
+    def _part(self, turn: Message, said: str, longest: int) -> str:
+        return excerpt(said, self._asked, longest if turn is self._hit.message else longest // _BESIDE)
+
+    def _turn(self, turn: Message, said: str) -> str:
+        at, mark = local_time(turn.at, self._zone), "> " if turn is self._hit.message else "  "
+        return escape(f"{mark}[{at:%a %Y-%m-%d %H:%M}] {turn.role}: {folded(said)}")

@@ -1,6 +1,7 @@
 """What was said before about the newest message, as the closing block shows it: bounded, and nothing that is shown anyway."""
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Collection, Sequence
 from html import escape as attribute
 from typing import NamedTuple
 
@@ -9,6 +10,8 @@ from om_api.context.view import View, local_time
 from om_api.domain.message_tokens import Count
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
+from om_api.recall.marking import excerpt
+from om_api.recall.query import Query
 from om_api.recall.recalled import RecalledHit
 
 _OPEN, _CLOSE = "<recalled>", "</recalled>"
@@ -33,58 +36,58 @@ def recalled_section(
 ) -> RecalledSection:
     """Show hits, the best first, while the view has room; `shown` are ids of the thread's own messages in view.
 
-    What stands in `notes` word for word is left out. A turn beside a hit is shown with it, where there is room.
+    What stands in `notes` word for word is left out. Of a long message the part is shown that has the words. A turn beside a
+    hit is shown with it, where there is room.
     """
-    room = view.recalled_tokens - count(f"{_OPEN}\n{_TOLD}\n{_CLOSE}\n")
-    lines: dict[tuple[int, str, str], str] = {}
-    kept: list[RecalledHit] = []
-    for hit in hits:
-        if hit.message is None or _is_shown(hit.message, shown, notes, thread):
-            continue
-        own = _line(hit.message, thread, view, _cut(plain(hit.message), _LONGEST))
-        if (cost := count(f"{own}\n")) > room:
-            own = own[: max(room * 3, 0)]
-            if len(own) < _LEAST or (cost := count(f"{own}…\n")) > room:
-                break
-            own += "…"
-        room -= cost
-        lines[_place(hit.message)] = own
-        kept.append(hit)
-    for message in _beside(kept):
-        if _place(message) in lines or _is_shown(message, shown, notes, thread):
-            continue
-        line = _line(message, thread, view, _cut(plain(message), _AROUND))
-        if (cost := count(f"{line}\n")) <= room:
-            room -= cost
-            lines[_place(message)] = line
-    if not lines:
-        return NOTHING
-    text = "\n".join([_OPEN, _TOLD, *(lines[place] for place in sorted(lines)), _CLOSE])
-    return RecalledSection(text, tuple(kept))
+    lines = _Lines(thread, view, count)
+    found = [(hit, hit.message) for hit in hits if hit.message and not _is_shown(hit.message, shown, notes, thread)]
+    kept = [hit for hit, message in found if lines.take(message, hit.matched, _LONGEST)]
+    for hit in kept:
+        for message in (*hit.before[-1:], *hit.after[:1]):
+            if not _is_shown(message, shown, notes, thread):
+                lines.take(message, hit.matched, _AROUND)
+    return RecalledSection(lines.text, tuple(kept)) if kept else NOTHING
 
 
-def _beside(hits: Sequence[RecalledHit]) -> Iterator[Message]:
-    for hit in hits:
-        yield from (*hit.before[-1:], *hit.after[:1])
+class _Lines:
+    """Lines of messages within a budget of tokens, each message once."""
 
+    def __init__(self, thread: str, view: View, count: Count) -> None:
+        self._thread, self._view, self._count = thread, view, count
+        self._room = view.recalled_tokens - count(f"{_OPEN}\n{_TOLD}\n{_CLOSE}\n")
+        self._lines: dict[tuple[int, str, str], str] = {}
 
-def _place(message: Message) -> tuple[int, str, str]:
-    return message.at, message.thread_id, message.id
+    def take(self, message: Message, words: tuple[str, ...], longest: int) -> bool:
+        """Show a message, or the part of it with most of these words; False where there is no room for what says anything."""
+        place = message.at, message.thread_id, message.id
+        if place in self._lines:
+            return True
+        asked = Query(words=words)
+        text = excerpt(" ".join(plain(message).split()), asked, longest)
+        size, least = longest, max(min(len(text), _LEAST), 1)
+        while size >= least:
+            line = _line(message, self._thread, self._view, escape(excerpt(text, asked, size)))
+            if (cost := self._count(f"{line}\n")) <= self._room:
+                self._room -= cost
+                self._lines[place] = line
+                return True
+            size = min(size, len(text)) * 3 // 4
+        return False
+
+    @property
+    def text(self) -> str:
+        """The whole section, oldest message first."""
+        return "\n".join([_OPEN, _TOLD, *(self._lines[place] for place in sorted(self._lines)), _CLOSE])
 
 
 def _is_shown(message: Message, shown: Collection[str], notes: str, thread: str) -> bool:
     if message.thread_id == thread and message.id in shown:
         return True
     text = " ".join(message.text().split()).rstrip(".!?")
-    return bool(text) and text in notes
+    return bool(text) and text in notes and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", notes) is not None
 
 
 def _line(message: Message, thread: str, view: View, text: str) -> str:
     at = local_time(message.at, view.zone)
     where = "" if message.thread_id == thread else f" in {attribute(message.thread_id)}"
     return f"[{at:%Y-%m-%d %H:%M}] {message.role}{where}: {text}"
-
-
-def _cut(text: str, most: int) -> str:
-    line = " ".join(text.split())
-    return escape(line if len(line) <= most else f"{line[:most]}…")  # again: a tag may be split between two lines

@@ -8,6 +8,7 @@ from typing import Any
 from om_api.context.ages import ages
 from om_api.context.assemble import Context, Made
 from om_api.context.cut import first_turn
+from om_api.context.excerpts import excerpts
 from om_api.context.recalled import NOTHING, RecalledSection, recalled_section
 from om_api.context.signature import Signer
 from om_api.context.stable import stable_blocks
@@ -98,6 +99,9 @@ class Rendering:
         if not hits:
             return NOTHING
         notes = self._noted(snapshot.observations, _told(snapshot))
+        if any(not hit.covered_by and hit.thread_id != snapshot.thread.id for hit in hits):
+            others = excerpts(snapshot.others, snapshot.other_counts, view, self._count)
+            notes = "\n".join([notes, *others.sections])
         return recalled_section(hits, {message.id for message in raw}, notes, snapshot.thread.id, view, self._count)
 
     def _moment(

@@ -12,6 +12,8 @@ from om_api.client.recall_query import RecallLimits, recall_query
 from om_api.client.recalling import unanswered
 from om_api.domain.values import Scope
 
+NO_EXCERPTS = {"OM_OTHER_THREADS__TOTAL_TOKENS": "0"}
+
 
 def new_core(prefix, **changed):
     return Core(load_settings(None, {**SMALL, "OM_PREFIX": prefix, **changed}), lambda text: len(text.split()))
@@ -52,8 +54,16 @@ def volatile(made):
 
 @pytest.mark.parametrize(
     ("n", "found"),
-    [(1, ["m1"]), (3, ["m3"]), (31, ["m31"]), (33, ["m33"]), (5, []), (8, []), (10, [])],
-    ids=["reflected", "observed", "of another thread", "raw in another", "ready here", "sealed here", "raw here"],
+    [(1, ["m1"]), (3, ["m3"]), (31, ["m31"]), (33, []), (5, []), (8, []), (10, [])],
+    ids=[
+        "reflected",
+        "observed",
+        "of another thread",
+        "in an excerpt of another",
+        "ready here",
+        "sealed here",
+        "raw here",
+    ],
 )
 def test_what_a_context_does_not_show_as_it_was_said_is_looked_up(store, core, n, found):
     filled(store)
@@ -61,7 +71,7 @@ def test_what_a_context_does_not_show_as_it_was_said_is_looked_up(store, core, n
     made, _ = context(store, core)
 
     assert [hit.id for hit in made.recalled] == found
-    assert (f"turn {n}\n" in volatile(made)) is bool(found)
+    assert volatile(made).count(f"turn {n}\n") == len(found) + (n == 33)
 
 
 def test_what_the_actor_answered_is_asked_about_no_more(store, core):
@@ -100,6 +110,14 @@ def test_the_beginning_is_byte_for_byte_what_it_is_without(store, prefix):
     assert not without.recalled
     assert with_.blocks[:-1] == without.blocks[:-1]
     assert volatile(with_) != volatile(without)
+
+
+def test_what_is_raw_in_another_thread_is_shown_where_no_excerpt_shows_it(store, prefix):
+    filled(store)
+    ask(store, "what about 33?")
+
+    assert shown(store, new_core(prefix)) == []
+    assert shown(store, new_core(prefix, **NO_EXCERPTS)) == ["m33"]
 
 
 # -- what it costs ------------------------------------------------------------------------------------------------------
@@ -166,8 +184,9 @@ def test_what_was_removed_is_not_shown_by_who_knew_it(store, core, gone):
 
 @pytest.mark.parametrize("sealed", [True, False], ids=["beside a memory", "where nothing was sealed"])
 @pytest.mark.parametrize("how", ["cleared", "its thread cleared", "erased", "replaced"])
-def test_what_was_raw_elsewhere_is_read_again_before_it_is_shown(store, core, prefix, client, how, sealed):
+def test_what_was_raw_elsewhere_is_read_again_before_it_is_shown(store, prefix, client, how, sealed):
     """Catches a text of before that stands as many tokens and messages as one of now: the counts of its thread tell nothing."""
+    core = new_core(prefix, **NO_EXCERPTS)
     if sealed:
         seal(store, "c1", 1)
     om = ObservationalMemory(load_settings(None, {**SMALL, "OM_PREFIX": prefix}), client=client)
@@ -210,7 +229,8 @@ def test_what_has_expired_is_not_shown(store, core):
     assert shown(store, core) == []
 
 
-def test_what_is_observed_while_it_is_looked_up_is_shown_all_the_same(store, core):
+def test_what_is_observed_while_it_is_looked_up_is_shown_all_the_same(store, prefix):
+    core = new_core(prefix, **NO_EXCERPTS)
     filled(store)
     ask(store, "what about 33?")
     assert shown(store, core) == ["m33"]
