@@ -15,9 +15,9 @@ def test_results_of_one_tool_stand_together():
 
 
 def test_what_somebody_says_in_a_sitting_stands_in_one_line_with_a_name():
-    lines = block(observe(*TALK, target_tokens=70))
+    lines = block(observe(*TALK, target_tokens=85))
 
-    assert [line.split(": ")[0] for line in lines] == ["Date", "* 🔴 Ilse", "* 🔴 Noor"]
+    assert [line.split(": ")[0] for line in lines] == ["Date", "* 🔴 Ilse", "* 🟡 Noor"]
     assert "Biscuit" in lines[1]
     assert "vineyard" in lines[2]
     assert "beekeeper" in lines[2]
