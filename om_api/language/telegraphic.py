@@ -8,7 +8,7 @@ from om_api.language.words import FUNCTION_WORDS, told_by_case, word_set
 
 NoteStyle = Literal["sentences", "terse"]
 _LEAD = re.compile(
-    r"(?:(?:oh|ah|hm+|um+|uh|ugh|haha|lol|hey|hi|hello|ok|okay|btw|by the way|and)\b(?![-'’])[\s,!.:;-]+"
+    r"(?:[-*•] +|(?:oh|ah|hm+|um+|uh|ugh|haha|lol|hey|hi|hello|ok|okay|btw|by the way|and)\b(?![-'’])[\s,!.:;-]+"
     r"|(?:well|so|also|anyway|alright|cool|great|thanks|morning|good morning|quick one|one more thing)\s*[,!.:;]\s*)+",
     re.IGNORECASE,
 )

@@ -10,7 +10,7 @@ from om_workers.llm.extractive.notes import DONE, HIGH, LOW, MIDDLE, DatedNote
 from om_workers.llm.extractive.units import Unit
 
 GAP = "…"  # between sentences of a line that did not follow each other
-LONGEST = 600  # characters of the sentences joined into one line
+LONGEST = 900  # characters of the sentences joined into one line
 SITTING = 3_600_000  # ms within which what a person says stands together
 _TOGETHER = 600_000  # ms within which the results of one tool stand under one line
 _ORDER = (HIGH, DONE, MIDDLE, LOW)

@@ -14,6 +14,8 @@ from om_api.language.telegraphic import clip, telegraphic, without_lead
         ("No, not before May", "No, not before May"),
         ("And we moved to the US", "we moved to the US"),
         ("but I couldn't", "but I couldn't"),
+        ("- 8 PM: light the heater", "8 PM: light the heater"),
+        ("-5 degrees", "-5 degrees"),
         ("oh, ", "oh, "),
     ],
 )

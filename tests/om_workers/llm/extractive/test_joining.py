@@ -23,6 +23,15 @@ def test_what_somebody_says_in_a_sitting_stands_in_one_line_with_a_name():
     assert "beekeeper" in lines[2]
 
 
+def test_of_four_lines_one_is_high_and_what_failed_comes_first():
+    talk = [said(f"I always keep {number + 2} parrots in room {number}", minute=number) for number in range(7)]
+    failed = returned("deploy", "disk full", is_error=True, minute=9)
+    high = [line for line in block(observe(*talk, failed, target_tokens=1_000)) if "🔴" in line]
+
+    assert len(high) == 2
+    assert "deploy: disk full" in high[1]
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [
