@@ -16,7 +16,6 @@ _JOINT = 1  # tokens of ` …`
 _COST = 0.9  # how much a sentence's tokens count against it
 _RICH = 1.1  # what is rich in information is worth more than its parts
 _ROUNDS = 4
-_NEAR = 0.95  # of what was its gain before: it is still about the highest
 _MISSES = 60  # sentences too long for what is left before we stop looking
 
 
@@ -25,7 +24,7 @@ class Chooser:
 
     `texts` are the units in short, `factors` what each one's information is worth, `heading` tells under which heading a
     unit will stand, `written` its text as it will be read, `pasted` how many tokens may be of pasted text. Gains only
-    fall, so a unit whose gain was looked at again and hardly fell is the best one, or about as good (lazy greedy).
+    fall, so a unit whose gain was looked at again and is still the highest is the best one (lazy greedy).
     """
 
     def __init__(
@@ -73,10 +72,10 @@ class Chooser:
         while True:
             gain, place = heap[0]
             now = -self.value[place] * sum(map(worth, self.carried[place])) ** _RICH
-            if now <= _NEAR * gain:
-                heapq.heappop(heap)
-                return now, place
-            heapq.heapreplace(heap, (now, place))
+            if now > gain:
+                heapq.heapreplace(heap, (now, place))
+            if heap[0][1] == place:
+                return heapq.heappop(heap)
 
     def _pick(self, place: int, gain: float) -> Pick:
         unit = self.found[place]

@@ -46,6 +46,10 @@ _NO_ERROR = re.compile(
     r"|\b(?:0|no|without) (?:\w+ )?(?:errors?|failed|failures?)\b",
     re.IGNORECASE,
 )
+_DONE = word_set(
+    """done complete finished completed merged shipped deployed fixed resolved released migrated implemented pass passes
+    passed passing"""
+)
 _FINISHED = re.compile(
     r"(?:(?P<before>[\w'’]+)\W+)?\b(?:finished|completed|merged|shipped|deployed|fixed|resolved|released|migrated"
     r"|implemented)\b(?! (?:with|product|amount|costs?|price)\b)",
@@ -60,7 +64,6 @@ _IS_DONE = re.compile(
     r"|\b(?:is|are|now) complete\b",
     re.IGNORECASE,
 )
-_MAY_BE_DONE = re.compile(r"ed\b|done\b|complete\b|pass", re.IGNORECASE)
 _TESTS_PASS = re.compile(r"\btests?\b.*\bpass|\b\d+ passed\b", re.IGNORECASE)
 _NOTHING_LEFT = re.compile(
     r"\b(?:nothing|none|no(?: \w+)? (?:tasks?|work|items?|requests?|questions?))(?: (?:else|more|is|are|now|still))* "
@@ -197,7 +200,7 @@ def asked(text: str, words: Sequence[str]) -> bool:
 
 def done(text: str, words: Collection[str]) -> bool:
     """Whether a text says that something has been finished: no plan, no wish, no question, no denial, no quotation."""
-    if not _MAY_BE_DONE.search(text) or any(sign in text for sign in '?？"“'):
+    if _DONE.isdisjoint(words) or any(sign in text for sign in '?？"“'):
         return False
     if any(word in _NOT_YET or word.endswith(("n't", "n’t")) for word in words):
         return False

@@ -60,7 +60,8 @@ def _answer(request: Request, messages: Iterable[Message], wanted: int, task: st
     )
     clock = LocalTime(request.timezone)
     chooser = _chooser(found, clock, terse=request.style == "terse")
-    chooser.pasted = room * _pasted(messages)
+    if any(unit.bounded for unit in found):
+        chooser.pasted = room * _pasted(messages)
     return _noted(chooser, room, clock), ending
 
 

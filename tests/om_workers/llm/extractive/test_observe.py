@@ -38,12 +38,12 @@ def test_tomorrow_is_counted_from_the_day_in_the_timezone():
 
 
 def test_notes_are_sentences_and_a_gap_is_shown():
-    first, last = "I work in IT for the US army since 2019.", "I am never back before 10 AM on Friday, 3 weeks a year."
+    first, last = "I work in IT for the US army since 2019.", "I am never back before 10 AM, 3 weeks a year."
     told = said(f"Hey! {first} It rained so much, it was wet and it seemed as if that would never end. {last}")
     rain = [said(f"It was wet on the hills of day {day} again", minute=day + 1) for day in range(40)]
     (_, line, *_) = block(observe(told, *rain, target_tokens=75))
 
-    assert line.startswith(f"* 🔴 (14:30) User: {first} … {last[:40]}")
+    assert f"User: {first} … {last}" in line
 
 
 def test_terse_is_a_choice_and_no_matter_of_room():
