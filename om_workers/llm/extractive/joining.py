@@ -41,7 +41,7 @@ def line_of(unit: Unit) -> tuple[object, ...]:
 
 def joined(picks: Sequence[Pick], clock: LocalTime, *, timed: bool) -> list[DatedNote]:
     """The notes of picks in their order, with the time of day or without; results of one tool are nested under the first."""
-    groups = _groups(picks)
+    groups = _groups(picks, clock)
     high = _highest(groups)
     made: list[DatedNote] = []
     before: Unit | None = None
@@ -56,12 +56,12 @@ def joined(picks: Sequence[Pick], clock: LocalTime, *, timed: bool) -> list[Date
     return made
 
 
-def _groups(picks: Iterable[Pick]) -> list[list[Pick]]:
-    """The picks of each line, lines in the order of their first picks; a long one is cut into several."""
+def _groups(picks: Iterable[Pick], clock: LocalTime) -> list[list[Pick]]:
+    """The picks of each line, lines in the order of their first picks; one that is long, or goes on past midnight, is cut."""
     groups: list[list[Pick]] = []
     known: dict[object, tuple[list[Pick], int]] = {}
     for pick in picks:
-        line = line_of(pick.unit)
+        line = line_of(pick.unit), clock.day(pick.unit.at)
         members, size = known.get(line, ([], LONGEST))
         if size + len(pick.text) > LONGEST:
             members, size = [], 0

@@ -2,13 +2,12 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from om_api.language.words import STOP
 from om_workers.llm.extractive.cues import Cues
 from om_workers.llm.extractive.units import Unit
 
-LENGTH = 0.3
 DECAY = 0.8
 _OF_ANY = {
     "error": 0.3, "advice": 0.3, "quoted": 1.2, "done": 0.3, "time": 0.6, "deadline": 0.3, "codes": 0.5, "numbers": 0.6,
@@ -22,7 +21,6 @@ _OF_USER = _OF_ANY | {
 _COUNTED_OF_ANY = [(Cues._fields.index(name), worth) for name, worth in _OF_ANY.items()]
 _COUNTED_OF_USER = [(Cues._fields.index(name), worth) for name, worth in _OF_USER.items()]
 _MOST = 3
-_THIN = 4  # a sentence of fewer words that carry something is worth accordingly less
 _NUMBER = 0.5  # a number is rare by nature
 _ROLE = {"user": 1.0, "tool": 0.6, "assistant": 0.4, "system": 0.1}
 _PASTED = {"user": 0.05, "tool": 0.05, "assistant": 0.3, "system": 0.05}
@@ -44,15 +42,6 @@ def weights(documents: Sequence[Collection[str]]) -> dict[str, float]:
         for word, count in counts.items()
         if word not in STOP
     }
-
-
-def information(words: Collection[str], weight: Mapping[str, float]) -> float:
-    """The summed weight of the distinct words over length^0.3: rich sentences first, long ones only mildly.
-
-    `fsum` is exact, so the order of a set changes nothing.
-    """
-    carried = [weight[word] for word in set(words) if word in weight]
-    return math.fsum(carried) * min(1.0, len(carried) / _THIN) / math.pow(max(len(words), 1), LENGTH)
 
 
 def bonus(found: Cues, role: str = "user") -> float:
