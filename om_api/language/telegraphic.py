@@ -1,13 +1,15 @@
-"""Telegraphic style: a text with fewer words that says the same."""
+"""Shorter texts: without the fillers it begins with, cut where a clause ends, or in telegraphic style."""
 
 import re
+from typing import Literal
 
 from om_api.language.calendar import SHORT_MONTHS
-from om_api.language.words import FUNCTION_WORDS, word_set
+from om_api.language.words import FUNCTION_WORDS, told_by_case, word_set
 
+NoteStyle = Literal["sentences", "terse"]
 _LEAD = re.compile(
-    r"(?:(?:well|so|ok|okay|oh|ah|hm+|um+|uh|hey|hi|hello|also|anyway|yeah|yep|yup|right|alright|cool|great|sure|ugh"
-    r"|haha|lol|thanks|morning|good morning|quick one|one more thing|btw|by the way|and|but)\b(?![-'’])[\s,!.:;-]+)+",
+    r"(?:[-*•] +|(?:oh|ah|hm+|um+|uh|ugh|haha|lol|hey|hi|hello|ok|okay|btw|by the way|and)\b(?![-'’])[\s,!.:;-]+"
+    r"|(?:well|so|also|anyway|alright|cool|great|thanks|morning|good morning|quick one|one more thing)\s*[,!.:;]\s*)+",
     re.IGNORECASE,
 )
 _FILLERS = (
@@ -17,18 +19,13 @@ _FILLERS = (
 _ANY_FILLER = rf"\b(?:{'|'.join(_FILLERS)})\b"
 _AS_MATCHED = str.maketrans("İıſ", "iis")  # what a pattern takes for i and s, and lower() does not
 _FILLER = re.compile(rf"\s*{_ANY_FILLER}(?=[,;.!?]|$)|{_ANY_FILLER}\s+", re.IGNORECASE)
-_STOP_WORD = re.compile(
-    r"\b(?:an?|the|is|are|was|were|be|been|being|am|of|that|there|it|its|also|just|some|such|as"
-    r"|these|those)\b(?![-./:@'’])\s*",
-    re.IGNORECASE,
-)
-_CARRYING = 3  # the level of telegraphic style from which only words that carry something stay
 _ORNAMENT = re.compile(r"(?<!\w)[^\w\s$€£#@~/+%\"'“”‘’(\[{<)\]}>-]+|[!…]+|[.,;](?=\s)|(?<=\s)[-–—]+(?=\s)")
 _LITTLE_WORD = re.compile(
     r"\b(?:instead|rather|never|not|only|except|half|round(?:ed|ing|s)?)\s+(?:as|at|by|for|from|in|of|on|than|to|up|with)\b|"
     r"(?<![-./@'’_])\b[A-Za-z]+(?:['’][a-z]{1,2})?\b(?![-./@_]\w)",
     re.IGNORECASE,
 )
+_CLAUSE_END = re.compile(r"[,;:)]?\s+(?=[-–—(])|[,;:](?=\s)")
 _BINDING = word_set("at by for from in of on the to")
 _BOUND = re.compile(
     r"\s+(?:the\s+)?(?:\d|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?s?\b|"
@@ -50,20 +47,22 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def telegraphic(text: str, level: int = 0) -> str:
-    """The text without greetings and fillers; from level 2 on without articles and auxiliaries, at 3 only what carries it.
+def without_lead(text: str) -> str:
+    """The text without the greetings and fillers that it begins with; a yes and a no are none. All else stays as it is."""
+    lead = _LEAD.match(text)
+    return (text[lead.end() :] if lead else text) or text
 
-    Quoted text and code are left as they are up to level 2, and so is a text of which nothing would stay. Negations,
-    numbers, and words that order or bound (before, until, from, only) always stay.
+
+def telegraphic(text: str) -> str:
+    """The text without greetings, fillers and all words that carry nothing; code is left as it is.
+
+    Negations, numbers, and words that order or bound (before, until, from, only) always stay, and so does what only looks
+    like a little word: May, US, IT, AM. A text of which nothing would stay is left as it is.
     """
-    if "`" in text or ('"' in text and level < _CARRYING):
+    if "`" in text:
         return text
-    short = _without_fillers(text[lead.end() :] if (lead := _LEAD.match(text)) else text)
-    if level == _CARRYING - 1:
-        short = _STOP_WORD.sub("", short)
-    elif level >= _CARRYING:
-        short = one_line(_ORNAMENT.sub(" ", _LITTLE_WORD.sub(_unless_little, short)))
-    return short.strip(" ,;") or text
+    short = _LITTLE_WORD.sub(_unless_little, _without_fillers(without_lead(text)))
+    return one_line(_ORNAMENT.sub(" ", short)).strip(" ,;") or text
 
 
 def _without_fillers(text: str) -> str:
@@ -74,14 +73,19 @@ def _without_fillers(text: str) -> str:
 
 def _unless_little(found: re.Match[str]) -> str:
     word = found[0].lower().replace("’", "'")
-    if word not in _LITTLE or (word in _BINDING and _BOUND.match(found.string, found.end())):
+    if (
+        word not in _LITTLE
+        or told_by_case(found.string, found.start())
+        or (word in _BINDING and _BOUND.match(found.string, found.end()))
+    ):
         return found[0]
     return ""
 
 
 def clip(text: str, size: int) -> str:
-    """The text in at most `size` characters, cut between words where it can be."""
+    """The text in at most `size` characters: cut where a clause ends, else between words, where it can be."""
     if len(text) <= size:
         return text
     head = text[: max(size - 3, 1)]
-    return (head.rpartition(" ")[0] or head) + "..."
+    ends = [found.start() for found in _CLAUSE_END.finditer(head, size // 2)]
+    return (head[: ends[-1]] if ends else head.rpartition(" ")[0] or head) + "..."

@@ -7,6 +7,8 @@ _BARE_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _POSSESSIVE = re.compile(r"['’](?:s|S)?$")
 _GROUPING = re.compile(r"(?<=\d)[,'\u2009\u202f\u00a0](?=\d{3}(?!\d))")
 _ENDING = re.compile(r"(?:ations?|ments?|ings?|ions?|edly|ies|ied|ers?|ed|es|ly|s|e|y)$")
+# a month, a country, a field, a time of day: the case tells them from little words
+_BY_CASE = re.compile(r"\b((?<!^)May|May(?!\s+(?:I|we|you|he|she|it|they|the)\b)|US|IT|AM)\b")
 _STEM = 6  # characters: what follows is mostly grammar
 _SHORTEST = 3
 
@@ -44,14 +46,13 @@ EMPTY = FUNCTION_WORDS | word_set(
     through told under until upon use used user users want wants whether whom whose within without yet"""
 )
 CHATTER = word_set(
-    """agreed ah aha alright amazing awesome back bet big bless brb brilliant bye bye-bye cheers ciao cool cute
-    danke day deal enjoy evening exactly excellent fair fantastic fine friday friend fun funny glad gladly
-    goodbye gotcha gracias great guess haha hahaha happy heh hehe hello help hey hi hm hmm hmmm hooray hope huh
-    later lol lovely luck lunch mate merci monday morning nah neat nice night noted oh ok okay ooh oops ouch
-    perfect phew pleasure point points problem quick right safe saturday see sigh soon sounds sorry stuff sunday super
-    sweet talk thank thanks thursday thx till time today tomorrow travels true tuesday ty ugh uh understandable
-    understood wednesday weekend welcome welp wonderful work worries wow xd yay yeah yep yes yess yesss yikes yo
-    yup"""
+    """agreed ah aha alright amazing awesome back bet big bless brb brilliant bye bye-bye cheers ciao congrats
+    congratulations cool cute danke day deal enjoy evening exactly excellent fair fantastic fine friday friend fun
+    funny glad gladly goodbye gotcha gracias great guess haha hahaha happy heh hehe hello help hey hi hm hmm hmmm
+    hooray hope huh later lol lovely luck lunch mate merci monday morning nah neat nice night noted oh ok okay ooh oops
+    ouch perfect phew pleasure point points problem quick right safe saturday see sigh soon sounds sorry stuff sunday
+    super sweet talk thank thanks thursday thx till time today tomorrow travels true tuesday ty ugh uh understandable
+    understood wednesday weekend welcome welp wonderful work worries wow xd yay yeah yep yes yess yesss yikes yo yup"""
 )
 FIGURES = {
     word: str(number)
@@ -66,8 +67,18 @@ NUMBERS = FIGURES | {"thirty": "30", "forty": "40", "fifty": "50", "hundred": "1
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case; identifiers, paths, numbers and times stay whole."""
-    return _WORD.findall(text.lower())
+    """The words of a text in lower case, but for May, US, IT and AM; identifiers, paths, numbers and times stay whole."""
+    if _BY_CASE.search(text) and not text.isupper():
+        parts = _BY_CASE.split(text)
+        text = "".join(part if place % 2 else part.lower() for place, part in enumerate(parts))
+    else:
+        text = text.lower()
+    return _WORD.findall(text)
+
+
+def told_by_case(text: str, start: int) -> bool:
+    """Whether the word that begins at a place is no little word, as its case tells: May, US, IT, AM."""
+    return _BY_CASE.match(text, start) is not None and not text.isupper()
 
 
 def bare_words(text: str) -> list[str]:

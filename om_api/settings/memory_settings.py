@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import model_validator
 
 from om_api.domain.policy import Limits
+from om_api.language.telegraphic import NoteStyle
 from om_api.recall.stemming import LANGUAGES
 from om_api.settings.api_settings import ApiSettings
 from om_api.settings.fields import (
@@ -76,6 +77,11 @@ class ObserverSettings(Group):
     previous_tokens: int = tokens(2_000, "newest observations shown to the Observer; 0 shows none", least=0)
     instruction: str | None = setting(None, "your own words for the Observer, added to its prompt", _TEXT)
     prompt: PromptVariant = setting("default", "which of the Observer's prompts", _VARIANTS)
+    style: NoteStyle = setting(
+        "sentences",
+        "how the extractive Observer writes: sentences as they were said, or terse, more of them in fewer words",
+        "sentences or terse",
+    )
 
 
 class ReflectionSettings(Group):

@@ -6,6 +6,7 @@ import msgspec
 
 from om_api.domain.errors import ModelError
 from om_api.domain.messages import Message
+from om_api.language.telegraphic import NoteStyle
 
 Purpose = Literal["observe", "reflect"]
 
@@ -25,7 +26,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     `observations` (Reflector: texts, oldest first, the generation in force before all) say the same in values, for models
     that do not. `threads` is not empty when one answer is wanted for each of several threads; `messages` then holds the
     messages of them all. `task` is what the thread was at before these messages, `tasks` the same by thread.
-    `target_tokens` is the size wanted of the answer, `timeout` the seconds it may take, `timezone` an IANA name.
+    `target_tokens` is the size wanted of the answer, `timeout` the seconds it may take, `timezone` an IANA name. `style` is
+    how the extractive model writes: sentences as they were said, or in telegraphic style.
     """
 
     purpose: Purpose
@@ -42,6 +44,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     temperature: float = 0.0
     timeout: float = 120.0
     timezone: str = "UTC"
+    style: NoteStyle = "sentences"
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from typing import Any, NotRequired, TypedDict, Unpack
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
 from om_api.language.calendar import zone_of
+from om_api.language.telegraphic import NoteStyle
 from om_workers.llm.base import Request
 from om_workers.prompts.library import DEFAULT, guidance, prompt
 from om_workers.prompts.previous import trim_previous
@@ -34,10 +35,14 @@ class ReflectorManner(TypedDict):
 
 
 class Manner(ReflectorManner):
-    """How an agent's Observer is asked: of the observations before, `previous_tokens` are shown, as `count` counts."""
+    """How an agent's Observer is asked: of the observations before, `previous_tokens` are shown, as `count` counts.
+
+    `style` is for the extractive one.
+    """
 
     previous_tokens: int
     count: Callable[[str], int]
+    style: NotRequired[NoteStyle]
 
 
 def observer_request(
@@ -105,7 +110,8 @@ def _observing(previous: Sequence[str], prior: str, said: str, asked: str, manne
     """An Observer's request of its sections in their order, and what is `given` in values."""
     shown, notes = _shown(previous, manner["previous_tokens"], manner["count"])
     written = _joined([notes, prior, _tagged("messages", said or _NOTHING), asked])
-    return _request("observer", manner, purpose="observe", prompt=written, previous=shown, **given)
+    style = manner.get("style", "sentences")
+    return _request("observer", manner, purpose="observe", prompt=written, previous=shown, style=style, **given)
 
 
 def reflector_request(

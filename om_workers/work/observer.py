@@ -123,6 +123,7 @@ class Observer:
             "instruction": observer.instruction,
             "timezone": agent.timezone,
             "variant": observer.prompt,
+            "style": observer.style,
             "temperature": observer.temperature,
             "timeout": observer.timeout,
             "count": self._services.count,

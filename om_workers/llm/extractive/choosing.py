@@ -2,90 +2,114 @@
 
 import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from om_api.language.calendar import LocalTime
-from om_api.language.relative_dates import annotate
-from om_api.language.telegraphic import clip, telegraphic
 from om_api.language.words import words
 from om_workers.llm.extractive import scoring
-from om_workers.llm.extractive.joining import Pick, Style, label, line_of, priority, speaker
+from om_workers.llm.extractive.joining import Pick, label, line_of
 from om_workers.llm.extractive.notes import HEADER, counted
 from om_workers.llm.extractive.units import Unit
 
 _LINE = 6  # tokens of `* x ` and `: ` and the line's end, besides the label
-_TIME = 5  # tokens of `(00:00) `
-_JOINT = 1  # tokens of `; `
-_LONGEST = 220  # characters of one sentence
+_START = 8  # tokens that a sentence takes beside its own: its share of a line, about
+_JOINT = 1  # tokens of ` …`
 _COST = 0.9  # how much a sentence's tokens count against it
 _RICH = 1.1  # what is rich in information is worth more than its parts
+_ROUNDS = 4
 _MISSES = 60  # sentences too long for what is left before we stop looking
-_LEAST_WORTH = 0.02  # of the best sentence's score: below it nothing is noted, whatever room is left
 
 
 class Chooser:
     """Picks units by gain until their room is full; what repeats a picked one gains less.
 
-    Gains only fall, so a unit whose gain was looked at again and is still the highest is the best one (lazy greedy).
+    `texts` are the units in short, `factors` what each one's information is worth, `heading` tells under which heading a
+    unit will stand, `written` its text as it will be read, `pasted` how many tokens may be of pasted text. Gains only
+    fall, so a unit whose gain was looked at again and is still the highest is the best one (lazy greedy).
     """
 
-    def __init__(self, found: Sequence[Unit], clock: LocalTime, style: Style) -> None:
-        self.found, self.clock, self.style = found, clock, style
-        self.texts = [
-            clip(unit.text if unit.label else telegraphic(unit.text, style.level), _LONGEST) for unit in found
-        ]
-        self.costs = [counted(text) for text in self.texts]
-        bags = [frozenset(words(text)) for text in self.texts]
+    def __init__(
+        self,
+        found: Sequence[Unit],
+        texts: Sequence[str],
+        factors: Sequence[float],
+        *,
+        heading: Callable[[Unit], object],
+        written: Callable[[Unit, str], str],
+        pasted: float = math.inf,
+    ) -> None:
+        self.pasted = pasted
+        self.found, self.texts, self.heading, self.written = found, texts, heading, written
+        bags = [list(dict.fromkeys(words(text))) for text in texts]
         self.worth = scoring.weights(bags)
         self.carried = [[word for word in bag if word in self.worth] for bag in bags]
-        self.price = [math.pow(2 + cost, _COST) for cost in self.costs]
-        self.factor = [scoring.bonus(unit.cues, unit.role) * scoring.standing(unit) for unit in found]
-        self.days: set[str] = set()
-        self.lines: set[tuple[object, ...]] = set()
-        self.heap = [(-self._gain(place), place) for place in range(len(found))]
-        self.least = -min(self.heap, default=(0.0, 0))[0] * _LEAST_WORTH
-        heapq.heapify(self.heap)
+        self.sizes = [counted(text) for text in texts]
+        self.value = [factor / (_START + size) ** _COST for factor, size in zip(factors, self.sizes, strict=True)]
+        self.headings: set[object] = set()
+        self.lines: set[object] = set()
+        self.heap = [(-math.inf, place) for place in range(len(found))]
 
-    def choose(self, room: int, *, must: bool) -> list[Pick]:
+    def choose(self, room: float, *, must: bool) -> list[Pick]:
         """Picks for `room` tokens, best first, of what was not picked before; at least one if they `must`."""
-        heap = self.heap
         picks: list[Pick] = []
         missed: list[tuple[float, int]] = []
-        while heap and len(missed) < _MISSES:
-            gain, place = heapq.heappop(heap)
-            if (now := -self._gain(place)) > gain and heap and now > heap[0][0]:
-                heapq.heappush(heap, (now, place))
-            elif -now < self.least:
-                break
-            elif (cost := self._cost(pick := self._pick(place))) <= room or (must and not picks):
+        while self.heap and len(missed) < _MISSES:
+            gain, place = self._best()
+            free = math.inf if must and not picks else self._free(place, room)
+            pick = self._pick(place, -gain) if self.sizes[place] <= free else None
+            if pick and (cost := self._cost(pick)) <= free:
                 room -= cost
+                self.pasted -= cost * pick.unit.bounded
                 picks.append(self._take(pick, place))
             else:
-                missed.append((now, place))
+                missed.append((gain, place))
         for miss in missed:
-            heapq.heappush(heap, miss)
+            heapq.heappush(self.heap, miss)
         return picks
 
-    def _gain(self, place: int) -> float:
-        fresh = math.fsum(map(self.worth.__getitem__, self.carried[place]))
-        return self.factor[place] * math.pow(fresh, _RICH) / self.price[place]
+    def _best(self) -> tuple[float, int]:
+        """The unit of the highest gain, negated, taken off the heap; this is most of the work, so it is one loop."""
+        heap, worth = self.heap, self.worth.__getitem__
+        while True:
+            gain, place = heap[0]
+            now = -self.value[place] * sum(map(worth, self.carried[place])) ** _RICH
+            if now > gain:
+                heapq.heapreplace(heap, (now, place))
+            if heap[0][1] == place:
+                return heapq.heappop(heap)
 
-    def _pick(self, place: int) -> Pick:
-        unit, text = self.found[place], self.texts[place]
-        if self.style.dated:
-            text = annotate(text, self.clock.at(unit.at).date(), briefly=self.style.grouped)
-        return Pick(unit, priority(unit), text)
+    def _pick(self, place: int, gain: float) -> Pick:
+        unit = self.found[place]
+        return Pick(unit, self.written(unit, self.texts[place]), gain)
+
+    def _free(self, place: int, room: float) -> float:
+        return min(room, self.pasted) if self.found[place].bounded else room
 
     def _cost(self, pick: Pick) -> int:
         unit = pick.unit
-        start = _JOINT
-        if line_of(pick, self.clock, self.style) not in self.lines:
-            start = counted(speaker(unit)) + _LINE if self.style.grouped else counted(label(unit)) + _LINE + _TIME
-        return counted(pick.text) + start + HEADER * (self.clock.day(unit.at) not in self.days)
+        start = _JOINT if line_of(unit) in self.lines else counted(label(unit)) + _LINE
+        return counted(pick.text) + start + HEADER * (self.heading(unit) not in self.headings)
 
     def _take(self, pick: Pick, place: int) -> Pick:
         for word in self.carried[place]:
             self.worth[word] *= scoring.DECAY
-        self.lines.add(line_of(pick, self.clock, self.style))
-        self.days.add(self.clock.day(pick.unit.at))
+        self.lines.add(line_of(pick.unit))
+        self.headings.add(self.heading(pick.unit))
         return pick
+
+
+def filled(chooser: Chooser, room: float, write: Callable[[Sequence[Pick]], str]) -> tuple[list[Pick], str]:
+    """Picks and what `write` makes of them, which fits into `room` tokens if it is more than one of them.
+
+    What lines share is known once they are written, and is used again; so is what was estimated too high.
+    """
+    picks, text = list[Pick](), ""
+    for _ in range(_ROUNDS):
+        more = chooser.choose(room - counted(text), must=not picks)
+        if not more:
+            break
+        picks += more
+        text = write(picks)
+    while len(picks) > 1 and counted(text) > room:
+        picks.pop()
+        text = write(picks)
+    return picks, text

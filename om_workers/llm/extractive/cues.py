@@ -11,13 +11,10 @@ ERROR = word_set(
     """error errors failed fails fail failure failures exception refused refuses timeout timed aborted abort crash
     crashed crashes denied fatal traceback panic cannot conflict rejected invalid missing unreachable"""
 )
-DONE = word_set(
-    """done fixed merged shipped deployed completed complete resolved finished released booked confirmed
-    implemented closed granted delivered installed migrated sent"""
-)
 _NOT_YET = word_set(
-    """not isn't aren't wasn't haven't hasn't don't didn't never no will should once when if until must need needs
-    can could would let's please failed fails error errors unless before almost nearly after be every"""
+    """cannot never no not will should once when if until must need needs would let's please failed fails error errors
+    unless before almost nearly after be every want wants wanted wish hope hoping plan plans planned planning going
+    gonna try trying tried soon tomorrow nearly half partly"""
 )
 NUMBERS = word_set(
     """two three four five six seven eight nine ten eleven twelve dozen hundred thousand million percent half third
@@ -49,8 +46,23 @@ _NO_ERROR = re.compile(
     r"|\b(?:0|no|without) (?:\w+ )?(?:errors?|failed|failures?)\b",
     re.IGNORECASE,
 )
-_STATE = re.compile(
-    r"\b(?:an?|the|any|each|every) (?:fixed|closed|finished|completed?|merged|confirmed|released)\b", re.IGNORECASE
+_DONE = word_set(
+    """done complete finished completed merged shipped deployed fixed resolved released migrated implemented pass passes
+    passed passing"""
+)
+_FINISHED = re.compile(
+    r"(?:(?P<before>[\w'’]+)\W+)?\b(?:finished|completed|merged|shipped|deployed|fixed|resolved|released|migrated"
+    r"|implemented)\b(?! (?:with|product|amount|costs?|price)\b)",
+    re.IGNORECASE,
+)
+_STATES = word_set(
+    "a an the any each every of with to for as more no i'm i’m we're we’re he's he’s she's she’s you're you’re"
+)
+_IS_DONE = re.compile(
+    r"(?:^\W*(?:all )?|\b(?:is|are|was|were|it['’]s|that['’]s|got (?:it|that|this|them)|all) (?:now )?)"
+    r"done(?=\s*(?:$|[^\w\s]|and\b))"
+    r"|\b(?:is|are|now) complete\b",
+    re.IGNORECASE,
 )
 _TESTS_PASS = re.compile(r"\btests?\b.*\bpass|\b\d+ passed\b", re.IGNORECASE)
 _NOTHING_LEFT = re.compile(
@@ -81,11 +93,12 @@ _WORDS_THAT_SHOW = {
     "favourite": "favorite favorites favourite favourites",
     "feels": "feel feels feeling felt",
     "time": """today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday mondays tuesdays
-    wednesdays thursdays fridays saturdays sundays january february april june july august september october
+    wednesdays thursdays fridays saturdays sundays january february april May june july august september october
     november december week month year birthday anniversary minutes hours days weeks months years
     last ago next since recently""",
     "unsure": "maybe might perhaps probably possibly guess unsure wondering",
-    "advice": "recommend recommended recommends suggest suggested suggestion advise advised",
+    "advice": "recommend recommended recommends suggest suggested suggestion advise advised best avoid never instead",
+    "promises": "i'll i’ll we'll we’ll promise",
 }
 _SHOWS = {
     "own": _SELF,
@@ -105,6 +118,7 @@ class Cues(NamedTuple):
 
     own: bool
     first: bool
+    tells: bool
     ours: bool
     preference: bool
     wish: bool
@@ -124,6 +138,7 @@ class Cues(NamedTuple):
     error: bool
     unsure: bool
     advice: bool
+    promises: bool
     quoted: bool
     asks: bool
     leads: bool
@@ -140,12 +155,13 @@ class Cues(NamedTuple):
 
 
 def read(text: str, words: Collection[str]) -> Cues:
-    """The cues of one sentence, given its words in lower case."""
+    """The cues of one sentence, given its words."""
     bag = frozenset(words)
     shown = {cue for word in bag if word in _SHOWN_BY for cue in _SHOWN_BY[word]}
     own = "own" in shown
     return Cues(
         **{cue: cue in shown for cue in _BY_WORDS},
+        tells=text.startswith(("I ", "My ", "We ")),
         ours="first" in shown and not own,
         preference="preference" in shown or _NONE_OF.match(text) is not None,
         change="change" in shown or _CONTRAST.search(text) is not None,
@@ -183,10 +199,14 @@ def asked(text: str, words: Sequence[str]) -> bool:
 
 
 def done(text: str, words: Collection[str]) -> bool:
-    """Whether a text says that something concrete has been completed."""
-    if "?" in text or not _NOT_YET.isdisjoint(words):
+    """Whether a text says that something has been finished: no plan, no wish, no question, no denial, no quotation."""
+    if _DONE.isdisjoint(words) or any(sign in text for sign in '?？"“'):
         return False
-    return (not DONE.isdisjoint(words) and not _STATE.search(text)) or _TESTS_PASS.search(text) is not None
+    if any(word in _NOT_YET or word.endswith(("n't", "n’t")) for word in words):
+        return False
+    if _IS_DONE.search(text) or _TESTS_PASS.search(text):
+        return True
+    return any((found["before"] or "").lower() not in _STATES for found in _FINISHED.finditer(text))
 
 
 def nothing_left(text: str) -> bool:

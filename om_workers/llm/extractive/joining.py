@@ -1,8 +1,7 @@
-"""Joining: chosen sentences become notes, each with its priority and its speaker, as few as can be read at a glance."""
+"""Joining: chosen sentences become notes, a line for what one message tells, each with its priority and its speaker."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from om_api.language.calendar import LocalTime, show_day
@@ -10,99 +9,112 @@ from om_workers.llm.extractive import cues
 from om_workers.llm.extractive.notes import DONE, HIGH, LOW, MIDDLE, DatedNote
 from om_workers.llm.extractive.units import Unit
 
+GAP = "…"  # between sentences of a line that did not follow each other
 LONGEST = 900  # characters of the sentences joined into one line
-SITTING = 3_600_000  # ms within which what somebody says stands together
+SITTING = 3_600_000  # ms within which what a person says stands together
 _TOGETHER = 600_000  # ms within which the results of one tool stand under one line
-_PLENTY, _SOME, _LITTLE = 0.6, 0.35, 0.3  # shares of the original's tokens that notes may have
 _ORDER = (HIGH, DONE, MIDDLE, LOW)
-_ENOUGH = 4  # one sentence of so many, at least, has the mark of a line: there are four marks
-
-
-class Style(NamedTuple):
-    """How notes are written.
-
-    `level` is that of telegraphic style. `grouped`: one line for what a speaker says in a sitting, without its time, instead
-    of one a message. `dated`: what a relative date means is told.
-    """
-
-    level: int
-    grouped: bool
-    dated: bool
+_FEW = 4  # one line of so many is high, at most
 
 
 class Pick(NamedTuple):
-    """A chosen sentence as it will be written."""
+    """A chosen sentence as it will be written, and what it gained."""
 
     unit: Unit
-    mark: str
     text: str
-
-    @property
-    def apart(self) -> bool:
-        """Whether it stands in a line of its own kind: what is done, or was pasted, is never told among the rest."""
-        return self.mark == DONE or (self.unit.pasted and not self.unit.cues.own)
+    gain: float
 
 
-def style_for(share: float) -> Style:
-    """The style of notes that may have this share of what they note."""
-    if share >= _SOME:
-        return Style(0 if share >= _PLENTY else 2, grouped=False, dated=True)
-    return Style(3, grouped=True, dated=share >= _LITTLE)
+def in_order(picks: Iterable[Pick]) -> list[Pick]:
+    """Picks as they were said."""
+    return sorted(picks, key=lambda pick: (pick.unit.order, pick.unit.place))
 
 
-def line_of(pick: Pick, clock: LocalTime, style: Style) -> tuple[object, ...]:
-    """What sentences that may share a line have in common."""
-    unit = pick.unit
-    if unit.label or not style.grouped:
-        return unit.order, pick.mark
-    return clock.day(unit.at), unit.at // SITTING, speaker(unit), pick.apart
+def line_of(unit: Unit) -> tuple[object, ...]:
+    """What sentences that share a line have in common: the message or, where people talk, the person and the sitting.
+
+    What is done, or was pasted, is never told among the rest.
+    """
+    whole = (unit.speaker, unit.at // SITTING) if unit.speaker else (unit.order, unit.label)
+    return *whole, priority(unit) == DONE, unit.pasted and not unit.cues.own
 
 
-def _groups(picks: Iterable[Pick], clock: LocalTime, style: Style) -> Iterable[list[Pick]]:
-    """What each message says by its marks; where it is to be grouped, what each speaker says in a sitting, a tool alone."""
-    if not style.grouped:
-        return [list(group) for _, group in groupby(picks, key=lambda pick: (pick.unit.order, pick.mark))]
-    groups: dict[object, list[Pick]] = {}
-    for place, pick in enumerate(picks):
-        groups.setdefault(place if pick.unit.label else line_of(pick, clock, style), []).append(pick)
-    return groups.values()
-
-
-def joined(picks: Sequence[Pick], style: Style, clock: LocalTime) -> list[DatedNote]:
-    """The notes of picks in their order; results of one tool are nested under the first."""
+def joined(picks: Sequence[Pick], clock: LocalTime, *, timed: bool) -> list[DatedNote]:
+    """The notes of picks in their order, with the time of day or without; results of one tool are nested under the first."""
+    groups = _groups(picks, clock)
+    high = _highest(groups)
     made: list[DatedNote] = []
     before: Unit | None = None
-    for members in _groups(picks, clock, style):
-        unit, mark = members[0].unit, main(pick.mark for pick in members)
-        texts = list(_lines([pick.text for pick in members]))
+    for place, members in enumerate(groups):
+        unit, mark = members[0].unit, _mark(members, high=place in high)
         together = before and before.label == unit.label and unit.at - before.at < _TOGETHER
         if unit.label and together and mark == made[-1].priority:
-            made[-1].details += texts
+            made[-1].details += [pick.text for pick in members]
             continue
-        at = clock.at(unit.at)
-        if style.grouped and not unit.label:
-            made += [DatedNote(f"{speaker(unit)}: {text}", mark, "", show_day(at), details=[]) for text in texts]
-        else:
-            made.append(DatedNote(f"{label(unit)}: {texts[0]}", mark, f"{at:%H:%M}", show_day(at), details=texts[1:]))
+        made.append(_note(members, mark, clock, timed=timed))
         before = unit
     return made
 
 
-def _lines(texts: list[str]) -> Iterator[str]:
-    line = ""
-    for text in texts:
-        if line and len(line) + len(text) > LONGEST:
-            yield line
-            line = ""
-        line = f"{line.rstrip('.')}; {text}" if line else text
-    yield line
+def _groups(picks: Iterable[Pick], clock: LocalTime) -> list[list[Pick]]:
+    """The picks of each line, lines in the order of their first picks; one that is long, or goes on past midnight, is cut."""
+    groups: list[list[Pick]] = []
+    known: dict[object, tuple[list[Pick], int]] = {}
+    for pick in picks:
+        line = line_of(pick.unit), clock.day(pick.unit.at)
+        members, size = known.get(line, ([], LONGEST))
+        if size + len(pick.text) > LONGEST:
+            members, size = [], 0
+            groups.append(members)
+        members.append(pick)
+        known[line] = members, size + len(pick.text)
+    return groups
+
+
+def _note(members: Sequence[Pick], mark: str, clock: LocalTime, *, timed: bool) -> DatedNote:
+    unit = members[0].unit
+    at = clock.at(unit.at)
+    who = label(unit) if all(pick.unit.cues.asks for pick in members) else speaker(unit)
+    text, *details = [pick.text for pick in members] if unit.label else [told(members)]
+    return DatedNote(f"{who}: {text}", mark, f"{at:%H:%M}" if timed else "", show_day(at), details=details)
+
+
+def told(members: Sequence[Pick]) -> str:
+    """The sentences of a line, with a mark where something between them was left out."""
+    text = members[0].text
+    for (before, *_), (unit, said, _) in pairwise(members):
+        follows = unit.order == before.order and unit.place == before.place + 1
+        text += f" {said}" if follows else f" {GAP} {said}"
+    return text
+
+
+def _highest(groups: Sequence[Sequence[Pick]]) -> Collection[int]:
+    """The lines that are high: of those that could be, what failed first, then the worthiest."""
+    return few(
+        [
+            max((pick.unit.failed, pick.gain) for pick in members) if _mark(members, high=True) == HIGH else None
+            for members in groups
+        ]
+    )
+
+
+def few(worth: Sequence[tuple[bool, float] | None]) -> Collection[int]:
+    """The places of the worthiest, a quarter of all at most, but of a few one; None is never among them."""
+    ranked = [(one, -place) for place, one in enumerate(worth) if one is not None]
+    return {-place for _, place in sorted(ranked, reverse=True)[: max(1, len(worth) // _FEW)]}
+
+
+def _mark(members: Sequence[Pick], *, high: bool) -> str:
+    marks = {priority(pick.unit) for pick in members}
+    mark = next(mark for mark in _ORDER if mark in marks)
+    return MIDDLE if mark == HIGH and not high else mark
 
 
 def priority(unit: Unit) -> str:
     """The mark of a unit: what the user is, wants and decided, and what failed, is high; what is finished is done."""
     if unit.failed:
         return HIGH
-    if unit.cues.done:
+    if unit.cues.done and unit.role != "tool":
         return DONE
     return _of_user(unit) if unit.role == "user" else MIDDLE
 
@@ -116,12 +128,6 @@ def _of_user(unit: Unit) -> str:
     if found.strong or (found.first and (found.numbers or found.time)):
         return HIGH
     return MIDDLE if found.first or cues.asked(unit.text, unit.words) else LOW
-
-
-def main(marks: Iterable[str]) -> str:
-    """The mark of a line: the highest that a quarter of its sentences have."""
-    counts = Counter(marks)
-    return next(mark for mark in _ORDER if counts[mark] * _ENOUGH >= counts.total())
 
 
 def speaker(unit: Unit) -> str:

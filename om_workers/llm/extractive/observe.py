@@ -1,25 +1,31 @@
 """Observing: the sentences of a conversation that are worth a note, within a budget."""
 
 import math
+import re
 from collections.abc import Iterable, Sequence
+from datetime import date
 
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
 from om_api.language.calendar import LocalTime
-from om_api.language.telegraphic import clip, telegraphic
+from om_api.language.relative_dates import meanings
+from om_api.language.telegraphic import clip, telegraphic, without_lead
 from om_api.language.words import STOP, words
 from om_workers.llm.base import Request
-from om_workers.llm.extractive import cues, joining, notes
-from om_workers.llm.extractive.choosing import Chooser
+from om_workers.llm.extractive import cues, notes, scoring
+from om_workers.llm.extractive.choosing import Chooser, filled
+from om_workers.llm.extractive.joining import Pick, in_order, joined
 from om_workers.llm.extractive.notes import counted, size_of, tokens
 from om_workers.llm.extractive.units import PASTED, Unit, units
 
 LEAST = 80  # tokens an answer may always have, however short the conversation
 _OF_TALK, _OF_ANSWERS, _OF_DATA = 5, 10, 10  # how many tokens become one, where nobody said how many are wanted
 _SEAMS = 2  # texts that are joined may be a token or two more than they are apart
-_ROUNDS = 4
-_LONGEST = 120
+_TIME = 4  # tokens of a time of day, at least
+_LONGEST = 120  # characters of a task
+_SENTENCE = 300  # characters of one sentence
+_END = re.compile(r"[.!?。！？]*[\"”)]?$")
 _NONE = "<current-task>\nnone\n</current-task>\n<suggested-response>\nnone\n</suggested-response>"
 _HEADING = frozenset({"primary", "secondary"})
 _PROMISE = ("i'll", "i will", "on it", "let me", "looking", "working", "one moment", "sure", "adding", "changing")
@@ -29,7 +35,7 @@ def observe(request: Request) -> str:
     """The observations of a request's messages in our tag format; an empty block when nothing is worth noting."""
     if request.threads:
         return _by_thread(request)
-    block, ending = _answer(request.messages, request.target_tokens, LocalTime(request.timezone), request.task)
+    block, ending = _answer(request, request.messages, request.target_tokens, request.task)
     return "\n".join(filter(None, ["<observations>", block, "</observations>", ending]))
 
 
@@ -39,40 +45,66 @@ def _by_thread(request: Request) -> str:
     share = request.target_tokens / max(1, sum(sizes.values()))
     lines = ["<observations>"]
     for name, messages in request.threads.items():
-        wanted, task = math.ceil(share * sizes[name]), request.tasks.get(name, "")
-        answer = _answer(messages, wanted, LocalTime(request.timezone), task)
+        answer = _answer(request, messages, math.ceil(share * sizes[name]), request.tasks.get(name, ""))
         lines += [f'<thread id="{name}">', *filter(None, answer), "</thread>"]
     return "\n".join([*lines, "</observations>"])
 
 
-def _answer(messages: Iterable[Message], wanted: int, clock: LocalTime, task: str) -> tuple[str, str]:
+def _answer(request: Request, messages: Iterable[Message], wanted: int, task: str) -> tuple[str, str]:
     """The notes of messages and the sections that follow them, together in `wanted` tokens (0: notes as they are worth)."""
     messages = sorted(messages, key=lambda message: message.at)
     found = units(messages)
     ending = _ending(messages, found, task)
-    size = wanted or max(LEAST, sum(map(_worth, messages)))
-    style = joining.style_for(size / max(size_of(messages), 1))
-    room = wanted - counted(ending) - counted(notes.FRAME) - _SEAMS if wanted else size
-    return _noted(Chooser(found, clock, style), room, style, clock), ending
+    room = (
+        wanted - counted(ending) - counted(notes.FRAME) - _SEAMS if wanted else max(LEAST, sum(map(_worth, messages)))
+    )
+    clock = LocalTime(request.timezone)
+    chooser = _chooser(found, clock, terse=request.style == "terse")
+    if any(unit.bounded for unit in found):
+        chooser.pasted = room * _pasted(messages)
+    return _noted(chooser, room, clock), ending
 
 
-def _noted(chooser: Chooser, room: int, style: joining.Style, clock: LocalTime) -> str:
-    """The notes that fit into `room` tokens: what lines share is known when they are written, and is used again."""
-    picks, text = list[joining.Pick](), ""
-    for _ in range(_ROUNDS):
-        more = chooser.choose(room - counted(text), must=not picks)
-        picks += more
-        text = _written(picks, style, clock)
-        if not more:
-            break
-    while len(picks) > 1 and counted(text) > room:
-        picks.pop()
-        text = _written(picks, style, clock)
-    return text
+def _pasted(messages: Sequence[Message]) -> float:
+    """The share of a room that may go to pasted text: that of what such text is worth."""
+    worth = [
+        (_worth(message), message.role != "assistant" and count_message(message, tokens) > PASTED)
+        for message in messages
+    ]
+    return sum(size for size, pasted in worth if pasted) / max(1, sum(size for size, _ in worth))
 
 
-def _written(picks: Sequence[joining.Pick], style: joining.Style, clock: LocalTime) -> str:
-    return notes.write(joining.joined(sorted(picks, key=lambda pick: pick.unit.order), style, clock))
+def _chooser(found: Sequence[Unit], clock: LocalTime, *, terse: bool) -> Chooser:
+    short = telegraphic if terse else without_lead
+    texts = [clip(unit.text if unit.label else short(unit.text), _SENTENCE) for unit in found]
+    factors = [scoring.bonus(unit.cues, unit.role) * scoring.standing(unit) for unit in found]
+    return Chooser(
+        found,
+        texts,
+        factors,
+        heading=lambda unit: clock.day(unit.at),
+        written=lambda unit, text: _dated(text, clock.at(unit.at).date()),
+    )
+
+
+def _dated(text: str, day: date) -> str:
+    """A sentence with what its relative dates mean, two at most; the year that it is dated with goes without saying."""
+    notes = [*dict.fromkeys(note.removesuffix(f", {day.year}") for note in meanings(text, day))]
+    end = _END.search(text)
+    return f"{text[: end.start()]} (meaning {', '.join(notes[:2])}){end[0]}" if notes and end else text
+
+
+def _noted(chooser: Chooser, room: int, clock: LocalTime) -> str:
+    """The notes that fit into `room` tokens; times of day are told where they have room beside all that is worth a note."""
+    picks, text = filled(chooser, room, lambda picks: _written(picks, clock))
+    if counted(text) + _TIME * text.count("\n") > room:
+        return text
+    timed = _written(picks, clock, timed=True)
+    return timed if counted(timed) <= room else text
+
+
+def _written(picks: Sequence[Pick], clock: LocalTime, *, timed: bool = False) -> str:
+    return notes.write(joined(in_order(picks), clock, timed=timed))
 
 
 def _worth(message: Message) -> int:
@@ -87,7 +119,7 @@ def _ending(messages: Sequence[Message], found: Sequence[Unit], task: str) -> st
     """The current-task and suggested-response blocks: `none` when the task before is done, '' when nothing is said of it."""
     if not (request := _open(found)):
         return _NONE if task and _finished(found, task) else ""
-    primary = escape(clip(telegraphic(request.text), _LONGEST))
+    primary = escape(clip(without_lead(request.text), _LONGEST))
     lines = ["<current-task>", f"Primary: {primary}", "</current-task>"]
     if hint := _hint(messages, found, request):
         lines += ["<suggested-response>", escape(hint), "</suggested-response>"]

@@ -1,38 +1,29 @@
-"""Reflecting: many dated lines become fewer, the important and the new ones first."""
+"""Reflecting: many dated lines become fewer; their sentences are chosen again, the important and the new ones first."""
 
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
-from typing import NamedTuple
 
 import msgspec
 
-from om_api.language.calendar import month_number
-from om_api.language.telegraphic import clip, one_line, telegraphic
-from om_api.language.words import words
+from om_api.language.calendar import month_number, show_day
+from om_api.language.telegraphic import one_line
 from om_workers.llm.base import Request
-from om_workers.llm.extractive import cues, notes, patterns, scoring, sittings
+from om_workers.llm.extractive import notes, patterns, scoring
+from om_workers.llm.extractive.choosing import Chooser, filled
 from om_workers.llm.extractive.duplicates import without
-from om_workers.llm.extractive.notes import DONE, FRAME, HEADER, HIGH, LOW, MIDDLE, DatedNote, counted
+from om_workers.llm.extractive.joining import Pick, few, in_order, told
+from om_workers.llm.extractive.noted import units_of
+from om_workers.llm.extractive.notes import DONE, FRAME, HIGH, LOW, MIDDLE, DatedNote, counted
+from om_workers.llm.extractive.units import Unit
 
 DETAIL = (0.95, 0.8, 0.6, 0.4, 0.2)  # the share of the target that each level of compression fills
-_LONGEST = (notes.LONGEST, 400, 250, 160, 100)  # characters of a line at each level; of an old one, half of it
-_DETAILS = (8, 6, 3, 1, 0)  # nested lines at each level; of an old one, half of them
 _LINE_END = 1  # tokens
-_START = 4  # tokens at the beginning of a line that a further sentence of it does without
-_FIRST = 0.85  # of the room goes to high and done lines first; what they leave, and the rest, to all others
-_WEIGHT = {HIGH: 3.0, DONE: 2.5, MIDDLE: 1.0, LOW: 0.4, "": 1.0}
-_NEW = 0.75  # lines from here on, in place from old 0 to new 1, are new and keep their details
+_WEIGHT = {HIGH: 1.4, DONE: 1.3, MIDDLE: 1.0, LOW: 0.9, "": 1.0}
+_NEWEST = 0.25  # what the newest line is worth beyond the oldest
 _DAY = re.compile(r"([A-Za-z]{3})[a-z]*\.? (\d{1,2})\b.*?\b(\d{4})|(\d{4})-(\d\d)-(\d\d)")
-
-
-class Ranked(NamedTuple):
-    """A note, its worth, and where it stands: `place` from oldest 0 to newest 1."""
-
-    worth: float
-    place: float
-    order: int
-    note: DatedNote
+_ONE_DAY = re.compile(r"[A-Za-z]{3,9}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{4}-\d\d-\d\d")
 
 
 def reflect(request: Request) -> str:
@@ -40,82 +31,80 @@ def reflect(request: Request) -> str:
     texts = [text for text in (request.previous, *request.observations) if text.strip()]
     if len(texts) > 1 and request.previous in request.observations:
         del texts[0]
-    found = [note for text in texts for note in notes.read(text)] or [
+    found = [_headed(note) for text in texts for note in notes.read(text)] or [
         DatedNote(one_line(text)[: notes.LONGEST]) for text in texts
     ]
     lines, known = patterns.apart(found)
-    repeated = patterns.find(lines, known)
-    level = min(max(request.level, 0), len(DETAIL) - 1)
-    room = _room(request, found, level) - sum(_cost(DatedNote(text, MIDDLE)) for text in repeated)
-    kept = sittings.joined(_kept(_ranked(without(list(sittings.parted(lines)))), level, room)) if lines else []
-    closing = [DatedNote(text, MIDDLE) for text in repeated]
-    block = notes.write([*_ordered(kept), *closing])
+    closing = [DatedNote(text, MIDDLE) for text in patterns.find(lines, known)]
+    lines = list(_ordered(without(lines)))
+    size, level = counted(notes.write(lines)), min(max(request.level, 0), len(DETAIL) - 1)
+    room = _room(request, size, level) - sum(map(_cost, closing))
+    kept = lines if size <= room else _kept(lines, room)
+    block = notes.write([*kept, *closing])
     return "\n".join(filter(None, ["<observations>", block, "</observations>"]))
 
 
-def _room(request: Request, found: Sequence[DatedNote], level: int) -> int:
-    """Tokens to fill: the level's share of the target, or of the input when there is no target or it is larger."""
-    size = sum(_cost(note) for note in found) + HEADER * len({(note.thread, note.day) for note in found})
-    if not request.target_tokens:
-        return size if not level else int(size * DETAIL[level])
-    return int(request.target_tokens * DETAIL[level]) - counted(FRAME)
+def _room(request: Request, size: int, level: int) -> float:
+    """Tokens to fill: the level's share of the target or, where there is none, of the size; at level 0 all is kept then."""
+    if request.target_tokens:
+        return int(request.target_tokens * DETAIL[level]) - counted(FRAME)
+    return int(size * DETAIL[level]) if level else math.inf
 
 
 def _cost(note: DatedNote) -> int:
     return sum(counted(line) + _LINE_END for line in note.lines())
 
 
-def _ranked(lines: Sequence[DatedNote]) -> list[Ranked]:
-    bags = [words(note.text) for note in lines]
-    weight = scoring.weights(bags)
+def _kept(lines: Sequence[DatedNote], room: float) -> list[DatedNote]:
+    """The lines with those of their sentences that fit into `room` tokens, in their old order; at least one."""
+    found = [unit for order, note in enumerate(lines) for unit in units_of(note, order)]
     last = max(len(lines) - 1, 1)
+    chooser = Chooser(
+        found,
+        [unit.text for unit in found],
+        [_factor(lines[unit.order].priority, unit, unit.order / last) for unit in found],
+        heading=lambda unit: (lines[unit.order].thread, lines[unit.order].day),
+        written=lambda _, text: text,
+    )
+    picks, _ = filled(chooser, room, lambda picks: notes.write(_written(picks, lines)))
+    return _written(picks, lines)
+
+
+def _factor(mark: str, unit: Unit, place: float) -> float:
+    """What a sentence's words are worth: more in an important line, and in a new one (`place` from oldest 0 to newest 1)."""
+    return _WEIGHT[mark] * (1 + _NEWEST * place) * scoring.bonus(unit.cues, unit.role) * scoring.standing(unit)
+
+
+def _written(picks: Sequence[Pick], lines: Sequence[DatedNote]) -> list[DatedNote]:
+    """The lines that picks are of, each with what was picked of it; no more than a few are high."""
+    kept: dict[int, list[Pick]] = {}
+    for pick in in_order(picks):
+        kept.setdefault(pick.unit.order, []).append(pick)
+    made = [_with(lines[order], members) for order, members in kept.items()]
+    high = few(
+        [
+            (False, max(pick.gain for pick in members)) if note.priority == HIGH else None
+            for note, members in zip(made, kept.values(), strict=True)
+        ]
+    )
     return [
-        Ranked(_worth(note, bag, weight) * (1 + index / last), index / last, index, note)
-        for index, (note, bag) in enumerate(zip(lines, bags, strict=True))
+        msgspec.structs.replace(note, priority=MIDDLE) if note.priority == HIGH and place not in high else note
+        for place, note in enumerate(made)
     ]
 
 
-def _worth(note: DatedNote, bag: list[str], weight: Mapping[str, float]) -> float:
-    return _WEIGHT[note.priority] * scoring.information(bag, weight) * scoring.bonus(cues.read(note.text, bag))
+def _with(note: DatedNote, members: Sequence[Pick]) -> DatedNote:
+    own = [pick for pick in members if not pick.unit.nested]
+    details = [pick.text for pick in members if pick.unit.nested]
+    text = told(own) if own else details.pop(0)
+    who = members[0].unit.heard
+    return msgspec.structs.replace(note, text=f"{who}: {text}" if who else text, details=details)
 
 
-def _kept(ranked: Sequence[Ranked], level: int, room: int) -> list[DatedNote]:
-    """The notes that fit, in their old order: high and done ones first, then the rest by worth; at least one."""
-    chosen: dict[int, DatedNote] = {}
-    seen: set[tuple[str, ...]] = set()
-    best = sorted(ranked, key=lambda one: (-one.worth, one.order))
-    first = [one for one in best if one.note.priority in {HIGH, DONE}]
-    left = _fill(first, chosen, seen, level, int(room * _FIRST)) + room - int(room * _FIRST)
-    _fill([one for one in best if one.order not in chosen], chosen, seen, level, left)
-    if not chosen:
-        top = (first or best)[0]
-        chosen[top.order] = _condensed(top, 4, max(3 * room, 40))
-    return [chosen[index] for index in sorted(chosen)]
-
-
-def _fill(best: list[Ranked], chosen: dict[int, DatedNote], seen: set[tuple[str, ...]], level: int, room: int) -> int:
-    """Choose what fits into `room` tokens, in the order given; return what is left of them."""
-    for one in best:
-        note = _condensed(one, level, _LONGEST[level])
-        sitting = (note.thread, note.day, note.priority, sittings.speaker(note))
-        cost = _cost(note) + HEADER * ((note.thread, note.day) not in seen)
-        if sitting in seen:
-            cost -= _START
-        if cost <= room:
-            room -= cost
-            chosen[one.order] = note
-            seen.add((note.thread, note.day))
-            seen.update([sitting] if sitting[-1] else [])
-    return room
-
-
-def _condensed(one: Ranked, level: int, longest: int) -> DatedNote:
-    share = 1.0 if one.place >= _NEW or not level else 0.5
-    details = one.note.details[: int(_DETAILS[level] * share)]
-    text, *details = (
-        clip(telegraphic(said, level), int(longest * share)) for said in (one_line(one.note.text), *details)
-    )
-    return msgspec.structs.replace(one.note, text=text, details=details)
+def _headed(note: DatedNote) -> DatedNote:
+    """The note under the date of its heading as we write it, so that no day has two; any other heading stays as it is."""
+    day = _day(note.day) if _ONE_DAY.fullmatch(note.day) else date.min
+    return note if day == date.min else msgspec.structs.replace(note, day=show_day(day))
 
 
 def _ordered(kept: Sequence[DatedNote]) -> Iterator[DatedNote]:

@@ -2,33 +2,32 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from om_api.language.words import STOP
 from om_workers.llm.extractive.cues import Cues
 from om_workers.llm.extractive.units import Unit
 
-LENGTH = 0.3
 DECAY = 0.8
 _OF_ANY = {
-    "error": 0.3, "advice": 0.3, "quoted": 1.2, "done": 0.3, "time": 0.6, "deadline": 0.3, "codes": 0.5, "numbers": 0.5,
+    "error": 0.3, "advice": 0.3, "quoted": 1.2, "done": 0.3, "time": 0.6, "deadline": 0.3, "codes": 0.5, "numbers": 0.6,
     "names": 0.4,
 }  # fmt: skip
 _OF_USER = _OF_ANY | {
-    "own": 0.7, "ours": 0.4, "kin": 0.6, "past": 0.4, "preference": 0.2, "favourite": 0.8, "change": 0.3, "decision": 0.3,
-    "event": 0.2, "to_you": -0.2, "reacts": -0.2, "stresses": -0.3, "feels": -0.6, "vague": -0.2,
+    "own": 0.4, "tells": 0.3, "ours": 0.3, "kin": 0.7, "past": 0.2, "preference": 0.2, "favourite": 0.6, "change": 0.3,
+    "decision": 0.3, "event": 0.3, "unsure": 0.3, "to_you": -0.2, "reacts": -0.35, "stresses": -0.35, "feels": -0.5,
+    "vague": -0.2,
 }  # fmt: skip
 _COUNTED_OF_ANY = [(Cues._fields.index(name), worth) for name, worth in _OF_ANY.items()]
 _COUNTED_OF_USER = [(Cues._fields.index(name), worth) for name, worth in _OF_USER.items()]
 _MOST = 3
-_THIN = 4  # a sentence of fewer words that carry something is worth accordingly less
 _NUMBER = 0.5  # a number is rare by nature
-_ROLE = {"user": 1.0, "tool": 0.6, "assistant": 0.3, "system": 0.1}
-_PASTED = 0.05
+_ROLE = {"user": 1.0, "tool": 0.6, "assistant": 0.4, "system": 0.1}
+_PASTED = {"user": 0.05, "tool": 0.05, "assistant": 0.3, "system": 0.05}
 _ASKED = 0.6  # so is what only introduces something: `here is the list:`
 _ASIDE = 0.6  # what stands in brackets: an attached picture, in words
 _FAILED = 2.0
-_ANSWER = 0.3
+_ANSWER = 0.1
 _PLAIN = {"user": 1.0, "tool": 1.0, "assistant": 0.3, "system": 0.3}  # neither a fact nor a result
 
 
@@ -45,15 +44,6 @@ def weights(documents: Sequence[Collection[str]]) -> dict[str, float]:
     }
 
 
-def information(words: Collection[str], weight: Mapping[str, float]) -> float:
-    """The summed weight of the distinct words over length^0.3: rich sentences first, long ones only mildly.
-
-    `fsum` is exact, so the order of a set changes nothing.
-    """
-    carried = [weight[word] for word in set(words) if word in weight]
-    return math.fsum(carried) * min(1.0, len(carried) / _THIN) / math.pow(max(len(words), 1), LENGTH)
-
-
 def bonus(found: Cues, role: str = "user") -> float:
     """The factor that a sentence's cues add to its information; only a user's words tell of the user."""
     counted = _COUNTED_OF_USER if role == "user" else _COUNTED_OF_ANY
@@ -65,13 +55,13 @@ def bonus(found: Cues, role: str = "user") -> float:
 
 
 def standing(unit: Unit) -> float:
-    """The factor of who said it, and how: the user first, pasted text and generic explanations last."""
-    if unit.pasted and not (unit.role == "user" and unit.cues.own) and not unit.failed:
-        return _ROLE[unit.role] * _PASTED
+    """The factor of who said it, and how: the user first, what an assistant explains later, pasted text last."""
     factor = _ROLE[unit.role] * (_ASKED if unit.cues.asks or unit.cues.leads else 1.0)
-    factor *= _ASIDE if unit.text.startswith("[") else 1.0
     if unit.failed:
         return factor * _FAILED
+    if unit.pasted and not (unit.role == "user" and unit.cues.own):
+        factor *= _PASTED[unit.role]
+    factor *= _ASIDE if unit.text.startswith("[") else 1.0
     if not _concrete(unit):
         return factor * _PLAIN[unit.role]
     return factor * (1 + _ANSWER * unit.answers)
@@ -81,4 +71,4 @@ def _concrete(unit: Unit) -> bool:
     found = unit.cues
     if unit.role == "user":
         return bool(found.numbers or found.error or found.done or found.strong or found.time)
-    return bool(found.numbers or found.done or found.advice)
+    return bool(found.numbers or found.done or found.advice or found.promises)

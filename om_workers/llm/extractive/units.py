@@ -37,7 +37,9 @@ _PEOPLE = 20
 class Unit(msgspec.Struct):
     """One sentence: place and time (`order`, `at` in Unix ms) of its message, who said it, and what it shows.
 
-    `speaker` is the name that a user's message begins with, where several people share that role; `label` a tool's.
+    `place` is its number among the sentences of its message.
+    `speaker` is the name that a user's message begins with, where several people share that role; `label` a tool's; `heard`
+    who says a line of notes that it is taken from, `nested` whether it was one of that line's details.
     """
 
     order: int
@@ -51,7 +53,14 @@ class Unit(msgspec.Struct):
     answers: bool = False
     pasted: bool = False
     failed: bool = False
-    score: float = 0.0
+    place: int = 0
+    heard: str = ""
+    nested: bool = False
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it is of pasted text, of which notes hold no more than its share."""
+        return self.pasted and self.role != "assistant"
 
     @property
     def content(self) -> set[str]:
@@ -69,7 +78,7 @@ def units(messages: Sequence[Message]) -> list[Unit]:
         found += _said(order, message, question if message.role == "user" else "", address)
         found += _returned(order, message, known)
         if text := message.text().strip():
-            question = _question(text) if message.role == "assistant" else ""
+            question = _question(text) if address or message.role == "assistant" else ""
     return found
 
 
@@ -106,12 +115,11 @@ def _said(order: int, message: Message, question: str, address: re.Pattern[str] 
         text, speaker = address.sub("", text[found.end() :]), found[1]
     most = _LECTURE if message.role == "assistant" else PASTED
     pasted = len(text) > most and tokens(text) > most
-    said = _telling(sentences(text))
-    for place, sentence in enumerate(said):
+    for place, sentence in enumerate(_telling(sentences(text))):
         told = f'{sentence} (to "{question}")' if question and not place and _brief(sentence) else sentence
         unit = _unit(order, message, told, pasted=pasted)
         if not cues.chatter(unit.words):
-            unit.answers, unit.speaker = bool(question) and not place, speaker
+            unit.answers, unit.speaker, unit.place = bool(question), speaker, place
             yield unit
 
 
@@ -151,8 +159,7 @@ def _telling(lines: list[str]) -> list[str]:
 
 
 def _question(text: str) -> str:
-    last = sentences(text)[-1:]
-    return last[0] if last and last[0].endswith(("?", "？")) else ""
+    return sentences(text)[-1] if text.endswith(("?", "？")) else ""
 
 
 def _brief(sentence: str) -> bool:

@@ -10,6 +10,20 @@ def test_what_belongs_together_is_one_word():
 
 
 @pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("In May it may rain", ["in", "May", "it", "may", "rain"]),
+        ("May I go?", ["may", "i", "go"]),
+        ("US tax for us", ["US", "tax", "for", "us"]),
+        ("IT IS MINE", ["it", "is", "mine"]),
+        ("I am up at 7 AM", ["i", "am", "up", "at", "7", "AM"]),
+    ],
+)
+def test_case_tells_a_name_from_a_little_word(said, found):
+    assert words(said) == found
+
+
+@pytest.mark.parametrize(
     ("said", "bare"),
     [
         ("Okafor's sister, James’ car", ["okafor", "sister", "james", "car"]),

@@ -40,6 +40,7 @@ def test_a_request_says_the_same_in_values():
     assert (request.temperature, request.timeout) == (0.3, 120.0)
     assert request.timezone == "Asia/Tokyo"
     assert "Asia/Tokyo" in request.prompt
+    assert (request.style, observe(message("hello"), style="terse").style) == ("sentences", "terse")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_lines_are_dated_in_the_timezone_and_in_order():
 
     assert block(text) == [
         "Date: Dec 3, 2025",
-        "* 🔴 (23:30) User: My name is Ada Byron",
+        "* 🟡 (23:30) User: My name is Ada Byron",
         "Date: Dec 4, 2025",
         "* 🔴 (09:30) User: I moved to Osaka",
     ]
@@ -33,8 +33,37 @@ def test_lines_are_dated_in_the_timezone_and_in_order():
 def test_tomorrow_is_counted_from_the_day_in_the_timezone():
     late = said("The review is tomorrow", minute=60)
 
-    assert "(meaning Dec 4, 2025)" in observe(late)
-    assert "(meaning Dec 5, 2025)" in observe(late, timezone="Asia/Tokyo")
+    assert "tomorrow (meaning Dec 4)" in observe(late)
+    assert "tomorrow (meaning Dec 5)" in observe(late, timezone="Asia/Tokyo")
+
+
+def test_notes_are_sentences_and_a_gap_is_shown():
+    first, last = "I work in IT for the US army since 2019.", "I am never back before 10 AM, 3 weeks a year."
+    told = said(f"Hey! {first} It rained so much, it was wet and it seemed as if that would never end. {last}")
+    rain = [said(f"It was wet on the hills of day {day} again", minute=day + 1) for day in range(40)]
+    (_, line, *_) = block(observe(told, *rain, target_tokens=75))
+
+    assert f"User: {first} … {last}" in line
+
+
+def test_terse_is_a_choice_and_no_matter_of_room():
+    told = said("We moved to the US and I work in IT for 2 years now")
+    terse, also = (block(observe(told, target_tokens=room, style="terse"))[1] for room in (60, 6_000))
+
+    assert terse == also == "* 🔴 (14:30) User: moved US work IT for 2 years now"
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.25, 0.5])
+def test_the_room_is_used_where_there_is_enough_to_tell(share):
+    room = int(20_000 * share)
+
+    assert 0.9 * room <= counted(observe(*load("planted"), target_tokens=room)) <= room
+
+
+def test_more_room_never_takes_what_less_room_kept():
+    kept = [len(set(observe(*load("planted"), target_tokens=room).split())) for room in range(500, 12_000, 1_500)]
+
+    assert kept == sorted(kept)
 
 
 def test_no_messages_give_an_empty_block():

@@ -1,4 +1,6 @@
-from extracts import HIGH, LOW, block, reflect
+import json
+
+from extracts import DATA, HIGH, LOW, block, chunks, load, observe, reflect
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +15,8 @@ def test_reflection_keeps_high_lines_and_their_dates():
     )
 
     assert counted(text) <= 150
-    assert [line for line in block(text) if "🔴" in line] == HIGH
+    assert [line[line.index("(") :] for line in block(text) if "parrots" in line] == [line[4:] for line in HIGH]
+    assert text.count("🔴") == len(block(text)) // 4
     assert "Date: Dec 2, 2025" in text
 
 
@@ -36,11 +39,38 @@ def test_each_level_leaves_less():
     assert len(set(sizes)) == 5
 
 
-def test_from_level_two_on_articles_go():
-    line = "* 🔴 (09:00) User: the owner of the boat is Ada Byron"
+def test_a_reflection_leaves_out_sentences_and_no_words():
+    text = reflect(
+        "Date: Dec 1, 2025\n* 🟡 Ilse: Some remark on lamps and their shades. I adopted 2 greyhounds in May. … It was the colour "
+        "of a lamp.",
+        target_tokens=50,
+        level=2,
+    )
 
-    assert "the owner of the boat is" in reflect(line, level=0)
-    assert "the" not in reflect(line, level=2)
+    assert block(text) == ["Date: Dec 1, 2025", "* 🟡 Ilse: I adopted 2 greyhounds in May."]
+
+
+def test_a_day_has_one_heading_however_it_was_written():
+    text = reflect(
+        f"Date: Dec 2, 2025\n{HIGH[0]}", f"Date: 2025-12-02\n{HIGH[1]}", f"Date: December 2, 2025\n{HIGH[2]}"
+    )
+
+    assert block(text) == ["Date: Dec 2, 2025", *HIGH]
+
+
+def test_condensing_holds_nine_tenths_of_what_observing_that_much_does():
+    messages = load("planted")
+    noted = [block(observe(*chunk, target_tokens=total // 4)) for chunk, total in chunks(messages)]
+    whole = sum(total for _, total in chunks(messages))
+    condensed = reflect(*("\n".join(lines) for lines in noted), target_tokens=whole // 7)
+    observed = observe(*messages, target_tokens=whole // 7)
+
+    assert len(told(condensed)) >= 0.9 * len(told(observed))
+
+
+def told(text):
+    facts = json.loads((DATA / "planted_facts.json").read_text(encoding="utf-8"))
+    return [fact for fact in facts if any(all(key in line for key in fact["keys"]) for line in text.splitlines())]
 
 
 @settings(max_examples=100, deadline=None)

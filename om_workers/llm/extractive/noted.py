@@ -1,0 +1,40 @@
+"""Noted: a line of notes as the sentences it was made of, so that they can be chosen from again."""
+
+import re
+from collections.abc import Iterator
+
+from om_api.language.words import words
+from om_workers.llm.extractive import cues
+from om_workers.llm.extractive.joining import GAP
+from om_workers.llm.extractive.notes import HIGH, DatedNote
+from om_workers.llm.extractive.units import Unit, sentences
+
+_WHO = re.compile(r"([^\s:]{1,60}(?: [^\s:]{1,30}){0,2}): (?=\S)")
+_MEANING = re.compile(r" \(meaning [^()]*\)")
+_TOOL = re.compile(r"[a-z][\w.-]*\Z|tool ")
+_ROLES = {"User": "user", "Assistant": "assistant", "System": "system", "Tool": "tool"}
+
+
+def units_of(note: DatedNote, order: int) -> Iterator[Unit]:
+    """The sentences of a note and its details, each heard from whom the line names."""
+    who = _WHO.match(note.text)
+    heard = who[1] if who else ""
+    role = _ROLES.get(heard.removesuffix(" asked"), "tool" if _TOOL.match(heard) else "user")
+    place = 0
+    for run in note.text[who.end() if who else 0 :].split(f" {GAP} "):
+        for text in sentences(run):
+            yield _unit(text, role, note, order=order, heard=heard, place=place)
+            place += 1
+        place += 1  # what was left out
+    for detail in note.details:
+        yield _unit(detail, role, note, order=order, heard=heard, place=place, nested=True)
+        place += 1
+
+
+def _unit(text: str, role: str, note: DatedNote, *, order: int, heard: str, place: int, nested: bool = False) -> Unit:
+    said = _MEANING.sub("", text)
+    found = words(said)
+    unit = Unit(order, 0, role, text, found, cues.read(said, found))
+    unit.failed = role == "tool" and note.priority == HIGH
+    unit.heard, unit.place, unit.nested = heard, place, nested
+    return unit
