@@ -10,6 +10,7 @@ from om_api.context.view import View, local_time
 from om_api.domain.message_tokens import Count
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
+from om_api.language.calendar import show_day
 from om_api.recall.marking import excerpt
 from om_api.recall.query import Query
 from om_api.recall.recalled import RecalledHit
@@ -50,34 +51,45 @@ def recalled_section(
 
 
 class _Lines:
-    """Lines of messages within a budget of tokens, each message once."""
+    """Lines of messages within a budget of tokens, each message once, under a heading for each day of a thread."""
 
     def __init__(self, thread: str, view: View, count: Count) -> None:
         self._thread, self._view, self._count = thread, view, count
         self._room = view.recalled_tokens - count(f"{_OPEN}\n{_TOLD}\n{_CLOSE}\n")
-        self._lines: dict[tuple[int, str, str], str] = {}
+        self._lines: dict[tuple[int, str, str], tuple[str, str]] = {}
 
     def take(self, message: Message, words: tuple[str, ...], longest: int) -> bool:
         """Show a message, or the part of it with most of these words; False where there is no room for what says anything."""
         place = message.at, message.thread_id, message.id
         if place in self._lines:
             return True
-        asked = Query(words=words)
+        asked, heading = Query(words=words), self._heading(message)
+        known = any(heading == other for other, _ in self._lines.values())
+        room = self._room - (0 if known else self._count(f"{heading}\n"))
         text = excerpt(" ".join(plain(message).split()), asked, longest)
         size, least = longest, max(min(len(text), _LEAST), 1)
         while size >= least:
-            line = _line(message, self._thread, self._view, escape(excerpt(text, asked, size)))
-            if (cost := self._count(f"{line}\n")) <= self._room:
-                self._room -= cost
-                self._lines[place] = line
+            line = f"{message.role}: {escape(excerpt(text, asked, size))}"
+            if (cost := self._count(f"{line}\n")) <= room:
+                self._room = room - cost
+                self._lines[place] = heading, line
                 return True
             size = min(size, len(text)) * 3 // 4
         return False
 
+    def _heading(self, message: Message) -> str:
+        where = "" if message.thread_id == self._thread else f", {attribute(message.thread_id)}"
+        return f"{show_day(local_time(message.at, self._view.zone))}{where}"
+
     @property
     def text(self) -> str:
         """The whole section, oldest message first."""
-        return "\n".join([_OPEN, _TOLD, *(self._lines[place] for place in sorted(self._lines)), _CLOSE])
+        told, heading = [_OPEN, _TOLD], ""
+        for place in sorted(self._lines):
+            own, line = self._lines[place]
+            told += [line] if own == heading else [own, line]
+            heading = own
+        return "\n".join([*told, _CLOSE])
 
 
 def _is_shown(message: Message, shown: Collection[str], notes: str, thread: str) -> bool:
@@ -85,9 +97,3 @@ def _is_shown(message: Message, shown: Collection[str], notes: str, thread: str)
         return True
     text = " ".join(message.text().split()).rstrip(".!?")
     return bool(text) and text in notes and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", notes) is not None
-
-
-def _line(message: Message, thread: str, view: View, text: str) -> str:
-    at = local_time(message.at, view.zone)
-    where = "" if message.thread_id == thread else f" in {attribute(message.thread_id)}"
-    return f"[{at:%Y-%m-%d %H:%M}] {message.role}{where}: {text}"

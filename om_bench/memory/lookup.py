@@ -52,8 +52,10 @@ class Lookups:
     def __init__(self, talk: Talk, count: Count) -> None:
         self._messages = talk.messages
         self._ids = [message.id for message in talk.messages]
+        self._days = [_day(message) for message in talk.messages]
         self._lines = [_line(message, talk.people) for message in talk.messages]
         self._costs = [count(line) + 1 for line in self._lines]
+        self._headings = {day: count(day) + 1 for day in dict.fromkeys(self._days)}
         self._threads: dict[str, list[int]] = defaultdict(list)
         for place, message in enumerate(talk.messages):
             self._threads[message.thread_id].append(place)
@@ -69,13 +71,23 @@ class Lookups:
         return [self._threads[hit.source.thread][hit.place] for hit in search(self._sources, query, limit=limit)]
 
     def shown(self, question: TalkQuestion, tokens: int) -> str:
-        """The hits and the turns around each, best hit first, as far as they fit, oldest first; the rest is passed over."""
+        """The hits and the turns around each, best hit first, as far as they fit, under their days; the rest is passed over."""
         taken: set[int] = set()
+        days: set[str] = set()
         for place in self._nearest(self.find(question, _MOST)):
-            if place not in taken and self._costs[place] <= tokens:
-                tokens -= self._costs[place]
+            cost = self._costs[place] + self._headings[self._days[place]] * (self._days[place] not in days)
+            if place not in taken and cost <= tokens:
+                tokens -= cost
                 taken.add(place)
-        return "\n".join(self._lines[place] for place in sorted(taken))
+                days.add(self._days[place])
+        return "\n".join(self._told(sorted(taken)))
+
+    def _told(self, places: Iterable[int]) -> Iterator[str]:
+        day = ""
+        for place in places:
+            if self._days[place] != day:
+                yield (day := self._days[place])
+            yield self._lines[place]
 
     def judge(self, question: TalkQuestion, found: EvidenceRecall) -> None:
         """Add a question to what was `found` before."""
@@ -92,8 +104,11 @@ class Lookups:
             yield from (near for near in thread[max(0, place - AROUND) : place + AROUND + 1] if near != hit)
 
 
+def _day(message: Message) -> str:
+    return f"Date: {show_day(datetime.fromtimestamp(message.at / 1000, UTC).date())}"
+
+
 def _line(message: Message, people: Sequence[str]) -> str:
-    """A message under its day and who said it, whose name stands in it where people share a role."""
-    day, said = show_day(datetime.fromtimestamp(message.at / 1000, UTC).date()), " ".join(seen(message).split())
-    named = said.startswith(tuple(f"{name}: " for name in people))
-    return f"{day}, {said}" if named else f"{day}, {message.role}: {said}"
+    """A message after who said it, whose name stands in it where people share a role."""
+    said = " ".join(seen(message).split())
+    return said if said.startswith(tuple(f"{name}: " for name in people)) else f"{message.role}: {said}"

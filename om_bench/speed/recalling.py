@@ -137,7 +137,7 @@ def _ms(work: str, durations: Sequence[float], reach: float) -> Figure:
 
 
 def _size(stand: Stand) -> Figure:
-    """The key of a segment of messages of 400 characters, its name and all, a message; their words are those of our own prompts."""
+    """The key of a segment of messages of 400 characters, a message; their words are those of our own prompts."""
     folder = files("om_workers.prompts")
     text = " ".join(
         path.read_text("utf-8") for part in sorted(folder.iterdir(), key=str) if part.is_dir() for path in _pages(part)

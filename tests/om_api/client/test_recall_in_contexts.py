@@ -83,8 +83,9 @@ def test_what_the_actor_answered_is_asked_about_no_more(store, core):
     assert (before, shown(store, core)) == (["m3"], [])
 
 
-def test_chance_is_not_shown(store, core):
+def test_chance_is_not_shown(store, core, monkeypatch):
     """One word of eight, and that one in nearly every message, tells nothing."""
+    monkeypatch.setattr(recalling, "SURE", 0.32)
     filled(store)
     ask(store, "whose turn was it to feed three yellow canaries near Lisbon?")
 

@@ -16,24 +16,23 @@ MESSAGES = tuple(
 TALK = Talk("talk", MESSAGES, (), ("Ilse", "Noor"))
 PET = TalkQuestion("What is the greyhound called?", "Biscuit", ("m-1",))
 LOOKUPS = Lookups(TALK, lambda text: len(text.split()))
-HIT, BEFORE = 3 + 6 + 1, 3 + 5 + 1  # tokens: the date, the text, the line's end
+DAY, HIT, BEFORE = 4 + 1, 6 + 1, 5 + 1  # tokens of each line, and of its end
+DATE = "Date: May 7, 2024"
 
 
 def test_what_is_found_is_shown_under_its_day_with_who_said_it():
-    assert LOOKUPS.shown(PET, HIT) == "May 7, 2024, Ilse: the greyhound is called Biscuit"
-    assert LOOKUPS.shown(TalkQuestion("Will it rain?", "", ()), 20).startswith("May 7, 2024, user: rain again today")
+    assert LOOKUPS.shown(PET, DAY + HIT) == f"{DATE}\nIlse: the greyhound is called Biscuit"
+    assert LOOKUPS.shown(TalkQuestion("Will it rain?", "", ()), 20).startswith(f"{DATE}\nuser: rain again today")
 
 
 def test_the_turns_around_a_hit_stand_about_it_as_far_as_they_fit():
-    assert LOOKUPS.shown(PET, HIT + BEFORE).splitlines() == [f"May 7, 2024, {text}" for text in TEXTS[:2]]
-    assert LOOKUPS.shown(PET, HIT + BEFORE - 1).splitlines() == [f"May 7, 2024, {text}" for text in TEXTS[1:3]]
+    assert LOOKUPS.shown(PET, DAY + HIT + BEFORE).splitlines() == [DATE, *TEXTS[:2]]
+    assert LOOKUPS.shown(PET, DAY + HIT + BEFORE - 1).splitlines() == [DATE, *TEXTS[1:3]]
     assert LOOKUPS.shown(PET, 5) == ""
 
 
 def test_a_turn_of_another_thread_is_not_around_a_hit():
-    assert LOOKUPS.shown(TalkQuestion("Who is lovely?", "", ()), 100).splitlines() == [
-        f"May 7, 2024, {text}" for text in TEXTS[1:3]
-    ]
+    assert LOOKUPS.shown(TalkQuestion("Who is lovely?", "", ()), 100).splitlines() == [DATE, *TEXTS[1:3]]
 
 
 def test_evidence_is_found_by_the_shares_of_the_questions():
