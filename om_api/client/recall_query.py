@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import ROLES
 from om_api.domain.values import check_id, shown, to_ms
+from om_api.recall.days import moment_of
 from om_api.recall.query import Query, parse_query
 from om_api.recall.recalled import KINDS
 
@@ -55,8 +56,8 @@ def recall_query(text: object, timezone: str, given: RecallLimits) -> RecallQuer
         frozenset(threads),
         _some(given.roles, ROLES, "roles") or frozenset(query.roles),
         _some(given.kinds, KINDS, "kinds") or frozenset({"message"}),
-        query.after if given.after is None else _time(given.after, "after"),
-        query.before if given.before is None else _time(given.before, "before"),
+        query.after if given.after is None else _time(given.after, "after", timezone),
+        query.before if given.before is None else _time(given.before, "before", timezone),
         _number(given.limit, "limit", 1, MOST_HITS),
         _number(given.offset, "offset", 0, MOST_OFFSET),
         _number(given.around, "around", 0, MOST_AROUND),
@@ -76,9 +77,11 @@ def _some(given: Collection[str], permitted: Collection[str], what: str) -> froz
     return frozenset(map(str, names))
 
 
-def _time(value: Any, what: str) -> int:
+def _time(value: Any, what: str, timezone: str) -> int:
+    """A moment in Unix ms; a date is the beginning of that day in the agent's time zone, as in a query."""
     moment = value.isoformat() if isinstance(value, date | datetime) else value
-    if (ms := to_ms(moment)) is None:
+    ms = moment_of(moment, timezone) if isinstance(moment, str) else None
+    if ms is None and (ms := to_ms(moment)) is None:
         raise InvalidInputError(f"{what} is {shown(value)!r}: use a date such as 2025-05-01, ISO 8601, or Unix time")
     return ms
 

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
+from om_api.domain.values import to_ms
 from om_api.language.calendar import DAY_NAMES, Day, LocalTime, days, spans
 from om_api.language.relative_dates import meanings
 from om_api.language.spans import Span, parse_span
 from om_api.language.words import word_set
 
+_TIME = re.compile(r"\dT\d", re.IGNORECASE)
 _YEAR = re.compile(r"\b(?:in|during|from|of|since)\s+((?:19|20)\d\d)\b(?!\s*[-/.]\d)", re.IGNORECASE)
 _TODAY = re.compile(r"\b(?:today|tonight|this\s+(?:morning|afternoon|evening))\b", re.IGNORECASE)
 _BEHIND = "was "  # before a question: what it asks for lies behind, whatever its tense
@@ -44,6 +46,14 @@ def period_of(text: str, timezone: str) -> Period | None:
         return _period(span, LocalTime(timezone)) if span else None
     except (ValueError, OverflowError):
         return None
+
+
+def moment_of(text: str, timezone: str) -> int | None:
+    """The first moment (Unix ms) of a date as `period_of` reads it, or a moment of ISO 8601 (UTC unless it says otherwise)."""
+    if _TIME.search(text) and (ms := to_ms(text)) is not None:
+        return ms
+    period = period_of(text, timezone)
+    return period.start if period else None
 
 
 def _meant(text: str, today: date) -> Iterator[Span]:

@@ -8,10 +8,10 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import ROLES
-from om_api.domain.values import check_id, to_ms
+from om_api.domain.values import check_id
 from om_api.language.calendar import DATE, MONTH
 from om_api.recall.analysis import asked_pieces, is_stop, language_of
-from om_api.recall.days import DATE_WORDS, Period, period_of, periods
+from om_api.recall.days import DATE_WORDS, Period, moment_of, periods
 from om_api.recall.wording import is_unparted, plain, words_of
 
 MOST_WORDS: Final = 48  # of a query; those behind them are left out
@@ -31,7 +31,6 @@ _PART = re.compile(
     |(?P<word>\S+))""",
     re.IGNORECASE,
 )
-_TIME = re.compile(r"\dT\d", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?。？！])\s+|\n+")
 
 
@@ -170,10 +169,8 @@ def _role(role: str) -> str:
 
 def _moment(field: str, value: str, timezone: str) -> int:
     """The first moment of the date, so that what is after one and what is before it is everything."""
-    if _TIME.search(value) and (ms := to_ms(value)) is not None:
+    if (ms := moment_of(value, timezone)) is not None:
         return ms
-    if period := period_of(value, timezone):
-        return period.start
     raise InvalidInputError(
         f"{field}:{value[:40]} is no date: use 2025-05-01, 2025-05, 2025, May 2025 or 2025-05-01T09:30:00Z"
     )

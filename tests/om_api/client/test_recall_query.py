@@ -121,3 +121,11 @@ def test_so_many_turns_may_stand_beside_a_message(given):
     assert (turns_beside(0, "before"), turns_beside(100, "after")) == (0, 100)
     with pytest.raises(InvalidInputError, match=r"after is .*: use a whole number from 0 to 100"):
         turns_beside(given, "after")
+
+
+def test_a_date_begins_where_the_agents_day_does_and_a_moment_is_itself():
+    tokyo = asked("tea", "Asia/Tokyo", after="2025-05-01", before=date(2025, 5, 2))
+
+    assert (tokyo.after, tokyo.before) == (1_746_025_200_000, 1_746_111_600_000)
+    assert asked("tea", "Asia/Tokyo", after="2025-05-01T09:30:00Z").after == 1_746_091_800_000
+    assert asked("tea after:2025-05-01T09:30:00Z", "Asia/Tokyo").after == 1_746_091_800_000
