@@ -96,6 +96,8 @@ def test_recall_can_be_turned_off(store, prefix):
     filled(store)
     ask(store, "what about 3?")
 
+    off, on = new_core(prefix, OM_RECALL__AUTO="false"), new_core(prefix)
+    assert context(store, off)[1] < context(store, on)[1]
     assert shown(store, new_core(prefix, OM_RECALL__AUTO="false")) == []
     assert shown(store, new_core(prefix, OM_RECALL__TOKENS="0")) == []
     assert shown(store, new_core(prefix)) == ["m3"]
@@ -124,12 +126,12 @@ def test_what_is_raw_in_another_thread_is_shown_where_no_excerpt_shows_it(store,
 # -- what it costs ------------------------------------------------------------------------------------------------------
 
 
-def test_a_fresh_agent_pays_nothing(store, core):
+def test_a_fresh_agent_pays_nothing(store, core, prefix):
     ask(store, "what about 3?", n=1)
-    context(store, core)
+    first = context(store, core)[1]
     ask(store, "and 4?", n=2)
 
-    assert context(store, core)[1] == 1
+    assert (first, context(store, core)[1]) == (context(store, new_core(prefix, OM_RECALL__AUTO="false"))[1], 1)
 
 
 def test_a_warm_reader_pays_one_round_trip_where_something_is_found_and_none_where_nothing_is(store, core):
@@ -213,6 +215,18 @@ def test_what_was_raw_elsewhere_is_read_again_before_it_is_shown(store, prefix, 
         False,
         True,
     )
+
+
+def test_what_somebody_replaced_elsewhere_is_found_by_its_old_words_no_more(store, prefix, client):
+    core = new_core(prefix, **NO_EXCERPTS)
+    om = ObservationalMemory(load_settings(None, {**SMALL, "OM_PREFIX": prefix}), client=client)
+    ask(store, "the code is walnut", n=50, thread="t2")
+    ask(store, "is it walnut?")
+    before = shown(store, core)
+    (was,) = om.messages("harold", "t2")
+    om.add_message(Message(**{**_fields(was), "content": "the code is marble"}), replace=True)
+
+    assert (before, shown(store, core)) == (["m50"], [])
 
 
 def _fields(message):

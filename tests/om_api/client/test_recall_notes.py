@@ -1,6 +1,6 @@
 """Notes as they are searched: what is in force and what was replaced, each once, under the thread it is of."""
 
-from scene import HAROLD, filled, observed, reflect
+from scene import HAROLD, before_step, filled, observed, reflect
 
 from om_api.client.recall_notes import noted_parts
 from om_api.domain.values import Scope
@@ -27,6 +27,15 @@ def test_an_observation_that_several_generations_hold_is_one(store):
 
     assert sorted(noted(store, "observation")["t1"]) == [("observation", "o1"), ("observation", "o2")]
     assert noted(store, "generation") == {"": [("generation", "1"), ("generation", "2")]}
+
+
+def test_one_that_is_replaced_between_two_reads_is_one_too(store):
+    """Time 0: what is in force is read. Time 1: a reflection replaces it. Time 2: what was replaced is read."""
+    filled(store)
+    steps = noted_parts(store.keys, [HAROLD], ["observation"], "auto")
+    parts = store.run(before_step(steps, 1, lambda: reflect(store, "o2", "o3")))
+
+    assert sorted(hit.id for part in parts for hit in part.hits) == ["o1", "o2", "o3"]
 
 
 def test_only_the_kinds_that_are_asked_for_are_read(store):

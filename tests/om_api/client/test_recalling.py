@@ -238,6 +238,16 @@ def test_a_reader_that_read_all_asks_for_what_is_there_and_for_what_it_shows(sto
     assert (first, second, nothing) == (6, 2, 1)
 
 
+def test_what_has_expired_is_missed_once(store, core):
+    """The index of its thread goes on naming it until the next activation."""
+    filled(store)
+    recall(store, core, "turn", limit=20)
+    store.client.delete(*expiring(store, "o2"))
+    first = store.run(trips(recalling(core, "turn", limit=20)))[1]
+
+    assert first > store.run(trips(recalling(core, "turn", limit=20)))[1] == 2
+
+
 def test_what_a_reader_keeps_is_weighed_and_let_go_with_its_chunk(store, core):
     filled(store)
     ids(store, core, "turn")
@@ -396,6 +406,18 @@ def test_the_past_is_paged_through_from_end_to_end(store, core):
     assert (browse("m6", 5, 5).earlier, browse("m6", 4, 4).later) == (False, True)
 
 
+def test_an_id_that_looks_like_another_in_four_bytes_is_told_apart(store, core):
+    """CRC-32 is the same of these two."""
+    messages = [
+        Message(role="user", content=name, id=name, thread_id="t1", resource_id="harold")
+        for name in ("plumless", "buckeroo")
+    ]
+    store.run(pushing(store, messages))
+
+    for name in ("plumless", "buckeroo"):
+        assert store.run(core.recalling.browse("harold", name, 1, 1, None)).message.id == name
+
+
 def test_one_name_in_two_threads_is_told_apart_by_its_thread(store, core):
     push(store, 1, 2)
     push(store, 1, 3, thread="t2")
@@ -493,8 +515,13 @@ def test_a_ranker_orders_what_the_words_found(store, prefix):
     assert [hit.score for hit in found.hits] == [-3.0, -15.0]
     assert ranker.seen == [("tea", 3)]
     assert ids(store, core, "tea", limit=2, offset=2) == ["m2"]
+    assert ids(store, core, "tea", limit=1) == ["m3"]
+    say(store, *[f"tea {'and so on ' * n}" for n in range(9, 1, -1)], "t tea", start=5)
+    assert ranker.seen[-1] == ("tea", 3)
+    recall(store, core, "tea", limit=1)
+    assert ranker.seen[-1] == ("tea", 5)
     assert ids(store, core, "water") == []
-    assert len(ranker.seen) == 2
+    assert len(ranker.seen) == 4
 
 
 # -- whatever was written -----------------------------------------------------------------------------------------------
