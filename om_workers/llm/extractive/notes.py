@@ -36,11 +36,12 @@ class DatedNote(msgspec.Struct):
     details: list[str] = []
 
     def lines(self) -> list[str]:
-        """The note as we write it, a foreign line as it was; no line can open or close a tag."""
-        mark = f"* {self.priority} " if self.priority else ""
+        """The note as we write it, an ordinary one without a mark, a foreign line as it was; none can open or close a tag."""
+        bullet = "* " if self.priority else ""
+        mark = f"{self.priority} " if self.priority not in ("", MIDDLE) else ""
         time = f"({self.time}) " if self.time else ""
         return [
-            f"{mark}{time}{escape(one_line(self.text))}",
+            f"{bullet}{mark}{time}{escape(one_line(self.text))}",
             *(f"  * -> {escape(one_line(it))}" for it in self.details),
         ]
 

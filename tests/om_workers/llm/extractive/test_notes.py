@@ -12,6 +12,13 @@ def test_no_content_can_open_or_close_our_tags():
     assert "&lt;" in text
 
 
+def test_an_ordinary_line_has_no_mark_and_is_read_as_one():
+    (note,) = read("* 🟡 (09:00) User: hello")
+
+    assert note.lines() == ["* (09:00) User: hello"]
+    assert next(read(note.lines()[0])) == note
+
+
 def test_text_without_our_format_is_kept_as_plain_lines():
     assert block(reflect("Ada owns a boat.\nIt is called Kiko.")) == ["Ada owns a boat.", "It is called Kiko."]
 

@@ -24,7 +24,7 @@ def test_lines_are_dated_in_the_timezone_and_in_order():
 
     assert block(text) == [
         "Date: Dec 3, 2025",
-        "* 🟡 (23:30) User: My name is Ada Byron",
+        "* (23:30) User: My name is Ada Byron",
         "Date: Dec 4, 2025",
         "* 🔴 (09:30) User: I moved to Osaka",
     ]

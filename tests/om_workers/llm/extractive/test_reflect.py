@@ -47,7 +47,7 @@ def test_a_reflection_leaves_out_sentences_and_no_words():
         level=2,
     )
 
-    assert block(text) == ["Date: Dec 1, 2025", "* 🟡 Ilse: I adopted 2 greyhounds in May."]
+    assert block(text) == ["Date: Dec 1, 2025", "* Ilse: I adopted 2 greyhounds in May."]
 
 
 def test_a_day_has_one_heading_however_it_was_written():
