@@ -59,16 +59,17 @@ VERBS = {  # what a reader looks for -> what the game counts
     "read, which may activate": "read",
 }
 _INVARIANTS = """\
-After every step, read from outside with plain redis-py: every acknowledged message is covered at least once and every message
-at most once (raw, sealed, or named by an observation in force or replaced by a generation); what its owner removed does not
-come back; recall finds every message that is kept by a word of its own, once, and none that is not; all pieces of a message together say, once, what was said under its id, which only grows, or is replaced while raw;
-every receipt says what became of each message, and a history that was synced adds exactly what is new; an id is known while
-anything of its message is kept, and free once that has expired and a sweep came by; every text holds the id of every message
-that it covers, and the generation in force those of all it replaced; no
-finished observation is lost or changed; observations only grow at their end, each thread in order of sealing; counters equal
-what is there; no sealed set, chunk or generation is orphaned; a memory that moved there and back says what it said, each line
-as often as before and once more for each thread that reflected it since. At the end everybody comes to rest: nothing is left
-unobserved, and `om verify` finds nothing."""
+After every step, read from outside with plain redis-py: every acknowledged message is covered at least once and every
+message at most once (raw, sealed, or named by an observation in force or replaced by a generation); what its owner removed
+does not come back; recall finds every message that is kept by a word of its own, once, and none that is not; all pieces of
+a message together say, once, what was said under its id, which only grows, or is replaced while raw; every receipt says
+what became of each message, and a history that was synced adds exactly what is new; an id is known while anything of its
+message is kept, and free once that has expired and a sweep came by; every text holds the id of every message that it
+covers, and the generation in force those of all it replaced; no finished observation is lost or changed; observations only
+grow at their end, each thread in order of sealing; counters equal what is there; no sealed set, chunk or generation is
+orphaned; a memory that moved there and back says what it said, each line as often as before and once more for each thread
+that reflected it since. At the end everybody comes to rest: nothing is left unobserved, and `om verify` finds nothing.
+"""
 
 
 def table(verbs: Counter[str], seeds: int, steps: int, seconds: float, server: str) -> str:
