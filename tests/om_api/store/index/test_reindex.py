@@ -22,7 +22,8 @@ from scene import (
 )
 
 from om_api.recall.analysis import VERSION
-from om_api.recall.segment import MAGIC, Segment
+from om_api.recall.segment import Segment
+from om_api.recall.segment_format import MAGIC
 from om_api.store.index import reindex as reindexing
 from om_api.store.index.reindex import reindex
 
