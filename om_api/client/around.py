@@ -7,10 +7,8 @@ from om_api.domain.messages import Message
 from om_api.domain.tool_calls import Exchange, exchanges
 from om_api.store.index.segments import Stretch
 
-PAD, WIDE = (
-    4,
-    100,
-)  # turns read beyond those that are asked for: where one is a call, its results are shown too; if need be, more
+# turns read beyond those that are asked for: where one is a call, its results are shown too; if need be, more
+PAD, WIDE = 4, 100
 
 
 class Window(NamedTuple):

@@ -20,11 +20,8 @@ from om_api.store.memory.keys import Keys, ResourceKeys, histories
 
 LINES = 500  # given at once
 _SOURCES = 10  # read in one round trip
-_PASSING = (
-    "force",
-    "stirred",
-    "indexed",
-)  # of a record: requests, since when nothing changed, what an import makes anew
+# of a record: requests, since when nothing changed, what an import makes anew
+_PASSING = ("force", "stirred", "indexed")
 
 
 class Outgoing:

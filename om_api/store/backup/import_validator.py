@@ -24,12 +24,8 @@ _MOST = 2**53  # what a double holds exactly: Redis' scores and Lua's numbers ar
 _KEY = re.compile(r"[0-9a-f]{32}")
 _DIGITS = re.compile(rb"0|-?[1-9][0-9]{0,15}")
 _COUNTED = {"observed_tokens", "observed_messages", "tidy_at"}  # what scripts reckon with, of what is not counted anew
-_NOT_TAKEN = (
-    "force",
-    "stirred",
-    "indexed",
-    "epoch",
-)  # requests, and since when nothing changed; the epoch is a new one
+# requests, since when nothing changed, what is indexed; the epoch is a new one
+_NOT_TAKEN = ("force", "stirred", "indexed", "epoch")
 
 
 @dataclass

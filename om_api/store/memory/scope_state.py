@@ -40,8 +40,8 @@ class ScopeState(NamedTuple):
     `word` is the scope in force (resource or thread), None while nothing was ever sealed; `raw` the raw sets of its
     threads, where they were asked for. `unlearned`: it holds messages of an older version, whose ids may not be known;
     `tidy_at` (ms): when ids may be forgotten whose messages have expired, 0 = nobody knows yet. `counts`: its resource has
-    counters, of messages or of what else there was. `indexed`: the version of recall's
-    index that nothing of it lacks, "" = something may.
+    counters, of messages or of what else there was. `indexed`: the version of recall's index that nothing of it lacks,
+    "" = something may.
     """
 
     scope: Scope
