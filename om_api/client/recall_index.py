@@ -9,7 +9,7 @@ from om_api.domain.messages import Message
 from om_api.recall.loose import Loose
 from om_api.recall.segment import Segment, check_of
 from om_api.recall.vocabulary import Vocabulary
-from om_api.store.index.indexing import as_findable, findable
+from om_api.store.index.indexing import findable, of_messages
 from om_api.store.index.listing import Listing, MemoryPlace
 from om_api.store.index.segments import Kept, Members, Stretch
 from om_api.store.memory.decode_cache import NO_MEMBERS, Met
@@ -19,10 +19,8 @@ Part: TypeAlias = Segment | Loose
 _TAKEN = 64  # segments at one look
 _STALE = 2  # times as many segments taken in as there are: then it is made anew
 _PART = 2_000  # bytes: an empty one
-_TERM, _LOOSE_TERM = (
-    12,
-    120,
-)  # bytes: a term of a message, of a segment as far as it is asked for, else an object of its own
+# bytes: a term of a message, of a segment as far as it is asked for, else an object of its own
+_TERM, _LOOSE_TERM = 12, 120
 
 
 class RecallIndex:
@@ -77,7 +75,7 @@ class RecallIndex:
             met = before.again(pairs, partial(message_of, thread=thread, resource=self.resource))
             self._raw[thread] = met
             known = loose.get(thread) if met is before else None
-            self._loose[thread] = known or Loose(thread, [*map(as_findable, met.values)], self.language)
+            self._loose[thread] = known or Loose(thread, of_messages(met.values), self.language)
 
     def learn(self, found: Mapping[str, Kept]) -> None:
         """Take in what was read of chunks."""

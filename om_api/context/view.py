@@ -43,8 +43,8 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
 
     `timezone` (IANA) decides today's date. `excerpt_tokens` bounds each other thread's excerpt, `others_tokens` all of
     them together, `context_max_tokens` the whole context, `raw_max_tokens` the thread's own raw messages where nothing
-    bounds the whole; None bounds nothing. `recalled_tokens` bounds what is looked up for the newest message, whose words are of
-    a `language` (auto: of each message's own). Raises InvalidInputError for a zone nobody knows.
+    bounds the whole; None bounds nothing. `recalled_tokens` bounds what is looked up for the newest message, 0 looks
+    nothing up. Raises InvalidInputError for a zone nobody knows.
     """
 
     timezone: str = "UTC"
@@ -53,7 +53,6 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     context_max_tokens: int | None = None
     raw_max_tokens: int | None = None
     recalled_tokens: int = 1000
-    language: str = "auto"
 
     def __post_init__(self) -> None:
         """Refuse a zone now, so that building a context cannot fail on it."""

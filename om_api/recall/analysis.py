@@ -12,7 +12,7 @@ from om_api.language.calendar import MONTHS
 from om_api.language.words import FIGURES
 from om_api.recall.function_words import ALSO_LITTLE, LITTLE_WORDS
 from om_api.recall.irregular import REGULAR
-from om_api.recall.stemming import LANGUAGES, LATIN, fold, script_language, stems
+from om_api.recall.stemming import LANGUAGES, fold, script_language, stems
 from om_api.recall.wording import is_spelled, is_unparted, lone_characters, pieces, words_of
 
 VERSION = 1  # of the terms, so of Snowball's stems too: what was made by another one is made anew
@@ -127,14 +127,6 @@ def _terms_in(language: str) -> _Terms:
     return _known[language]
 
 
-def variants(word: str, languages: Collection[str]) -> frozenset[str]:
-    """Every term that a word, or any part of it, would have become in a text of one of the languages.
-
-    A single character of an unparted script is found within its pairs: its term is one that `is_anywhere`.
-    """
-    return frozenset(term for piece in asked_pieces(word) for term in piece_variants(piece, languages))
-
-
 def asked_pieces(text: str) -> list[str]:
     """The pieces of all words of a text, as they are searched for; one that is whole stands before its parts.
 
@@ -145,7 +137,10 @@ def asked_pieces(text: str) -> list[str]:
 
 
 def piece_variants(piece: str, languages: Iterable[str]) -> frozenset[str]:
-    """Every term that one piece would have become in a text of one of the languages."""
+    """Every term that one piece would have become in a text of one of the languages.
+
+    A single character of an unparted script is found within its pairs: its term is one that `is_anywhere`.
+    """
     if len(piece) == 1 and is_unparted(piece):
         return frozenset({f"{_ANYWHERE}{fold(piece)}"})
     return frozenset(term for language in {*languages, USUAL} for term in forms(piece, language))
@@ -159,8 +154,3 @@ def is_anywhere(term: str) -> bool:
 def is_stop(word: str, language: str) -> bool:
     """Whether a word in lower case is one of those that carry nothing in a language."""
     return word in LITTLE_WORDS.get(language, ()) or word in ALSO_LITTLE.get(language, ())
-
-
-def is_latin(language: str) -> bool:
-    """Whether a language is written in Latin letters."""
-    return language in LATIN

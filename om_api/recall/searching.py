@@ -10,7 +10,7 @@ from om_api.recall.analysis import asked_pieces, piece_variants
 from om_api.recall.days import Period
 from om_api.recall.loose import Source
 from om_api.recall.query import MOST_WORDS, Query
-from om_api.recall.ranking import Bm25, Ranker
+from om_api.recall.ranking import Bm25
 from om_api.recall.segment import Postings
 from om_api.recall.vocabulary import Vocabulary
 
@@ -21,7 +21,7 @@ Calibrated on six published talks of LoCoMo, 420 to 690 messages each. Of 2,400 
 of this certainty among their first five (10.6 % with the people's names taken out), of 1,200 messages of another talk 10.7 %.
 Of 958 questions about the talk itself 67 % have one; for 51 % it is the evidence, or stands beside it.
 """
-WORDS_ALONE = Bm25()
+_WEIGHING = Bm25()
 _CHANCE = 0.5  # what each word of a query adds to what chance finds, in natural logarithms
 _THEN = 0.7  # of the worth of a word as rare: that a message was said in the days that a query names
 _BESIDE = 0.2  # of the score of the message before and of the one behind: an answer stands beside its question
@@ -47,7 +47,6 @@ def search(
     after: int | None = None,
     before: int | None = None,
     limit: int = 10,
-    weighing: Bm25 = WORDS_ALONE,
     vocabulary: Vocabulary | None = None,
 ) -> list[Hit]:
     """The best messages, best first, of two that are equal the newer. Filters are those of the call and of the query.
@@ -55,16 +54,10 @@ def search(
     How rare a word is, all sources tell, those that are filtered out too. Where the query has phrases, the messages have all
     their words; whether they stand together `query.admits` says of the text. A `vocabulary` of some sources makes it faster.
     """
-    asked = _Search(sources, query, weighing, vocabulary)
+    asked = _Search(sources, query, vocabulary)
     kept = _Filter(query, threads, roles, after, before)
     found = ((score, number, place) for number, scores in asked.scored(kept) for place, score in scores.items())
     return [asked.hit(*each) for each in _best(found, sources, limit)]
-
-
-def ranked(hits: Sequence[Hit], texts: Sequence[str], query: Query, ranker: Ranker) -> list[Hit]:
-    """Hits in the order of another scorer that has read their texts, with its scores; of equal ones the better by words first."""
-    scored = zip(ranker.scores(query.text, texts), hits, strict=True)
-    return sorted((hit._replace(score=score) for score, hit in scored), key=lambda hit: -hit.score)
 
 
 def _best(
@@ -111,9 +104,9 @@ class _Filter:
 class _Search:
     """A query asked of all sources."""
 
-    def __init__(self, sources: Sequence[Source], query: Query, weighing: Bm25, vocabulary: Vocabulary | None) -> None:
+    def __init__(self, sources: Sequence[Source], query: Query, vocabulary: Vocabulary | None) -> None:
         needed = asked_pieces(" ".join(query.phrases))[:MOST_WORDS]  # of the others `admits` asks the text
-        self._sources, self._query, self._weighing, self._vocabulary = sources, query, weighing, vocabulary
+        self._sources, self._query, self._vocabulary = sources, query, vocabulary
         self._pieces = list(dict.fromkeys([*query.words, *needed, *query.excluded]))
         self._needed = [self._pieces.index(piece) for piece in needed]
         self._barred = [self._pieces.index(piece) for piece in query.excluded]
@@ -123,7 +116,7 @@ class _Search:
         self._average = max(sum(source.length for source in sources) / max(self._size, 1), 1)
         self._worth = [self._worth_of(place) for place in range(len(query.words))]
         self._then = self._days()
-        self._worth_of_days = _THEN * weighing.rarity(sum(map(len, self._then)), self._size)
+        self._worth_of_days = _THEN * _WEIGHING.rarity(sum(map(len, self._then)), self._size)
 
     def _postings(self, source: Source) -> list[Postings]:
         """Where each piece of the query stands in a source."""
@@ -141,7 +134,7 @@ class _Search:
         return [_joined(list(islice(each, size))) for size in sizes]
 
     def _worth_of(self, place: int) -> float:
-        return self._weighing.rarity(sum(len(found[place]) for found in self._found), self._size)
+        return _WEIGHING.rarity(sum(len(found[place]) for found in self._found), self._size)
 
     def scored(self, kept: _Filter) -> Iterator[tuple[int, _Scores]]:
         """The scores of each source's messages that may be found."""
@@ -156,7 +149,7 @@ class _Search:
         found = [pair for pair in zip(self._worth, self._found[number], strict=False) if pair[1]]
         if not found and not self._then[number]:
             return {}
-        scores = self._weighing.scores(found, source.lengths(), self._average) if found else {}
+        scores = _WEIGHING.scores(found, source.lengths(), self._average) if found else {}
         for place in self._then[number]:
             scores[place] = scores.get(place, 0.0) + self._worth_of_days
         get = scores.get

@@ -113,17 +113,12 @@ class Segment:
     """
 
     def __init__(self, data: bytes) -> None:
-        if (version := self.version_of(data)) != VERSION:
+        if (version := version_of(data)) != VERSION:
             raise SegmentError(f"the segment is of version {version}, this reads {VERSION}: make it anew")
         self._packed = from_value(data)
         self.thread, self.size, self.length = self._packed.thread, self._packed.size, self._packed.length
         self.languages = frozenset(self._packed.languages)
         self._found: dict[str, Postings] = {}
-
-    @staticmethod
-    def version_of(data: bytes) -> int:
-        """The version of the analysis that a segment was made with; raises SegmentError for what is none."""
-        return version_of(data)
 
     def postings(self, terms: Iterable[str]) -> list[Postings]:
         """Where each term stands, and how often; empty if nowhere."""

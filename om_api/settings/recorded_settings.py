@@ -44,7 +44,6 @@ def of(settings: MemorySettings) -> RecordedSettings:
         others_tokens=settings.other_threads.total_tokens,
         context_max_tokens=None if room == "auto" else room,
         recalled_tokens=settings.recall.tokens if settings.recall.auto else 0,
-        language=settings.recall.language,
     )
     kept = round(settings.ttl_days * _DAY_S)
     return RecordedSettings(limits=settings.limits(), view=view, retention_s=kept, bounded=room == "auto")

@@ -12,13 +12,11 @@ from om_api.cli.output import json_option, note, print_json, typed
 from om_api.cli.passages import Passages, print_hits
 from om_api.cli.target import Target, checked, command, resource_argument
 from om_api.client.memory import ObservationalMemory
-from om_api.client.recall_query import MOST_AROUND, MOST_HITS, MOST_OFFSET
+from om_api.client.recall_query import MOST_AROUND, MOST_BESIDE, MOST_HITS, MOST_OFFSET
 from om_api.domain.errors import NotFoundError
 from om_api.domain.messages import ROLES
 from om_api.recall.query import parse_query
 from om_api.recall.recalled import KINDS, Browsed, Recalled
-
-_MOST_TURNS = 100
 
 
 @command(
@@ -97,8 +95,8 @@ def _check_threads(om: ObservationalMemory, resource: str, asked: Sequence[str])
 )
 @resource_argument
 @click.argument("message", callback=checked)
-@click.option("--before", type=click.IntRange(0, _MOST_TURNS), default=5, show_default=True, help="Turns before it.")
-@click.option("--after", type=click.IntRange(0, _MOST_TURNS), default=5, show_default=True, help="Turns behind it.")
+@click.option("--before", type=click.IntRange(0, MOST_BESIDE), default=5, show_default=True, help="Turns before it.")
+@click.option("--after", type=click.IntRange(0, MOST_BESIDE), default=5, show_default=True, help="Turns behind it.")
 @click.option("--thread", metavar="THREAD", callback=checked, help="Where several threads have a message of its id.")
 @json_option
 def browse(

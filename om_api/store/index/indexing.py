@@ -11,16 +11,15 @@ from om_api.store.memory.decoding import message_of
 
 def findable(pairs: Sequence[Pair], thread: str, resource: str) -> list[Findable]:
     """Members as they are indexed; one that is no message has no words, so that every other one keeps its place."""
-    return [as_findable(message_of(pair, thread, resource)) for pair in pairs]
+    return of_messages(message_of(pair, thread, resource) for pair in pairs)
 
 
-def of_messages(messages: Iterable[Message]) -> list[Findable]:
-    """Messages as they are indexed."""
-    return [*map(as_findable, messages)]
+def of_messages(messages: Iterable[Message | None]) -> list[Findable]:
+    """Messages as they are indexed; None is a member that is no message."""
+    return [*map(_as_findable, messages)]
 
 
-def as_findable(message: Message | None) -> Findable:
-    """A message and what it says, as it is indexed; None is a member that is no message."""
+def _as_findable(message: Message | None) -> Findable:
     if message is None:
         return Findable("", "", 0, "")
     return Findable(message.id, message.role, message.at, said(message))

@@ -6,8 +6,8 @@ from typing import Any
 
 from om_api.domain.values import Scope
 from om_api.recall.analysis import VERSION
-from om_api.recall.segment import Segment, encode
-from om_api.recall.segment_format import SegmentError
+from om_api.recall.segment import encode
+from om_api.recall.segment_format import SegmentError, version_of
 from om_api.store.driver.replies import as_bool, as_bytes, as_list, says
 from om_api.store.driver.steps import Steps, Verb, batch, by_name
 from om_api.store.index.indexing import findable
@@ -64,7 +64,7 @@ def _lacking(of: ResourceKeys, scope: Scope, threads: list[str]) -> Steps[dict[s
 
 def _is_current(head: bytes) -> bool:
     with suppress(SegmentError):
-        return Segment.version_of(head) == VERSION
+        return version_of(head) == VERSION
     return False
 
 

@@ -5,9 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from om_api.domain.errors import InvalidInputError
-from om_api.recall.analysis import AUTO, analyse, check_language, is_anywhere, is_stop, variants
+from om_api.recall.analysis import AUTO, analyse, asked_pieces, check_language, is_anywhere, is_stop, piece_variants
 from om_api.recall.stemming import LANGUAGES
 from om_api.recall.wording import words_of
+
+
+def variants(word, languages):
+    """Every term that a word, or any part of it, is looked for by."""
+    return frozenset(term for piece in asked_pieces(word) for term in piece_variants(piece, languages))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from om_api.recall.loose import Loose
 from om_api.recall.query import Query, parse_query
-from om_api.recall.searching import SURE, ranked, search
+from om_api.recall.searching import SURE, search
 from om_api.recall.segment import Findable, Segment, encode
 from om_api.recall.wording import words_of
 
@@ -112,23 +112,6 @@ def test_an_answer_beside_its_question_is_found_before_one_that_is_alone():
     hits = search(sources, parse_query("harbour", NOW, "UTC"))
 
     assert {2, 3} == {hit.place for hit in hits[:2]}
-
-
-def test_another_scorer_orders_what_the_words_found(sources):
-    class Shortest:
-        pool = 5
-
-        def scores(self, query, texts):
-            assert query == "blue"
-            return [-len(text) for text in texts]
-
-    query = parse_query("blue", NOW, "UTC")
-    hits = search(sources, query, limit=Shortest.pool)
-    texts = [MESSAGES[hit.place + 4 * (hit.source.thread == "t2")].text for hit in hits]
-
-    assert ["I painted the kitchen blue", SAID[0][1]] == [
-        MESSAGES[hit.place + 4 * (hit.source.thread == "t2")].text for hit in ranked(hits, texts, query, Shortest())
-    ]
 
 
 def test_nothing_is_found_in_nothing():

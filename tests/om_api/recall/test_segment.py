@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from om_api.recall.analysis import VERSION, analyse
 from om_api.recall.segment import Findable, Segment, check_of, encode
-from om_api.recall.segment_format import MAGIC, SegmentError
+from om_api.recall.segment_format import MAGIC, SegmentError, version_of
 
 MESSAGES = [
     Findable("m1", "user", 1_700_000_000_000, "My passport is in the blue drawer"),
@@ -72,14 +72,14 @@ def test_what_is_said_again_and_again_in_a_long_message_takes_no_more_room():
 @pytest.mark.parametrize("data", [b"", b"om", b"{}", b"omr", b"omr\x09\x01\x00rest-of-it", MAGIC + b"\x01"])
 def test_what_is_no_segment_is_refused(data):
     with pytest.raises(SegmentError, match="no segment"):
-        Segment.version_of(data)
+        version_of(data)
 
 
 def test_another_version_is_told_and_refused():
     data = bytearray(encode("t1", MESSAGES))
     data[4:6] = (VERSION + 1).to_bytes(2, "little")
 
-    assert Segment.version_of(bytes(data)) == VERSION + 1
+    assert version_of(bytes(data)) == VERSION + 1
     with pytest.raises(SegmentError, match=f"version {VERSION + 1}"):
         Segment(bytes(data))
 

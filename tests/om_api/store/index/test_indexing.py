@@ -4,7 +4,7 @@ from scene import AT, member, message
 
 from om_api.domain.messages import Message
 from om_api.recall.segment import Findable
-from om_api.store.index.indexing import as_findable, findable, of_messages
+from om_api.store.index.indexing import findable, of_messages
 
 
 def test_a_member_is_indexed_by_its_id_role_time_and_words():
@@ -16,7 +16,7 @@ def test_a_member_that_is_no_message_keeps_its_place_and_has_no_words():
     pairs = [(b"no JSON", AT), (member(1), AT + 1000), (b"\xff", float("inf")), (member(2), AT + 2000)]
 
     assert [each.text for each in findable(pairs, "t1", "harold")] == ["", "turn 1", "", "turn 2"]
-    assert as_findable(None) == Findable("", "", 0, "")
+    assert of_messages([None]) == [Findable("", "", 0, "")]
 
 
 def test_messages_are_indexed_as_their_members_are():
