@@ -17,7 +17,7 @@ MOST_TOKENS, MOST_BESIDE = 10_000_000, 100
 
 
 class RecallQuery(NamedTuple):
-    """A query with what it is limited to; times in Unix ms, nothing named limits nothing."""
+    """A query with what its call limits it to, besides what it says itself; times in Unix ms, nothing named limits nothing."""
 
     query: Query
     threads: frozenset[str] = frozenset()
@@ -29,6 +29,13 @@ class RecallQuery(NamedTuple):
     offset: int = 0
     around: int = 1
     max_tokens: int | None = None
+
+    @property
+    def limited(self) -> bool:
+        """Whether threads, roles or times are limited, by the call or by the query."""
+        limits = (self.threads, self.roles, self.query.threads, self.query.roles)
+        times = (self.after, self.before, self.query.after, self.query.before)
+        return any(limits) or any(ms is not None for ms in times)
 
 
 class RecallLimits(NamedTuple):
@@ -50,14 +57,13 @@ def recall_query(text: object, timezone: str, given: RecallLimits) -> RecallQuer
     if not isinstance(text, str):
         raise InvalidInputError(f"the query is {shown(text)!r}: use a text, such as 'passport number'")
     query = parse_query(text, int(time.time() * 1000), timezone)
-    threads = query.threads if given.thread_id is None else [check_id(given.thread_id, "thread_id")]
     return RecallQuery(
         query,
-        frozenset(threads),
-        _some(given.roles, ROLES, "roles") or frozenset(query.roles),
+        frozenset() if given.thread_id is None else frozenset({check_id(given.thread_id, "thread_id")}),
+        _some(given.roles, ROLES, "roles"),
         _some(given.kinds, KINDS, "kinds") or frozenset({"message"}),
-        query.after if given.after is None else _time(given.after, "after", timezone),
-        query.before if given.before is None else _time(given.before, "before", timezone),
+        None if given.after is None else _time(given.after, "after", timezone),
+        None if given.before is None else _time(given.before, "before", timezone),
         _number(given.limit, "limit", 1, MOST_HITS),
         _number(given.offset, "offset", 0, MOST_OFFSET),
         _number(given.around, "around", 0, MOST_AROUND),

@@ -343,8 +343,7 @@ def _weight(hit: RecalledHit, count: Count) -> int:
 def _why(asked: RecallQuery, found: int) -> str:
     if found:
         return f"there are no more than {found}: ask with an offset below that"
-    limited = asked.threads or asked.roles or asked.after is not None or asked.before is not None
-    more = ", or look in all threads, roles and times" if limited else ""
+    more = ", or look in all threads, roles and times" if asked.limited else ""
     return f"nothing that is kept holds these words: try others, or fewer{more}"
 
 

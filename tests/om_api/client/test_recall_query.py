@@ -39,17 +39,18 @@ def test_without_limits_every_message_may_be_found():
     assert found.query.words == ("tea",)
 
 
-def test_what_a_query_says_limits_it_as_well_as_the_call():
-    said = asked("tea thread:t-2 role:user after:2025-05-01 before:2025-06-01")
+def test_what_a_call_limits_stands_beside_what_its_query_does():
+    found = asked("tea thread:t-2 role:user after:2025-05-01", thread_id="t-1", roles=("tool",), before="2025-06-01")
 
-    assert (said.threads, said.roles) == ({"t-2"}, {"user"})
-    assert (said.after, said.before) == (1_746_057_600_000, 1_748_736_000_000)
+    assert (found.threads, found.roles, found.after, found.before) == ({"t-1"}, {"tool"}, None, 1_748_736_000_000)
+    assert (found.query.threads, found.query.roles, found.query.after) == (("t-2",), ("user",), 1_746_057_600_000)
 
 
-def test_what_a_call_says_comes_first():
-    found = asked("tea thread:t-2 role:user after:2025-05-01", thread_id="t-1", roles=("tool",), after="2025-05-02")
-
-    assert (found.threads, found.roles, found.after) == ({"t-1"}, {"tool"}, 1_746_144_000_000)
+@pytest.mark.parametrize("text", ["tea thread:t-2", "tea role:user", "tea after:2025-05-01", "tea before:2025-06-01"])
+def test_a_query_is_limited_by_what_it_says_or_by_its_call(text):
+    assert asked(text).limited
+    assert asked(after="2025-05-02").limited
+    assert not asked().limited
 
 
 @pytest.mark.parametrize(
@@ -128,4 +129,4 @@ def test_a_date_begins_where_the_agents_day_does_and_a_moment_is_itself():
 
     assert (tokyo.after, tokyo.before) == (1_746_025_200_000, 1_746_111_600_000)
     assert asked("tea", "Asia/Tokyo", after="2025-05-01T09:30:00Z").after == 1_746_091_800_000
-    assert asked("tea after:2025-05-01T09:30:00Z", "Asia/Tokyo").after == 1_746_091_800_000
+    assert asked("tea after:2025-05-01T09:30:00Z", "Asia/Tokyo").query.after == 1_746_091_800_000
