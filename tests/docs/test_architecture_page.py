@@ -9,7 +9,8 @@ from pages import ROOT, section, spans
 
 MAP = (ROOT / "ARCHITECTURE.md").read_text()
 GUIDES = {name: (ROOT / name).read_text() for name in ("ARCHITECTURE.md", "CONTRIBUTING.md", "tests/README.md")}
-WALKS = [row.strip("| ").split(" | ") for title in ("The life of a message", "The life of a context")
+LIVES = ("The life of a message", "The life of a context", "The life of a recall", "The life of an event")
+WALKS = [row.strip("| ").split(" | ") for title in LIVES
          for row in section(MAP, title).splitlines() if row.startswith("| ") and "`" in row]  # fmt: skip
 ROOMS = {table: re.findall(r"^\| (`.*?) \| ", section(MAP, "The rooms").split(f"| `{table}/` | holds |")[1].split("\n\n")[0],
                            re.MULTILINE) for table in ("om_api", "om_workers")}  # fmt: skip
