@@ -1,6 +1,7 @@
 """Recall: what was said before is looked up by its words, whatever tier it is in, and shown in its surroundings."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -15,7 +16,7 @@ from om_api.domain.message_tokens import Count, count_message
 from om_api.domain.messages import Message
 from om_api.domain.snapshot import Snapshot
 from om_api.domain.tool_calls import exchanges
-from om_api.domain.values import check_id
+from om_api.domain.values import Scope, check_id
 from om_api.recall.query import Query, query_of_text
 from om_api.recall.ranking import Ranker
 from om_api.recall.recalled import Browsed, Recalled, RecalledHit
@@ -30,6 +31,7 @@ from om_api.store.memory import reading
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.lineage import covered
 
+T = TypeVar("T")
 REMEMBERED, MOST = 256, 128 * 2**20  # resources, and bytes of what was decoded of them
 _TRIES = 4
 _BY_ITSELF = 8  # hits that a context may show
@@ -60,28 +62,13 @@ class Recalling:
         if asked.query.reason:
             return Recalled(query=asked.query.text, reason=asked.query.reason, notes=asked.query.notes)
         scopes = (yield from self._scopes.every(resource)) if asked.kinds - {"message"} else []
-        moved = frozenset[str]()
-        for tried in range(_TRIES):
-            index = yield from self._index(resource, moved, anew=tried > 1)
-            notes = yield from noted_parts(self._keys, scopes, asked.kinds, index.language)
-            try:
-                return (yield from self._answer(index, notes, asked))
-            except _MovedError as error:
-                moved = error.chunks
-        raise _too_fast(resource)
+        return (yield from self._settled(resource, lambda index: self._answer(index, scopes, asked)))
 
     def browse(self, resource: str, message: str, before: int, after: int, thread: str | None) -> Steps[Browsed]:
         """A message and the turns around it; see the client's `browse`."""
         check_id(resource, "resource_id")
         check_id(message, "message_id")
-        moved = frozenset[str]()
-        for tried in range(_TRIES):
-            index = yield from self._index(resource, moved, anew=tried > 1)
-            try:
-                return (yield from self._browsed(index, message, before, after, thread))
-            except _MovedError as error:
-                moved = error.chunks
-        raise _too_fast(resource)
+        return (yield from self._settled(resource, lambda index: self._browsed(index, message, before, after, thread)))
 
     def for_context(self, snapshot: Snapshot, timezone: str) -> Steps[list[RecalledHit]]:
         """What was said before about the newest message of a thread that nobody answered yet, the best first.
@@ -109,6 +96,17 @@ class Recalling:
                 moved = error.chunks
         return []
 
+    def _settled(self, resource: str, find: Callable[[RecallIndex], Steps[T]]) -> Steps[T]:
+        """What is found in the index as of now; looked for again where something moved meanwhile."""
+        moved = frozenset[str]()
+        for tried in range(_TRIES):
+            index = yield from self._index(resource, moved, anew=tried > 1)
+            try:
+                return (yield from find(index))
+            except _MovedError as error:
+                moved = error.chunks
+        raise StoreError(f"{resource} changes faster than it can be searched: repeat.", stored=False)
+
     # -- what there is to search -----------------------------------------------------------------------------------------
 
     def _index(self, resource: str, moved: frozenset[str] = frozenset(), *, anew: bool = False) -> Steps[RecallIndex]:
@@ -135,7 +133,8 @@ class Recalling:
 
     # -- what is found ---------------------------------------------------------------------------------------------------
 
-    def _answer(self, index: RecallIndex, notes: Sequence[NotedPart], asked: RecallQuery) -> Steps[Recalled]:
+    def _answer(self, index: RecallIndex, scopes: Sequence[Scope], asked: RecallQuery) -> Steps[Recalled]:
+        notes = yield from noted_parts(self._keys, scopes, asked.kinds, index.language)
         query, wanted = asked.query, asked.offset + asked.limit
         parts = [*(index.parts() if "message" in asked.kinds else ()), *(noted.part for noted in notes)]
         hits = search(
@@ -149,21 +148,24 @@ class Recalling:
             vocabulary=index.vocabulary(),
         )
         found: list[RecalledHit] = []
-        step = len(hits) if self._ranker else wanted + 1
-        for start in range(0, len(hits), max(step, 1)):
+        step = max(len(hits), 1) if self._ranker else wanted + 1
+        for start in range(0, len(hits), step):
             some = yield from self._shown(index, notes, hits[start : start + step], asked.around)
             found += [hit for hit in some if query.admits(hit.text)]
             if len(found) > wanted:
                 break
-        found = self._ranked(query, found)
-        page = list(self._fitting(found[asked.offset : wanted], asked.max_tokens))
+        return self._page(asked, self._ranked(query, found))
+
+    def _page(self, asked: RecallQuery, found: Sequence[RecalledHit]) -> Recalled:
+        """The hits that were asked for, as far as they have room, and how to go on."""
+        page = tuple(self._fitting(found[asked.offset : asked.offset + asked.limit], asked.max_tokens))
         after = asked.offset + len(page)
         return Recalled(
-            query=query.text,
-            hits=tuple(page),
+            query=asked.query.text,
+            hits=page,
             next=after if after < len(found) else None,
             reason="" if page else _why(asked, len(found)),
-            notes=query.notes,
+            notes=asked.query.notes,
         )
 
     def _pool(self, query: Query, wanted: int) -> int:
@@ -345,7 +347,3 @@ def _why(asked: RecallQuery, found: int) -> str:
         return f"there are no more than {found}: ask with an offset below that"
     more = ", or look in all threads, roles and times" if asked.limited else ""
     return f"nothing that is kept holds these words: try others, or fewer{more}"
-
-
-def _too_fast(resource: str) -> StoreError:
-    return StoreError(f"{resource} changes faster than it can be searched: repeat.", stored=False)
