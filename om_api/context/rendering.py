@@ -90,8 +90,7 @@ class Rendering:
 
     def _notes(self, observations: list[Stored], snapshot: Snapshot) -> list[Block]:
         signer = Signer.of_memory(snapshot.signing_key, snapshot.scope)
-        pooled, elsewhere = snapshot.scope.thread is None, bool(snapshot.other_counts)
-        return self._stable(observations, _told(snapshot), signer, pooled, elsewhere)
+        return self._stable(observations, _told(snapshot), signer, snapshot.scope.thread is None)
 
     def _recalled(
         self, hits: Sequence[RecalledHit], raw: Sequence[Message], snapshot: Snapshot, view: View

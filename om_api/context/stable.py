@@ -29,17 +29,14 @@ def stable_blocks(
     generation: Generation | None,
     signer: Signer,
     pooled: bool,  # noqa: FBT001 - compared with the last one, as the others
-    elsewhere: bool,  # noqa: FBT001 - same
     count: Count,
 ) -> list[Block]:
-    """What stays byte-identical until the memory changes.
-
-    While there is none: that the past can be looked up, if anything was said `elsewhere`, else nothing.
+    """What stays byte-identical until the memory changes; [] while there is no memory.
     `observations` come in seq order; an activation appends one block before the reminder and touches no other. `pooled`:
     they are of several threads.
     """
     if not observations and generation is None:
-        return [_block("preamble", LOOKUP, count(LOOKUP))] if elsewhere else []
+        return []
     blocks = [_block("preamble", PREAMBLE, count(PREAMBLE))]
     if generation:
         blocks.append(_reflection(generation, count, signer))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from om_api.context.days import spelled
 from om_api.context.excerpts import excerpts
 from om_api.context.signature import Signer
+from om_api.context.stable import LOOKUP
 from om_api.context.view import Block, View
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
@@ -48,6 +49,7 @@ def volatile_blocks(moment: Moment, count: Callable[[str], int]) -> list[Block]:
     """
     others = excerpts(moment.others, moment.counts, moment.view, count)
     told = [*([_UNAVAILABLE] if moment.unavailable else []), *_omitted(moment.omitted)]
+    told += [LOOKUP] if moment.aged is None and moment.counts else []  # a preamble says it, once there is one
     said = [*told, *_task(moment.task, moment.today), *others.sections]
     if moment.aged is None and not said and not moment.recalled:
         return []

@@ -129,5 +129,5 @@ def test_without_memory_a_task_or_an_excerpt_still_comes_last(read):
 def test_what_was_said_elsewhere_can_be_looked_up_before_anything_is_noted():
     alone, beside = (context(snapshot([said("hello")], other_counts=counts)) for counts in ({}, {"t2": 1}))
 
-    assert (kinds(alone), kinds(beside)) == (["message"], ["preamble", "message"])
-    assert "recall" in beside.blocks[0].text
+    assert (kinds(alone), kinds(beside)) == (["message"], ["message", "volatile"])
+    assert "tool named `recall`" in volatile(beside)
