@@ -68,7 +68,7 @@ def test_an_answer_has_room_for_so_many_tokens(call, world):
         ({"arguments": "\ud800"}, "Nothing was looked up: the arguments are not JSON"),
         ({"arguments": 5}, "Nothing was looked up: the arguments are int"),
         ({"query": "passport", "role": "robot"}, "Nothing was looked up: roles holds 'robot': use user"),
-        ({"query": "passport", "role": ["user"]}, "Nothing was looked up: roles holds"),
+        ({"query": "passport", "role": ["user", "robot"]}, "Nothing was looked up: roles holds 'robot'"),
         ({"query": "passport", "role": {"is": "user"}}, "Nothing was looked up: roles holds"),
         ({"query": "passport", "after": "soon"}, "Nothing was looked up: after is 'soon': use a date"),
         ({"query": "passport", "offset": 1.5}, "Nothing was looked up: offset is '1.5': use a whole number"),
