@@ -5,6 +5,7 @@ a chunk that is ready, a chunk that a worker of 0.1.0 has sealed and left, obser
 """
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,10 @@ from typing import Any
 import pytest
 from world import World
 
+from om_api.context.stable import LOOKUP
+
 WRITTEN = json.loads((Path(__file__).parent / "data" / "store_of_0_1.json").read_text("utf-8"))
+_DAY = re.compile(r"<system-reminder[^>]*>\n[^\n]*From here on: [^\n]*\n</system-reminder>\n*")
 THREADS = [name.split("/") for name in WRITTEN["contexts"]]
 
 
@@ -44,8 +48,16 @@ def _write(client: Any, key: str, kind: str, value: Any) -> None:
 
 
 def _lasting(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What a context says on every day: its last block tells today's date."""
-    return [message for message in messages if "Today is" not in message["content"]]
+    """What a context says on every day, and said then: its last block tells today's date, today's preamble of recall too.
+
+    A line says now which day begins.
+    """
+    told = [message for message in messages if "Today is" not in message["content"]]
+    return [{**message, "content": _as_then(message["content"])} for message in told]
+
+
+def _as_then(text: str) -> str:
+    return _DAY.sub("", text.removeprefix(f"{LOOKUP}\n\n"))
 
 
 @pytest.mark.parametrize(("resource", "thread"), THREADS)

@@ -15,6 +15,8 @@ from om_api.client.context_usage import ContextUsage
 from om_api.client.contexts import REMEMBERED
 from om_api.client.core import Core
 from om_api.client.reader_cache import MOST, READERS, ReaderCache
+from om_api.client.recalling import MOST as RECALLED_BYTES
+from om_api.client.recalling import REMEMBERED as RECALLED
 from om_api.client.syncing import MOST_BYTES as HISTORIES_BYTES
 from om_api.client.syncing import REMEMBERED as HISTORIES
 from om_api.client.unsent import MOST as UNSENT
@@ -27,6 +29,7 @@ from om_api.domain.tokens import Remembering
 from om_api.domain.values import Record, Scope, ThreadState
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.language import spans
+from om_api.recall.analysis import _WORDS
 from om_api.settings import ModelSettings, recorded_settings
 from om_api.store.driver.opening import POOL
 from om_api.store.memory import quarantine
@@ -199,6 +202,8 @@ def rows():
         ("counts of texts", (f"{COUNTS:,}",)),
         ("settings that records carry", (f"{recorded_settings.REMEMBERED}", f"{recorded_settings.LONGEST:,}")),
         ("dates", (f"{spans.REMEMBERED:,}",)),
+        ("words of the past", (f"{RECALLED}", f"{RECALLED_BYTES // MB} MB")),
+        ("words by what they are found by", (f"{_WORDS:,}",)),
         ("connections to the store", (f"{POOL}",)),
         ("models as they were made", (f"{MADE}",)),
         ("requests that a `scripted`", (f"{KEPT_REQUESTS}",)),
@@ -252,10 +257,14 @@ _KEPT = {
     *("dispatcher._capacity", "connections.refused", "connections._open", "shares.lanes"),
     "settings_watcher._reported",
     "task_events._held",
-    *("uses._ids", "webhook_sender._client"),
+    *("uses._ids", "webhook_sender._client", "recalling._indexes", "analysis._known", "segment._NONE"),
 }
 # of one reader, which is reckoned by what it holds
-_READERS = {"decode_cache._messages", "rendering._last", "turns._settled"}
+_READERS = {"decode_cache._messages", "tail._last", "days._days", "days._lines"}
+_READERS |= {
+    f"recall_index.{name}" for name in ("_activated", "_gone", "_loose", "_parts", "_places", "_raw", "standing")
+}
+_READERS |= {"segment._found", "vocabulary._segments", "vocabulary._taken", "vocabulary._where"}
 # what ends with a call, a request, a command or a transfer
 _PASSING = {
     *(
@@ -276,6 +285,7 @@ _PASSING = {
         "evidence",
     ),
     *("loss", "wording", "quarantine", "parts", "transcript", "calendar", "documents", "requests/replies"),
+    *("query", "searching", "arriving_segments", "recalled"),
 }
 
 

@@ -2,7 +2,18 @@ import inspect
 import re
 from collections.abc import Iterator
 
-from om_bench.speed import activating, context, extracting, idling, measure, remembering, syncing, working, writing
+from om_bench.speed import (
+    activating,
+    context,
+    extracting,
+    idling,
+    measure,
+    recalling,
+    remembering,
+    syncing,
+    working,
+    writing,
+)
 from om_bench.speed.measure import ROOMS, Measured, as_lines
 from om_bench.speed.stand import Figure
 
