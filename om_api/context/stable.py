@@ -32,6 +32,7 @@ def stable_blocks(
     count: Count,
 ) -> list[Block]:
     """What stays byte-identical until the memory changes; [] while there is no memory.
+
     `observations` come in seq order; an activation appends one block before the reminder and touches no other. `pooled`:
     they are of several threads.
     """

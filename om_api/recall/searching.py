@@ -2,16 +2,16 @@
 
 import heapq
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
-from om_api.recall.analysis import asked_pieces, piece_variants
+from om_api.recall.analysis import asked_pieces, is_anywhere, piece_variants
 from om_api.recall.days import Period
 from om_api.recall.loose import Source
 from om_api.recall.query import MOST_WORDS, Query
 from om_api.recall.ranking import Bm25
-from om_api.recall.segment import Postings
+from om_api.recall.segment import Postings, Segment
 from om_api.recall.vocabulary import Vocabulary
 
 SURE: Final = 0.32
@@ -101,6 +101,21 @@ class _Filter:
         return all(source.role(place) in some for some in self._roles)
 
 
+class _Plan(NamedTuple):
+    """The terms that pieces of a query are in some languages, how many each of them has, and where a vocabulary has them."""
+
+    terms: list[str]
+    sizes: list[int]
+    lines: Mapping[int, Mapping[str, int]] | None
+
+
+def _plan(pieces: Sequence[str], languages: frozenset[str], vocabulary: Vocabulary | None) -> _Plan:
+    variants = [piece_variants(piece, languages) for piece in pieces]
+    terms = [term for some in variants for term in some]
+    known = vocabulary is not None and not any(map(is_anywhere, terms))
+    return _Plan(terms, [*map(len, variants)], vocabulary.lines(terms) if known and vocabulary else None)
+
+
 class _Search:
     """A query asked of all sources."""
 
@@ -110,8 +125,10 @@ class _Search:
         self._pieces = list(dict.fromkeys([*query.words, *needed, *query.excluded]))
         self._needed = [self._pieces.index(piece) for piece in needed]
         self._barred = [self._pieces.index(piece) for piece in query.excluded]
-        self._plans: dict[frozenset[str], tuple[list[str], list[int]]] = {}
+        self._plans: dict[frozenset[str], _Plan] = {}
+        self._nothing: list[Postings] = [{} for _ in self._pieces]
         self._found = [self._postings(source) for source in sources]
+        self._holding = [found for found in self._found if found is not self._nothing]
         self._size = sum(source.size for source in sources)
         self._average = max(sum(source.length for source in sources) / max(self._size, 1), 1)
         self._worth = [self._worth_of(place) for place in range(len(query.words))]
@@ -120,26 +137,28 @@ class _Search:
 
     def _postings(self, source: Source) -> list[Postings]:
         """Where each piece of the query stands in a source."""
-        if source.languages not in self._plans:
-            variants = [piece_variants(piece, source.languages) for piece in self._pieces]
-            terms = [term for some in variants for term in some]
-            self._plans[source.languages] = terms, [*map(len, variants)]
-            if self._vocabulary:
-                self._vocabulary.prime(terms)
-        terms, sizes = self._plans[source.languages]
-        found = source.postings(terms)
-        if len(terms) == len(sizes):
+        plan = self._plans.get(source.languages)
+        if plan is None:
+            plan = self._plans[source.languages] = _plan(self._pieces, source.languages, self._vocabulary)
+        if plan.lines is None or self._vocabulary is None or not self._vocabulary.holds(source):
+            found = source.postings(plan.terms)
+        elif isinstance(source, Segment) and (lines := plan.lines.get(id(source))):
+            found = [source.on(lines[term]) if term in lines else {} for term in plan.terms]
+        else:
+            return self._nothing
+        if len(plan.terms) == len(plan.sizes):
             return found
         each = iter(found)
-        return [_joined(list(islice(each, size))) for size in sizes]
+        return [_joined(list(islice(each, size))) for size in plan.sizes]
 
     def _worth_of(self, place: int) -> float:
-        return _WEIGHING.rarity(sum(len(found[place]) for found in self._found), self._size)
+        return _WEIGHING.rarity(sum(len(found[place]) for found in self._holding), self._size)
 
     def scored(self, kept: _Filter) -> Iterator[tuple[int, _Scores]]:
         """The scores of each source's messages that may be found."""
         for number, source in enumerate(self._sources):
-            if kept.admits(source) and (scores := self._scores(number, source)):
+            silent = self._found[number] is self._nothing and not self._then[number]
+            if not silent and kept.admits(source) and (scores := self._scores(number, source)):
                 yield number, kept.of(source, self._allowed(number, scores))
 
     def _scores(self, number: int, source: Source) -> _Scores:

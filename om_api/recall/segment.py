@@ -129,12 +129,9 @@ class Segment:
         """All its terms, in order."""
         return self._terms.decode().split("\n")[1:-1]
 
-    def know(self, term: str, line: int | None) -> None:
-        """Be told on which line of its terms one stands; None: on none."""
-        if term not in self._found:
-            if len(self._found) >= _KEPT:
-                self._found = {}
-            self._found[term] = _NONE if line is None else self._of_postings(self._starts[line], line)
+    def on(self, line: int) -> Postings:
+        """Where the term stands that is on a line of its terms, and how often."""
+        return self._of_postings(self._starts[line], line)
 
     def times(self) -> Sequence[int]:
         """When each message was said, in Unix ms."""

@@ -2,7 +2,7 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Final
 
@@ -38,9 +38,14 @@ class Vocabulary:
             for at, term in enumerate(segment.terms(), first):
                 where[term].append(at)
 
-    def prime(self, terms: Iterable[str]) -> None:
-        """Have every segment know where terms stand in it, as if each had been asked."""
+    def holds(self, source: object) -> bool:
+        """Whether a source was taken in."""
+        return id(source) in self._taken
+
+    def lines(self, terms: Iterable[str]) -> Mapping[int, Mapping[str, int]]:
+        """By the identity of each segment that has any of the terms: on which of its lines each of them stands."""
+        found: dict[int, dict[str, int]] = defaultdict(dict)
         for term in terms:
-            lines = {at >> _LINES: at & _LINE for at in self._where.get(term, ())}
-            for number, segment in enumerate(self._segments):
-                segment.know(term, lines.get(number))
+            for at in self._where.get(term, ()):
+                found[id(self._segments[at >> _LINES])][term] = at & _LINE
+        return found
