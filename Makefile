@@ -78,6 +78,7 @@ PAGE := --write docs/benchmarks.md --pictures docs/pictures
 OWN := tests/data/talks
 bench: $(VENV)/.installed-bench  ## measure all that docs/benchmarks.md says, in 15 minutes (TALKS="locomo10.json" for its memory part)
 	$(BIN)/om bench speed $(PAGE)
+	$(BIN)/om bench speed --only recall $(PAGE) --block recall-speed
 	$(BIN)/om bench walk $(PAGE)
 	$(BIN)/om bench backlog $(PAGE)
 	$(BIN)/om bench cost $(PAGE)

@@ -16,7 +16,7 @@ from om_api.recall.query import Query
 from om_api.recall.recalled import RecalledHit
 
 _OPEN, _CLOSE = "<recalled>", "</recalled>"
-_TOLD = "Found among earlier messages by the words of the newest one, oldest first; it may not bear on it:"
+_TOLD = "Found by the words of the newest message, oldest first; it may not bear on it:"
 _LONGEST = 1_600  # characters of one message
 _LEAST = 60  # characters below which a cut message says nothing
 _AROUND = 300  # characters of a turn beside a hit
@@ -41,12 +41,15 @@ def recalled_section(
     hit is shown with it, where there is room.
     """
     lines = _Lines(thread, view, count)
-    found = [(hit, hit.message) for hit in hits if hit.message and not _is_shown(hit.message, shown, notes, thread)]
-    kept = [hit for hit, message in found if lines.take(message, hit.matched, _LONGEST)]
-    for hit in kept:
-        for message in (*hit.before[-1:], *hit.after[:1]):
-            if not _is_shown(message, shown, notes, thread):
-                lines.take(message, hit.matched, _AROUND)
+    kept: list[RecalledHit] = []
+    for hit in hits:
+        if hit.message is None or _is_shown(hit.message, shown, notes, thread):
+            continue
+        if lines.take(hit.message, hit.matched, _LONGEST):
+            kept.append(hit)
+            for message in (*hit.before[-1:], *hit.after[:1]):
+                if not _is_shown(message, shown, notes, thread):
+                    lines.take(message, hit.matched, _AROUND)
     return RecalledSection(lines.text, tuple(kept)) if kept else NOTHING
 
 

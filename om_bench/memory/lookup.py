@@ -2,24 +2,25 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator
 
 import msgspec
 from msgspec import field
 
+from om_api.context.recalled import recalled_section
+from om_api.context.view import View
 from om_api.domain.message_tokens import Count
-from om_api.domain.messages import Message
-from om_api.language.calendar import show_day
 from om_api.recall.loose import Loose
 from om_api.recall.query import query_of_text
+from om_api.recall.recalled import RecalledHit
 from om_api.recall.searching import search
 from om_api.recall.segment import Findable
 from om_bench.harness.talks import Talk, TalkQuestion, seen
 
 FIRST = 5  # hits that evidence is looked for among
 AROUND = 1  # turns before and after a hit
-_MOST = 50  # hits that are looked at for what fits
+_MOST = 8  # hits that a context looks at
+_ASKING = "asking"  # a thread of its own
 
 
 class FoundShares(msgspec.Struct):
@@ -52,10 +53,7 @@ class Lookups:
     def __init__(self, talk: Talk, count: Count) -> None:
         self._messages = talk.messages
         self._ids = [message.id for message in talk.messages]
-        self._days = [_day(message) for message in talk.messages]
-        self._lines = [_line(message, talk.people) for message in talk.messages]
-        self._costs = [count(line) + 1 for line in self._lines]
-        self._headings = {day: count(day) + 1 for day in dict.fromkeys(self._days)}
+        self._count = count
         self._threads: dict[str, list[int]] = defaultdict(list)
         for place, message in enumerate(talk.messages):
             self._threads[message.thread_id].append(place)
@@ -67,27 +65,28 @@ class Lookups:
 
     def find(self, question: TalkQuestion, limit: int) -> list[int]:
         """The places of the best messages, best first."""
+        return [place for place, _ in self._found(question, limit)]
+
+    def _found(self, question: TalkQuestion, limit: int) -> list[tuple[int, tuple[str, ...]]]:
         query = query_of_text(question.text, self._messages[-1].at, "UTC")
-        return [self._threads[hit.source.thread][hit.place] for hit in search(self._sources, query, limit=limit)]
+        hits = search(self._sources, query, limit=limit)
+        return [(self._threads[hit.source.thread][hit.place], hit.words) for hit in hits]
 
     def shown(self, question: TalkQuestion, tokens: int) -> str:
-        """The hits and the turns around each, best hit first, as far as they fit, under their days; the rest is passed over."""
-        taken: set[int] = set()
-        days: set[str] = set()
-        for place in self._nearest(self.find(question, _MOST)):
-            cost = self._costs[place] + self._headings[self._days[place]] * (self._days[place] not in days)
-            if place not in taken and cost <= tokens:
-                tokens -= cost
-                taken.add(place)
-                days.add(self._days[place])
-        return "\n".join(self._told(sorted(taken)))
+        """What a context would show of the past in so many tokens, were the question its newest message."""
+        found = [self._hit(*each) for each in self._found(question, _MOST)]
+        view = View(recalled_tokens=tokens)
+        return recalled_section(found, (), "", _ASKING, view, self._count).text
 
-    def _told(self, places: Iterable[int]) -> Iterator[str]:
-        day = ""
-        for place in places:
-            if self._days[place] != day:
-                yield (day := self._days[place])
-            yield self._lines[place]
+    def _hit(self, place: int, words: tuple[str, ...]) -> RecalledHit:
+        thread = self._threads[self._messages[place].thread_id]
+        at, own = bisect_left(thread, place), self._messages[place]
+        beside = thread[max(0, at - AROUND) : at], thread[at + 1 : at + 1 + AROUND]
+        before, after = (tuple(self._messages[near] for near in some) for some in beside)
+        return RecalledHit(
+            kind="message", id=own.id, thread_id=own.thread_id, at=own.at, text="", matched=words,
+            message=own, before=before, after=after,
+        )  # fmt: skip
 
     def judge(self, question: TalkQuestion, found: EvidenceRecall) -> None:
         """Add a question to what was `found` before."""
@@ -102,13 +101,3 @@ class Lookups:
             place = bisect_left(thread, hit)
             yield hit
             yield from (near for near in thread[max(0, place - AROUND) : place + AROUND + 1] if near != hit)
-
-
-def _day(message: Message) -> str:
-    return f"Date: {show_day(datetime.fromtimestamp(message.at / 1000, UTC).date())}"
-
-
-def _line(message: Message, people: Sequence[str]) -> str:
-    """A message after who said it, whose name stands in it where people share a role."""
-    said = " ".join(seen(message).split())
-    return said if said.startswith(tuple(f"{name}: " for name in people)) else f"{message.role}: {said}"

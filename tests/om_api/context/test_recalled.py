@@ -56,7 +56,7 @@ def test_a_line_says_when_who_and_in_which_thread():
 
     assert found.text.splitlines() == [
         "<recalled>",
-        "Found among earlier messages by the words of the newest one, oldest first; it may not bear on it:",
+        "Found by the words of the newest message, oldest first; it may not bear on it:",
         "Dec 30, 2025",
         "user: the code is 7",
         "Dec 30, 2025, t2",

@@ -1,4 +1,4 @@
-"""Lookups, where each word is a token."""
+"""Lookups: what a context would show of the past were a question its newest message, where each word is a token."""
 
 from om_bench.harness.talks import Talk, TalkQuestion, turn
 from om_bench.memory.lookup import EvidenceRecall, Lookups
@@ -16,23 +16,27 @@ MESSAGES = tuple(
 TALK = Talk("talk", MESSAGES, (), ("Ilse", "Noor"))
 PET = TalkQuestion("What is the greyhound called?", "Biscuit", ("m-1",))
 LOOKUPS = Lookups(TALK, lambda text: len(text.split()))
-DAY, HIT, BEFORE = 4 + 1, 6 + 1, 5 + 1  # tokens of each line, and of its end
-DATE = "Date: May 7, 2024"
+FRAME, DAY, HIT, BEFORE = 18, 4, 7, 6  # tokens of what is around all, of the heading, and of two lines
+DATE = "May 7, 2024, one"
 
 
-def test_what_is_found_is_shown_under_its_day_with_who_said_it():
-    assert LOOKUPS.shown(PET, DAY + HIT) == f"{DATE}\nIlse: the greyhound is called Biscuit"
-    assert LOOKUPS.shown(TalkQuestion("Will it rain?", "", ()), 20).startswith(f"{DATE}\nuser: rain again today")
+def told(question, tokens):
+    return LOOKUPS.shown(question, tokens).splitlines()[2:-1]
+
+
+def test_what_is_found_is_shown_under_its_day_and_thread_with_who_said_it():
+    assert told(PET, FRAME + DAY + HIT) == [DATE, "user: Ilse: the greyhound is called Biscuit"]
+    assert told(TalkQuestion("Will it rain?", "", ()), 100)[:2] == ["May 7, 2024, two", "user: rain again today"]
 
 
 def test_the_turns_around_a_hit_stand_about_it_as_far_as_they_fit():
-    assert LOOKUPS.shown(PET, DAY + HIT + BEFORE).splitlines() == [DATE, *TEXTS[:2]]
-    assert LOOKUPS.shown(PET, DAY + HIT + BEFORE - 1).splitlines() == [DATE, *TEXTS[1:3]]
+    assert told(PET, FRAME + DAY + HIT + BEFORE) == [DATE, *(f"user: {text}" for text in TEXTS[:2])]
+    assert told(PET, 100) == [DATE, *(f"user: {text}" for text in TEXTS[:3])]
     assert LOOKUPS.shown(PET, 5) == ""
 
 
 def test_a_turn_of_another_thread_is_not_around_a_hit():
-    assert LOOKUPS.shown(TalkQuestion("Who is lovely?", "", ()), 100).splitlines() == [DATE, *TEXTS[1:3]]
+    assert told(TalkQuestion("Who is lovely?", "", ()), 100) == [DATE, *(f"user: {text}" for text in TEXTS[1:3])]
 
 
 def test_evidence_is_found_by_the_shares_of_the_questions():
