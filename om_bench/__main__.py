@@ -60,7 +60,7 @@ def _reported(measure: Callable[..., Found]) -> Callable[..., None]:
     @wraps(measure)
     def shown(*args: Any, json_: bool, write: Path | None, block: str, folder: Path | None, **options: Any) -> None:
         if write:
-            _check_whole(options)
+            _check_whole(options if block == own else {})  # another block is for that part
             check_block(write, block)
         if folder:
             pictures.check()

@@ -32,7 +32,7 @@ from om_api.store.memory.keys import Keys
 from om_api.store.memory.lineage import covered
 
 T = TypeVar("T")
-REMEMBERED, MOST = 256, 128 * 2**20  # resources, and bytes of what was decoded of them
+REMEMBERED, MOST = 256, 256 * 2**20  # resources, and bytes of what was decoded of them
 _TRIES = 4
 _BY_ITSELF = 8  # hits that a context may show
 _CANDIDATES = 1_000  # whose texts are looked through for a phrase

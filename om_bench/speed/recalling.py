@@ -159,6 +159,7 @@ def _pages(folder: Traversable) -> list[Traversable]:
 def _made() -> Figure:
     """The segment of a chunk of 6,000 tokens, when the words of its language were met before."""
     language, count = Language(3), counter()
+    encode("t", [Findable(word, "user", 0, word) for word in language.words])
     durations = []
     for n in range(_ROUNDS):
         texts: list[str] = []

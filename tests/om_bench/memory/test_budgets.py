@@ -27,10 +27,10 @@ def test_notes_are_scored_by_whose_words_the_evidence_is():
 def test_recall_finds_what_notes_leave_out_and_takes_its_tokens_from_them(monkeypatch):
     wanted = []
     monkeypatch.setattr("om_bench.memory.budgets.observed", lambda _, tokens: wanted.append(tokens) or "")
-    monkeypatch.setattr("om_bench.memory.budgets.OF_RECALL", 0.5)
-    found = at_budget(JUDGED, 0.9)
+    monkeypatch.setattr("om_bench.memory.budgets.OF_RECALL", 1.5)
+    found = at_budget(JUDGED, 2.0)
 
-    assert wanted == [int(0.9 * JUDGED[0].whole), int((0.9 - 0.5) * JUDGED[0].whole)]
+    assert wanted == [int(2.0 * JUDGED[0].whole), int((2.0 - 1.5) * JUDGED[0].whole)]
     assert found.extractive.all.did == 0
     assert found.recalled.all.did > 0
 
