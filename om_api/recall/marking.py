@@ -1,6 +1,8 @@
 """Marking: where in a text the words of a query stand, and the part of a long text where most of them do."""
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cache, partial
 from typing import Final
 
 from om_api.recall.analysis import analyse, asked_pieces, forms, is_anywhere, piece_variants
@@ -16,33 +18,29 @@ def spans(text: str, query: Query) -> list[tuple[int, int]]:
     language = analyse(text).language
     asked = dict.fromkeys([*query.words, *asked_pieces(" ".join(query.phrases))])
     sought = frozenset(term for word in asked for term in piece_variants(word, (language,)))
-    found = (span for start, _, word in spans_of(text) for span in _within(start, word, sought, language))
+    within = cache(partial(_within, sought=sought, language=language))
+    found = ((at + start, at + end) for at, _, word in spans_of(text) for start, end in within(word))
     return _merged(found) if sought else []
 
 
-def _within(start: int, word: str, sought: frozenset[str], language: str) -> Iterator[tuple[int, int]]:
+def _within(word: str, sought: frozenset[str], language: str) -> tuple[tuple[int, int], ...]:
     """The whole word if it is sought, else the parts that are; of an unparted run the pairs or the single characters."""
     if is_unparted(word):
-        yield from _of_run(start, word, sought)
-        return
+        return tuple(_of_run(word, sought))
     whole, *parts = pieces(word)
     if not sought.isdisjoint(forms(whole, language)):
-        yield start, start + len(word)
-        return
-    low = word.lower()
-    for part in parts:
-        if not sought.isdisjoint(forms(part, language)):
-            at = low.find(part)
-            yield (start + at, start + at + len(part)) if at >= 0 else (start, start + len(word))
+        return ((0, len(word)),)
+    places = ((word.lower().find(part), part) for part in parts if not sought.isdisjoint(forms(part, language)))
+    return tuple((at, at + len(part)) if at >= 0 else (0, len(word)) for at, part in places)
 
 
-def _of_run(start: int, run: str, sought: frozenset[str]) -> Iterator[tuple[int, int]]:
+def _of_run(run: str, sought: frozenset[str]) -> Iterator[tuple[int, int]]:
     for at in range(len(run)):
         pair = run[at : at + 2]
         if not sought.isdisjoint(term for piece in pieces(pair) for term in forms(piece, "")):
-            yield start + at, start + at + len(pair)
+            yield at, at + len(pair)
         elif any(is_anywhere(term) and term[1:] == run[at] for term in sought):
-            yield start + at, start + at + 1
+            yield at, at + 1
 
 
 def _merged(found: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -75,5 +73,6 @@ def excerpt(text: str, query: Query, size: int) -> str:
 def _densest(marks: Sequence[tuple[int, int]], size: int) -> int:
     """Where the first mark stands of those that most others stand behind, within an excerpt."""
     room = size - size // _LEAD
-    ends = [sum(1 for _, end in marks if start <= end <= start + room) for start, _ in marks]
-    return marks[ends.index(max(ends))][0] if marks else 0
+    ends = [end for _, end in marks]
+    behind = [bisect_right(ends, start + room) - place for place, (start, _) in enumerate(marks)]
+    return marks[behind.index(max(behind))][0] if marks else 0

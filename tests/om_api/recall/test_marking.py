@@ -1,6 +1,7 @@
 """Where words stand in a text."""
 
 import itertools
+import time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,6 +51,14 @@ def test_a_short_text_is_its_own_excerpt():
 
 def test_a_text_without_the_words_is_cut_at_its_end():
     assert excerpt("word " * 100, parse_query("passport", NOW, "UTC"), 40).startswith("word word")
+
+
+def test_an_excerpt_of_a_long_text_of_one_word_is_made_at_once():
+    text = "zebra " * 50_000
+    began = time.process_time()
+
+    assert excerpt(text, parse_query("zebra", NOW, "UTC"), 80) == f"{'zebra ' * 13}".rstrip() + "…"
+    assert time.process_time() - began < 5
 
 
 @given(st.text(max_size=200), st.text(max_size=40), st.integers(8, 60))
