@@ -61,14 +61,14 @@ class Core:
         self.unsent = Unsent()
         self._settings = settings
         self._warned = set[FileProblem]()
-        self._fails_open, self._away = fails_open, False
+        self.fails_open, self._away = fails_open, False
 
     def add(self, messages: Iterable[Message], *, replace: bool = False) -> Steps[Receipt]:
         """Add messages. All are checked before the first is sent: a bad one adds none. What replaces others never waits."""
         ready = self.writing.prepare_all(messages)
         for resource in {each.message.resource_id for each in ready}:
             self._warn(resource)
-        wait = self._fails_open and not replace
+        wait = self.fails_open and not replace
         return self._send(ready) if wait else self.writing.send(ready, replace=replace)
 
     def sync(self, messages: Iterable[Message], resource: str, thread: str) -> Steps[Synced]:
@@ -80,7 +80,7 @@ class Core:
             found = yield from self.syncing.sync(given, resource, thread)
             yield from self.reporter.tell_due([resource])
         except StoreError as error:
-            if not self._fails_open:
+            if not self.fails_open:
                 raise
             self._lost(error)
             return Synced(tuple(message.id for message in given), 0, 0)
@@ -127,7 +127,7 @@ class Core:
     def context(self, resource: str, thread: str, max_tokens: int | None) -> Steps[Context]:
         """What the Actor reads."""
         self._warn(resource)
-        make = self._context_or_last if self._fails_open else self.contexts.of
+        make = self._context_or_last if self.fails_open else self.contexts.of
         return make(resource, thread, max_tokens)
 
     def _context_or_last(self, resource: str, thread: str, max_tokens: int | None) -> Steps[Context]:

@@ -14,9 +14,9 @@ from om_api.client.stats import Stats
 from om_api.client.syncing import Synced
 from om_api.client.watching import Overview
 from om_api.context import Context
-from om_api.context.recall_tool import ANSWER_HITS, ToolFormat, answer_of, arguments_of, recall_tool, refused
+from om_api.context.recall_tool import ANSWER_HITS, UNREACHED, ToolFormat, answer_of, arguments_of, recall_tool, refused
 from om_api.domain import tokens
-from om_api.domain.errors import InvalidInputError
+from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Event, Told, Wanted
 from om_api.domain.messages import Message
 from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState
@@ -190,7 +190,7 @@ class ObservationalMemory:
         """What an Actor's call of `recall_tool` found, as the text of its result: dates, threads, who spoke.
 
         `call` is a provider's call as it comes, or its arguments as a dict or JSON. A call that cannot be carried out is
-        answered with what is permitted; raises StoreError alone.
+        answered with what is permitted; with `fail_open` the store being away is answered too. Raises StoreError alone.
         """
         try:
             args = arguments_of(call)
@@ -198,7 +198,11 @@ class ObservationalMemory:
                 resource_id=resource_id, **args, kinds=("message",), limit=ANSWER_HITS, max_tokens=max_tokens
             )
         except InvalidInputError as error:
-            return refused(error)
+            return refused(str(error))
+        except StoreError:
+            if not self._core.fails_open:
+                raise
+            return refused(UNREACHED)
         timezone = self.settings.for_agent(resource_id).timezone
         return answer_of(found, timezone, max_tokens, self._core.count, args["offset"])
 

@@ -23,6 +23,7 @@ from om_api.recall.recalled import Recalled, RecalledHit
 ToolFormat = Literal["openai", "anthropic", "gemini"]
 NAME = "recall"
 ANSWER_HITS, ANSWER_TOKENS = 8, 1_500
+UNREACHED = "the memory could not be reached just now; what it holds is not known: ask again later"
 _CHARACTERS, _LEAST = 4, 200  # of a token, about; of the shortest part of a message
 _BESIDE = 4  # times shorter is a turn beside it
 _LONGEST_QUERY = 200
@@ -103,9 +104,9 @@ def _object(value: Any) -> dict[str, Any]:
     return dict(value)
 
 
-def refused(error: InvalidInputError) -> str:
+def refused(reason: str) -> str:
     """The answer to a call that cannot be carried out."""
-    return _told_whole(f"Nothing was looked up: {error}")
+    return _told_whole(f"Nothing was looked up: {reason}")
 
 
 def answer_of(

@@ -5,6 +5,8 @@ from datetime import date, datetime
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from om_api.context.ages import ages
 from om_api.context.assemble import Context, Made
 from om_api.context.cut import first_turn
@@ -58,8 +60,10 @@ class Rendering:
         tail = self._tails(messages, _of_thread(snapshot), view, first=noted)
         cap = view.context_max_tokens if max_tokens is None else max_tokens
         beyond = first_turn(messages, tail.sizes, view.raw_max_tokens) if cap is None else 0
-        found = self._recalled(hits, messages[beyond:], snapshot, view)
         moment = self._moment(snapshot, observations, view, now_ms, unavailable=unavailable, omitted=beyond)
+        newest = tail.since(max(len(messages) - 1, 0)).parts()[1]
+        left = None if cap is None or not hits else cap - newest - self._framing(stable, moment, snapshot)
+        found = self._recalled(hits, messages[beyond:], snapshot, _with_room(view, left))
         volatile = self._volatile(moment._replace(recalled=found.text), _identity(snapshot.others))
         room = sum(block.tokens for block in (*stable, *volatile))
         start = beyond if cap is None else tail.cut(cap - room)
@@ -91,6 +95,11 @@ class Rendering:
     def _notes(self, observations: list[Stored], snapshot: Snapshot) -> list[Block]:
         signer = Signer.of_memory(snapshot.signing_key, snapshot.scope)
         return self._stable(observations, _told(snapshot), signer, snapshot.scope.thread is None)
+
+    def _framing(self, stable: list[Block], moment: Moment, snapshot: Snapshot) -> int:
+        """The tokens of what stands around the messages, with a last block that recalls next to nothing."""
+        volatile = self._volatile(moment._replace(recalled="-"), _identity(snapshot.others))
+        return sum(block.tokens for block in (*stable, *volatile))
 
     def _recalled(
         self, hits: Sequence[RecalledHit], raw: Sequence[Message], snapshot: Snapshot, view: View
@@ -134,6 +143,13 @@ def build(
     snapshot is changed.
     """
     return Rendering(count).context(snapshot, view, now_ms, max_tokens, unavailable=unavailable)
+
+
+def _with_room(view: View, left: int | None) -> View:
+    """A view that recalls no more than there is room for; None bounds nothing."""
+    if left is None or left >= view.recalled_tokens:
+        return view
+    return msgspec.structs.replace(view, recalled_tokens=max(left, 0))
 
 
 def _of_thread(snapshot: Snapshot) -> Signer:

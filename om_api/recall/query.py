@@ -8,7 +8,7 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import ROLES
-from om_api.domain.values import check_id
+from om_api.domain.values import check_id, shown
 from om_api.language.calendar import DATE, MONTH
 from om_api.recall.analysis import asked_pieces, is_stop, language_of
 from om_api.recall.days import DATE_WORDS, Period, moment_of, periods
@@ -163,8 +163,13 @@ def _reason(query: Query) -> str:
 
 def _role(role: str) -> str:
     if role.lower() not in ROLES:
-        raise InvalidInputError(f"role:{role[:40]} is none: use one of {', '.join(ROLES)}")
+        raise InvalidInputError(f"role:{_printed(role)} is none: use one of {', '.join(ROLES)}")
     return role.lower()
+
+
+def _printed(typed: str) -> str:
+    """The beginning of what was typed; half a character is no UTF-8."""
+    return shown(typed).encode("utf-8", "replace").decode()
 
 
 def _moment(field: str, value: str, timezone: str) -> int:
@@ -172,5 +177,5 @@ def _moment(field: str, value: str, timezone: str) -> int:
     if (ms := moment_of(value, timezone)) is not None:
         return ms
     raise InvalidInputError(
-        f"{field}:{value[:40]} is no date: use 2025-05-01, 2025-05, 2025, May 2025 or 2025-05-01T09:30:00Z"
+        f"{field}:{_printed(value)} is no date: use 2025-05-01, 2025-05, 2025, May 2025 or 2025-05-01T09:30:00Z"
     )

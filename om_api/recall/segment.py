@@ -6,6 +6,7 @@ from binascii import crc32
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import accumulate, chain, pairwise, repeat
 from operator import sub
@@ -19,6 +20,7 @@ from om_api.recall.segment_format import (
     PackedSegment,
     SegmentError,
     from_value,
+    is_foreign,
     item_code,
     to_array,
     to_bytes,
@@ -104,6 +106,17 @@ def _described(messages: Sequence[Findable], lengths: list[int]) -> bytes:
         checks=to_bytes(array("I", (check_of(message.id) for message in messages))),
     )
     return zlib.compress(msgspec.msgpack.encode(described), _LEVEL)
+
+
+def is_broken(data: bytes) -> bool:
+    """Whether a value is no segment at all, or was one of this version until its bytes were changed."""
+    if is_foreign(data):
+        return False
+    with suppress(SegmentError):
+        if version_of(data) == VERSION:
+            from_value(data)
+        return False
+    return True
 
 
 class Segment:

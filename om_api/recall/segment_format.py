@@ -61,6 +61,11 @@ def version_of(data: bytes) -> int:
     return int(_HEAD.unpack_from(data)[2])
 
 
+def is_foreign(data: bytes) -> bool:
+    """Whether a value says that it is a segment of another format."""
+    return data.startswith(MAGIC) and data[len(MAGIC) : len(MAGIC) + 1] not in {b"", bytes([_FORMAT])}
+
+
 def from_value(data: bytes) -> PackedSegment:
     """What `to_value` wrote; raises SegmentError where bytes were changed since."""
     body = memoryview(data)[_HEAD.size :]

@@ -13,7 +13,7 @@ from om_api.domain.identity import KnownId, mark
 from om_api.domain.messages import Message
 from om_api.domain.values import Observation
 from om_api.domain.wire import parse_member
-from om_api.recall.segment import Segment, check_of
+from om_api.recall.segment import Segment, check_of, is_broken
 from om_api.recall.segment_format import SegmentError
 from om_api.store.audit.resource_dump import Members, Part, ResourceDump
 from om_api.store.index.indexing import findable
@@ -313,6 +313,8 @@ def _segments(held: ResourceDump) -> Iterator[Breach]:
         key = held.of.segment(name)
         if not members:
             yield Breach(key, "is the index of messages that are not there")
+        elif is_broken(words):
+            yield Breach(key, "is a broken index: recall reads the messages in its place")
         elif (indexed := _indexed(words)) is not None and len(indexed) != len(members):
             yield Breach(key, f"is the index of {len(indexed)} messages, there are {len(members)}")
         elif indexed not in (None, [check_of(each.id) for each in findable(members, "", held.resource)]):

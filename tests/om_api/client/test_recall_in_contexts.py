@@ -49,6 +49,17 @@ def volatile(made):
     return "".join(block.text for block in made.blocks if block.kind == "volatile")
 
 
+@pytest.mark.parametrize("cap", ["250", "390", "450"])
+def test_what_is_recalled_does_not_break_the_cap_of_a_context(store, prefix, cap):
+    core = new_core(prefix, OM_CONTEXT_MAX_TOKENS=cap, OM_RECALL__TOKENS="100000", **NO_EXCERPTS)
+    filled(store)
+    ask(store, "what about 3?")
+    plain_core = new_core(prefix, OM_CONTEXT_MAX_TOKENS=cap, OM_RECALL__AUTO="false", **NO_EXCERPTS)
+    bare = context(store, plain_core)[0].tokens
+
+    assert context(store, core)[0].tokens <= max(int(cap), bare)
+
+
 # -- what is shown ------------------------------------------------------------------------------------------------------
 
 
@@ -319,6 +330,23 @@ def test_a_client_that_fails_open_has_its_context_without_the_store(client, pref
 
     assert (made.unavailable, made.recalled) == (True, ())
     assert [message.text() for message in made.messages] == ["what about 3?"]
+
+
+def test_a_call_of_the_tool_is_answered_without_the_store_where_that_is_wanted(client, prefix, monkeypatch):
+    settings = load_settings(None, {**SMALL, "OM_PREFIX": prefix})
+    strict, om = (ObservationalMemory(settings, client=client, fail_open=opens) for opens in (False, True))
+
+    def away(*_, **__):
+        raise StoreError("away", stored=False)
+        yield
+
+    monkeypatch.setattr(recalling, "listing", away)
+
+    assert om.answer_recall({"query": "passport"}, "harold").startswith(
+        "Nothing was looked up: the memory could not be"
+    )
+    with pytest.raises(StoreError, match="away"):
+        strict.answer_recall({"query": "passport"}, "harold")
 
 
 # -- what is asked ------------------------------------------------------------------------------------------------------

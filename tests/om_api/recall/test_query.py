@@ -135,3 +135,11 @@ def test_any_text_is_a_query_or_told_what_is_wrong(text):
 
     assert query.words or query.periods or query.reason
     assert query.admits(text) in {True, False}
+
+
+@pytest.mark.parametrize("typed", ["role:\ud800", "after:\ud800", "thread:\ud800"])
+def test_a_refusal_names_half_a_character_as_what_can_be_printed(typed):
+    with pytest.raises(InvalidInputError) as refused:
+        parse_query(typed, NOW, "UTC")
+
+    assert refused.value.args[0].encode()

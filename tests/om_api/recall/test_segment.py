@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from om_api.recall.analysis import VERSION, analyse
-from om_api.recall.segment import Findable, Segment, check_of, encode
+from om_api.recall.segment import Findable, Segment, check_of, encode, is_broken
 from om_api.recall.segment_format import MAGIC, SegmentError, version_of
 
 MESSAGES = [
@@ -82,6 +82,16 @@ def test_another_version_is_told_and_refused():
     assert version_of(bytes(data)) == VERSION + 1
     with pytest.raises(SegmentError, match=f"version {VERSION + 1}"):
         Segment(bytes(data))
+
+
+def test_what_was_changed_is_broken_and_what_is_of_another_version_is_not():
+    whole = encode("t1", MESSAGES)
+    other_version, other_format = whole[:4] + b"\x63\x00" + whole[6:], MAGIC + b"\x63" + whole[4:]
+
+    assert [is_broken(value) for value in (whole, other_version, other_format)] == [False] * 3
+    assert [is_broken(value) for value in (b"", b"garbage", MAGIC, whole[:8], whole[:-1], whole[:-1] + b"?")] == [
+        True
+    ] * 6
 
 
 @given(st.binary(max_size=60), st.integers(0, 400))

@@ -169,6 +169,16 @@ BREAKS = {
         "segment:c4",
         "of other messages than there are",
     ),
+    "an index that is none": (
+        lambda s: s.client.set(key_of(s, "segment", "o2"), b"garbage", keepttl=True),
+        "segment:o2",
+        "is a broken index",
+    ),
+    "an index that was cut off": (
+        lambda s: s.client.set(key_of(s, "segment", "o2"), segment(s, "o2")[:40], keepttl=True),
+        "segment:o2",
+        "is a broken index",
+    ),
     "an index that outlives its messages": (
         lambda s: s.client.persist(key_of(s, "segment", "o2")),
         "segment:o2",
