@@ -41,6 +41,7 @@ class RecallIndex:
         self._vocabulary, self._asked = Vocabulary(), False
         self._places: Mapping[str, MemoryPlace] = {}
         self._activated: Mapping[str, MemoryPlace] = {}
+        self._sealed: _Sealed | None = None  # made when it is asked for
         self.standing: Mapping[object, frozenset[str]] = {}  # by generation the observations that it stands for
 
     def copy(self) -> "RecallIndex":
@@ -55,9 +56,11 @@ class RecallIndex:
 
     def look(self, listed: Listing) -> dict[str, MemoryPlace]:
         """Take in what there is now; the chunks of which nothing is known yet."""
-        self.threads, self.word, self._places = listed.threads, listed.scope, {**listed.sources, **listed.chunks}
+        places = {**listed.sources, **listed.chunks}
+        self._sealed = self._sealed if places == self._places else None
+        self.threads, self.word, self._places = listed.threads, listed.scope, places
         self._activated = listed.sources
-        present = {(place.epoch, name) for name, place in self._places.items()}
+        present = {(place.epoch, name) for name, place in places.items()}
         self._parts = {at: part for at, part in self._parts.items() if at in present}
         self._gone = self._gone & present
         self._take_raw(listed)
@@ -79,6 +82,7 @@ class RecallIndex:
 
     def learn(self, found: Mapping[str, Kept]) -> None:
         """Take in what was read of chunks."""
+        self._sealed = None if found else self._sealed
         for name, kept in found.items():
             self._parts[self._places[name].epoch, name] = self._part(kept)
 
@@ -93,6 +97,7 @@ class RecallIndex:
 
     def drop(self, names: Collection[str]) -> None:
         """Have chunks read again that are not what they were."""
+        self._sealed = None if names else self._sealed
         self._parts = {at: part for at, part in self._parts.items() if at[1] not in names}
 
     def parts(self) -> list[Part]:
@@ -122,22 +127,28 @@ class RecallIndex:
         """Whether an observation stands for a chunk in contexts."""
         return chunk in self._activated
 
-    def names(self) -> dict[int, str]:
-        """By the identity of a part the chunk that it is of; "" is what is raw."""
-        return {id(part): name for name, part in self._named()}
+    def name(self, part: object) -> str:
+        """The chunk that a part is of; "" is what is raw."""
+        return self._of_chunks().names.get(id(part), "")
 
     def _named(self) -> Iterator[tuple[str, Part]]:
-        for name, place in self._places.items():
-            if part := self._parts.get((place.epoch, name)):
-                yield name, part
+        yield from self._of_chunks().named
         for loose in self._loose.values():
             yield "", loose
 
+    def _of_chunks(self) -> "_Sealed":
+        if self._sealed is None:
+            parts = ((name, self._parts.get((place.epoch, name))) for name, place in self._places.items())
+            self._sealed = _Sealed([(name, part) for name, part in parts if part])
+        return self._sealed
+
     def order(self, thread: str) -> list[Stretch]:
         """All that is kept of a thread, oldest first: what is raw comes last."""
-        own = [(name, part) for name, part in self._named() if part.thread == thread and part.size]
-        own.sort(key=lambda named: (not named[0], named[1].at(0)))
-        return [Stretch(thread, name, 0, part.size - 1) for name, part in own]
+        loose = self._loose.get(thread)
+        return [
+            *self._of_chunks().order(thread),
+            *([Stretch(thread, "", 0, loose.size - 1)] if loose and loose.size else ()),
+        ]
 
     def find(self, message: str, thread: str | None) -> Iterator[Stretch]:
         """Where a message of this id may stand: a segment knows ids by a few bytes of them."""
@@ -153,3 +164,20 @@ class RecallIndex:
     def scope_of(self, chunk: str) -> MemoryPlace:
         """Whose a chunk is."""
         return self._places[chunk]
+
+
+class _Sealed:
+    """What stands in chunks, as it is asked for while none of them changes."""
+
+    def __init__(self, named: list[tuple[str, Part]]) -> None:
+        self.named = named
+        self.names = {id(part): name for name, part in named}
+        self._orders: dict[str, list[Stretch]] = {}
+
+    def order(self, thread: str) -> list[Stretch]:
+        """The whole of each chunk of a thread, oldest first."""
+        if thread not in self._orders:
+            own = [(name, part) for name, part in self.named if part.thread == thread and part.size]
+            own.sort(key=lambda named: named[1].at(0))
+            self._orders[thread] = [Stretch(thread, name, 0, part.size - 1) for name, part in own]
+        return self._orders[thread]

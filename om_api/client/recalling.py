@@ -197,9 +197,9 @@ class Recalling:
         self, index: RecallIndex, notes: Sequence[NotedPart], hits: Sequence[Hit], around: int, *, raw: bool = False
     ) -> Steps[list[RecalledHit]]:
         """Hits with what they say, in their order, those of messages in their surroundings; `raw` as in `_read`."""
-        noted, names = {id(each.part): each.hits for each in notes}, index.names()
-        messages = [hit for hit in hits if id(hit.source) in names]
-        places = [Stretch(hit.source.thread, names[id(hit.source)], hit.place, hit.place) for hit in messages]
+        noted = {id(each.part): each.hits for each in notes}
+        messages = [hit for hit in hits if id(hit.source) not in noted]
+        places = [Stretch(hit.source.thread, index.name(hit.source), hit.place, hit.place) for hit in messages]
         beside = yield from self._beside(index, places, around, around, raw=raw)
         covers = yield from self._covers(index, {place.chunk for place in places} - {""})
         told = iter(
@@ -209,7 +209,7 @@ class Recalling:
             ]
         )
         found = [
-            next(told) if id(hit.source) in names else _of_note(hit, noted[id(hit.source)][hit.place]) for hit in hits
+            _of_note(hit, noted[id(hit.source)][hit.place]) if id(hit.source) in noted else next(told) for hit in hits
         ]
         return [hit for hit in found if hit]
 

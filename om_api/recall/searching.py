@@ -2,17 +2,17 @@
 
 import heapq
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
-from om_api.recall.analysis import asked_pieces, is_anywhere, piece_variants
+from om_api.recall.analysis import asked_pieces, piece_variants
 from om_api.recall.days import Period
 from om_api.recall.loose import Source
 from om_api.recall.query import MOST_WORDS, Query
 from om_api.recall.ranking import Bm25
-from om_api.recall.segment import Postings, Segment
-from om_api.recall.vocabulary import Vocabulary
+from om_api.recall.segment import Postings
+from om_api.recall.vocabulary import TableView, Vocabulary
 
 SURE: Final = 0.32
 """The certainty that chance does not reach, for what is shown unasked.
@@ -54,26 +54,12 @@ def search(
     How rare a word is, all sources tell, those that are filtered out too. Where the query has phrases, the messages have all
     their words; whether they stand together `query.admits` says of the text. A `vocabulary` of some sources makes it faster.
     """
-    asked = _Search(sources, query, vocabulary)
-    kept = _Filter(query, threads, roles, after, before)
-    found = ((score, number, place) for number, scores in asked.scored(kept) for place, score in scores.items())
-    return [asked.hit(*each) for each in _best(found, sources, limit)]
-
-
-def _best(
-    found: Iterator[tuple[float, int, int]], sources: Sequence[Source], limit: int
-) -> list[tuple[float, int, int]]:
-    """Equal scores are told apart by time only where it matters."""
-    every = list(found)
-    if len(every) > limit > 0:
-        least = heapq.nlargest(limit, (score for score, _, _ in every))[-1]
-        every = [each for each in every if each[0] >= least]
-    every.sort(key=lambda each: (-each[0], -sources[each[1]].at(each[2]), each[1], -each[2]))
-    return every[: max(limit, 0)]
+    asked = _Search(sources, query, vocabulary or Vocabulary())
+    return asked.best(_Filter(query, threads, roles, after, before), max(limit, 0))
 
 
 class _Filter:
-    """Which messages may be found at all."""
+    """Which messages may be found at all; `bare` filters nothing."""
 
     def __init__(
         self, query: Query, threads: Collection[str], roles: Collection[str], after: int | None, before: int | None
@@ -82,118 +68,135 @@ class _Filter:
         self._roles = [frozenset(some) for some in (roles, query.roles) if some]
         self._after = max((ms for ms in (after, query.after) if ms is not None), default=None)
         self._before = min((ms for ms in (before, query.before) if ms is not None), default=None)
-        self._bare = not self._roles and self._after is None and self._before is None
+        self.bare = not self._threads and not self._roles and self._after is None and self._before is None
 
-    def admits(self, source: Source) -> bool:
-        """Whether messages of a source may be found."""
-        return all(source.thread in some for some in self._threads)
-
-    def of(self, source: Source, scores: _Scores) -> _Scores:
-        """Those of the scores whose messages may be found."""
-        if self._bare:
-            return scores
-        return {place: score for place, score in scores.items() if self._is_kept(source, place)}
-
-    def _is_kept(self, source: Source, place: int) -> bool:
+    def keeps(self, source: Source, place: int) -> bool:
+        """Whether a message may be found."""
+        if not all(source.thread in some for some in self._threads):
+            return False
         at = source.at(place)
         if (self._after is not None and at < self._after) or (self._before is not None and at >= self._before):
             return False
         return all(source.role(place) in some for some in self._roles)
 
 
-class _Plan(NamedTuple):
-    """The terms that pieces of a query are in some languages, how many each of them has, and where a vocabulary has them."""
+class _Alone(NamedTuple):
+    """A source that is searched by itself, and its number; its places are its own."""
 
-    terms: list[str]
-    sizes: list[int]
-    lines: Mapping[int, Mapping[str, int]] | None
+    source: Source
+    number: int
+
+    @property
+    def languages(self) -> frozenset[str]:
+        return self.source.languages
+
+    def postings(self, terms: Iterable[str]) -> list[Postings]:
+        return self.source.postings(terms)
+
+    def lengths(self) -> Sequence[int]:
+        return self.source.lengths()
+
+    def located(self, place: int) -> tuple[int, int]:
+        return self.number, place
+
+    def parts(self) -> Iterator[tuple[int, int]]:
+        yield self.number, 0
 
 
-def _plan(pieces: Sequence[str], languages: frozenset[str], vocabulary: Vocabulary | None) -> _Plan:
-    variants = [piece_variants(piece, languages) for piece in pieces]
-    terms = [term for some in variants for term in some]
-    known = vocabulary is not None and not any(map(is_anywhere, terms))
-    return _Plan(terms, [*map(len, variants)], vocabulary.lines(terms) if known and vocabulary else None)
+class _Ground(NamedTuple):
+    """What is searched at once, where each piece of the query stands in it, and what was said in the days that it names."""
+
+    of: _Alone | TableView
+    found: list[Postings]
+    then: list[int]
 
 
 class _Search:
     """A query asked of all sources."""
 
-    def __init__(self, sources: Sequence[Source], query: Query, vocabulary: Vocabulary | None) -> None:
+    def __init__(self, sources: Sequence[Source], query: Query, vocabulary: Vocabulary) -> None:
         needed = asked_pieces(" ".join(query.phrases))[:MOST_WORDS]  # of the others `admits` asks the text
-        self._sources, self._query, self._vocabulary = sources, query, vocabulary
+        self._sources, self._query = sources, query
         self._pieces = list(dict.fromkeys([*query.words, *needed, *query.excluded]))
         self._needed = [self._pieces.index(piece) for piece in needed]
         self._barred = [self._pieces.index(piece) for piece in query.excluded]
-        self._plans: dict[frozenset[str], _Plan] = {}
-        self._nothing: list[Postings] = [{} for _ in self._pieces]
-        self._found = [self._postings(source) for source in sources]
-        self._holding = [found for found in self._found if found is not self._nothing]
+        self._plans: dict[frozenset[str], list[frozenset[str]]] = {}
+        self._grounds = list(self._looked(vocabulary))
         self._size = sum(source.size for source in sources)
         self._average = max(sum(source.length for source in sources) / max(self._size, 1), 1)
         self._worth = [self._worth_of(place) for place in range(len(query.words))]
-        self._then = self._days()
-        self._worth_of_days = _THEN * _WEIGHING.rarity(sum(map(len, self._then)), self._size)
+        self._worth_of_days = _THEN * _WEIGHING.rarity(sum(len(ground.then) for ground in self._grounds), self._size)
 
-    def _postings(self, source: Source) -> list[Postings]:
-        """Where each piece of the query stands in a source."""
-        plan = self._plans.get(source.languages)
+    def _looked(self, vocabulary: Vocabulary) -> Iterator[_Ground]:
+        """Where anything of the query stands."""
+        views, others = vocabulary.views(self._sources)
+        grounds: list[_Alone | TableView] = [*views, *(_Alone(self._sources[number], number) for number in others)]
+        for of in grounds:
+            found, then = self._postings(of), list(self._days(of))
+            if then or any(found):
+                yield _Ground(of, found, then)
+
+    def _postings(self, of: _Alone | TableView) -> list[Postings]:
+        """Where each piece of the query stands: any of the terms that it is in some languages."""
+        plan = self._plans.get(of.languages)
         if plan is None:
-            plan = self._plans[source.languages] = _plan(self._pieces, source.languages, self._vocabulary)
-        if plan.lines is None or self._vocabulary is None or not self._vocabulary.holds(source):
-            found = source.postings(plan.terms)
-        elif isinstance(source, Segment) and (lines := plan.lines.get(id(source))):
-            found = [source.on(lines[term]) if term in lines else {} for term in plan.terms]
-        else:
-            return self._nothing
-        if len(plan.terms) == len(plan.sizes):
-            return found
-        each = iter(found)
-        return [_joined(list(islice(each, size))) for size in plan.sizes]
+            plan = self._plans[of.languages] = [piece_variants(piece, of.languages) for piece in self._pieces]
+        found = iter(of.postings([term for terms in plan for term in terms]))
+        return [_joined(list(islice(found, len(terms)))) for terms in plan]
+
+    def _days(self, of: _Alone | TableView) -> Iterator[int]:
+        """The places of what was said in the days that the query names."""
+        if periods := self._query.periods:
+            for number, first in of.parts():
+                yield from (first + place for place in _within(self._sources[number].times(), periods))
 
     def _worth_of(self, place: int) -> float:
-        return _WEIGHING.rarity(sum(len(found[place]) for found in self._holding), self._size)
+        return _WEIGHING.rarity(sum(len(ground.found[place]) for ground in self._grounds), self._size)
 
-    def scored(self, kept: _Filter) -> Iterator[tuple[int, _Scores]]:
-        """The scores of each source's messages that may be found."""
-        for number, source in enumerate(self._sources):
-            silent = self._found[number] is self._nothing and not self._then[number]
-            if not silent and kept.admits(source) and (scores := self._scores(number, source)):
-                yield number, kept.of(source, self._allowed(number, scores))
+    def best(self, kept: _Filter, limit: int) -> list[Hit]:
+        """The best hits; equal scores are told apart by time only where it matters."""
+        found = [each for ground in self._grounds for each in self._scored(ground, kept, limit)]
+        least = _least((score for score, _, _ in found), limit)
+        best = [(*each, *each[1].of.located(each[2])) for each in found if each[0] >= least]
+        best.sort(key=lambda each: (-each[0], -self._sources[each[3]].at(each[4]), each[3], -each[4]))
+        return [self._hit(*each) for each in best[:limit]]
 
-    def _scores(self, number: int, source: Source) -> _Scores:
+    def _scored(self, ground: _Ground, kept: _Filter, limit: int) -> Iterator[tuple[float, _Ground, int]]:
+        """The messages that may be found, but for those that so many others leave behind in any case."""
+        scores = self._scores(ground)
+        places = self._allowed(ground.found, scores)
+        if not kept.bare:
+            places = [place for place in places if self._is_kept(kept, *ground.of.located(place))]
+        get, own = scores.get, [scores[place] for place in places]
+        least = _least(own, limit) - 2 * _BESIDE * max(scores.values(), default=0.0)
+        for place, score in zip(places, own, strict=True):
+            if score >= least:
+                yield score + _BESIDE * (get(place - 1, 0.0) + get(place + 1, 0.0)), ground, place
+
+    def _is_kept(self, kept: _Filter, number: int, place: int) -> bool:
+        return kept.keeps(self._sources[number], place)
+
+    def _scores(self, ground: _Ground) -> _Scores:
         """Without words those of the days that the query names; with words the days are one of them."""
         if not self._worth:
-            return dict.fromkeys(self._then[number], 0.0)
-        found = [pair for pair in zip(self._worth, self._found[number], strict=False) if pair[1]]
-        if not found and not self._then[number]:
-            return {}
-        scores = _WEIGHING.scores(found, source.lengths(), self._average) if found else {}
-        for place in self._then[number]:
+            return dict.fromkeys(ground.then, 0.0)
+        found = [pair for pair in zip(self._worth, ground.found, strict=False) if pair[1]]
+        scores = _WEIGHING.scores(found, ground.of.lengths(), self._average) if found else {}
+        for place in ground.then:
             scores[place] = scores.get(place, 0.0) + self._worth_of_days
-        get = scores.get
-        return {place: score + _BESIDE * (get(place - 1, 0.0) + get(place + 1, 0.0)) for place, score in scores.items()}
-
-    def _days(self) -> list[list[int]]:
-        """The places in each source of what was said in the days that the query names."""
-        periods = self._query.periods
-        if not periods:
-            return [[]] * len(self._sources)
-        first, last = min(start for start, _ in periods), max(end for _, end in periods)
-        return [_within(source.times(), periods, first, last) for source in self._sources]
-
-    def _allowed(self, number: int, scores: _Scores) -> _Scores:
-        found = self._found[number]
-        for piece in self._needed:
-            scores = {place: score for place, score in scores.items() if place in found[piece]}
-        for piece in self._barred:
-            scores = {place: score for place, score in scores.items() if place not in found[piece]}
         return scores
 
-    def hit(self, score: float, number: int, place: int) -> Hit:
+    def _allowed(self, found: Sequence[Postings], scores: _Scores) -> Collection[int]:
+        places: Collection[int] = scores
+        for piece in self._needed:
+            places = [place for place in places if place in found[piece]]
+        for piece in self._barred:
+            places = [place for place in places if place not in found[piece]]
+        return places
+
+    def _hit(self, score: float, ground: _Ground, at: int, number: int, place: int) -> Hit:
         """The hit of a message, with the words it has."""
-        found, words = self._found[number], self._query.words
-        have = tuple(word for piece, word in enumerate(words) if place in found[piece])
+        have = tuple(word for word, found in zip(self._query.words, ground.found, strict=False) if at in found)
         return Hit(self._sources[number], place, score, self._certainty(score), have)
 
     def _certainty(self, score: float) -> float:
@@ -208,7 +211,14 @@ class _Search:
         return odds / (1 + odds)
 
 
-def _within(times: Sequence[int], periods: Sequence[Period], first: int, last: int) -> list[int]:
+def _least(scores: Iterable[float], limit: int) -> float:
+    """The lowest of so many highest; without an end where there are not so many."""
+    best = heapq.nlargest(limit, scores)
+    return best[-1] if len(best) == limit > 0 else -math.inf
+
+
+def _within(times: Sequence[int], periods: Sequence[Period]) -> list[int]:
+    first, last = min(start for start, _ in periods), max(end for _, end in periods)
     if not times or max(times) < first or min(times) >= last:
         return []
     return [place for place, at in enumerate(times) if any(start <= at < end for start, end in periods)]

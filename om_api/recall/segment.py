@@ -5,7 +5,7 @@ from array import array
 from binascii import crc32
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import accumulate, chain, pairwise, repeat
@@ -142,9 +142,14 @@ class Segment:
         """All its terms, in order."""
         return self._terms.decode().split("\n")[1:-1]
 
-    def on(self, line: int) -> Postings:
-        """Where the term stands that is on a line of its terms, and how often."""
-        return self._of_postings(self._starts[line], line)
+    def inverted(self) -> Iterator[tuple[str, Sequence[int]]]:
+        """Each term with the places where it stands, in order: one as often as it is said there."""
+        counts, steps = self._arrays
+        at = 0
+        for term, count in zip(self.terms(), counts, strict=True):
+            places = steps[at : at + count]
+            yield term, places if count == 1 else [*accumulate(places)]
+            at += count
 
     def times(self) -> Sequence[int]:
         """When each message was said, in Unix ms."""
@@ -184,11 +189,8 @@ class Segment:
 
     def _of_line(self, line: int, mark: int = 0, postings: int = 0) -> Postings:
         """The postings of a line, counted from a line before it that has so many before itself."""
-        counts, _ = self._arrays
-        return self._of_postings(postings + sum(counts[mark:line]), line)
-
-    def _of_postings(self, start: int, line: int) -> Postings:
         counts, steps = self._arrays
+        start = postings + sum(counts[mark:line])
         if counts[line] == 1:
             return {steps[start]: 1}
         times: dict[int, int] = {}
@@ -218,11 +220,6 @@ class Segment:
             starts.append(end)
         heads = [terms[start : terms.find(b"\n", start + 1) + 1] for start in starts[:-1]]
         return heads, [*starts, last], lines
-
-    @cached_property
-    def _starts(self) -> "array[int]":
-        """Where the postings of each line begin."""
-        return array("I", accumulate(self._arrays[0], initial=0))
 
     @cached_property
     def _sums(self) -> list[int]:
