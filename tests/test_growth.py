@@ -264,7 +264,10 @@ _READERS = {"decode_cache._messages", "tail._last", "days._days", "days._lines"}
 _READERS |= {
     f"recall_index.{name}" for name in ("_activated", "_gone", "_loose", "_parts", "_places", "_raw", "standing")
 }
-_READERS |= {"segment._found", "vocabulary._segments", "vocabulary._taken", "vocabulary._where"}
+_READERS |= {
+    "recall_index._orders",
+    *(f"vocabulary.{name}" for name in ("_tables", "_taken", "again", "segments", "starts", "where")),
+}
 # what ends with a call, a request, a command or a transfer
 _PASSING = {
     *(

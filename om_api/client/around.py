@@ -8,7 +8,7 @@ from om_api.domain.tool_calls import Exchange, exchanges
 from om_api.store.index.segments import Stretch
 
 # turns read beyond those that are asked for: where one is a call, its results are shown too; if need be, more
-PAD, WIDE = 4, 100
+PAD, WIDE = 2, 100
 
 
 class Window(NamedTuple):

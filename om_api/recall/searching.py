@@ -132,7 +132,7 @@ class _Search:
         views, others = vocabulary.views(self._sources)
         grounds: list[_Alone | TableView] = [*views, *(_Alone(self._sources[number], number) for number in others)]
         for of in grounds:
-            found, then = self._postings(of), list(self._days(of))
+            found, then = self._postings(of), self._days(of)
             if then or any(found):
                 yield _Ground(of, found, then)
 
@@ -141,14 +141,18 @@ class _Search:
         plan = self._plans.get(of.languages)
         if plan is None:
             plan = self._plans[of.languages] = [piece_variants(piece, of.languages) for piece in self._pieces]
-        found = iter(of.postings([term for terms in plan for term in terms]))
-        return [_joined(list(islice(found, len(terms)))) for terms in plan]
+        found = of.postings([term for terms in plan for term in terms])
+        if len(found) == len(plan):
+            return found
+        each = iter(found)
+        return [_joined([*islice(each, len(terms))]) for terms in plan]
 
-    def _days(self, of: _Alone | TableView) -> Iterator[int]:
+    def _days(self, of: _Alone | TableView) -> list[int]:
         """The places of what was said in the days that the query names."""
-        if periods := self._query.periods:
-            for number, first in of.parts():
-                yield from (first + place for place in _within(self._sources[number].times(), periods))
+        if not (periods := self._query.periods):
+            return []
+        parts = ((first, self._sources[number].times()) for number, first in of.parts())
+        return [first + place for first, times in parts for place in _within(times, periods)]
 
     def _worth_of(self, place: int) -> float:
         return _WEIGHING.rarity(sum(len(ground.found[place]) for ground in self._grounds), self._size)
@@ -156,7 +160,7 @@ class _Search:
     def best(self, kept: _Filter, limit: int) -> list[Hit]:
         """The best hits; equal scores are told apart by time only where it matters."""
         found = [each for ground in self._grounds for each in self._scored(ground, kept, limit)]
-        least = _least((score for score, _, _ in found), limit)
+        least = _least([score for score, _, _ in found], limit)
         best = [(*each, *each[1].of.located(each[2])) for each in found if each[0] >= least]
         best.sort(key=lambda each: (-each[0], -self._sources[each[3]].at(each[4]), each[3], -each[4]))
         return [self._hit(*each) for each in best[:limit]]
@@ -211,10 +215,9 @@ class _Search:
         return odds / (1 + odds)
 
 
-def _least(scores: Iterable[float], limit: int) -> float:
-    """The lowest of so many highest; without an end where there are not so many."""
-    best = heapq.nlargest(limit, scores)
-    return best[-1] if len(best) == limit > 0 else -math.inf
+def _least(scores: Sequence[float], limit: int) -> float:
+    """The lowest of so many highest; without an end where there are no more than these."""
+    return heapq.nlargest(limit, scores)[-1] if len(scores) > limit > 0 else -math.inf
 
 
 def _within(times: Sequence[int], periods: Sequence[Period]) -> list[int]:

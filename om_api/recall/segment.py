@@ -31,8 +31,7 @@ from om_api.recall.segment_format import (
 _SHORT: Final = 150  # terms of a message
 _MOST: Final = 15  # times a term is counted in a longer one: what is said more often is not found better
 _LEVEL: Final = 6
-_STRIDE: Final = 256  # bytes of terms between two marks
-_KEPT: Final = 256  # terms of which it is known where they stand
+_STRIDE: Final = 1024  # bytes of terms between two marks
 Postings = Mapping[int, int]  # place of a message -> how often it has the term
 _NONE: Postings = {}
 
@@ -120,7 +119,7 @@ def is_broken(data: bytes) -> bool:
 
 
 class Segment:
-    """What `encode` wrote, decoded as far as it is asked; a reader keeps it, and what it found stays known.
+    """What `encode` wrote, decoded as far as it is asked; a reader keeps it.
 
     `size`: how many messages; `length`: how many terms they have together; `languages`: those met. Raises SegmentError.
     """
@@ -131,12 +130,10 @@ class Segment:
         self._packed = from_value(data)
         self.thread, self.size, self.length = self._packed.thread, self._packed.size, self._packed.length
         self.languages = frozenset(self._packed.languages)
-        self._found: dict[str, Postings] = {}
 
     def postings(self, terms: Iterable[str]) -> list[Postings]:
         """Where each term stands, and how often; empty if nowhere."""
-        found = self._found
-        return [found[term] if term in found else self._look(term) for term in terms]
+        return [self._anywhere(term[1:]) if is_anywhere(term) else self._stands(term) for term in terms]
 
     def terms(self) -> list[str]:
         """All its terms, in order."""
@@ -170,12 +167,6 @@ class Segment:
     def check(self, place: int) -> int:
         """The check of its id, see `check_of`."""
         return self._checks[place]
-
-    def _look(self, term: str) -> Postings:
-        if len(self._found) >= _KEPT:
-            self._found = {}
-        found = self._found[term] = self._anywhere(term[1:]) if is_anywhere(term) else self._stands(term)
-        return found
 
     def _stands(self, term: str) -> Postings:
         """A line of the terms is looked for between two marks only."""

@@ -91,7 +91,7 @@ class TableView:
         self.languages = segments[0].languages
         self.size = sum(segment.size for segment in segments)
         self.length = sum(segment.length for segment in segments)
-        self._without = list(self._left_out())
+        self._without = tuple(self._left_out())
 
     def _left_out(self) -> Iterator[_Range]:
         """Where segments stand that are not searched."""

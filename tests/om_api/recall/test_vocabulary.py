@@ -1,5 +1,7 @@
 """A vocabulary finds what every segment finds by itself, and takes in as many as it is told."""
 
+import random
+
 import pytest
 
 from om_api.recall.query import parse_query
@@ -46,3 +48,50 @@ def test_each_segment_is_taken_in_once():
         sizes.append(vocabulary.size)
 
     assert sizes == [2, 3, 3]
+
+
+@pytest.mark.parametrize("left_out", [0, 1, 2])
+def test_what_is_not_searched_is_not_found(left_out):
+    """A vocabulary knows segments that went meanwhile, or that a context shows anyway: they count for nothing."""
+    query, together, vocabulary = parse_query("passport user closed", 0, "UTC"), made(), Vocabulary()
+    vocabulary.take(together, 3)
+    del together[left_out]
+
+    found = search(together, query, vocabulary=vocabulary)
+
+    assert found
+    assert found == search(together, query)
+
+
+def test_who_searches_while_segments_are_taken_in_sees_each_whole_or_not():
+    """Time 0: a search has its view of two segments. Time 1: a third with its words is taken in. Time 2: it asks for them."""
+    segments, vocabulary = made(), Vocabulary()
+    vocabulary.take(segments[::2], 2)
+    views, _ = vocabulary.views(segments[::2])
+    before = [view.postings(["passport", "user", "offic"]) for view in views]
+
+    vocabulary.take(segments, 3)
+
+    assert any(any(found) for found in before)
+    assert [view.postings(["passport", "user", "offic"]) for view in views] == before
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5])
+def test_the_best_few_are_those_of_all(limit):
+    """What so many others leave behind is not looked at: turns beside a hit add to its score, though."""
+    dice = random.Random(limit)
+    words = [f"word{n}" for n in range(12)]
+    segments = [
+        Segment(
+            encode("t", [Findable(f"m-{n}-{at}", "user", at, " ".join(dice.choices(words, k=5))) for at in range(60)])
+        )
+        for n in range(4)
+    ]
+    vocabulary = Vocabulary()
+    vocabulary.take(segments, 3)
+    for _ in range(40):
+        query = parse_query(" ".join(dice.sample(words, 3)), 0, "UTC")
+
+        found = search(segments, query, limit=limit, vocabulary=vocabulary)
+
+        assert found == search(segments, query, limit=240)[:limit]
