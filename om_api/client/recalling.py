@@ -5,10 +5,11 @@ from typing import TypeVar
 
 import msgspec
 
-from om_api.client.around import PAD, WIDE, Surroundings, Window, surroundings, window
+from om_api.client.around import Surroundings
 from om_api.client.reading import Scopes
+from om_api.client.recall_hits import Hits, MovedError
 from om_api.client.recall_index import RecallIndex
-from om_api.client.recall_notes import NotedPart, noted_parts
+from om_api.client.recall_notes import noted_parts
 from om_api.client.recall_query import RecallQuery
 from om_api.domain.caching import LRU
 from om_api.domain.errors import StoreError
@@ -20,30 +21,18 @@ from om_api.domain.values import Scope, check_id
 from om_api.recall.query import Query, query_of_text
 from om_api.recall.ranking import Ranker
 from om_api.recall.recalled import Browsed, Recalled, RecalledHit
-from om_api.recall.said import said
-from om_api.recall.searching import SURE, Hit, search
-from om_api.recall.segment import check_of
+from om_api.recall.searching import SURE, search
 from om_api.settings import Settings
 from om_api.store.driver.steps import Steps
-from om_api.store.index.listing import MemoryPlace, listing
-from om_api.store.index.segments import Stretch, segments, stretches
-from om_api.store.memory import reading
+from om_api.store.index.listing import listing
+from om_api.store.index.segments import segments
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.lineage import covered
 
 T = TypeVar("T")
 REMEMBERED, MOST = 256, 256 * 2**20  # resources, and bytes of what was decoded of them
 _TRIES = 4
-_BY_ITSELF = 8  # hits that a context may show
+_BY_ITSELF = 10  # hits that a context may show
 _CANDIDATES = 1_000  # whose texts are looked through for a phrase
-
-
-class _MovedError(Exception):
-    """What was found is not where it was: a chunk was split, erased from or cleared meanwhile, or has expired."""
-
-    def __init__(self, *chunks: str) -> None:
-        super().__init__(*chunks)
-        self.chunks = frozenset(chunks)
 
 
 class Recalling:
@@ -53,7 +42,7 @@ class Recalling:
         self, settings: Settings, keys: Keys, scopes: Scopes, count: Callable[[str], int], ranker: Ranker | None = None
     ) -> None:
         self._settings, self._keys, self._scopes, self._count = settings, keys, scopes, count
-        self._ranker = ranker
+        self._ranker, self._hits = ranker, Hits(keys)
         self._indexes: LRU[str, RecallIndex] = LRU(REMEMBERED, MOST, share=0.5)
 
     def recall(self, resource: str, asked: RecallQuery) -> Steps[Recalled]:
@@ -91,8 +80,8 @@ class Recalling:
             hits = search(past, query, limit=_BY_ITSELF, vocabulary=index.vocabulary())
             sure = [hit for hit in hits if hit.certainty >= SURE]
             try:
-                return (yield from self._shown(index, (), sure, 1, raw=True))
-            except _MovedError as error:
+                return (yield from self._hits.told(index, (), sure, 1, raw=True))
+            except MovedError as error:
                 moved = error.chunks
         return []
 
@@ -103,7 +92,7 @@ class Recalling:
             index = yield from self._index(resource, moved, anew=tried > 1)
             try:
                 return (yield from find(index))
-            except _MovedError as error:
+            except MovedError as error:
                 moved = error.chunks
         raise StoreError(f"{resource} changes faster than it can be searched: repeat.", stored=False)
 
@@ -150,7 +139,7 @@ class Recalling:
         found: list[RecalledHit] = []
         step = max(len(hits), 1) if self._ranker else wanted + 1
         for start in range(0, len(hits), step):
-            some = yield from self._shown(index, notes, hits[start : start + step], asked.around)
+            some = yield from self._hits.told(index, notes, hits[start : start + step], asked.around)
             found += [hit for hit in some if query.admits(hit.text)]
             if len(found) > wanted:
                 break
@@ -193,81 +182,9 @@ class Recalling:
                     return
             yield hit
 
-    def _shown(
-        self, index: RecallIndex, notes: Sequence[NotedPart], hits: Sequence[Hit], around: int, *, raw: bool = False
-    ) -> Steps[list[RecalledHit]]:
-        """Hits with what they say, in their order, those of messages in their surroundings; `raw` as in `_read`."""
-        noted = {id(each.part): each.hits for each in notes}
-        messages = [hit for hit in hits if id(hit.source) not in noted]
-        places = [Stretch(hit.source.thread, index.name(hit.source), hit.place, hit.place) for hit in messages]
-        beside = yield from self._beside(index, places, around, around, raw=raw)
-        covers = yield from self._covers(index, {place.chunk for place in places} - {""})
-        told = iter(
-            [
-                said and _of_message(hit, said, place.chunk, covers.get(place.chunk, ""))
-                for hit, place, said in zip(messages, places, beside, strict=True)
-            ]
-        )
-        found = [
-            _of_note(hit, noted[id(hit.source)][hit.place]) if id(hit.source) in noted else next(told) for hit in hits
-        ]
-        return [hit for hit in found if hit]
-
-    def _beside(
-        self, index: RecallIndex, places: Sequence[Stretch], before: int, after: int, *, raw: bool = False
-    ) -> Steps[list[Surroundings | None]]:
-        """What stands beside messages, None for what is none. Where that cuts a call from its results they are read once more."""
-        orders = {thread: index.order(thread) for thread in {at.thread for at in places}}
-        found, lacking = dict[Stretch, Surroundings | None](), list(dict.fromkeys(places))
-        for pad in (PAD, WIDE):
-            windows = [window(orders[at.thread], at.chunk, at.first, before + pad, after + pad) for at in lacking]
-            read = yield from self._read(index, windows, raw=raw)
-            for at, own, messages in zip(lacking, windows, read, strict=True):
-                found[at] = _surroundings(messages, own, before, after)
-            lacking = [at for at, own in zip(lacking, windows, strict=True) if _is_cut(found[at], own)]
-        return [found[at] for at in places]
-
-    def _read(
-        self, index: RecallIndex, windows: Sequence[Window], *, raw: bool = False
-    ) -> Steps[list[list[Message | None]]]:
-        """The messages of windows, in one round trip; _MovedError where some of them are not there any more.
-
-        With `raw` what is raw is read again too: the index may be of a while ago.
-        """
-        wanted = list(dict.fromkeys(part for each in windows for part in each.stretches if part.chunk or raw))
-        found = dict[Stretch, list[Message | None]]()
-        if wanted:
-            found = dict(zip(wanted, (yield from stretches(self._keys, index.resource, wanted)), strict=True))
-        if moved := {part.chunk for part, messages in found.items() if _has_moved(index, part, messages)}:
-            raise _MovedError(*moved)
-        return [
-            [message for part in each.stretches for message in (found[part] if part in found else index.raw(part))]
-            for each in windows
-        ]
-
-    def _covers(self, index: RecallIndex, chunks: set[str]) -> Steps[dict[str, str]]:
-        """What stands for chunks in a context: an observation, or the generation in force."""
-        found: dict[str, str] = {}
-        for chunk in chunks:
-            place = index.scope_of(chunk)
-            if index.is_activated(chunk):
-                stands = yield from self._standing(index, place)
-                found[chunk] = f"generation {place.generation}" if chunk in stands else f"observation {chunk}"
-        return found
-
-    def _standing(self, index: RecallIndex, place: MemoryPlace) -> Steps[frozenset[str]]:
-        """The observations that the generation in force stands for; read once of each generation."""
-        if place.generation in {"", "0"}:
-            return frozenset()
-        at = place.scope, place.epoch, place.generation
-        if at not in index.standing:
-            generations = {each.n: each for each in (yield from reading.generations(self._keys, place.scope))}
-            index.standing = {**index.standing, at: covered(generations, max(generations, default=0)).ids}
-        return index.standing[at]
-
     def _browsed(self, index: RecallIndex, message: str, before: int, after: int, thread: str | None) -> Steps[Browsed]:
         for at in index.find(message, thread):
-            (found,) = yield from self._beside(index, [at], before, after)
+            (found,) = yield from self._hits.beside(index, [at], before, after)
             if found and found.message.id == message:
                 return _browsed(found)
         return Browsed(message=None)
@@ -291,50 +208,10 @@ def _version(snapshot: Snapshot) -> object:
     return snapshot.record.epoch, snapshot.record.seq, snapshot.record.generation, others
 
 
-def _surroundings(messages: Sequence[Message | None], own: Window, before: int, after: int) -> Surroundings | None:
-    if messages[own.place] is None:
-        return None
-    found = surroundings(messages, own.place, before, after)
-    return found._replace(earlier=found.earlier or own.earlier, later=found.later or own.later)
-
-
-def _is_cut(found: Surroundings | None, own: Window) -> bool:
-    return found is not None and not found.whole and (own.earlier or own.later)
-
-
-def _of_message(hit: Hit, found: Surroundings, chunk: str, covers: str) -> RecalledHit:
-    own = found.message
-    if hit.source.check(hit.place) != check_of(own.id):
-        raise _MovedError(chunk)
-    return RecalledHit(
-        kind="message",
-        id=own.id,
-        thread_id=own.thread_id,
-        at=own.at,
-        text=said(own),
-        role=own.role,
-        score=hit.score,
-        certainty=hit.certainty,
-        matched=hit.words,
-        covered_by=covers,
-        message=own,
-        before=found.before,
-        after=found.after,
-    )
-
-
-def _of_note(hit: Hit, note: RecalledHit) -> RecalledHit:
-    return msgspec.structs.replace(note, score=hit.score, certainty=hit.certainty, matched=hit.words)
-
-
 def _browsed(found: Surroundings) -> Browsed:
     return Browsed(
         message=found.message, before=found.before, after=found.after, earlier=found.earlier, later=found.later
     )
-
-
-def _has_moved(index: RecallIndex, part: Stretch, messages: Sequence[Message | None]) -> bool:
-    return len(messages) != part.size or (not part.chunk and messages != index.raw(part))
 
 
 def _weight(hit: RecalledHit, count: Count) -> int:

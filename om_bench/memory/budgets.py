@@ -6,6 +6,7 @@ import msgspec
 from msgspec import field
 
 from om_api.domain.message_tokens import Count
+from om_api.settings.memory_settings import RecallSettings
 from om_bench.harness.talks import Talk
 from om_bench.memory.baselines import Searched, at_random, last, shown
 from om_bench.memory.days import spelled_out
@@ -16,7 +17,7 @@ from om_bench.memory.tally import Scored, Tally
 from om_workers.llm.base import Request
 from om_workers.llm.extractive.observe import observe
 
-OF_RECALL = 0.02  # of the tokens: search results, where notes share a budget with them
+OF_RECALL = 0.02  # of a talk's tokens: the least that is left to search results beside notes
 
 
 class Calibration(msgspec.Struct):
@@ -30,15 +31,17 @@ class Calibration(msgspec.Struct):
 class BudgetScores(msgspec.Struct):
     """S of contexts that have `share` of the talk's tokens; `tokens` is what the extractive observer took of them.
 
-    `recalled`: notes in two hundredths of the tokens less, and for each question search results in these. `used`: the tokens
-    of the notes, of those that they might have. `dates`: the questions that a day answers, and of how many of them the
-    notes spell it out. `pairs`: neighbouring words of the notes that are neighbours in the source.
+    `shipped`: notes, and for each question search results in as many of the tokens as `recall.tokens` is at its default, but
+    no more than half. `recalled`: the same with two hundredths of the talk's tokens. `used`: the tokens of the notes, of
+    those that they might have. `dates`: the questions that a day answers, and of how many of them the notes spell it out.
+    `pairs`: neighbouring words of the notes that are neighbours in the source.
     """
 
     share: float
     tokens: Tally = field(default_factory=Tally)
     used: Tally = field(default_factory=Tally)
     extractive: Scored = field(default_factory=Scored)
+    shipped: Scored = field(default_factory=Scored)
     recalled: Scored = field(default_factory=Scored)
     last: Tally = field(default_factory=Tally)
     random: Tally = field(default_factory=Tally)
@@ -84,8 +87,10 @@ def at_budget(talks: Sequence[Judged], share: float) -> BudgetScores:
     """What notes hold at one budget, and notes with recall."""
     found = BudgetScores(share)
     for judged in talks:
+        size = int(share * judged.whole)
         _noted(judged, found)
-        _recalled(judged, found)
+        _recalled(judged, size, min(RecallSettings().tokens, size // 2), found.shipped)
+        _recalled(judged, size, int(OF_RECALL * judged.whole), found.recalled)
     return found
 
 
@@ -108,16 +113,16 @@ def _noted(judged: Judged, found: BudgetScores) -> None:
     judged.source.judge(notes, found.pairs)
 
 
-def _recalled(judged: Judged, found: BudgetScores) -> None:
-    """Nothing is counted where recall would take all."""
-    if found.share <= OF_RECALL:
+def _recalled(judged: Judged, size: int, of_recall: int, found: Scored) -> None:
+    """Count what is held in `size` tokens, of which recall has some; nothing where it would take all."""
+    if size <= of_recall:
         return
-    support, size = judged.support, int((found.share - OF_RECALL) * judged.whole)
-    held = support.held(observed(judged.talk, size))
+    support = judged.support
+    held = support.held(observed(judged.talk, size - of_recall))
     for keys, question, roles in zip(support.questions, judged.talk.questions, judged.roles, strict=True):
         missed = set(keys) - held
-        hits = judged.lookups.shown(question, int(OF_RECALL * judged.whole)) if missed else ""
-        found.recalled.add(missed == support.held(hits, missed), roles)
+        hits = judged.lookups.shown(question, of_recall) if missed else ""
+        found.add(missed == support.held(hits, missed), roles)
 
 
 def _compared(judged: Judged, found: BudgetScores) -> None:

@@ -19,7 +19,7 @@ from om_bench.harness.talks import Talk, TalkQuestion, seen
 
 FIRST = 5  # hits that evidence is looked for among
 AROUND = 1  # turns before and after a hit
-_MOST = 8  # hits that a context looks at
+_MOST = 10  # hits that `recall` gives if nobody says how many
 _ASKING = "asking"  # a thread of its own
 
 
@@ -73,7 +73,7 @@ class Lookups:
         return [(self._threads[hit.source.thread][hit.place], hit.words) for hit in hits]
 
     def shown(self, question: TalkQuestion, tokens: int) -> str:
-        """What a context would show of the past in so many tokens, were the question its newest message."""
+        """What recall finds for a question, in so many tokens, as a context shows it."""
         found = [self._hit(*each) for each in self._found(question, _MOST)]
         view = View(recalled_tokens=tokens)
         return recalled_section(found, (), "", _ASKING, view, self._count).text

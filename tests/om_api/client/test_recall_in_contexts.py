@@ -6,7 +6,7 @@ from structlog.testing import capture_logs
 from world import SMALL
 
 from om_api import Message, ObservationalMemory, StoreError, load_settings
-from om_api.client import recalling
+from om_api.client import recall_hits, recalling
 from om_api.client.core import Core
 from om_api.client.recall_query import RecallLimits, recall_query
 from om_api.client.recalling import unanswered
@@ -299,15 +299,18 @@ def _query(text):
 
 
 @pytest.mark.parametrize("error", [StoreError("away", stored=False), ValueError("odd"), RecursionError()])
-@pytest.mark.parametrize("broken", ["search", "segments", "listing", "stretches", "query_of_text"])
-def test_a_recall_that_fails_fails_no_context(store, core, monkeypatch, broken, error):
+@pytest.mark.parametrize(
+    ("room", "broken"),
+    [*((recalling, each) for each in ("search", "segments", "listing", "query_of_text")), (recall_hits, "stretches")],
+)
+def test_a_recall_that_fails_fails_no_context(store, core, monkeypatch, room, broken, error):
     filled(store)
     ask(store, "what about 3?")
 
     def failing(*_, **__):
         raise error
 
-    monkeypatch.setattr(recalling, broken, failing)
+    monkeypatch.setattr(room, broken, failing)
     with capture_logs() as lines:
         made, _ = context(store, core)
 

@@ -1,5 +1,6 @@
 """What contexts of so many tokens hold of a talk of our own."""
 
+import pytest
 from benches import TALKS
 
 from om_api.domain.tokens import counter
@@ -24,15 +25,19 @@ def test_notes_are_scored_by_whose_words_the_evidence_is():
     assert found.pairs.within.of > 0
 
 
-def test_recall_finds_what_notes_leave_out_and_takes_its_tokens_from_them(monkeypatch):
-    wanted = []
+@pytest.mark.parametrize(("share", "of_recall"), [(0.5, 0.5), (200.0, None)])
+def test_recall_finds_what_notes_leave_out_and_takes_its_tokens_from_them(monkeypatch, share, of_recall):
+    """As many as `recall.tokens` says, but no more than half; and two hundredths of the talk."""
+    size, whole, wanted = int(share * JUDGED[0].whole), JUDGED[0].whole, []
     monkeypatch.setattr("om_bench.memory.budgets.observed", lambda _, tokens: wanted.append(tokens) or "")
-    monkeypatch.setattr("om_bench.memory.budgets.OF_RECALL", 1.5)
-    found = at_budget(JUDGED, 2.0)
 
-    assert wanted == [int(2.0 * JUDGED[0].whole), int((2.0 - 1.5) * JUDGED[0].whole)]
+    found = at_budget(JUDGED, share)
+
+    shipped = size // 2 if of_recall else 1_000
+    assert wanted == [size, size - shipped, size - int(0.02 * whole)]
     assert found.extractive.all.did == 0
-    assert found.recalled.all.did > 0
+    assert found.shipped.all.did == (2 if of_recall is None else found.shipped.all.did)
+    assert found.recalled.all.of == 2
 
 
 def test_where_recall_would_take_all_nothing_is_counted():

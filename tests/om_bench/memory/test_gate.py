@@ -57,7 +57,7 @@ def test_what_was_recorded_holds_and_what_has_fallen_since_is_named(tmp_path):
     fell = gate(file, GATE[0])
 
     assert recorded.exit_code == 0
-    assert len(figures) == 16
+    assert len(figures) == 19
     assert fell.exit_code == 1
     assert f"| evidence among 5 hits | 200.0 | {figures['evidence among 5 hits']} | **no** |" in fell.output
     assert fell.output.count("**no**") == 1

@@ -1,0 +1,147 @@
+"""What recall found, as it is told: with what it says, the turns around it, and what stands for it in contexts."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from om_api.client.around import PAD, WIDE, Surroundings, Window, surroundings, window
+from om_api.client.recall_index import RecallIndex
+from om_api.client.recall_notes import NotedPart
+from om_api.domain.messages import Message
+from om_api.recall.recalled import RecalledHit
+from om_api.recall.said import said
+from om_api.recall.searching import Hit
+from om_api.recall.segment import check_of
+from om_api.store.driver.steps import Steps
+from om_api.store.index.listing import MemoryPlace
+from om_api.store.index.segments import Stretch, stretches
+from om_api.store.memory import reading
+from om_api.store.memory.keys import Keys
+from om_api.store.memory.lineage import covered
+
+
+class MovedError(Exception):
+    """What was found is not where it was: a chunk was split, erased from or cleared meanwhile, or has expired."""
+
+    def __init__(self, *chunks: str) -> None:
+        super().__init__(*chunks)
+        self.chunks = frozenset(chunks)
+
+
+class Hits:
+    """Reads what stands at the places that a search found, and beside them."""
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+
+    def told(
+        self, index: RecallIndex, notes: Sequence[NotedPart], hits: Sequence[Hit], around: int, *, raw: bool = False
+    ) -> Steps[list[RecalledHit]]:
+        """Hits with what they say, in their order, those of messages in their surroundings.
+
+        With `raw` what is raw is read again too: the index may be of a while ago. MovedError where something is gone.
+        """
+        noted = {id(each.part): each.hits for each in notes}
+        messages = [hit for hit in hits if id(hit.source) not in noted]
+        places = [Stretch(hit.source.thread, index.name(hit.source), hit.place, hit.place) for hit in messages]
+        beside = yield from self.beside(index, places, around, around, raw=raw)
+        covers = yield from self._covers(index, {place.chunk for place in places} - {""})
+        told = iter(
+            [
+                said and _of_message(hit, said, place.chunk, covers.get(place.chunk, ""))
+                for hit, place, said in zip(messages, places, beside, strict=True)
+            ]
+        )
+        found = [
+            _of_note(hit, noted[id(hit.source)][hit.place]) if id(hit.source) in noted else next(told) for hit in hits
+        ]
+        return [hit for hit in found if hit]
+
+    def beside(
+        self, index: RecallIndex, places: Sequence[Stretch], before: int, after: int, *, raw: bool = False
+    ) -> Steps[list[Surroundings | None]]:
+        """What stands beside messages, None for what is none. Where that cuts a call from its results they are read once more."""
+        orders = {thread: index.order(thread) for thread in {at.thread for at in places}}
+        found, lacking = dict[Stretch, Surroundings | None](), list(dict.fromkeys(places))
+        for pad in (PAD, WIDE):
+            windows = [window(orders[at.thread], at.chunk, at.first, before + pad, after + pad) for at in lacking]
+            read = yield from self._read(index, windows, raw=raw)
+            for at, own, messages in zip(lacking, windows, read, strict=True):
+                found[at] = _surroundings(messages, own, before, after)
+            lacking = [at for at, own in zip(lacking, windows, strict=True) if _is_cut(found[at], own)]
+        return [found[at] for at in places]
+
+    def _read(
+        self, index: RecallIndex, windows: Sequence[Window], *, raw: bool = False
+    ) -> Steps[list[list[Message | None]]]:
+        """The messages of windows, in one round trip; MovedError where some of them are not there any more."""
+        wanted = list(dict.fromkeys(part for each in windows for part in each.stretches if part.chunk or raw))
+        found = dict[Stretch, list[Message | None]]()
+        if wanted:
+            found = dict(zip(wanted, (yield from stretches(self._keys, index.resource, wanted)), strict=True))
+        if moved := {part.chunk for part, messages in found.items() if _has_moved(index, part, messages)}:
+            raise MovedError(*moved)
+        return [
+            [message for part in each.stretches for message in (found[part] if part in found else index.raw(part))]
+            for each in windows
+        ]
+
+    def _covers(self, index: RecallIndex, chunks: set[str]) -> Steps[dict[str, str]]:
+        """What stands for chunks in a context: an observation, or the generation in force."""
+        found: dict[str, str] = {}
+        for chunk in chunks:
+            place = index.scope_of(chunk)
+            if index.is_activated(chunk):
+                stands = yield from self._standing(index, place)
+                found[chunk] = f"generation {place.generation}" if chunk in stands else f"observation {chunk}"
+        return found
+
+    def _standing(self, index: RecallIndex, place: MemoryPlace) -> Steps[frozenset[str]]:
+        """The observations that the generation in force stands for; read once of each generation."""
+        if place.generation in {"", "0"}:
+            return frozenset()
+        at = place.scope, place.epoch, place.generation
+        if at not in index.standing:
+            generations = {each.n: each for each in (yield from reading.generations(self._keys, place.scope))}
+            index.standing = {**index.standing, at: covered(generations, max(generations, default=0)).ids}
+        return index.standing[at]
+
+
+def _surroundings(messages: Sequence[Message | None], own: Window, before: int, after: int) -> Surroundings | None:
+    if messages[own.place] is None:
+        return None
+    found = surroundings(messages, own.place, before, after)
+    return found._replace(earlier=found.earlier or own.earlier, later=found.later or own.later)
+
+
+def _is_cut(found: Surroundings | None, own: Window) -> bool:
+    return found is not None and not found.whole and (own.earlier or own.later)
+
+
+def _of_message(hit: Hit, found: Surroundings, chunk: str, covers: str) -> RecalledHit:
+    own = found.message
+    if hit.source.check(hit.place) != check_of(own.id):
+        raise MovedError(chunk)
+    return RecalledHit(
+        kind="message",
+        id=own.id,
+        thread_id=own.thread_id,
+        at=own.at,
+        text=said(own),
+        role=own.role,
+        score=hit.score,
+        certainty=hit.certainty,
+        matched=hit.words,
+        covered_by=covers,
+        message=own,
+        before=found.before,
+        after=found.after,
+    )
+
+
+def _of_note(hit: Hit, note: RecalledHit) -> RecalledHit:
+    return msgspec.structs.replace(note, score=hit.score, certainty=hit.certainty, matched=hit.words)
+
+
+def _has_moved(index: RecallIndex, part: Stretch, messages: Sequence[Message | None]) -> bool:
+    return len(messages) != part.size or (not part.chunk and messages != index.raw(part))
