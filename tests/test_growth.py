@@ -266,7 +266,7 @@ _READERS |= {
 }
 _READERS |= {
     "recall_index._orders",
-    *(f"vocabulary.{name}" for name in ("_tables", "_taken", "again", "segments", "starts", "where")),
+    *(f"vocabulary.{name}" for name in ("_tables", "_taken", "segments", "starts", "times", "where")),
 }
 # what ends with a call, a request, a command or a transfer
 _PASSING = {

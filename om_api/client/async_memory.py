@@ -14,7 +14,7 @@ from om_api.client.stats import Stats
 from om_api.client.syncing import Synced
 from om_api.client.watching import Overview
 from om_api.context import Context
-from om_api.context.recall_tool import ANSWER_HITS, UNREACHED, ToolFormat, answer_of, arguments_of, recall_tool, refused
+from om_api.context.recall_tool import UNREACHED, ToolFormat, answer_of, arguments_of, recall_tool, refused
 from om_api.domain import tokens
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Event, Told, Wanted
@@ -22,7 +22,7 @@ from om_api.domain.messages import Message
 from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState
 from om_api.domain.wire import Given, placed
 from om_api.recall.ranking import Ranker
-from om_api.recall.recalled import Browsed, Recalled
+from om_api.recall.recalled import HITS, Browsed, Recalled
 from om_api.settings import Settings, load_settings
 from om_api.store.audit.invariants import Breach
 from om_api.store.audit.verify import Verified, examine, verify
@@ -156,7 +156,7 @@ class AsyncObservationalMemory:
         kinds: Collection[str] = ("message",),
         after: str | float | date | None = None,
         before: str | float | date | None = None,
-        limit: int = 10,
+        limit: int = HITS,
         around: int = 1,
         max_tokens: int | None = None,
         offset: int = 0,
@@ -197,7 +197,7 @@ class AsyncObservationalMemory:
         try:
             args = arguments_of(call)
             found = await self.recall(
-                resource_id=resource_id, **args, kinds=("message",), limit=ANSWER_HITS, max_tokens=max_tokens
+                resource_id=resource_id, **args, kinds=("message",), limit=HITS, max_tokens=max_tokens
             )
         except InvalidInputError as error:
             return refused(str(error))

@@ -46,16 +46,15 @@ class Hits:
         places = [Stretch(hit.source.thread, index.name(hit.source), hit.place, hit.place) for hit in messages]
         beside = yield from self.beside(index, places, around, around, raw=raw)
         covers = yield from self._covers(index, {place.chunk for place in places} - {""})
-        told = iter(
-            [
-                said and _of_message(hit, said, place.chunk, covers.get(place.chunk, ""))
-                for hit, place, said in zip(messages, places, beside, strict=True)
-            ]
-        )
-        found = [
-            _of_note(hit, noted[id(hit.source)][hit.place]) if id(hit.source) in noted else next(told) for hit in hits
-        ]
-        return [hit for hit in found if hit]
+        told = {
+            (id(hit.source), hit.place): _of_message(hit, found, place.chunk, covers.get(place.chunk, ""))
+            for hit, place, found in zip(messages, places, beside, strict=True)
+            if found
+        }
+        for hit in hits:
+            if notes_of := noted.get(id(hit.source)):
+                told[id(hit.source), hit.place] = _of_note(hit, notes_of[hit.place])
+        return [told[at] for hit in hits if (at := (id(hit.source), hit.place)) in told]
 
     def beside(
         self, index: RecallIndex, places: Sequence[Stretch], before: int, after: int, *, raw: bool = False

@@ -16,11 +16,11 @@ from om_api.store.memory.decode_cache import NO_MEMBERS, Met
 from om_api.store.memory.decoding import message_of
 
 Part: TypeAlias = Segment | Loose
-_TAKEN = 64  # segments at one look
-_STALE = 2  # times as many segments taken in as there are: then it is made anew
+_TAKEN = 200_000  # terms at one look
+_STALE = 2  # times as many terms taken in as there are: then it is made anew
 _PART = 2_000  # bytes: an empty one
-# bytes: a term of a message, of a segment as far as it is asked for, else an object of its own
-_TERM, _LOOSE_TERM = 12, 120
+# bytes: a term of a message, of a segment as far as it is asked for, taken into the vocabulary, else an object of its own
+_TERM, _TAKEN_TERM, _LOOSE_TERM = 12, 24, 120
 
 
 class RecallIndex:
@@ -52,12 +52,13 @@ class RecallIndex:
     def weight(self) -> int:
         """About how many bytes of memory it takes."""
         parts = [*self._parts.values(), *self._loose.values()]
-        return sum(_PART + (_LOOSE_TERM if isinstance(part, Loose) else _TERM) * part.length for part in parts)
+        own = sum(_PART + (_LOOSE_TERM if isinstance(part, Loose) else _TERM) * part.length for part in parts)
+        return own + _TAKEN_TERM * self._vocabulary.length
 
     def look(self, listed: Listing) -> dict[str, MemoryPlace]:
         """Take in what there is now; the chunks of which nothing is known yet."""
         places = {**listed.sources, **listed.chunks}
-        self._sealed = self._sealed if places == self._places else None
+        self._sealed = self._sealed if [*places.items()] == [*self._places.items()] else None  # order too
         self.threads, self.word, self._places = listed.threads, listed.scope, places
         self._activated = listed.sources
         present = {(place.epoch, name) for name, place in places.items()}
@@ -116,7 +117,7 @@ class RecallIndex:
     def vocabulary(self) -> Vocabulary:
         """The words of segments in one table; each look takes some more in, lest one of them be much longer than the others."""
         segments = [part for part in self._parts.values() if isinstance(part, Segment)]
-        if self._vocabulary.size > _STALE * len(segments):
+        if self._vocabulary.length > _STALE * sum(segment.length for segment in segments):
             self._vocabulary = Vocabulary()
         if self._asked:
             self._vocabulary.take(segments, _TAKEN)

@@ -10,7 +10,7 @@ from om_api.domain.messages import ROLES
 from om_api.domain.values import check_id, shown, to_ms
 from om_api.recall.days import moment_of
 from om_api.recall.query import Query, parse_query
-from om_api.recall.recalled import KINDS
+from om_api.recall.recalled import HITS, KINDS
 
 MOST_HITS, MOST_AROUND, MOST_OFFSET = 100, 20, 10_000
 MOST_TOKENS, MOST_BESIDE = 10_000_000, 100
@@ -25,7 +25,7 @@ class RecallQuery(NamedTuple):
     kinds: frozenset[str] = frozenset({"message"})
     after: int | None = None
     before: int | None = None
-    limit: int = 10
+    limit: int = HITS
     offset: int = 0
     around: int = 1
     max_tokens: int | None = None

@@ -20,7 +20,7 @@ from om_api.domain.tool_calls import exchanges
 from om_api.domain.values import Scope, check_id
 from om_api.recall.query import Query, query_of_text
 from om_api.recall.ranking import Ranker
-from om_api.recall.recalled import Browsed, Recalled, RecalledHit
+from om_api.recall.recalled import HITS, Browsed, Recalled, RecalledHit
 from om_api.recall.searching import SURE, search
 from om_api.settings import Settings
 from om_api.store.driver.steps import Steps
@@ -31,7 +31,6 @@ from om_api.store.memory.keys import Keys
 T = TypeVar("T")
 REMEMBERED, MOST = 256, 256 * 2**20  # resources, and bytes of what was decoded of them
 _TRIES = 4
-_BY_ITSELF = 10  # hits that a context may show
 _CANDIDATES = 1_000  # whose texts are looked through for a phrase
 
 
@@ -77,7 +76,7 @@ class Recalling:
                 index = yield from self._index(resource, moved, anew=tried > 1)
                 index.version = version
             past = index.past(snapshot.thread.id, alone=snapshot.scope.thread is not None)
-            hits = search(past, query, limit=_BY_ITSELF, vocabulary=index.vocabulary())
+            hits = search(past, query, limit=HITS, vocabulary=index.vocabulary())
             sure = [hit for hit in hits if hit.certainty >= SURE]
             try:
                 return (yield from self._hits.told(index, (), sure, 1, raw=True))

@@ -22,7 +22,7 @@ from om_api.recall.recalled import Recalled, RecalledHit
 
 ToolFormat = Literal["openai", "anthropic", "gemini"]
 NAME = "recall"
-ANSWER_HITS, ANSWER_TOKENS = 8, 1_500
+ANSWER_TOKENS = 1_500
 UNREACHED = "the memory could not be reached just now; what it holds is not known: ask again later"
 _CHARACTERS, _LEAST = 4, 200  # of a token, about; of the shortest part of a message
 _BESIDE = 4  # times shorter is a turn beside it

@@ -7,6 +7,7 @@ import msgspec
 from om_api.domain.messages import Message
 
 Kind = Literal["message", "observation", "generation"]
+HITS = 10  # of an answer, where nobody says how many; of one of the Actor's tool; that a context looks at
 KINDS: tuple[Kind, ...] = ("message", "observation", "generation")
 
 

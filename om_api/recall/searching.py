@@ -4,15 +4,16 @@ import heapq
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from om_api.recall.analysis import asked_pieces, piece_variants
 from om_api.recall.days import Period
 from om_api.recall.loose import Source
 from om_api.recall.query import MOST_WORDS, Query
 from om_api.recall.ranking import Bm25
+from om_api.recall.recalled import HITS
 from om_api.recall.segment import Postings
-from om_api.recall.vocabulary import TableView, Vocabulary
+from om_api.recall.vocabulary import Vocabulary
 
 SURE: Final = 0.32
 """The certainty that chance does not reach, for what is shown unasked.
@@ -46,7 +47,7 @@ def search(
     roles: Collection[str] = (),
     after: int | None = None,
     before: int | None = None,
-    limit: int = 10,
+    limit: int = HITS,
     vocabulary: Vocabulary | None = None,
 ) -> list[Hit]:
     """The best messages, best first, of two that are equal the newer. Filters are those of the call and of the query.
@@ -80,8 +81,23 @@ class _Filter:
         return all(source.role(place) in some for some in self._roles)
 
 
+class _Searched(Protocol):
+    """What is searched at once, with places of its own: a source by itself, or the view of a table of many."""
+
+    @property
+    def languages(self) -> frozenset[str]: ...
+
+    def postings(self, terms: Iterable[str]) -> list[Postings]: ...
+
+    def lengths(self) -> Sequence[int]: ...
+
+    def located(self, place: int) -> tuple[int, int]: ...
+
+    def parts(self) -> Iterator[tuple[int, int]]: ...
+
+
 class _Alone(NamedTuple):
-    """A source that is searched by itself, and its number; its places are its own."""
+    """A source that is searched by itself, and its number: its places are its own."""
 
     source: Source
     number: int
@@ -104,9 +120,9 @@ class _Alone(NamedTuple):
 
 
 class _Ground(NamedTuple):
-    """What is searched at once, where each piece of the query stands in it, and what was said in the days that it names."""
+    """Where each piece of the query stands in what is searched at once, and what was said there in the days that it names."""
 
-    of: _Alone | TableView
+    searched: _Searched
     found: list[Postings]
     then: list[int]
 
@@ -130,28 +146,29 @@ class _Search:
     def _looked(self, vocabulary: Vocabulary) -> Iterator[_Ground]:
         """Where anything of the query stands."""
         views, others = vocabulary.views(self._sources)
-        grounds: list[_Alone | TableView] = [*views, *(_Alone(self._sources[number], number) for number in others)]
-        for of in grounds:
-            found, then = self._postings(of), self._days(of)
+        every: list[_Searched] = [*views, *(_Alone(self._sources[number], number) for number in others)]
+        for searched in every:
+            found, then = self._postings(searched), self._days(searched)
             if then or any(found):
-                yield _Ground(of, found, then)
+                yield _Ground(searched, found, then)
 
-    def _postings(self, of: _Alone | TableView) -> list[Postings]:
+    def _postings(self, searched: _Searched) -> list[Postings]:
         """Where each piece of the query stands: any of the terms that it is in some languages."""
-        plan = self._plans.get(of.languages)
+        languages = searched.languages
+        plan = self._plans.get(languages)
         if plan is None:
-            plan = self._plans[of.languages] = [piece_variants(piece, of.languages) for piece in self._pieces]
-        found = of.postings([term for terms in plan for term in terms])
-        if len(found) == len(plan):
+            plan = self._plans[languages] = [piece_variants(piece, languages) for piece in self._pieces]
+        found = searched.postings([term for terms in plan for term in terms])
+        if len(found) == len(plan):  # each piece has one term, for none has less
             return found
         each = iter(found)
         return [_joined([*islice(each, len(terms))]) for terms in plan]
 
-    def _days(self, of: _Alone | TableView) -> list[int]:
+    def _days(self, searched: _Searched) -> list[int]:
         """The places of what was said in the days that the query names."""
         if not (periods := self._query.periods):
             return []
-        parts = ((first, self._sources[number].times()) for number, first in of.parts())
+        parts = ((first, self._sources[number].times()) for number, first in searched.parts())
         return [first + place for first, times in parts for place in _within(times, periods)]
 
     def _worth_of(self, place: int) -> float:
@@ -161,7 +178,7 @@ class _Search:
         """The best hits; equal scores are told apart by time only where it matters."""
         found = [each for ground in self._grounds for each in self._scored(ground, kept, limit)]
         least = _least([score for score, _, _ in found], limit)
-        best = [(*each, *each[1].of.located(each[2])) for each in found if each[0] >= least]
+        best = [(*each, *each[1].searched.located(each[2])) for each in found if each[0] >= least]
         best.sort(key=lambda each: (-each[0], -self._sources[each[3]].at(each[4]), each[3], -each[4]))
         return [self._hit(*each) for each in best[:limit]]
 
@@ -170,7 +187,7 @@ class _Search:
         scores = self._scores(ground)
         places = self._allowed(ground.found, scores)
         if not kept.bare:
-            places = [place for place in places if self._is_kept(kept, *ground.of.located(place))]
+            places = [place for place in places if self._is_kept(kept, *ground.searched.located(place))]
         get, own = scores.get, [scores[place] for place in places]
         least = _least(own, limit) - 2 * _BESIDE * max(scores.values(), default=0.0)
         for place, score in zip(places, own, strict=True):
@@ -185,7 +202,7 @@ class _Search:
         if not self._worth:
             return dict.fromkeys(ground.then, 0.0)
         found = [pair for pair in zip(self._worth, ground.found, strict=False) if pair[1]]
-        scores = _WEIGHING.scores(found, ground.of.lengths(), self._average) if found else {}
+        scores = _WEIGHING.scores(found, ground.searched.lengths(), self._average) if found else {}
         for place in ground.then:
             scores[place] = scores.get(place, 0.0) + self._worth_of_days
         return scores

@@ -2,43 +2,46 @@
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from threading import Lock
+from typing import Final
 
 from om_api.recall.analysis import is_anywhere
 from om_api.recall.segment import Postings, Segment
 
 _Range = tuple[int, int]  # the first place of some, and the one behind their last
-_END = 1 << 32
+_END: Final = 1 << 32  # behind every place: they are of 32 bits
+_FEW: Final = 3  # where less than the third part of a table is searched, its segments are faster one by one
 
 
 class Vocabulary:
     """Knows of each term where it stands in all segments that were taken in: a table for each set of languages met in some.
 
-    Taking one in takes longer than one question does in it, so it is for those who have asked before.
+    `length`: how many terms their messages have together. Taking a segment in takes longer than one question does in it, so
+    it is for those who have asked before.
     """
 
     def __init__(self) -> None:
+        self.length = 0
         self._tables: dict[frozenset[str], _Table] = {}
         self._taken: dict[int, tuple[_Table, int]] = {}  # by identity: they are held, so no other gets it
         self._taking = Lock()
 
-    @property
-    def size(self) -> int:
-        """How many segments were taken in."""
-        return len(self._taken)
-
     def take(self, segments: Iterable[Segment], most: int) -> None:
-        """Take in those segments that are new, up to so many of them; who searches meanwhile sees a segment whole or not."""
+        """Take in segments that are new until they have so many terms; who searches meanwhile sees each whole or not."""
         with self._taking:
-            for segment in islice((each for each in segments if id(each) not in self._taken), most):
-                table = self._tables.setdefault(segment.languages, _Table())
-                self._taken[id(segment)] = table, table.take(segment)
+            end = self.length + most
+            for segment in segments:
+                if self.length >= end:
+                    return
+                if id(segment) not in self._taken:
+                    table = self._tables.setdefault(segment.languages, _Table())
+                    self._taken[id(segment)] = table, table.add(segment)
+                    self.length += segment.length
 
     def views(self, sources: Sequence[object]) -> tuple[list["TableView"], list[int]]:
-        """Those of some sources that were taken in, as views of the tables, and the numbers of the others among them."""
+        """The tables as far as some sources are in them, and the numbers of those that are to be searched by themselves."""
         numbers: dict[_Table, dict[int, int]] = defaultdict(dict)
         others: list[int] = []
         for number, source in enumerate(sources):
@@ -46,7 +49,13 @@ class Vocabulary:
                 numbers[at[0]][at[1]] = number
             else:
                 others.append(number)
-        return [TableView(table, found) for table, found in numbers.items()], others
+        views: list[TableView] = []
+        for table, found in numbers.items():
+            if _FEW * len(found) < len(table.starts):
+                others += found.values()
+            else:
+                views.append(TableView(table, found))
+        return views, others
 
 
 class _Table:
@@ -56,27 +65,26 @@ class _Table:
         self.segments: list[Segment] = []
         self.starts: list[int] = []
         self.where: dict[str, array[int]] = defaultdict(lambda: array("I"))
-        self.again: dict[str, dict[int, int]] = defaultdict(dict)  # how often, where more than once
+        self.times: dict[str, dict[int, int]] = defaultdict(dict)  # how often, where it is more than once
         self.lengths: array[int] = array("I")
 
-    def take(self, segment: Segment) -> int:
+    def add(self, segment: Segment) -> int:
         """Its number among the segments."""
         first, where = len(self.lengths), self.where
         for term, places in segment.inverted():
             if len(places) == 1:
                 where[term].append(first + places[0])
             else:
-                self._take(term, [first + place for place in places])
+                self._add(term, Counter([first + place for place in places]))
         self.segments.append(segment)
         self.starts.append(first)
         self.lengths.extend([*segment.lengths(), 0])
         return len(self.starts) - 1
 
-    def _take(self, term: str, places: Sequence[int]) -> None:
-        once = dict.fromkeys(places)
-        self.where[term].extend(once)
-        if len(once) < len(places):
-            self.again[term] |= {place: times for place in once if (times := places.count(place)) > 1}
+    def _add(self, term: str, places: Counter[int]) -> None:
+        self.where[term].extend(places)
+        if len(places) < places.total():
+            self.times[term] |= {place: times for place, times in places.items() if times > 1}
 
 
 class TableView:
@@ -87,35 +95,25 @@ class TableView:
 
     def __init__(self, table: _Table, numbers: dict[int, int]) -> None:
         self._table, self._numbers = table, numbers
-        segments = [table.segments[at] for at in numbers]
-        self.languages = segments[0].languages
-        self.size = sum(segment.size for segment in segments)
-        self.length = sum(segment.length for segment in segments)
-        self._without = tuple(self._left_out())
+        self._left_out = tuple(_left_out(table, numbers))
 
-    def _left_out(self) -> Iterator[_Range]:
-        """Where segments stand that are not searched."""
-        starts, segments, last = self._table.starts, self._table.segments, max(self._numbers)
-        for at in sorted({*range(last)} - self._numbers.keys()):
-            yield starts[at], starts[at] + segments[at].size
-        yield starts[last] + segments[last].size, _END
+    @property
+    def languages(self) -> frozenset[str]:
+        """Those met in each segment."""
+        return self._table.segments[0].languages
 
     def postings(self, terms: Iterable[str]) -> list[Postings]:
         """Where each term stands, and how often; empty if nowhere."""
         return [self._anywhere(term[1:]) if is_anywhere(term) else self._stands(term) for term in terms]
 
     def _stands(self, term: str) -> Postings:
-        if term not in self._table.where:
-            return {}
-        places = self._table.where[term][:]
-        for first, end in self._without:
-            if first <= places[-1]:
+        places = self._table.where[term][:] if term in self._table.where else array("I")
+        for first, end in self._left_out:
+            if places and first <= places[-1]:
                 del places[bisect_left(places, first) : bisect_left(places, end)]
-                if not places:
-                    return {}
         found = dict.fromkeys(places, 1)
-        if again := self._table.again.get(term):
-            found |= {place: times for place, times in again.copy().items() if place in found}
+        if found and (times := self._table.times.get(term)):
+            found |= {place: many for place, many in times.copy().items() if place in found}
         return found
 
     def _anywhere(self, part: str) -> Postings:
@@ -137,3 +135,13 @@ class TableView:
     def parts(self) -> Iterator[tuple[int, int]]:
         """The number of each searched source, and its first place here."""
         return ((number, self._table.starts[at]) for at, number in self._numbers.items())
+
+
+def _left_out(table: _Table, numbers: dict[int, int]) -> Iterator[_Range]:
+    """Where segments stand that are not searched: those between two that are, and all behind the last of these."""
+    behind = 0
+    for at in sorted(numbers):
+        if behind < table.starts[at]:
+            yield behind, table.starts[at]
+        behind = table.starts[at] + table.segments[at].size + 1
+    yield behind, _END

@@ -1,6 +1,6 @@
 """Budgets: what contexts of so many tokens hold of a talk, and whether the scorer can be believed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec import field
@@ -31,18 +31,20 @@ class Calibration(msgspec.Struct):
 class BudgetScores(msgspec.Struct):
     """S of contexts that have `share` of the talk's tokens; `tokens` is what the extractive observer took of them.
 
-    `shipped`: notes, and for each question search results in as many of the tokens as `recall.tokens` is at its default, but
-    no more than half. `recalled`: the same with two hundredths of the talk's tokens. `used`: the tokens of the notes, of
-    those that they might have. `dates`: the questions that a day answers, and of how many of them the notes spell it out.
-    `pairs`: neighbouring words of the notes that are neighbours in the source.
+    `recalled`: notes, and for each question what recall answers in as many of the tokens as `recall.tokens` is at its
+    default, but no more than half; `unasked`: the same with what a context shows by itself; `little`: with two hundredths of
+    the talk's tokens. `used`: the tokens of the notes, of those that they might have. `dates`: the questions that a day
+    answers, and of how many of them the notes spell it out. `pairs`: neighbouring words of the notes that are neighbours in
+    the source.
     """
 
     share: float
     tokens: Tally = field(default_factory=Tally)
     used: Tally = field(default_factory=Tally)
     extractive: Scored = field(default_factory=Scored)
-    shipped: Scored = field(default_factory=Scored)
     recalled: Scored = field(default_factory=Scored)
+    unasked: Scored = field(default_factory=Scored)
+    little: Scored = field(default_factory=Scored)
     last: Tally = field(default_factory=Tally)
     random: Tally = field(default_factory=Tally)
     bm25: Tally = field(default_factory=Tally)
@@ -89,8 +91,9 @@ def at_budget(talks: Sequence[Judged], share: float) -> BudgetScores:
     for judged in talks:
         size = int(share * judged.whole)
         _noted(judged, found)
-        _recalled(judged, size, min(RecallSettings().tokens, size // 2), found.shipped)
-        _recalled(judged, size, int(OF_RECALL * judged.whole), found.recalled)
+        half = min(RecallSettings().tokens, size // 2)
+        _recalled(judged, size, half, {True: found.recalled, False: found.unasked})
+        _recalled(judged, size, int(OF_RECALL * judged.whole), {True: found.little})
     return found
 
 
@@ -113,16 +116,17 @@ def _noted(judged: Judged, found: BudgetScores) -> None:
     judged.source.judge(notes, found.pairs)
 
 
-def _recalled(judged: Judged, size: int, of_recall: int, found: Scored) -> None:
-    """Count what is held in `size` tokens, of which recall has some; nothing where it would take all."""
+def _recalled(judged: Judged, size: int, of_recall: int, found: Mapping[bool, Scored]) -> None:
+    """Count what is held in `size` tokens, of which recall has some, asked or unasked; nothing where it would take all."""
     if size <= of_recall:
         return
     support = judged.support
     held = support.held(observed(judged.talk, size - of_recall))
     for keys, question, roles in zip(support.questions, judged.talk.questions, judged.roles, strict=True):
         missed = set(keys) - held
-        hits = judged.lookups.shown(question, of_recall) if missed else ""
-        found.add(missed == support.held(hits, missed), roles)
+        for asked, scored in found.items():
+            hits = judged.lookups.shown(question, of_recall, asked=asked) if missed else ""
+            scored.add(missed == support.held(hits, missed), roles)
 
 
 def _compared(judged: Judged, found: BudgetScores) -> None:

@@ -27,8 +27,8 @@ def measure(talks: Sequence[Talk]) -> Figures:
     found = {f"evidence among {FIRST} hits": evidence_recall(judged).hits.percent}
     for at in (at_budget(judged, share) for share in SHARES):
         found[f"S of notes at {at.share:.0%}"] = at.extractive.all.percent
-        found[f"S of notes and recall at {at.share:.0%}"] = at.shipped.all.percent
-        found[f"S of notes and little recall at {at.share:.0%}"] = at.recalled.all.percent
+        found[f"S of notes and recall at {at.share:.0%}"] = at.recalled.all.percent
+        found[f"S of notes and recall unasked at {at.share:.0%}"] = at.unasked.all.percent
         found[f"pairs kept at {at.share:.0%}"] = at.pairs.within.percent
         found[f"{_USED} at {at.share:.0%}"] = at.used.percent
         found[f"{_LONGEST} at {at.share:.0%}"] = at.pairs.longest

@@ -12,14 +12,13 @@ from om_api.context.view import View
 from om_api.domain.message_tokens import Count
 from om_api.recall.loose import Loose
 from om_api.recall.query import query_of_text
-from om_api.recall.recalled import RecalledHit
-from om_api.recall.searching import search
+from om_api.recall.recalled import HITS, RecalledHit
+from om_api.recall.searching import SURE, search
 from om_api.recall.segment import Findable
 from om_bench.harness.talks import Talk, TalkQuestion, seen
 
 FIRST = 5  # hits that evidence is looked for among
 AROUND = 1  # turns before and after a hit
-_MOST = 10  # hits that `recall` gives if nobody says how many
 _ASKING = "asking"  # a thread of its own
 
 
@@ -65,16 +64,16 @@ class Lookups:
 
     def find(self, question: TalkQuestion, limit: int) -> list[int]:
         """The places of the best messages, best first."""
-        return [place for place, _ in self._found(question, limit)]
+        return [place for place, _ in self._found(question, limit, 0.0)]
 
-    def _found(self, question: TalkQuestion, limit: int) -> list[tuple[int, tuple[str, ...]]]:
+    def _found(self, question: TalkQuestion, limit: int, sure: float) -> list[tuple[int, tuple[str, ...]]]:
         query = query_of_text(question.text, self._messages[-1].at, "UTC")
         hits = search(self._sources, query, limit=limit)
-        return [(self._threads[hit.source.thread][hit.place], hit.words) for hit in hits]
+        return [(self._threads[hit.source.thread][hit.place], hit.words) for hit in hits if hit.certainty >= sure]
 
-    def shown(self, question: TalkQuestion, tokens: int) -> str:
-        """What recall finds for a question, in so many tokens, as a context shows it."""
-        found = [self._hit(*each) for each in self._found(question, _MOST)]
+    def shown(self, question: TalkQuestion, tokens: int, *, asked: bool = True) -> str:
+        """What recall finds for a question, in so many tokens; not `asked`, only what a context shows by itself."""
+        found = [self._hit(*each) for each in self._found(question, HITS, 0.0 if asked else SURE)]
         view = View(recalled_tokens=tokens)
         return recalled_section(found, (), "", _ASKING, view, self._count).text
 

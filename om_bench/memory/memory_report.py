@@ -24,7 +24,7 @@ from om_bench.memory.lookup import AROUND, FIRST, EvidenceRecall
 from om_bench.memory.quality import Online, online
 
 _ROLES = ("user", "assistant", "tool")
-_SHIPPED, _LITTLE = "notes and recall", f"notes, {OF_RECALL:.0%} recall"
+_BOTH, _UNASKED, _LITTLE = "notes and recall", "recall unasked", f"{OF_RECALL:.0%} recall"
 
 
 class MemoryReport(msgspec.Struct):
@@ -73,10 +73,10 @@ def as_lines(report: MemoryReport) -> Iterator[str]:
 
 
 def _budgets(budgets: Sequence[BudgetScores]) -> Iterator[str]:
-    yield from table(["S at", "notes", _SHIPPED, _LITTLE, "newest turns", "random turns", "BM25 per question"], [
+    yield from table(["S at", "notes", _BOTH, _UNASKED, _LITTLE, "newest turns", "random turns", "BM25 per question"], [
         [
-            f"{each.share:.0%}", each.extractive.all.shown, each.shipped.all.shown, each.recalled.all.shown, each.last.shown,
-            each.random.shown, each.bm25.shown,
+            f"{each.share:.0%}", each.extractive.all.shown, each.recalled.all.shown, each.unasked.all.shown,
+            each.little.all.shown, each.last.shown, each.random.shown, each.bm25.shown,
         ] for each in budgets
     ])  # fmt: skip
     yield from table(["notes at", "budget used", "pairs kept", "across joints", "longest line", "explicit dates"], [
@@ -91,8 +91,8 @@ def _by_role(budgets: Sequence[BudgetScores]) -> Iterator[str]:
     """Whose words the evidence was; nothing where all of it was one's."""
     roles = [role for role in _ROLES if any(role in each.extractive.roles for each in budgets)]
     if len(roles) > 1:
-        yield from table(["S by whose words", *(f"{what}: {role}" for what in ("notes", _SHIPPED) for role in roles)], [
-            [f"{each.share:.0%}", *(found.of(role) for found in (each.extractive, each.shipped) for role in roles)]
+        yield from table(["S by whose words", *(f"{what}: {role}" for what in ("notes", _BOTH) for role in roles)], [
+            [f"{each.share:.0%}", *(found.of(role) for found in (each.extractive, each.recalled) for role in roles)]
             for each in budgets
         ])  # fmt: skip
 
@@ -127,7 +127,7 @@ def by_budget(budgets: Sequence[BudgetScores]) -> pictures.Picture:
     """S by the share of a conversation's tokens that a context may have, for every kind of context."""
     kinds = {
         "extractive observer": [each.extractive.all.percent for each in budgets],
-        "extractive observer and recall": [each.shipped.all.percent for each in budgets],
+        "extractive observer and recall": [each.recalled.all.percent for each in budgets],
         "BM25, asked per question": [each.bm25.percent for each in budgets],
         "newest turns": [each.last.percent for each in budgets],
         "random turns": [each.random.percent for each in budgets],

@@ -142,3 +142,33 @@ def test_a_member_that_is_no_message_keeps_the_places_of_others():
 
     assert index.raw(Stretch("t1", "", 0, 0)) == [None]
     assert list(index.find("m1", None)) == [Stretch("t1", "", 1, 1)]
+
+
+def test_a_chunk_that_was_activated_before_one_sealed_earlier_takes_its_place():
+    """Where a memory is of one thread, a chunk is of the same thread before and after: only its place in the list moves."""
+    now = listed(sources=["o1", "o2"])
+    index = looked(now, o1=segment(1), o2=segment(2))
+    first = [part.at(0) for part in index.parts()]
+    index.look(now._replace(sources={name: now.sources[name] for name in ("o2", "o1")}))
+
+    assert (first, [part.at(0) for part in index.parts()]) == ([AT + 1000, AT + 2000], [AT + 2000, AT + 1000])
+
+
+def test_the_words_of_what_went_are_let_go_by_how_much_they_were():
+    """Many long chunks went, as many short ones came: two of each are not half of all, but what they hold is."""
+    index = looked(listed(sources=["o1"]), o1=segment(*range(1, 60)))
+    index.vocabulary()
+    taken = index.vocabulary().length
+    index.look(listed(sources=["o2", "o3"]))
+    index.learn({"o2": segment(61), "o3": segment(62)})
+
+    assert 0 < index.vocabulary().length < taken / 10
+
+
+def test_what_was_taken_into_the_vocabulary_weighs():
+    index = looked(listed(sources=["o1"]), o1=segment(*range(1, 60)))
+    index.vocabulary()
+    before = index.weight
+    index.vocabulary()
+
+    assert index.weight > 2 * before - 2_000

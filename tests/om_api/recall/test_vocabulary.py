@@ -31,7 +31,7 @@ def made():
 @pytest.mark.parametrize("taken", [0, 1, 3])
 def test_what_is_found_is_what_is_found_without_it(words, taken):
     query, alone, together, vocabulary = parse_query(words, 0, "UTC"), made(), made(), Vocabulary()
-    vocabulary.take(together, taken)
+    vocabulary.take(together[:taken], 100)
 
     expected = [(hit.source.thread, hit.place, hit.score, hit.words) for hit in search(alone, query)]
 
@@ -43,18 +43,19 @@ def test_each_segment_is_taken_in_once():
     segments, vocabulary = made(), Vocabulary()
 
     sizes = []
-    for most in (2, 2, 5):
+    for most in (1, 1, 5, 100, 100):
         vocabulary.take(segments, most)
-        sizes.append(vocabulary.size)
+        sizes.append(vocabulary.length)
 
-    assert sizes == [2, 3, 3]
+    lengths = [segment.length for segment in segments]
+    assert sizes == [lengths[0], sum(lengths[:2]), *[sum(lengths)] * 3]
 
 
 @pytest.mark.parametrize("left_out", [0, 1, 2])
 def test_what_is_not_searched_is_not_found(left_out):
     """A vocabulary knows segments that went meanwhile, or that a context shows anyway: they count for nothing."""
     query, together, vocabulary = parse_query("passport user closed", 0, "UTC"), made(), Vocabulary()
-    vocabulary.take(together, 3)
+    vocabulary.take(together, 100)
     del together[left_out]
 
     found = search(together, query, vocabulary=vocabulary)
@@ -66,11 +67,11 @@ def test_what_is_not_searched_is_not_found(left_out):
 def test_who_searches_while_segments_are_taken_in_sees_each_whole_or_not():
     """Time 0: a search has its view of two segments. Time 1: a third with its words is taken in. Time 2: it asks for them."""
     segments, vocabulary = made(), Vocabulary()
-    vocabulary.take(segments[::2], 2)
+    vocabulary.take(segments[::2], 100)
     views, _ = vocabulary.views(segments[::2])
     before = [view.postings(["passport", "user", "offic"]) for view in views]
 
-    vocabulary.take(segments, 3)
+    vocabulary.take(segments, 100)
 
     assert any(any(found) for found in before)
     assert [view.postings(["passport", "user", "offic"]) for view in views] == before
@@ -88,10 +89,21 @@ def test_the_best_few_are_those_of_all(limit):
         for n in range(4)
     ]
     vocabulary = Vocabulary()
-    vocabulary.take(segments, 3)
+    vocabulary.take(segments[:3], 10_000)
     for _ in range(40):
         query = parse_query(" ".join(dice.sample(words, 3)), 0, "UTC")
 
         found = search(segments, query, limit=limit, vocabulary=vocabulary)
 
         assert found == search(segments, query, limit=240)[:limit]
+
+
+def test_few_segments_of_a_large_table_are_searched_by_themselves():
+    """A context in thread scope asks one thread of many: what all the others hold would only be taken out again."""
+    segments, vocabulary = [segment for _ in range(4) for segment in made()[::2]], Vocabulary()
+    vocabulary.take(segments, 1_000)
+
+    alone, all_of_them = vocabulary.views(segments[:1]), vocabulary.views(segments)
+
+    assert alone == ([], [0])
+    assert (len(all_of_them[0]), all_of_them[1]) == (1, [])

@@ -25,23 +25,30 @@ def test_notes_are_scored_by_whose_words_the_evidence_is():
     assert found.pairs.within.of > 0
 
 
-@pytest.mark.parametrize(("share", "of_recall"), [(0.5, 0.5), (200.0, None)])
-def test_recall_finds_what_notes_leave_out_and_takes_its_tokens_from_them(monkeypatch, share, of_recall):
+@pytest.mark.parametrize(("share", "of_recall", "did"), [(0.5, None, 0), (200.0, 1_000, 2)])
+def test_recall_finds_what_notes_leave_out_and_takes_its_tokens_from_them(monkeypatch, share, of_recall, did):
     """As many as `recall.tokens` says, but no more than half; and two hundredths of the talk."""
     size, whole, wanted = int(share * JUDGED[0].whole), JUDGED[0].whole, []
     monkeypatch.setattr("om_bench.memory.budgets.observed", lambda _, tokens: wanted.append(tokens) or "")
 
     found = at_budget(JUDGED, share)
 
-    shipped = size // 2 if of_recall else 1_000
-    assert wanted == [size, size - shipped, size - int(0.02 * whole)]
-    assert found.extractive.all.did == 0
-    assert found.shipped.all.did == (2 if of_recall is None else found.shipped.all.did)
-    assert found.recalled.all.of == 2
+    assert wanted == [size, size - (of_recall or size // 2), size - int(0.02 * whole)]
+    assert (found.extractive.all.did, found.recalled.all.did, found.recalled.all.of) == (0, did, 2)
+    assert found.little.all.of == 2
+
+
+def test_unasked_a_context_shows_less_than_recall_is_asked_for(monkeypatch):
+    """A talk of a few messages has no word that is rare enough."""
+    monkeypatch.setattr("om_bench.memory.budgets.observed", lambda *_: "")
+
+    found = at_budget(JUDGED, 200.0)
+
+    assert (found.recalled.all.did, found.unasked.all.did) == (2, 0)
 
 
 def test_where_recall_would_take_all_nothing_is_counted():
-    assert at_budget(JUDGED, 0.02).recalled.all.shown == "-"
+    assert at_budget(JUDGED, 0.02).little.all.shown == "-"
 
 
 def test_notes_are_compared_with_what_fits_into_the_same_tokens():
