@@ -58,11 +58,12 @@ def _lacking(of: ResourceKeys, scope: Scope, threads: list[str]) -> Steps[dict[s
     return {
         name: owners[name]
         for name, (head, state, kept) in found.items()
-        if kept and state != b"sealed" and not _is_current(head or b"")
+        if kept and state != b"sealed" and not is_current(head or b"")
     }
 
 
-def _is_current(head: bytes) -> bool:
+def is_current(head: bytes) -> bool:
+    """Whether a segment, of which this is the beginning, is of this version."""
     with suppress(SegmentError):
         return version_of(head) == VERSION
     return False
