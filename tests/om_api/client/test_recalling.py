@@ -597,7 +597,12 @@ def test_what_is_no_message_is_passed_over(store, core):
         ("", "holds no word"),
         ("-tea", "only excludes"),
         ("tea", "nothing that is kept holds these words"),
+        ("tea in May", "nothing that is kept holds these words"),
         ("tea role:tool", "all threads"),
+        ("in May 1970", "nothing that was said then is kept: name other days, or a word"),
+        ("yesterday", "nothing that was said then is kept"),
+        ("1970-01-01 -tea", "nothing that was said then is kept"),
+        ("in 1970 role:tool", "or a word, or look in all threads"),
     ],
 )
 def test_an_answer_without_hits_says_why(store, core, text, reason):

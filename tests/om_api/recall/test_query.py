@@ -96,6 +96,18 @@ def test_dates_stand_beside_words_or_alone():
     assert (parsed("last week").words, len(parsed("last week").periods), parsed("last week").reason) == ((), 1, "")
 
 
+@pytest.mark.parametrize(
+    "text", ["yesterday", "in May", "what did I say last week?", "in 2025", "3 days ago", "two weeks ago", "on the 3rd"]
+)
+def test_a_question_of_dates_alone_is_one_whatever_number_is_in_it(text):
+    assert parsed(text).only_dates
+
+
+@pytest.mark.parametrize("text", ["passport in May", "3 keys", "two", '"in May"', "-work", ""])
+def test_one_with_a_word_or_without_a_date_is_none(text):
+    assert not parsed(text).only_dates
+
+
 def test_phrases_are_compared_with_the_text():
     query = parsed('"blue drawer" -"at work"')
 
