@@ -149,8 +149,10 @@ def _told(words: list[str], phrases: list[str], *, dates: bool, read: bool) -> t
     if asked and not kept and not quoted and not dates:
         kept, notes = asked, [COMMON]
     found = list(dict.fromkeys([*quoted, *kept]))
-    if len(found) > MOST_WORDS or not read:
-        notes.append(f"only the first {min(MOST_WORDS, len(found))} words of the query were searched for")
+    if len(found) > MOST_WORDS:
+        notes.append(f"only the first {MOST_WORDS} words of the query were searched for")
+    elif not read:
+        notes.append(f"only the first {_READ:,} characters of the query were read")
     return tuple(found[:MOST_WORDS]), tuple(notes)
 
 

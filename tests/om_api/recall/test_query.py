@@ -69,6 +69,16 @@ def test_a_long_query_is_bounded_and_says_so():
     assert (f"only the first {MOST_WORDS} words of the query were searched for",) == query.notes
 
 
+@pytest.mark.parametrize("words", [(), ("harbour",), ("harbour", "crane")])
+def test_one_that_is_long_with_few_words_says_how_much_of_it_was_read(words):
+    """Breaks without: "only the first 0 words of the query were searched for"."""
+    query = parsed(" ".join(words).ljust(8_001))
+
+    assert query.words == words
+    assert query.notes == ("only the first 8,000 characters of the query were read",)
+    assert parsed(" ".join(words).ljust(8_000)).notes == ()
+
+
 def test_what_is_excluded_is_bounded_too():
     query = parsed("harbour " + " ".join(f"-word{number}" for number in range(200)))
 
