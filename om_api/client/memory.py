@@ -24,6 +24,7 @@ from om_api.domain.wire import Given, placed
 from om_api.recall.ranking import Ranker
 from om_api.recall.recalled import HITS, Browsed, Recalled
 from om_api.settings import Settings, load_settings
+from om_api.store.audit.index_repair import repair_index
 from om_api.store.audit.invariants import Breach
 from om_api.store.audit.verify import Verified, examine, verify
 from om_api.store.backup.importing import Imported
@@ -282,6 +283,10 @@ class ObservationalMemory:
     def examine(self) -> Verified:
         """The breaches that `verify` gives, and in how many resources and messages it looked for them."""
         return self._run(examine(self._core.keys))
+
+    def repair_index(self, breaches: Collection[Breach]) -> int:
+        """Have recall's index made anew by the next sweep where breaches name it; how many segments. Nothing else is changed."""
+        return self._run(repair_index(self._core.keys, breaches))
 
     # -- what happened ------------------------------------------------------------------------------------------------
 

@@ -222,4 +222,6 @@ def _why(asked: RecallQuery, found: int) -> str:
     if found:
         return f"there are no more than {found}: ask with an offset below that"
     more = ", or look in all threads, roles and times" if asked.limited else ""
+    if asked.query.only_dates:
+        return f"nothing that was said then is kept: name other days, or a word{more}"
     return f"nothing that is kept holds these words: try others, or fewer{more}"

@@ -23,17 +23,6 @@ _HINT = re.compile(
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|‘[^’]*’|(?<![\w])'[^']+'(?!\w)")
 
 
-def annotate(text: str, day: date, *, briefly: bool = False) -> str:
-    """Append what relative dates in a text said on `day` mean, two at most: `... (meaning Mar 14, 2025)`.
-
-    Briefly it is one, without the year that the text is dated with: `... (Mar 14)`.
-    """
-    notes = list(dict.fromkeys(meanings(text, day)))
-    if briefly:
-        return " ".join([text, *(f"({note.removesuffix(f', {day.year}')})" for note in notes[:1])])
-    return " ".join([text, *(f"(meaning {note})" for note in notes[:2])])
-
-
 def meanings(text: str, day: date) -> Iterator[str]:
     """The date or span that each relative expression of a text means, as text, seen from `day`.
 

@@ -13,6 +13,7 @@ from om_api.language.spans import Span, parse_span
 from om_api.language.words import word_set
 
 _TIME = re.compile(r"\dT\d", re.IGNORECASE)
+_ISO = re.compile(r"\s*\d{4}-\d")
 _YEAR = re.compile(r"\b(?:in|during|from|of|since)\s+((?:19|20)\d\d)\b(?!\s*[-/.]\d)", re.IGNORECASE)
 _TODAY = re.compile(r"\b(?:today|tonight|this\s+(?:morning|afternoon|evening))\b", re.IGNORECASE)
 _BEHIND = "was "  # before a question: what it asks for lies behind, whatever its tense
@@ -49,11 +50,18 @@ def period_of(text: str, timezone: str) -> Period | None:
 
 
 def moment_of(text: str, timezone: str) -> int | None:
-    """The first moment (Unix ms) of a date as `period_of` reads it, or a moment of ISO 8601 (UTC unless it says otherwise)."""
+    """The first moment (Unix ms) of a date as `period_of` reads it or of any ISO 8601, or one of ISO 8601 with its time.
+
+    The latter is of UTC unless it says otherwise.
+    """
     if _TIME.search(text) and (ms := to_ms(text)) is not None:
         return ms
-    period = period_of(text, timezone)
-    return period.start if period else None
+    if period := period_of(text, timezone):
+        return period.start
+    try:
+        return _midnight(date.fromisoformat(text.strip()), LocalTime(timezone))
+    except (ValueError, OverflowError):  # no date alone, or one that this zone has in the year 0
+        return to_ms(text) if _ISO.match(text) else None
 
 
 def _meant(text: str, today: date) -> Iterator[Span]:

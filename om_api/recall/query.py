@@ -10,6 +10,7 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import ROLES
 from om_api.domain.values import check_id, shown
 from om_api.language.calendar import DATE, MONTH
+from om_api.language.words import FIGURES
 from om_api.recall.analysis import asked_pieces, is_stop, language_of
 from om_api.recall.days import DATE_WORDS, Period, moment_of, periods
 from om_api.recall.wording import is_unparted, plain, words_of
@@ -54,6 +55,11 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     periods: tuple[Period, ...] = ()
     reason: str = ""
     notes: tuple[str, ...] = ()
+
+    @property
+    def only_dates(self) -> bool:
+        """Whether it names days and nothing else; of "two weeks ago" and "in 2025" a number is a word as well."""
+        return bool(self.periods) and all(word[0].isdigit() or word in FIGURES for word in self.words)
 
     def admits(self, text: str) -> bool:
         """Whether a text holds every phrase, word for word whatever the case, and none that is excluded."""
@@ -143,8 +149,10 @@ def _told(words: list[str], phrases: list[str], *, dates: bool, read: bool) -> t
     if asked and not kept and not quoted and not dates:
         kept, notes = asked, [COMMON]
     found = list(dict.fromkeys([*quoted, *kept]))
-    if len(found) > MOST_WORDS or not read:
-        notes.append(f"only the first {min(MOST_WORDS, len(found))} words of the query were searched for")
+    if len(found) > MOST_WORDS:
+        notes.append(f"only the first {MOST_WORDS} words of the query were searched for")
+    elif not read:
+        notes.append(f"only the first {_READ:,} characters of the query were read")
     return tuple(found[:MOST_WORDS]), tuple(notes)
 
 

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from itertools import accumulate, chain, pairwise, repeat
+from itertools import accumulate, chain, pairwise, product, repeat
 from operator import sub
 from typing import Final, NamedTuple
 
@@ -27,6 +27,7 @@ from om_api.recall.segment_format import (
     to_value,
     version_of,
 )
+from om_api.recall.stemming import LANGUAGES
 
 _SHORT: Final = 150  # terms of a message
 _MOST: Final = 15  # times a term is counted in a longer one: what is said more often is not found better
@@ -34,6 +35,7 @@ _LEVEL: Final = 6
 _STRIDE: Final = 1024  # bytes of terms between two marks
 Postings = Mapping[int, int]  # place of a message -> how often it has the term
 _NONE: Postings = {}
+_CODES: Final = frozenset(map("".join, product("BHI", repeat=2)))
 
 
 class Findable(NamedTuple):
@@ -108,12 +110,12 @@ def _described(messages: Sequence[Findable], lengths: list[int]) -> bytes:
 
 
 def is_broken(data: bytes) -> bool:
-    """Whether a value is no segment at all, or was one of this version until its bytes were changed."""
+    """Whether a value is no segment at all, or one of this version that cannot be read."""
     if is_foreign(data):
         return False
     with suppress(SegmentError):
         if version_of(data) == VERSION:
-            from_value(data)
+            Segment(data)
         return False
     return True
 
@@ -130,6 +132,28 @@ class Segment:
         self._packed = from_value(data)
         self.thread, self.size, self.length = self._packed.thread, self._packed.size, self._packed.length
         self.languages = frozenset(self._packed.languages)
+        try:
+            whole = self._is_whole()
+        except (zlib.error, msgspec.MsgspecError, ValueError) as error:
+            raise SegmentError(f"the segment is broken: {error}: make it anew") from None
+        if not whole:
+            raise SegmentError("the segment is broken, its parts do not fit: make it anew")
+
+    def _is_whole(self) -> bool:
+        """Whether its parts hold as much as they say; most questions decode them all anyway."""
+        described, terms = self._messages, self._terms.decode()
+        if {len(described.role), len(described.lengths), len(self._checks)} != {self.size}:
+            return False
+        if not (terms[:1] == terms[-1:] == "\n" and self._packed.codes in _CODES):
+            return False
+        counts, steps = self._arrays
+        return (
+            (len(counts), len(steps)) == (self._marks[2][-1], self._sums[-1])
+            and len(described.steps) == max(self.size - 1, 0)
+            and max(described.role, default=-1) < len(described.roles)
+            and min(described.lengths, default=0) >= 0
+            and self.languages.issubset(LANGUAGES)
+        )
 
     def postings(self, terms: Iterable[str]) -> list[Postings]:
         """Where each term stands, and how often; empty if nowhere."""

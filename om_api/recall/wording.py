@@ -35,6 +35,11 @@ _ENDINGS = frozenset({"s", "ll", "re", "ve", "d", "m"})  # of English words: the
 _ELIDED = word_set("l d j m n s t c qu jusqu lorsqu puisqu dell nell all sull dall un")
 _OUTER, _INNER = re.compile(r"[/\\@:~&#]+"), re.compile(r"[-_.+,]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# data in hexadecimal, or in base64: with figures, letters of both cases, and a longer part than paths and names have
+_BLOB = re.compile(
+    r"""(?x)[0-9a-fA-F]{200,}
+    |(?=\D*\d)(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=.{0,500}[A-Za-z0-9]{30})(?:[A-Za-z0-9+/]{200,}|[A-Za-z0-9_-]{200,})"""
+)
 _LONGEST: Final = 64  # characters of a term; a longer word is its beginning and a check of the whole
 _BEGINNING: Final = 40
 
@@ -70,9 +75,12 @@ def pieces(word: str) -> tuple[str, ...]:
     """What a word is indexed by before its language is asked, in lower case: the whole first, then its parts.
 
     `user_id` is also `user` and `id`, `src/app.py` also `src`, `app.py`, `app` and `py`, `camelCase` also `camel` and
-    `case`; `3,120` is `3120`, `Anna's` is `anna`; a run of an unparted script is its pairs of characters.
+    `case`; `3,120` is `3120`, `Anna's` is `anna`; a run of an unparted script is its pairs of characters. Data in base64
+    or hexadecimal have no parts.
     """
-    return _short_pieces(word) if len(word) <= _LONGEST else tuple(dict.fromkeys(_pieces(word)))
+    if len(word) <= _LONGEST:
+        return _short_pieces(word)
+    return (_term(word),) if _BLOB.fullmatch(word) else tuple(dict.fromkeys(_pieces(word)))
 
 
 @lru_cache(maxsize=4_096)

@@ -2,6 +2,8 @@
 
 import sys
 
+import click
+
 from om_api.cli.output import json_option, note, print_json, print_table
 from om_api.cli.target import Target, command
 from om_api.language.words import amount
@@ -10,8 +12,9 @@ _EMPTY = "no resource is there, so nothing is proved: see that OM_REDIS_URL and 
 
 
 @command("om verify", "om verify --json | jq '.[].where'")
+@click.option("--repair", is_flag=True, help="Have the sweep make recall's index anew where it is broken or missing.")
 @json_option
-def verify(target: Target, as_json: bool) -> None:
+def verify(target: Target, repair: bool, as_json: bool) -> None:
     """Walk a live store and report every breach of its promises.
 
     Every message must be covered exactly once, and no observation may be lost. It says in how many resources and messages
@@ -19,11 +22,14 @@ def verify(target: Target, as_json: bool) -> None:
     """
     with target.memory() as om:
         breaches, resources, messages = om.examine()
+        repaired = om.repair_index(breaches) if repair else 0
     looked = f"looked at {amount(resources, 'resource')} with {amount(messages, 'message')}"
     if as_json:
         print_json([breach._asdict() for breach in breaches])
     elif breaches:
         print_table(["where", "what"], breaches)
+    if repaired:
+        note(f"the next sweep makes {amount(repaired, 'segment')} of recall's index anew")
     if breaches:
         note(f"breaches: {len(breaches):,}; {looked}")
         sys.exit(1)

@@ -13,10 +13,12 @@ from om_api.domain.identity import KnownId, mark
 from om_api.domain.messages import Message
 from om_api.domain.values import Observation
 from om_api.domain.wire import parse_member
+from om_api.recall.analysis import VERSION
 from om_api.recall.segment import Segment, check_of, is_broken
 from om_api.recall.segment_format import SegmentError
 from om_api.store.audit.resource_dump import Members, Part, ResourceDump
 from om_api.store.index.indexing import findable
+from om_api.store.index.reindex import is_current
 from om_api.store.memory.decoding import as_generation, as_observation
 from om_api.store.memory.known import COMPLETE, held_records
 from om_api.store.memory.lineage import covered
@@ -47,6 +49,8 @@ def breaches(held: ResourceDump, count: Callable[[Message], int] | None) -> Iter
     yield from _observations(held)
     yield from _sources(held)
     yield from _segments(held)
+    for part in held.parts.values():
+        yield from _unindexed(held, part)
     yield from _coverage(held)
 
 
@@ -321,6 +325,19 @@ def _segments(held: ResourceDump) -> Iterator[Breach]:
             yield Breach(key, "is the index of other messages than there are")
         elif not ready and ttl < 0:
             yield Breach(key, "has no TTL, though its messages expire")
+
+
+def _unindexed(held: ResourceDump, part: Part) -> Iterator[Breach]:
+    """What lacks an index in a memory that is said to lack none, so that no sweep looks."""
+    if part.record.get(b"indexed") != str(VERSION).encode():
+        return
+    chunks = (name.decode() for name, _ in part.chunks)
+    ready = [name for name in chunks if held.chunks.get(name, {}).get(b"state") == b"ready" and held.sealed.get(name)]
+    indexes = (index for thread, (index, _) in held.sources.items() if part.scope.thread in {None, thread})
+    for name in (*ready, *(name for index in indexes for name in index if held.source.get(name))):
+        words, _ = held.segments.get(name, (b"", 0))
+        if not is_current(words) and (not words or not is_broken(words)):
+            yield Breach(held.of.segment(name), "is no index of this version: recall reads the messages in its place")
 
 
 def _indexed(words: bytes) -> list[int] | None:

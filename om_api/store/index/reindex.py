@@ -10,6 +10,7 @@ from om_api.recall.segment import encode
 from om_api.recall.segment_format import SegmentError, version_of
 from om_api.store.driver.replies import as_bool, as_bytes, as_list, says
 from om_api.store.driver.steps import Steps, Verb, batch, by_name
+from om_api.store.driver.tolerant_read import of_many
 from om_api.store.index.indexing import findable
 from om_api.store.index.segments import Members, members
 from om_api.store.memory.keys import Keys, ResourceKeys
@@ -46,10 +47,10 @@ def _lacking(of: ResourceKeys, scope: Scope, threads: list[str]) -> Steps[dict[s
     owners = {name.decode(): "" for name in chunks} | {
         name.decode(): thread for thread, names in sources.items() for name in names
     }
+    heads = yield from of_many(lambda name: as_bytes("GETRANGE", of.segment(name), 0, _HEAD - 1), list(owners))
     found = yield from by_name(
         owners,
         lambda name: batch(
-            as_bytes("GETRANGE", of.segment(name), 0, _HEAD - 1),
             as_bytes("HGET", of.chunk(name), "state"),
             as_bool("EXISTS", of.sealed(name), of.source(name)),
         ),
@@ -57,12 +58,13 @@ def _lacking(of: ResourceKeys, scope: Scope, threads: list[str]) -> Steps[dict[s
     )
     return {
         name: owners[name]
-        for name, (head, state, kept) in found.items()
-        if kept and state != b"sealed" and not _is_current(head or b"")
+        for name, (state, kept) in found.items()
+        if kept and state != b"sealed" and not is_current(heads.get(name) or b"")
     }
 
 
-def _is_current(head: bytes) -> bool:
+def is_current(head: bytes) -> bool:
+    """Whether a segment, of which this is the beginning, is of this version."""
     with suppress(SegmentError):
         return version_of(head) == VERSION
     return False

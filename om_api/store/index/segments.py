@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from om_api.domain.messages import Message
@@ -9,6 +10,7 @@ from om_api.recall.segment import Segment
 from om_api.recall.segment_format import SegmentError
 from om_api.store.driver.replies import Pair, scored
 from om_api.store.driver.steps import Batch, Steps, Words
+from om_api.store.driver.tolerant_read import of_each
 from om_api.store.index.listing import MemoryPlace
 from om_api.store.memory.decoding import message_of
 from om_api.store.memory.keys import Keys, ResourceKeys
@@ -45,18 +47,23 @@ def segments(keys: Keys, resource: str, wanted: Mapping[str, MemoryPlace]) -> St
     of, found, names = keys.of(resource), dict[str, Kept](), list(wanted)
     for start in range(0, len(names), _AT_ONCE):
         some = names[start : start + _AT_ONCE]
-        held = yield from Batch([("GET", of.segment(name)) for name in some], list)
-        read = {name: _read(value) for name, value in zip(some, held, strict=True)}
+        read = yield from of_each(partial(_segments, of), some)
         found |= {name: value for name, value in read.items() if value}
         if without := [name for name in some if name not in found]:
             found |= yield from members(of, {name: wanted[name].thread for name in without})
     return found
 
 
+def _segments(of: ResourceKeys, names: Sequence[str]) -> Batch[dict[str, Segment | None]]:
+    asked = [("GET", of.segment(name)) for name in names]
+    return Batch(asked, lambda replies: dict(zip(names, map(_read, replies), strict=True)))
+
+
 def _read(value: Any) -> Segment | None:
-    """A segment; None where there is none, or one that this version cannot read: the sweep makes it anew."""
+    """A segment; None where there is none, or one that this version cannot read, or of no message: a chunk has some."""
     with suppress(SegmentError):
-        return Segment(value) if value else None
+        segment = Segment(value) if value else None
+        return segment if segment and segment.size else None
     return None
 
 

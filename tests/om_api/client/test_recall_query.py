@@ -15,6 +15,7 @@ from om_api.client.recall_query import (
 )
 from om_api.domain.errors import InvalidInputError
 
+NO_DATES = ("2025-13-01", "2025-02-30", "2025.05.01", "10000-01-01", "soon")
 USUAL = {
     "thread_id": None,
     "roles": (),
@@ -130,3 +131,25 @@ def test_a_date_begins_where_the_agents_day_does_and_a_moment_is_itself():
     assert (tokyo.after, tokyo.before) == (1_746_025_200_000, 1_746_111_600_000)
     assert asked("tea", "Asia/Tokyo", after="2025-05-01T09:30:00Z").after == 1_746_091_800_000
     assert asked("tea after:2025-05-01T09:30:00Z", "Asia/Tokyo").query.after == 1_746_091_800_000
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *("9999-12-31", "1850-01-01", "0001-01-01", "2200-02-03", "20250501", "2025", "2025-05", "May 2025"),
+        *("2025-05-01T09:30:00Z", "2025-05-01T09:30+02:00", *NO_DATES),
+    ],
+)
+@pytest.mark.parametrize("timezone", ["UTC", "Asia/Tokyo", "America/New_York"])
+def test_a_time_is_the_same_in_a_query_and_beside_it(given, timezone):
+    """Breaks without: before:9999-12-31 was no date, and before="9999-12-31" was one."""
+
+    def read(**how):
+        try:
+            found = asked(timezone=timezone, **how)
+        except InvalidInputError:
+            return "none"
+        return found.before if found.query.before is None else found.query.before
+
+    assert read(text=f'tea before:"{given}"') == read(before=given)
+    assert (read(before=given) == "none") is (given in NO_DATES)

@@ -1,6 +1,7 @@
 """Recall finds what is kept, wherever it stands, shows it as it was said, and never shows what was removed."""
 
 import pytest
+from forged_segments import FORGED, forging
 from scene import (
     HAROLD,
     activate,
@@ -13,6 +14,7 @@ from scene import (
     filled,
     import_,
     interrupted,
+    key_of,
     message,
     moving,
     observed,
@@ -110,6 +112,27 @@ def test_a_message_is_found_in_every_tier_and_thread_and_says_what_stands_for_it
     assert (hit.role, hit.matched, hit.covered_by) == ("user", (str(n),), covers)
     assert 0 < hit.certainty <= 1
     assert hit.score > 0
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_of_an_index_that_was_forged_the_messages_are_searched(store, core, what):
+    filled(store)
+    for name in ("o1", "o2", "o3", "c4"):
+        forging(store, name, what)
+
+    assert [ids(store, core, str(n)) for n, _, _ in EVERYWHERE] == [[f"m{n}"] for n, _, _ in EVERYWHERE]
+    assert set(ids(store, core, "role:user turn", limit=20)) >= {"m1", "m3", "m5", "m31"}
+    assert store.run(core.recalling.browse("harold", "m31", 5, 5, None)).message == message(31, "t2")
+
+
+def test_of_an_index_of_another_type_too(store, core):
+    filled(store)
+    for name in ("o1", "o3"):
+        store.client.delete(key_of(store, "segment", name))
+        store.client.rpush(key_of(store, "segment", name), "no text")
+
+    assert [ids(store, core, str(n)) for n, _, _ in EVERYWHERE] == [[f"m{n}"] for n, _, _ in EVERYWHERE]
+    assert store.run(core.recalling.browse("harold", "m31", 5, 5, None)).message == message(31, "t2")
 
 
 def test_in_thread_scope_too(store, core):
@@ -574,7 +597,12 @@ def test_what_is_no_message_is_passed_over(store, core):
         ("", "holds no word"),
         ("-tea", "only excludes"),
         ("tea", "nothing that is kept holds these words"),
+        ("tea in May", "nothing that is kept holds these words"),
         ("tea role:tool", "all threads"),
+        ("in May 1970", "nothing that was said then is kept: name other days, or a word"),
+        ("yesterday", "nothing that was said then is kept"),
+        ("1970-01-01 -tea", "nothing that was said then is kept"),
+        ("in 1970 role:tool", "or a word, or look in all threads"),
     ],
 )
 def test_an_answer_without_hits_says_why(store, core, text, reason):

@@ -7,7 +7,7 @@ import pytest
 from extracts import WEDNESDAY
 
 from om_api.language.calendar import LocalTime
-from om_api.language.relative_dates import annotate, meanings
+from om_api.language.relative_dates import meanings
 
 TABLE = Path(__file__).with_name("relative_dates.tsv").read_text("utf-8").splitlines()
 ROWS = [row.split("\t") for row in TABLE if not row.startswith("#")]
@@ -41,31 +41,31 @@ def test_the_table_is_long_and_says_nothing_twice():
         ("until the 2nd", "Jan 2, 2026"),
     ],
 )
-def test_a_text_is_told_with_its_meaning(text, meaning):
-    assert annotate(text, WEDNESDAY) == f"{text} (meaning {meaning})"
+def test_a_text_says_its_meaning_alone(text, meaning):
+    assert list(meanings(text, WEDNESDAY)) == [meaning]
 
 
-def test_two_meanings_are_told_at_most_and_none_twice():
+def test_each_of_several_has_its_meaning_in_their_order():
     text = "yesterday, last Friday and last month; yesterday"
 
-    assert annotate(text, WEDNESDAY) == f"{text} (meaning Dec 2, 2025) (meaning Nov 28, 2025)"
+    assert list(meanings(text, WEDNESDAY)) == ["Dec 2, 2025", "Nov 28, 2025", "Nov 2025", "Dec 2, 2025"]
 
 
 @pytest.mark.parametrize(
-    ("text", "note"),
+    ("text", "found"),
     [
-        ("it ends tomorrow", " (Dec 4)"),
-        ("on January 9", " (Jan 9, 2026)"),
-        ("next month", " (Jan 2026)"),
-        ("I may go", ""),
+        ("it ends tomorrow", ["Dec 4, 2025"]),
+        ("on January 9", ["Jan 9, 2026"]),
+        ("next month", ["Jan 2026"]),
+        ("I may go", []),
     ],
 )
-def test_briefly_one_is_told_without_the_year_of_the_day(text, note):
-    assert annotate(text, WEDNESDAY, briefly=True) == f"{text}{note}"
+def test_a_meaning_has_its_year_whether_it_is_the_year_of_the_day_or_not(text, found):
+    assert list(meanings(text, WEDNESDAY)) == found
 
 
 @pytest.mark.parametrize(
     "text", ["two hundred years ago", "999 years ago", "999 months ago", "the 0th is fine", "0 May", ""]
 )
 def test_what_no_calendar_holds_is_left_alone(text):
-    assert annotate(text, date(1, 1, 1)) == text
+    assert list(meanings(text, date(1, 1, 1))) == []

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from om_api.recall.days import period_of, periods
+from om_api.recall.days import moment_of, period_of, periods
 
 NOW = round(datetime(2026, 3, 10, 12, tzinfo=UTC).timestamp() * 1000)  # a Tuesday
 
@@ -58,3 +58,25 @@ def test_a_date_alone_is_a_period(text, first):
 @pytest.mark.parametrize("text", ["", "soon", "2025-13", "2025-02-30", "99999"])
 def test_what_is_no_date_is_no_period(text):
     assert period_of(text, "UTC") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "zone", "first"),
+    [
+        ("9999-12-31", "UTC", "9999-12-31T00:00:00+00:00"),
+        ("9999-12-31", "Asia/Tokyo", "9999-12-30T15:00:00+00:00"),
+        ("9999-12-31", "America/New_York", "9999-12-31T05:00:00+00:00"),
+        (" 1850-07-04 ", "UTC", "1850-07-04T00:00:00+00:00"),
+        ("0001-01-01", "Asia/Tokyo", "0001-01-01T00:00:00+00:00"),
+        ("20250501", "UTC", "2025-05-01T00:00:00+00:00"),
+        ("2025-05-01 09:30:00+02:00", "Asia/Tokyo", "2025-05-01T07:30:00+00:00"),
+        ("9999-12-31T23:59:59Z", "Asia/Tokyo", "9999-12-31T23:59:59+00:00"),
+    ],
+)
+def test_any_date_of_iso_8601_has_its_first_moment(text, zone, first):
+    assert moment_of(text, zone) == datetime.fromisoformat(first).timestamp() * 1000
+
+
+@pytest.mark.parametrize("text", ["", "soon", "2025-13-01", "2025-02-30", "1746057600", "99999", "1e5", "-5"])
+def test_what_is_no_date_has_no_moment(text):
+    assert moment_of(text, "Asia/Tokyo") is None

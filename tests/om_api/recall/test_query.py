@@ -69,6 +69,16 @@ def test_a_long_query_is_bounded_and_says_so():
     assert (f"only the first {MOST_WORDS} words of the query were searched for",) == query.notes
 
 
+@pytest.mark.parametrize("words", [(), ("harbour",), ("harbour", "crane")])
+def test_one_that_is_long_with_few_words_says_how_much_of_it_was_read(words):
+    """Breaks without: "only the first 0 words of the query were searched for"."""
+    query = parsed(" ".join(words).ljust(8_001))
+
+    assert query.words == words
+    assert query.notes == ("only the first 8,000 characters of the query were read",)
+    assert parsed(" ".join(words).ljust(8_000)).notes == ()
+
+
 def test_what_is_excluded_is_bounded_too():
     query = parsed("harbour " + " ".join(f"-word{number}" for number in range(200)))
 
@@ -94,6 +104,18 @@ def test_nonsense_in_a_field_names_what_is_permitted(text, told):
 def test_dates_stand_beside_words_or_alone():
     assert (parsed("passport last week").words, len(parsed("passport last week").periods)) == (("passport",), 1)
     assert (parsed("last week").words, len(parsed("last week").periods), parsed("last week").reason) == ((), 1, "")
+
+
+@pytest.mark.parametrize(
+    "text", ["yesterday", "in May", "what did I say last week?", "in 2025", "3 days ago", "two weeks ago", "on the 3rd"]
+)
+def test_a_question_of_dates_alone_is_one_whatever_number_is_in_it(text):
+    assert parsed(text).only_dates
+
+
+@pytest.mark.parametrize("text", ["passport in May", "3 keys", "two", '"in May"', "-work", ""])
+def test_one_with_a_word_or_without_a_date_is_none(text):
+    assert not parsed(text).only_dates
 
 
 def test_phrases_are_compared_with_the_text():

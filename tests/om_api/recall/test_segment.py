@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from forged_segments import FORGED, forged
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -92,6 +93,20 @@ def test_what_was_changed_is_broken_and_what_is_of_another_version_is_not():
     assert [is_broken(value) for value in (b"", b"garbage", MAGIC, whole[:8], whole[:-1], whole[:-1] + b"?")] == [
         True
     ] * 6
+
+
+@pytest.mark.parametrize("what", [what for what in FORGED if what != "no message"])
+def test_one_that_was_forged_is_broken_whatever_its_checksum_says(what):
+    value = forged(encode("t1", MESSAGES[:2]), **FORGED[what])
+
+    assert is_broken(value)
+    with pytest.raises(SegmentError, match=r"the segment is broken.*: make it anew"):
+        Segment(value)
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["one"], ["", "one two"], ["水", "und so weiter 😀"]])
+def test_whatever_was_encoded_is_whole(texts):
+    assert not is_broken(encode("t", [Findable(str(n), "user", n, text) for n, text in enumerate(texts)]))
 
 
 @given(st.binary(max_size=60), st.integers(0, 400))

@@ -1,5 +1,8 @@
 """Words whole and in their parts."""
 
+from base64 import b64encode, urlsafe_b64encode
+from hashlib import sha256
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,6 +57,38 @@ def test_a_long_word_is_one_short_term():
 
     assert len(pieces(long)[0]) < 64
     assert pieces(long) != pieces(long + "x")
+
+
+DATA = sha256(b"0").digest() + bytes(range(256)) * 8
+
+
+@pytest.mark.parametrize(
+    "data", [b64encode(DATA).rstrip(b"=").decode(), urlsafe_b64encode(DATA).rstrip(b"=").decode(), DATA.hex()]
+)
+@pytest.mark.parametrize("length", [200, 201, 2_000])
+def test_data_are_one_word_without_parts(data, length):
+    """Breaks without: an image in a tool's arguments was hundreds of words, each two or three letters long."""
+    blob = data[:length]
+
+    assert words_of(f'{{"image": "{blob}=="}}') == ["image", blob]
+    assert len(pieces(blob)) == 1
+    assert pieces(blob) != pieces(blob[:-1] + "x")
+    assert len(pieces(blob[:150] + ".png")) > 1
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "src/main/Java2/" + "/".join(f"folder{n}" for n in range(40)),
+        "-".join(["The", "2nd", "Title", *["of", "many", "words"] * 20]),
+        "_".join(["a", "snake", "Case", "7"] * 30),
+        "ThisIsNoBlobButSomebodyWhoLikesCamels" * 6,
+        "https://example.com/" + "aB3" * 80,
+    ],
+)
+def test_what_is_long_and_no_data_keeps_its_parts(word):
+    assert words_of(word) == [word]
+    assert len(pieces(word)) > 3
 
 
 def test_phrases_are_compared_without_marks_case_and_diacritics():

@@ -5,8 +5,16 @@ import pytest
 from scene import AT, HAROLD, breaches, filled, key_of, member, moving, observed, reflect, segment, words
 
 from om_api.domain.values import Outcome, Scope
+from om_api.recall.analysis import VERSION
 from om_api.store.audit.invariants import Breach
 from om_api.store.memory import reading
+
+OTHER_VERSION = b"omr\x01\xff\xff" + bytes(40)
+
+
+def _said_to_be_indexed(store):
+    store.client.hset(key_of(store, "record", HAROLD), "indexed", VERSION)
+
 
 BREAKS = {
     "a chunk without its sealed set": (lambda s: s.client.delete(key_of(s, "sealed", "c5")), "sealed:c5", "nowhere"),
@@ -179,6 +187,21 @@ BREAKS = {
         "segment:o2",
         "is a broken index",
     ),
+    "a chunk without the index that its memory is said to have": (
+        lambda s: (_said_to_be_indexed(s), s.client.delete(key_of(s, "segment", "c4"))),
+        "segment:c4",
+        "is no index of this version",
+    ),
+    "a source without one": (
+        lambda s: (_said_to_be_indexed(s), s.client.delete(key_of(s, "segment", "o3"))),
+        "segment:o3",
+        "is no index of this version",
+    ),
+    "an index of another version in a memory that is said to have none of it": (
+        lambda s: (_said_to_be_indexed(s), s.client.set(key_of(s, "segment", "c4"), OTHER_VERSION)),
+        "segment:c4",
+        "is no index of this version",
+    ),
     "an index that outlives its messages": (
         lambda s: s.client.persist(key_of(s, "segment", "o2")),
         "segment:o2",
@@ -211,7 +234,21 @@ def test_what_was_broken_by_hand_is_named(store, what):
 
 def test_an_index_of_another_version_is_nobodys_to_read_and_no_breach(store):
     filled(store)
-    store.client.set(key_of(store, "segment", "c4"), b"omr\x01\xff\xff" + bytes(40))
+    store.client.set(key_of(store, "segment", "c4"), OTHER_VERSION)
+
+    assert breaches(store) == []
+
+
+@pytest.mark.parametrize("indexed", [None, VERSION, VERSION + 1])
+def test_what_a_sweep_will_index_is_no_breach_nor_what_is_indexed(store, indexed):
+    """A chunk that waits for its observation (c5) gets its index with it, and a source that has expired needs none."""
+    filled(store)
+    store.client.delete(key_of(store, "source", "o1"), key_of(store, "segment", "o1"))
+    store.client.zincrby(key_of(store, "sources", "t1"), -25 * 3_600_000, "o1")
+    if indexed is None or indexed > VERSION:
+        store.client.delete(key_of(store, "segment", "c4"))
+    if indexed is not None:
+        store.client.hset(key_of(store, "record", HAROLD), "indexed", indexed)
 
     assert breaches(store) == []
 

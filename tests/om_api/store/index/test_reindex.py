@@ -68,6 +68,18 @@ def test_what_lacks_an_index_gets_the_one_its_observation_would_have_had(store, 
     assert breaches(store) == []
 
 
+def test_a_key_of_another_type_is_replaced_and_holds_nothing_up(store):
+    """Breaks with a plain read: no sweep could look at anything of that resource."""
+    filled(store)
+    before = held(store, "o1", "o2")
+    without(store, "o1", "o2")
+    store.client.rpush(key_of(store, "segment", "o2"), "no text")
+
+    assert index(store) == 2
+    assert held(store, "o1", "o2") == before
+    assert breaches(store) == []
+
+
 def test_it_lives_as_long_as_the_messages_it_is_of(store):
     filled(store)
     without(store, "c4", "o1")

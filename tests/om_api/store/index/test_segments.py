@@ -1,6 +1,7 @@
 """segments: the index of each chunk, the messages of those without one, and single messages by their place."""
 
 import pytest
+from forged_segments import FORGED, forging
 from scene import HAROLD, activate, filled, key_of, member, observed, push, seal, trips
 
 from om_api.recall.segment import Segment
@@ -50,6 +51,27 @@ def test_a_segment_that_cannot_be_read_costs_time_and_no_message(store, value):
     found, _ = read(store, o3="t2")
 
     assert found["o3"] == Members("t2", store.client.zrange(key_of(store, "source", "o3"), 0, -1, withscores=True))
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_nor_does_one_that_was_forged(store, what):
+    filled(store)
+    forging(store, "o3", what)
+    found, _ = read(store, o3="t2")
+
+    assert found["o3"] == Members("t2", store.client.zrange(key_of(store, "source", "o3"), 0, -1, withscores=True))
+
+
+def test_nor_does_a_key_of_another_type_and_it_hides_no_other(store):
+    filled(store)
+    store.client.delete(key_of(store, "segment", "o2"))
+    store.client.rpush(key_of(store, "segment", "o2"), "no text")
+    found = store.run(segments(store.keys, "harold", dict.fromkeys(NAMES, place())))
+
+    assert {name: type(kept) for name, kept in found.items()} == {
+        **dict.fromkeys(["c4", "o1", "o3"], Segment),
+        **dict.fromkeys(["c5", "o2"], Members),
+    }
 
 
 def test_what_is_gone_is_left_out(store):
