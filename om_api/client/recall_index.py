@@ -16,11 +16,11 @@ from om_api.store.memory.decode_cache import NO_MEMBERS, Met
 from om_api.store.memory.decoding import message_of
 
 Part: TypeAlias = Segment | Loose
-_TAKEN = 200_000  # terms at one look
+_TAKEN = 400_000  # terms at one look
 _STALE = 2  # times as many terms taken in as there are: then it is made anew
 _PART = 2_000  # bytes: an empty one
-# bytes: a term of a message, of a segment as far as it is asked for, taken into the vocabulary, else an object of its own
-_TERM, _TAKEN_TERM, _LOOSE_TERM = 12, 24, 120
+# bytes: a term of a message in a segment as far as it is asked for, else; and a word of the vocabulary
+_TERM, _LOOSE_TERM, _WORD = 12, 120, 300
 
 
 class RecallIndex:
@@ -35,7 +35,8 @@ class RecallIndex:
         self.word: str | None = None
         self.version: object = None
         self._parts: dict[tuple[str, str], Part] = {}
-        self._gone: set[tuple[str, str]] = set()
+        self._gone: frozenset[tuple[str, str]] = frozenset()
+        self._present: list[tuple[str, str]] = []
         self._raw: dict[str, Met[Message | None]] = {}
         self._loose: dict[str, Loose] = {}
         self._vocabulary, self._asked = Vocabulary(), False
@@ -53,23 +54,20 @@ class RecallIndex:
         """About how many bytes of memory it takes."""
         parts = [*self._parts.values(), *self._loose.values()]
         own = sum(_PART + (_LOOSE_TERM if isinstance(part, Loose) else _TERM) * part.length for part in parts)
-        return own + _TAKEN_TERM * self._vocabulary.length
+        return own + _WORD * self._vocabulary.words
 
     def look(self, listed: Listing) -> dict[str, MemoryPlace]:
         """Take in what there is now; the chunks of which nothing is known yet."""
-        places = {**listed.sources, **listed.chunks}
-        self._sealed = self._sealed if [*places.items()] == [*self._places.items()] else None  # order too
-        self.threads, self.word, self._places = listed.threads, listed.scope, places
+        self.threads, self.word, self._places = listed.threads, listed.scope, {**listed.sources, **listed.chunks}
         self._activated = listed.sources
-        present = {(place.epoch, name) for name, place in places.items()}
-        self._parts = {at: part for at, part in self._parts.items() if at in present}
-        self._gone = self._gone & present
+        present = [(place.epoch, name) for name, place in self._places.items()]
+        if present != self._present:
+            self._present, self._sealed, kept = present, None, frozenset(present)
+            self._parts = {at: part for at, part in self._parts.items() if at in kept}
+            self._gone = self._gone & kept
         self._take_raw(listed)
-        return {
-            name: place
-            for name, place in self._places.items()
-            if (place.epoch, name) not in self._parts and (place.epoch, name) not in self._gone
-        }
+        lacking = [at for at in present if at not in self._parts and at not in self._gone]
+        return {name: self._places[name] for _, name in lacking}
 
     def _take_raw(self, listed: Listing) -> None:
         raw, loose = self._raw, self._loose
@@ -84,8 +82,7 @@ class RecallIndex:
     def learn(self, found: Mapping[str, Kept]) -> None:
         """Take in what was read of chunks."""
         self._sealed = None if found else self._sealed
-        for name, kept in found.items():
-            self._parts[self._places[name].epoch, name] = self._part(kept)
+        self._parts = self._parts | {(self._places[name].epoch, name): self._part(kept) for name, kept in found.items()}
 
     def _part(self, kept: Kept) -> Part:
         if isinstance(kept, Members):

@@ -172,6 +172,11 @@ class Segment:
             yield term, places if count == 1 else [*accumulate(places)]
             at += count
 
+    def release(self) -> None:
+        """Let go of the words that were decoded: they are decoded again where somebody asks."""
+        for name in ("_terms", "_arrays", "_marks", "_sums"):
+            self.__dict__.pop(name, None)
+
     def times(self) -> Sequence[int]:
         """When each message was said, in Unix ms."""
         return self._times

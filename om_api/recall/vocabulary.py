@@ -28,6 +28,11 @@ class Vocabulary:
         self._taken: dict[int, tuple[_Table, int]] = {}  # by identity: they are held, so no other gets it
         self._taking = Lock()
 
+    @property
+    def words(self) -> int:
+        """How many terms are in its tables, each counted once in a table."""
+        return sum(len(table.where) for table in list(self._tables.values()))
+
     def take(self, segments: Iterable[Segment], most: int) -> None:
         """Take in segments that are new until they have so many terms; who searches meanwhile sees each whole or not."""
         with self._taking:
@@ -76,6 +81,7 @@ class _Table:
                 where[term].append(first + places[0])
             else:
                 self._add(term, Counter([first + place for place in places]))
+        segment.release()
         self.segments.append(segment)
         self.starts.append(first)
         self.lengths.extend([*segment.lengths(), 0])

@@ -49,6 +49,9 @@ def test_each_segment_is_taken_in_once():
 
     lengths = [segment.length for segment in segments]
     assert sizes == [lengths[0], sum(lengths[:2]), *[sum(lengths)] * 3]
+    assert (
+        vocabulary.words == sum(len(segment.terms()) for segment in segments) - 1
+    )  # two of one language have "passport"
 
 
 @pytest.mark.parametrize("left_out", [0, 1, 2])
