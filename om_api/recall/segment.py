@@ -85,10 +85,9 @@ def _inverted(lists: Mapping[str, list[int]], size: int) -> tuple[str, bytes, by
     """The codes of the arrays' items, the terms and their postings, compressed."""
     order = sorted(lists)
     counts = [len(lists[term]) for term in order]
-    places = list(chain.from_iterable(map(lists.__getitem__, order)))
-    steps = list(map(sub, places, [0, *places]))
-    for start in accumulate(counts[:-1], initial=0) if counts else ():  # each term's begin anew
-        steps[start] = places[start]
+    steps: list[int] = []
+    for places in map(lists.__getitem__, order):
+        steps += places if len(places) == 1 else map(sub, places, [0, *places])
     codes = item_code(max(counts, default=0)) + item_code(size)
     postings = to_bytes(array(codes[0], counts)) + to_bytes(array(codes[1], steps))
     terms = "\n".join(["", *order, ""]).encode()
