@@ -262,7 +262,7 @@ _KEPT = {
 # of one reader, which is reckoned by what it holds
 _READERS = {"decode_cache._messages", "tail._last", "days._days", "days._lines"}
 _READERS |= {
-    f"recall_index.{name}" for name in ("_activated", "_gone", "_loose", "_parts", "_places", "_raw", "standing")
+    f"recall_index.{name}" for name in ("_activated", "_loose", "_parts", "_places", "_present", "_raw", "standing")
 }
 _READERS |= {
     "recall_index._orders",

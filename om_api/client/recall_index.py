@@ -19,8 +19,9 @@ Part: TypeAlias = Segment | Loose
 _TAKEN = 400_000  # terms at one look
 _STALE = 2  # times as many terms taken in as there are: then it is made anew
 _PART = 2_000  # bytes: an empty one
-# bytes: a term of a message in a segment as far as it is asked for, else; and a word of the vocabulary
-_TERM, _LOOSE_TERM, _WORD = 12, 120, 300
+_TERM = 12  # bytes: one of a message in a segment
+_LOOSE_TERM = 120  # bytes: one of a message in none
+_WORD = 300  # bytes: one of the vocabulary
 
 
 class RecallIndex:
@@ -53,8 +54,9 @@ class RecallIndex:
     def weight(self) -> int:
         """About how many bytes of memory it takes."""
         parts = [*self._parts.values(), *self._loose.values()]
-        own = sum(_PART + (_LOOSE_TERM if isinstance(part, Loose) else _TERM) * part.length for part in parts)
-        return own + _WORD * self._vocabulary.words
+        loose = sum(part.length for part in parts if isinstance(part, Loose))
+        packed = max(sum(part.length for part in parts) - loose, self._vocabulary.length)  # some of it may be gone
+        return _PART * len(parts) + _LOOSE_TERM * loose + _TERM * packed + _WORD * self._vocabulary.words
 
     def look(self, listed: Listing) -> dict[str, MemoryPlace]:
         """Take in what there is now; the chunks of which nothing is known yet."""
@@ -112,7 +114,7 @@ class RecallIndex:
         ]
 
     def vocabulary(self) -> Vocabulary:
-        """The words of segments in one table; each look takes some more in, lest one of them be much longer than the others."""
+        """The words of segments in tables; each look takes some more in, lest one of them be much longer than the others."""
         segments = [part for part in self._parts.values() if isinstance(part, Segment)]
         if self._vocabulary.length > _STALE * sum(segment.length for segment in segments):
             self._vocabulary = Vocabulary()

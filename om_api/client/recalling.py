@@ -22,6 +22,7 @@ from om_api.recall.query import Query, query_of_text
 from om_api.recall.ranking import Ranker
 from om_api.recall.recalled import HITS, Browsed, Recalled, RecalledHit
 from om_api.recall.searching import SURE, search
+from om_api.recall.vocabulary import Vocabulary
 from om_api.settings import Settings
 from om_api.store.driver.steps import Steps
 from om_api.store.index.listing import listing
@@ -75,8 +76,11 @@ class Recalling:
             if index is None or version is None or index.version != version or tried:
                 index = yield from self._index(resource, moved, anew=tried > 1)
                 index.version = version
-            past = index.past(snapshot.thread.id, alone=snapshot.scope.thread is not None)
-            hits = search(past, query, limit=HITS, vocabulary=index.vocabulary())
+            alone = (
+                snapshot.scope.thread is not None
+            )  # few of all segments, which their vocabulary would not make faster
+            past = index.past(snapshot.thread.id, alone=alone)
+            hits = search(past, query, limit=HITS, vocabulary=None if alone else self._vocabulary(index))
             sure = [hit for hit in hits if hit.certainty >= SURE]
             try:
                 return (yield from self._hits.told(index, (), sure, 1, raw=True))
@@ -119,6 +123,14 @@ class Recalling:
         self._indexes.put(resource, index, index.weight)
         return index
 
+    def _vocabulary(self, index: RecallIndex) -> Vocabulary:
+        """The words of an index, which takes some more of them in: what it weighs then is known again."""
+        before = index.weight
+        vocabulary = index.vocabulary()
+        if index.weight != before:
+            self._indexes.put(index.resource, index, index.weight)
+        return vocabulary
+
     # -- what is found ---------------------------------------------------------------------------------------------------
 
     def _answer(self, index: RecallIndex, scopes: Sequence[Scope], asked: RecallQuery) -> Steps[Recalled]:
@@ -133,7 +145,7 @@ class Recalling:
             after=asked.after,
             before=asked.before,
             limit=self._pool(query, wanted + 1),
-            vocabulary=index.vocabulary(),
+            vocabulary=self._vocabulary(index),
         )
         found: list[RecalledHit] = []
         step = max(len(hits), 1) if self._ranker else wanted + 1

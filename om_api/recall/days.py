@@ -50,9 +50,9 @@ def period_of(text: str, timezone: str) -> Period | None:
 
 
 def moment_of(text: str, timezone: str) -> int | None:
-    """The first moment (Unix ms) of a date as `period_of` reads it or of any ISO 8601, or one of ISO 8601 with its time.
+    """The moment (Unix ms) of a time of ISO 8601, of UTC unless it says otherwise; of a date its first one, in the time zone.
 
-    The latter is of UTC unless it says otherwise.
+    A date is one that `period_of` reads, or any day of ISO 8601.
     """
     if _TIME.search(text) and (ms := to_ms(text)) is not None:
         return ms

@@ -119,8 +119,15 @@ def is_broken(data: bytes) -> bool:
     return True
 
 
+def is_current(head: bytes) -> bool:
+    """Whether a value, of which this is the beginning, is a segment of this version."""
+    with suppress(SegmentError):
+        return version_of(head) == VERSION
+    return False
+
+
 class Segment:
-    """What `encode` wrote, decoded as far as it is asked; a reader keeps it.
+    """What `encode` wrote, decoded and checked at once; `release` lets its words go.
 
     `size`: how many messages; `length`: how many terms they have together; `languages`: those met. Raises SegmentError.
     """

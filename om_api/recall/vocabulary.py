@@ -34,16 +34,24 @@ class Vocabulary:
         return sum(len(table.where) for table in list(self._tables.values()))
 
     def take(self, segments: Iterable[Segment], most: int) -> None:
-        """Take in segments that are new until they have so many terms; who searches meanwhile sees each whole or not."""
-        with self._taking:
-            end = self.length + most
-            for segment in segments:
-                if self.length >= end:
-                    return
-                if id(segment) not in self._taken:
-                    table = self._tables.setdefault(segment.languages, _Table())
-                    self._taken[id(segment)] = table, table.add(segment)
-                    self.length += segment.length
+        """Take in segments that are new until they have so many terms; who searches meanwhile sees each whole or not.
+
+        Nothing is done while another thread takes some in.
+        """
+        if self._taking.acquire(blocking=False):
+            try:
+                self._take(segments, self.length + most)
+            finally:
+                self._taking.release()
+
+    def _take(self, segments: Iterable[Segment], end: int) -> None:
+        for segment in segments:
+            if self.length >= end:
+                return
+            if id(segment) not in self._taken:
+                table = self._tables.setdefault(segment.languages, _Table())
+                self._taken[id(segment)] = table, table.add(segment)
+                self.length += segment.length
 
     def views(self, sources: Sequence[object]) -> tuple[list["TableView"], list[int]]:
         """The tables as far as some sources are in them, and the numbers of those that are to be searched by themselves."""
@@ -74,18 +82,19 @@ class _Table:
         self.lengths: array[int] = array("I")
 
     def add(self, segment: Segment) -> int:
-        """Its number among the segments."""
+        """Its number among the segments. Where this is interrupted, its room stays, and what stands there is never searched."""
         first, where = len(self.lengths), self.where
+        self.segments.append(segment)
+        self.starts.append(first)
+        self.lengths.extend([*segment.lengths(), 0])
+        number = len(self.starts) - 1
         for term, places in segment.inverted():
             if len(places) == 1:
                 where[term].append(first + places[0])
             else:
                 self._add(term, Counter([first + place for place in places]))
         segment.release()
-        self.segments.append(segment)
-        self.starts.append(first)
-        self.lengths.extend([*segment.lengths(), 0])
-        return len(self.starts) - 1
+        return number
 
     def _add(self, term: str, places: Counter[int]) -> None:
         self.where[term].extend(places)

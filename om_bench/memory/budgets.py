@@ -1,6 +1,6 @@
 """Budgets: what contexts of so many tokens hold of a talk, and whether the scorer can be believed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 from msgspec import field
@@ -17,7 +17,7 @@ from om_bench.memory.tally import Scored, Tally
 from om_workers.llm.base import Request
 from om_workers.llm.extractive.observe import observe
 
-OF_RECALL = 0.02  # of a talk's tokens: the least that is left to search results beside notes
+OF_RECALL = 0.02  # of a talk's tokens: search results, where they have a fixed share beside notes
 
 
 class Calibration(msgspec.Struct):
@@ -32,7 +32,7 @@ class BudgetScores(msgspec.Struct):
     """S of contexts that have `share` of the talk's tokens; `tokens` is what the extractive observer took of them.
 
     `recalled`: notes, and for each question what recall answers in as many of the tokens as `recall.tokens` is at its
-    default, but no more than half; `unasked`: the same with what a context shows by itself; `little`: with two hundredths of
+    default, but no more than half; `unasked`: the same with what a context shows by itself; `fixed`: with two hundredths of
     the talk's tokens. `used`: the tokens of the notes, of those that they might have. `dates`: the questions that a day
     answers, and of how many of them the notes spell it out. `pairs`: neighbouring words of the notes that are neighbours in
     the source.
@@ -44,7 +44,7 @@ class BudgetScores(msgspec.Struct):
     extractive: Scored = field(default_factory=Scored)
     recalled: Scored = field(default_factory=Scored)
     unasked: Scored = field(default_factory=Scored)
-    little: Scored = field(default_factory=Scored)
+    fixed: Scored = field(default_factory=Scored)
     last: Tally = field(default_factory=Tally)
     random: Tally = field(default_factory=Tally)
     bm25: Tally = field(default_factory=Tally)
@@ -91,9 +91,8 @@ def at_budget(talks: Sequence[Judged], share: float) -> BudgetScores:
     for judged in talks:
         size = int(share * judged.whole)
         _noted(judged, found)
-        half = min(RecallSettings().tokens, size // 2)
-        _recalled(judged, size, half, {True: found.recalled, False: found.unasked})
-        _recalled(judged, size, int(OF_RECALL * judged.whole), {True: found.little})
+        _recalled(judged, size, min(RecallSettings().tokens, size // 2), found.recalled, found.unasked)
+        _recalled(judged, size, int(OF_RECALL * judged.whole), found.fixed)
     return found
 
 
@@ -116,16 +115,16 @@ def _noted(judged: Judged, found: BudgetScores) -> None:
     judged.source.judge(notes, found.pairs)
 
 
-def _recalled(judged: Judged, size: int, of_recall: int, found: Mapping[bool, Scored]) -> None:
-    """Count what is held in `size` tokens, of which recall has some, asked or unasked; nothing where it would take all."""
+def _recalled(judged: Judged, size: int, of_recall: int, asked: Scored, unasked: Scored | None = None) -> None:
+    """Count what is held in `size` tokens, of which recall has some; nothing where it would take all."""
     if size <= of_recall:
         return
     support = judged.support
     held = support.held(observed(judged.talk, size - of_recall))
     for keys, question, roles in zip(support.questions, judged.talk.questions, judged.roles, strict=True):
         missed = set(keys) - held
-        for asked, scored in found.items():
-            hits = judged.lookups.shown(question, of_recall, asked=asked) if missed else ""
+        for scored in filter(None, (asked, unasked)):
+            hits = judged.lookups.shown(question, of_recall, asked=scored is asked) if missed else ""
             scored.add(missed == support.held(hits, missed), roles)
 
 

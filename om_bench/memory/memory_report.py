@@ -24,7 +24,7 @@ from om_bench.memory.lookup import AROUND, FIRST, EvidenceRecall
 from om_bench.memory.quality import Online, online
 
 _ROLES = ("user", "assistant", "tool")
-_BOTH, _UNASKED, _LITTLE = "notes and recall", "recall unasked", f"{OF_RECALL:.0%} recall"
+_BOTH, _UNASKED, _FIXED = "notes and recall", "notes, recall unasked", f"notes, {OF_RECALL:.0%} recall"
 
 
 class MemoryReport(msgspec.Struct):
@@ -73,10 +73,10 @@ def as_lines(report: MemoryReport) -> Iterator[str]:
 
 
 def _budgets(budgets: Sequence[BudgetScores]) -> Iterator[str]:
-    yield from table(["S at", "notes", _BOTH, _UNASKED, _LITTLE, "newest turns", "random turns", "BM25 per question"], [
+    yield from table(["S at", "notes", _BOTH, _UNASKED, _FIXED, "newest turns", "random turns", "BM25 per question"], [
         [
             f"{each.share:.0%}", each.extractive.all.shown, each.recalled.all.shown, each.unasked.all.shown,
-            each.little.all.shown, each.last.shown, each.random.shown, each.bm25.shown,
+            each.fixed.all.shown, each.last.shown, each.random.shown, each.bm25.shown,
         ] for each in budgets
     ])  # fmt: skip
     yield from table(["notes at", "budget used", "pairs kept", "across joints", "longest line", "explicit dates"], [

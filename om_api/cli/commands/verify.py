@@ -29,7 +29,7 @@ def verify(target: Target, repair: bool, as_json: bool) -> None:
     elif breaches:
         print_table(["where", "what"], breaches)
     if repaired:
-        note(f"the next sweep makes {amount(repaired, 'segment')} of recall's index anew")
+        note(f"{amount(repaired, 'segment')} of recall's index removed: the next sweep makes what is lacking")
     if breaches:
         note(f"breaches: {len(breaches):,}; {looked}")
         sys.exit(1)

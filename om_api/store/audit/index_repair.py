@@ -12,13 +12,15 @@ from om_api.store.memory.keys import Keys
 
 
 def repair_index(keys: Keys, breaches: Iterable[Breach]) -> Steps[int]:
-    """Remove the segments that breaches name, and have the sweep look for what their memories lack; how many they were.
+    """Remove the segments that breaches name, and have the sweep make what their memories lack of them; how many they were.
 
-    Till then recall reads the messages.
+    Till then recall reads the messages. What was the index of messages that are not there is made no more.
     """
-    found = {breach.where: named(keys, breach.where) for breach in breaches}
-    owners = {where: what.resource for where, what in found.items() if what and what.kind.name == "segment"}
-    for resource in sorted(set(filter(None, owners.values()))):
+    owners: dict[str, str] = {}
+    for where in (breach.where for breach in breaches):
+        if (what := named(keys, where)) and what.kind.name == "segment" and what.resource:
+            owners[where] = what.resource
+    for resource in sorted(set(owners.values())):
         own = [where for where, owner in owners.items() if owner == resource]
         scopes = [Scope(resource), *(Scope(resource, name) for name in (yield from threads_met(keys, resource)))]
         records = map(keys.of(resource).record, scopes)

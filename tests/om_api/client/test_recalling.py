@@ -281,6 +281,15 @@ def test_what_a_reader_keeps_is_weighed_and_let_go_with_its_chunk(store, core):
     assert core.recalling._indexes.weight < before / 2
 
 
+def test_what_is_taken_into_the_vocabulary_is_reckoned_at_once(store, core):
+    filled(store)
+    ids(store, core, "turn")
+    before = core.recalling._indexes.weight
+    ids(store, core, "turn")
+
+    assert core.recalling._indexes.weight == core.recalling._indexes.get("harold").weight > before
+
+
 # -- while it is looked up ------------------------------------------------------------------------------------------------
 
 

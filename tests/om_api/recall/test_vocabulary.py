@@ -110,3 +110,31 @@ def test_few_segments_of_a_large_table_are_searched_by_themselves():
 
     assert alone == ([], [0])
     assert (len(all_of_them[0]), all_of_them[1]) == (1, [])
+
+
+def test_while_one_thread_takes_segments_in_another_goes_on_without():
+    segments, vocabulary = made(), Vocabulary()
+    with vocabulary._taking:
+        vocabulary.take(segments, 100)
+
+    assert vocabulary.views(segments) == ([], [0, 1, 2])
+
+
+def test_a_segment_that_was_taken_in_by_half_is_searched_by_itself(monkeypatch):
+    """Whatever interrupts it, what was taken in of it belongs to nobody."""
+    segments, vocabulary = made()[::2], Vocabulary()
+    whole = Segment.inverted
+
+    def broken(self):
+        yield from list(whole(self))[:4]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Segment, "inverted", broken)
+    with pytest.raises(KeyboardInterrupt):
+        vocabulary.take(segments[:1], 100)
+    monkeypatch.undo()
+    vocabulary.take(segments[1:], 100)
+    query = parse_query("passport user green in my", 0, "UTC")
+
+    assert [others for _, others in [vocabulary.views(segments)]] == [[0]]
+    assert search(segments, query, vocabulary=vocabulary) == search(segments, query)

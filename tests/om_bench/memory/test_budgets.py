@@ -35,7 +35,7 @@ def test_recall_finds_what_notes_leave_out_and_takes_its_tokens_from_them(monkey
 
     assert wanted == [size, size - (of_recall or size // 2), size - int(0.02 * whole)]
     assert (found.extractive.all.did, found.recalled.all.did, found.recalled.all.of) == (0, did, 2)
-    assert found.little.all.of == 2
+    assert found.fixed.all.of == 2
 
 
 def test_unasked_a_context_shows_less_than_recall_is_asked_for(monkeypatch):
@@ -48,7 +48,7 @@ def test_unasked_a_context_shows_less_than_recall_is_asked_for(monkeypatch):
 
 
 def test_where_recall_would_take_all_nothing_is_counted():
-    assert at_budget(JUDGED, 0.02).little.all.shown == "-"
+    assert at_budget(JUDGED, 0.02).fixed.all.shown == "-"
 
 
 def test_notes_are_compared_with_what_fits_into_the_same_tokens():

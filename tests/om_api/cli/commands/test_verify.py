@@ -80,7 +80,7 @@ def test_with_repair_the_next_sweep_makes_it_anew(om, spoiled, reflected):
     result = om("verify", "--repair")
     reflected.sweep()
 
-    assert "the next sweep makes 2 segments of recall's index anew" in result.stderr
+    assert "2 segments of recall's index removed: the next sweep makes what is lacking" in result.stderr
     assert segments(reflected) == spoiled
     assert om("verify").exit_code == 0
 
