@@ -76,11 +76,10 @@ class Recalling:
             if index is None or version is None or index.version != version or tried:
                 index = yield from self._index(resource, moved, anew=tried > 1)
                 index.version = version
-            alone = (
-                snapshot.scope.thread is not None
-            )  # few of all segments, which their vocabulary would not make faster
+            alone = snapshot.scope.thread is not None
             past = index.past(snapshot.thread.id, alone=alone)
-            hits = search(past, query, limit=HITS, vocabulary=None if alone else self._vocabulary(index))
+            vocabulary = None if alone else self._vocabulary(index)  # one thread of many is faster without
+            hits = search(past, query, limit=HITS, vocabulary=vocabulary)
             sure = [hit for hit in hits if hit.certainty >= SURE]
             try:
                 return (yield from self._hits.told(index, (), sure, 1, raw=True))
@@ -124,11 +123,9 @@ class Recalling:
         return index
 
     def _vocabulary(self, index: RecallIndex) -> Vocabulary:
-        """The words of an index, which takes some more of them in: what it weighs then is known again."""
-        before = index.weight
+        """The words of an index, which takes some more of them in, and weighs more then."""
         vocabulary = index.vocabulary()
-        if index.weight != before:
-            self._indexes.put(index.resource, index, index.weight)
+        self._indexes.put(index.resource, index, index.weight)
         return vocabulary
 
     # -- what is found ---------------------------------------------------------------------------------------------------

@@ -71,8 +71,9 @@ class _Filter:
         self._before = min((ms for ms in (before, query.before) if ms is not None), default=None)
         self.bare = not self._threads and not self._roles and self._after is None and self._before is None
 
-    def keeps(self, source: Source, place: int) -> bool:
-        """Whether a message may be found."""
+    def keeps(self, sources: Sequence[Source], number: int, place: int) -> bool:
+        """Whether a message of one of the sources may be found."""
+        source = sources[number]
         if not all(source.thread in some for some in self._threads):
             return False
         at = source.at(place)
@@ -187,15 +188,13 @@ class _Search:
         scores = self._scores(ground)
         places = self._allowed(ground.found, scores)
         if not kept.bare:
-            places = [place for place in places if self._is_kept(kept, *ground.searched.located(place))]
+            located = ground.searched.located
+            places = [place for place in places if kept.keeps(self._sources, *located(place))]
         get, own = scores.get, [scores[place] for place in places]
         least = _least(own, limit) - 2 * _BESIDE * max(scores.values(), default=0.0)
         for place, score in zip(places, own, strict=True):
             if score >= least:
                 yield score + _BESIDE * (get(place - 1, 0.0) + get(place + 1, 0.0)), ground, place
-
-    def _is_kept(self, kept: _Filter, number: int, place: int) -> bool:
-        return kept.keeps(self._sources[number], place)
 
     def _scores(self, ground: _Ground) -> _Scores:
         """Without words those of the days that the query names; with words the days are one of them."""
