@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import pytest
@@ -61,3 +62,20 @@ def test_a_class_name_is_given_once(known):
 def test_a_module_is_tested_where_it_would_be_looked_for(known):
     assert "om_api.context.rendering" not in house.without_a_test(known)
     assert "om_api.context.rendering" in house.without_a_test(known, ROOT / "docs")
+
+
+_POSSESSIVE_GROUP = re.compile(r"\)(?:[*+?]|\{[\d,]+\})\+(?!,)")  # `()*+,` is of a class
+
+
+def test_no_pattern_has_a_possessive_group():
+    """Python before 3.11.5 gives back what such a group took (gh-106052): `user_id` was the words `user_i` and `d`."""
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for package in house.PACKAGES
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if _POSSESSIVE_GROUP.search(line)
+    ]
+
+    assert _POSSESSIVE_GROUP.search(r"(?:[-_]{1,3}\w++)*+")
+    assert found == []

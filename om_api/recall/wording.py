@@ -19,9 +19,9 @@ _MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u067
 _EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
 _JOINT = r"-_./:@'’ʼ&+#\\~"
 # few words go on behind their first part: one look tells
-_JOINED = rf"(?:(?=[{_JOINT},])(?:(?:[{_JOINT}]{{{{1,3}}}}|(?<=\d),(?=\d{{{{3}}}}(?!\d))){{0}})*+(?:\+\+|\#(?!\w))?)?"
+_JOINED = rf"(?:(?=[{_JOINT},])(?:(?:[{_JOINT}]{{{{1,3}}}}|(?<=\d),(?=\d{{{{3}}}}(?!\d))){{0}})*(?:\+\+|\#(?!\w))?)?"
 _LETTERS = rf"[^\W_{_UNPARTED}]"
-_PART, _ASCII_PART = rf"{_LETTERS}++(?:[{_MARKS}]++{_LETTERS}*+)*+", "[A-Za-z0-9]++"
+_PART, _ASCII_PART = rf"{_LETTERS}++(?:[{_MARKS}]++{_LETTERS}*+)*", "[A-Za-z0-9]++"
 _TOKEN = re.compile(rf"[{_UNPARTED}]++|{_PART}{_JOINED.format(_PART)}|[{_EMOJI}]")
 _ASCII_TOKEN = re.compile(rf"{_ASCII_PART}{_JOINED.format(_ASCII_PART)}")
 _KANA, _HAN = "\u3041-\u30fa\u30fc-\u30ff", "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"

@@ -31,7 +31,7 @@ _HINTS = (
 )
 _ANY = "|".join(_NAMES)
 _TAG = re.compile(rf'<(?P<opens>{_ANY}) id="(?P<code>[0-9]{{12}})">\n|\n</(?P<closes>{_ANY})>')
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)', re.DOTALL)
+_QUOTED = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*(?:"|\Z)', re.DOTALL)
 _Span = tuple[int, int]
 _Change = Callable[[str], str]
 
