@@ -99,6 +99,11 @@ class CeleryQueues:
         """See TaskQueues."""
         self._send("om.adopt", *keys)
 
+    def ticks(self, name: str, n: int) -> None:
+        """See TaskQueues."""
+        for _ in range(n):
+            self._send(f"om.{name}_tick")
+
     def waiting(self, queue: str) -> int:
         """See TaskQueues."""
         return broker.queue_length(self._app, queue)

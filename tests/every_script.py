@@ -37,6 +37,7 @@ from om_api.store.fleet import (
     api_key_records,
     breaker,
     event_stream,
+    repartition,
     request_pace,
     spending,
     webhook_queue,
@@ -93,6 +94,8 @@ def call_everything(store: Any) -> None:
     _of_the_index(store)
     _of_models(store)
     _of_webhooks(store)
+    store.run(repartition.repartition(store.keys, 2))
+    store.run(repartition.repartition(store.keys, 1))
 
 
 def _of_a_memory(store: Any) -> None:

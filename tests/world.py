@@ -13,6 +13,7 @@ import pytest
 from om_api import Message, ObservationalMemory, load_settings
 from om_api.domain.errors import OMError
 from om_api.domain.values import Outcome, Scope
+from om_api.store.driver.partitions import PartedIndex, learn
 from om_api.store.memory import due
 from om_workers.calls.admission import Passage
 from om_workers.calls.model_calls import ModelCalls
@@ -72,6 +73,9 @@ class Inline:
 
     def adopt(self, *keys: str) -> None:
         self.queue.append(("adopt", keys))
+
+    def ticks(self, name: str, n: int) -> None:
+        self.queue.extend([("ticks", (name,))] * n)
 
     def waiting(self, queue: str) -> int:
         return self.elsewhere
@@ -158,12 +162,16 @@ class World:
 
     def claim(self) -> None:
         self._refill()
-        for claim in self.services.run(due.claim(self.services.keys.due_reflect, 100)):
-            self.dispatch.reflect(claim.scope, claim.lease)
+        self._claim(self.services.keys.due_reflect, self.dispatch.reflect)
 
     def _refill(self) -> None:
-        for claim in self.services.run(due.claim(self.services.keys.due_observe, 100)):
-            self.dispatch.observe(claim.scope, claim.lease)
+        self._claim(self.services.keys.due_observe, self.dispatch.observe)
+
+    def _claim(self, index: PartedIndex, send: Callable[[str, str], None]) -> None:
+        self.services.run(learn(index.layout))
+        for part in index.parts():
+            for claim in self.services.run(due.claim(part, 100)):
+                send(claim.scope, claim.lease)
 
     def work(self) -> list[Outcome]:
         """Run what is queued until the queue is empty; the outcomes in order."""

@@ -14,7 +14,7 @@ from om_api.domain.values import check_id
 from om_api.settings import Settings, load_settings
 from om_api.store.driver.connection import connected
 from om_api.store.driver.steps import Steps
-from om_api.store.memory.keys import Keys
+from om_api.store.memory.keys import Keys, keys_of
 
 T = TypeVar("T")
 _URL = "OM_REDIS_URL"
@@ -53,7 +53,7 @@ class Target:
 
     def keys(self) -> Keys:
         """The names of what is kept there; raises SettingsError."""
-        return Keys(self.settings().prefix)
+        return keys_of(self.settings())
 
     def memory(self) -> ObservationalMemory:
         """The store's client; connects at first use. Raises SettingsError, which shows no password."""

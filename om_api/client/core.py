@@ -24,7 +24,7 @@ from om_api.recall.recalled import Recalled
 from om_api.settings import FileProblem, Settings
 from om_api.settings.logs import library_log
 from om_api.store.driver.steps import Steps
-from om_api.store.memory.keys import Keys
+from om_api.store.memory.keys import keys_of
 from om_api.store.memory.push import ServerClock
 
 
@@ -45,7 +45,7 @@ class Core:
         timeout: float = 5.0,
         ranker: Ranker | None = None,
     ) -> None:
-        self.keys = keys = Keys(settings.prefix)
+        self.keys = keys = keys_of(settings, cluster=cluster)
         self.count = count
         self.clock = clock = ServerClock()
         self.reporter = reporter = Reporter(keys, clock, tally=tally)

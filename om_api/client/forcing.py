@@ -11,6 +11,7 @@ from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Event
 from om_api.domain.values import Outcome, Scope, check_id
 from om_api.settings import Settings
+from om_api.store.driver.partitions import PartedIndex
 from om_api.store.driver.replies import as_bytes
 from om_api.store.driver.steps import Steps, Wait, each
 from om_api.store.memory import due, requests, scope_state
@@ -59,7 +60,9 @@ class Forcing:
         raw = yield from scope_state.raw_sets(self._keys, look.scope.resource, sorted(name for name in own if name))
         return any(each.members for each in raw.values())
 
-    def _ask(self, asked: Sequence[tuple[Scope, str]], index: str, wait: float | None, good: Outcome) -> Steps[Outcome]:
+    def _ask(
+        self, asked: Sequence[tuple[Scope, str]], index: PartedIndex, wait: float | None, good: Outcome
+    ) -> Steps[Outcome]:
         if not asked:
             return Outcome.REST
         for scope, field in asked:

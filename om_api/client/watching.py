@@ -13,12 +13,11 @@ from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Told, Wanted
 from om_api.domain.values import Scope, check_id, shown
 from om_api.settings import Settings
-from om_api.store.driver.replies import as_names
 from om_api.store.driver.steps import Steps, Wait
 from om_api.store.driver.tolerant_read import of_each
 from om_api.store.fleet import event_stream as stream
 from om_api.store.fleet import resource_index
-from om_api.store.memory import scope_state
+from om_api.store.memory import keyspace_scan, scope_state
 from om_api.store.memory.keys import Keys
 
 _AT_ONCE = 100  # events taken by who follows
@@ -70,7 +69,7 @@ class Watcher:
 
     def resources(self) -> Steps[list[str]]:
         """Every resource the workers have met."""
-        return sorted((yield from as_names("ZRANGE", self._keys.resources, 0, -1)))
+        return sorted((yield from keyspace_scan.all_resources(self._keys)))
 
     def is_known(self, resource: str, thread: str | None) -> Steps[bool]:
         """Whether anything is kept of a resource."""

@@ -47,7 +47,7 @@ from om_api.http.serving.uses import Uses
 from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
-from om_api.store.memory.keys import Keys
+from om_api.store.memory.keys import keys_of
 
 _WRITTEN_AND_READ = (
     messages.router,
@@ -100,7 +100,7 @@ async def _living(app: FastAPI, settings: Settings, *, locked: bool, patience: f
     connection = AsyncConnection(open_async_client(settings.redis_url, patience))
     scraper = Scraper(settings, timeout=patience)
     shares, streams, stopping = Shares(settings.memory.api), app.state.streams, app.state.stopping
-    keys = Keys(settings.prefix)
+    keys = keys_of(settings)
     state = AppState(settings, memory, keys, connection, scraper, shares, streams, stopping, locked, Uses())
     app.state.app_state = state
     kept = _keep_fresh(settings), _keep_telling(memory), _keep_uses(state)

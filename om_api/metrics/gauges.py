@@ -52,7 +52,7 @@ class Measurements(NamedTuple):
 def read(settings: Settings, keys: Keys) -> Steps[Measurements]:
     """Look once. Raises StoreError when the store is away."""
     now = yield from due.server_ms()
-    resources = yield from event_stream.measured(keys)
+    resources = yield from event_stream.measured(keys, settings.memory.metrics.resources)
     *own, every = yield from event_stream.counted(keys, [*resources, None])
     return Measurements(
         now=now,

@@ -18,7 +18,7 @@ from om_api.settings import Settings
 from om_api.settings.urls import is_redis_url
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
 from om_api.store.fleet import health
-from om_api.store.memory.keys import Keys
+from om_api.store.memory.keys import keys_of
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 FRESH_S = 1.0
@@ -33,7 +33,7 @@ class Scraper:
 
     def __init__(self, settings: Settings, *, timeout: float = 5.0) -> None:
         self._settings = settings
-        self._keys = Keys(settings.prefix)
+        self._keys = keys_of(settings)
         self._store = AsyncConnection(open_async_client(settings.redis_url, timeout))
         url = settings.broker_url
         self._broker = AsyncConnection(open_async_client(url, timeout)) if is_redis_url(url) else None

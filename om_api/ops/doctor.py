@@ -13,7 +13,7 @@ from om_api.settings import Settings
 from om_api.settings.urls import is_redis_url
 from om_api.store.driver.connection import Connection, connected
 from om_api.store.fleet import breaker, health, presence, webhook_records
-from om_api.store.memory.keys import Keys
+from om_api.store.memory.keys import keys_of
 from om_api.store.memory.quarantine import UNKNOWN
 
 _FORBIDDEN = "NOPERM"
@@ -51,7 +51,7 @@ def reach(url: str) -> None:
 
 
 def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
-    keys, run = Keys(settings.prefix), connection.run
+    keys, run = keys_of(settings), connection.run
     now = run(presence.clocks())
     refusal = run(health.probe(keys))
     if refusal is None:

@@ -8,7 +8,7 @@ from om_api.settings.urls import is_redis_url
 from om_api.store.driver.connection import connected
 from om_api.store.fleet import health, presence
 from om_api.store.fleet.presence import Ticked, Worker
-from om_api.store.memory.keys import Keys
+from om_api.store.memory.keys import keys_of
 
 
 class Queue(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +52,7 @@ class Queues(msgspec.Struct, frozen=True, kw_only=True):
 
 def look(settings: Settings) -> Queues:
     """Look once; raises StoreError when the store is away. A broker that cannot be asked is a `problem`."""
-    keys = Keys(settings.prefix)
+    keys = keys_of(settings)
     with connected(settings.redis_url) as connection:
         run = connection.run
         now, workers = run(presence.clocks()).server, run(health.workers(keys))

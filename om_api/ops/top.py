@@ -17,7 +17,7 @@ from om_api.store.driver.steps import Steps
 from om_api.store.fleet import resource_summaries
 from om_api.store.fleet.resource_summaries import ResourceSummary
 from om_api.store.memory import due
-from om_api.store.memory.keys import Keys
+from om_api.store.memory.keys import keys_of
 
 Order = Literal["pressure", "lag", "cost", "activity"]
 ORDERS: tuple[Order, ...] = get_args(Order)
@@ -72,7 +72,7 @@ def look(settings: Settings, order: Order, most: int) -> Steps[Top]:
     Chosen among the 1,000 that workers looked at last and those of the 1,000 longest due scopes: what it costs does not
     grow with the number of agents. Who holds what is not ours is left out, and hides no other one.
     """
-    keys = Keys(settings.prefix)
+    keys = keys_of(settings)
     now = yield from due.server_ms()
     waited = yield from resource_summaries.lags(keys, now, AMONG)
     known, names = yield from resource_summaries.newest(keys, AMONG)

@@ -19,7 +19,17 @@ _CALLED, _STORE = "config", "storage"
 _LONGEST_PATH = 4_096
 _LONGEST_PROBLEM = 1_000
 _INTERVALS = ("observer_interval", "reflector_interval", "stop_grace")
-_SYSTEM_WIDE = ("storage", *_INTERVALS, "total_budget", "events", "webhooks", "metrics", "api", "flower_ticks")
+_SYSTEM_WIDE = (
+    "storage",
+    "partitions",
+    *_INTERVALS,
+    "total_budget",
+    "events",
+    "webhooks",
+    "metrics",
+    "api",
+    "flower_ticks",
+)
 
 
 class FileProblem(NamedTuple):

@@ -182,6 +182,9 @@ class MemorySettings(Group):
     scope: Literal["resource", "thread"] = setting(
         "resource", "one memory for all threads of a resource, or one for each thread", "resource or thread"
     )
+    priority: float = setting(
+        1.0, "share of the workers beside other agents: one of 2 gets twice that of 1", "0.1 to 10", ge=0.1, le=10
+    )
     preset: Literal["small"] | None = setting(
         None, "other defaults: small sets message_threshold 1000 and observation_threshold 4000", "small or null"
     )
@@ -240,6 +243,14 @@ class MemorySettings(Group):
         pattern=r"^[A-Za-z0-9._:/@+-]{1,200}$",
     )
     storage: StorageSettings = StorageSettings()
+    partitions: int | None = setting(
+        None,
+        "keys that each index of the store is parted into; null: as many as it has, of a new one 1, on a Cluster 64",
+        "1 to 4,096, or null; om partitions changes it",
+        "partitions",
+        ge=1,
+        le=4_096,
+    )
     events: EventSettings = EventSettings()
     webhooks: WebhookSettings = WebhookSettings()
     metrics: MetricsSettings = MetricsSettings()

@@ -62,6 +62,9 @@ class KeptTasks:
         """See TaskQueues."""
         self.tasks += (("adopt", (key,)) for key in keys)
 
+    def ticks(self, _name: str, _n: int) -> None:
+        """See TaskQueues."""
+
     def waiting(self, _queue: str) -> int:
         """See TaskQueues."""
         return 0
@@ -107,10 +110,10 @@ class Pipeline:
     def tick(self) -> bool:
         """Hand out and do what is due once; whether there was anything."""
         run, keys = self.services.run, self.services.keys
-        for claim in run(due.claim(keys.due_observe, _CLAIMS)):
-            self._queue.observe(claim.scope, claim.lease)
-        for claim in run(due.claim(keys.due_reflect, _CLAIMS)):
-            self._queue.reflect(claim.scope, claim.lease)
+        for index, send in ((keys.due_observe, self._queue.observe), (keys.due_reflect, self._queue.reflect)):
+            for part in index.parts():
+                for claim in run(due.claim(part, _CLAIMS)):
+                    send(claim.scope, claim.lease)
         worked = bool(self._queue.tasks)
         while self._queue.tasks:
             self._do(*self._queue.tasks.popleft())

@@ -13,6 +13,7 @@ import structlog
 from om_api.domain.errors import StoreError
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.locks import Lease
+from om_api.store.driver.partitions import PartedIndex
 from om_api.store.memory import due
 from om_api.store.memory.due import Claim
 from om_workers.process.presence import Presence
@@ -27,7 +28,7 @@ _log = structlog.get_logger("om_workers")
 class HeldClaim:
     """A claim on lease; `claim` is the one in force, None once it was lost."""
 
-    def __init__(self, index: str, claim: Claim) -> None:
+    def __init__(self, index: PartedIndex, claim: Claim) -> None:
         self.index = index
         self.claim: Claim | None = claim
 
@@ -71,7 +72,7 @@ class Heartbeat:
                 _log.info("lock_was_lost", lock=name)
 
     @contextmanager
-    def lease(self, index: str, claim: Claim | None) -> Iterator[HeldClaim | None]:
+    def lease(self, index: PartedIndex, claim: Claim | None) -> Iterator[HeldClaim | None]:
         """Keep a due scope on lease while the block runs."""
         if claim is None:
             yield None

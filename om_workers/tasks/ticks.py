@@ -139,10 +139,10 @@ def observe(scope: str, lease: str = "") -> str:
     """
     until = time.monotonic() + _TURN_S
     came = _look(scope, lease)
-    wiring.dispatcher().refill("observe")
+    wiring.dispatcher().refill("observe", scope)
     while came.chunks:
         came = _observe(scope, *came.chunks, until=until, seen=came.seen)
-        wiring.dispatcher().refill("observe")
+        wiring.dispatcher().refill("observe", scope)
     return _told(came.outcome, came.error)
 
 
@@ -169,7 +169,7 @@ def _observe(scope: str, *chunks: str, until: float = 0.0, seen: ScopeState | No
 def reflect(scope: str, lease: str = "") -> str:
     """Make the move a scope's observations are due; `lease` as for `om.observe`."""
     came = _reflect(scope, lease)
-    wiring.dispatcher().refill("reflect")
+    wiring.dispatcher().refill("reflect", scope)
     return _told(came.outcome, came.error)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from om_api.domain import tokens
 from om_api.settings import Settings, load_settings
 from om_api.store.driver.connection import Connection, open_client
-from om_api.store.memory.keys import Keys
+from om_api.store.memory.keys import keys_of
 from om_api.store.memory.push import ServerClock
 from om_workers.calls.admission import Admission
 from om_workers.calls.ledger import Ledger
@@ -32,7 +32,11 @@ _queues: list[TaskQueues] = []
 def build(settings: Settings, queues: TaskQueues, client: Any = None, registry: Registry | None = None) -> Services:
     """Make everything a unit of work is handed; without a registry, models are those of the settings."""
     connection = Connection(client if client is not None else open_client(settings.redis_url, _STORE_TIMEOUT_S))
-    keys, count, stopping = Keys(settings.prefix), tokens.counter(settings.memory.tokenizer), Stopping()
+    keys, count, stopping = (
+        keys_of(settings, cluster=connection.cluster),
+        tokens.counter(settings.memory.tokenizer),
+        Stopping(),
+    )
     presence = Presence(connection, keys, lambda: settings.fingerprint)
     events = EventPublisher(settings, connection, keys)
     registry, ledger = registry or Registry(settings, stopping.wait_for), Ledger(settings, connection, keys, events)

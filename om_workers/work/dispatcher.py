@@ -1,5 +1,6 @@
 """The dispatcher: hands due scopes to the fleet as tasks, as many as it can begin; the rest waits in the due index."""
 
+import random
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ import structlog
 
 from om_api.domain.errors import OMError
 from om_api.domain.values import Scope
+from om_api.store.driver.partitions import part_of
 from om_api.store.fleet import health
 from om_api.store.fleet.presence import Worker
 from om_api.store.memory import due, keyspace_scan
@@ -18,6 +20,7 @@ from om_workers.work.services import Services
 
 _AT_ONCE = 100
 _SIFTED = 1_000
+_OTHERS = 3  # parts that are asked where one has nothing
 _REFILL_S = 0.5
 _COUNTED_S = 5.0  # the fleet changes when a process starts or ends
 _HEARD_MS = due.LEASE_MS // 2  # a heartbeat and a half: who was not heard of for longer may be dead
@@ -51,28 +54,44 @@ class Dispatcher:
         self._counted_at = float("-inf")
         self._guard = threading.Lock()
 
-    def fill(self, queue: str, seconds: float) -> Dispatched:
-        """Hand out what is due, as far as there is room, for at most `seconds`; raises StoreError when store or broker is away.
+    def fill(self, queue: str, seconds: float, part: int = 0) -> Dispatched:
+        """Hand out what is due in a part of the index, as far as there is room, for at most `seconds`.
 
         A task that was lost is found here: its lease is over, and none waits in the queue. Names that nobody wrote under are
-        dropped first, whether there is room or not.
+        dropped first, whether there is room or not. Raises StoreError when store or broker is away.
         """
-        unknown = self._sift(queue, seconds / 2)
+        key = self._part(queue, part)
+        unknown = self._sift(key, seconds / 2)
         grace_ms = _LOST_MS if self._services.queues.waiting(queue) else 0
-        handed = self._fill(queue, seconds / 2, least=1, grace_ms=grace_ms)
+        handed = self._fill(queue, key, seconds / 2, least=1, grace_ms=grace_ms)
         return handed._replace(unknown=handed.unknown + unknown)
 
-    def refill(self, queue: str) -> None:
-        """Hand out what comes next, since a task was begun. What goes wrong here, the next tick makes good.
+    def refill(self, queue: str, scope: str = "") -> None:
+        """Hand out what comes next, since the task of a scope was begun: of its part, else of some other one.
 
-        Who stops hands out nothing: what it gave back is due, and whoever goes on takes it.
+        What goes wrong here, the next tick makes good. Who stops hands out nothing: what it gave back is due, and whoever
+        goes on takes it.
         """
         if self._services.stopping.asked:
             return
         try:
-            self._fill(queue, _REFILL_S, least=max(1, self.room(queue) // 4), grace_ms=_LOST_MS)
+            for part in self._near(scope):
+                least = max(1, self.share(queue) // 4)
+                if self._fill(queue, self._part(queue, part), _REFILL_S, least=least, grace_ms=_LOST_MS).due:
+                    break
         except (OMError, ValueError) as error:
             _log.warning("refill_failed", queue=queue, error=str(error)[:300])
+
+    def _near(self, scope: str) -> list[int]:
+        """The part of a scope, and some others that may have what it has not."""
+        count = self._services.keys.layout.now.count
+        own = part_of(scope, count)
+        others = random.sample(range(count), min(count, _OTHERS))
+        return [own, *(part for part in others if part != own)]
+
+    def _part(self, queue: str, part: int) -> str:
+        index = self._kinds[queue][0]
+        return index.part(part, index.layout.now.count)
 
     def begin(self, queue: str, scope: str, lease: str) -> bool:
         """Begin a task that was handed out; False when it has nothing to do any more, because another one did it."""
@@ -102,31 +121,35 @@ class Dispatcher:
         """How many tasks of a queue may wait that nobody has begun."""
         return ceil(self.capacity(queue) * _SHARES[queue])
 
-    def _sift(self, queue: str, seconds: float) -> int:
+    def share(self, queue: str) -> int:
+        """How many of them may be of one part."""
+        return -(-self.room(queue) // self._services.keys.layout.now.count)
+
+    def _sift(self, part: str, seconds: float) -> int:
         """Drop names that nobody wrote under from the front of a due index, until few of a thousand are; how many."""
-        index, dropped, end = self._kinds[queue][0], 0, time.monotonic() + seconds
+        dropped, end = 0, time.monotonic() + seconds
         while time.monotonic() < end:
-            first = self._run(due.first(index, _SIFTED))
+            first = self._run(due.first(part, _SIFTED))
             known = self._known(first)
-            held = self._run(due.hold(index, [name for name in first if name not in known]))
+            held = self._run(due.hold(part, [name for name in first if name not in known]))
             came = self._known([each.scope for each in held])  # meanwhile; a message that comes later marks its scope
-            self._run(due.mark(index, [*came]))
-            dropped += self._run(due.drop(index, [each for each in held if each.scope not in came]))
+            self._run(due.give_back(part, [each for each in held if each.scope in came]))
+            dropped += self._run(due.drop(part, [each for each in held if each.scope not in came]))
             if 2 * len(held) <= len(first):
                 break
         self._services.events.unknown(dropped)
         return dropped
 
-    def _fill(self, queue: str, seconds: float, *, least: int, grace_ms: int) -> Dispatched:
-        index, send = self._kinds[queue]
-        most, end, handed, unknown = self.room(queue), time.monotonic() + seconds, 0, 0
+    def _fill(self, queue: str, part: str, seconds: float, *, least: int, grace_ms: int) -> Dispatched:
+        send = self._kinds[queue][1]
+        most, end, handed, unknown = self.share(queue), time.monotonic() + seconds, 0, 0
         while most:
-            claims = self._run(due.claim(index, _AT_ONCE, most=most, least=least, grace_ms=grace_ms))
+            claims = self._run(due.claim(part, _AT_ONCE, most=most, least=least, grace_ms=grace_ms))
             names = self._known([claim.scope for claim in claims])
             known = [claim for claim in claims if claim.scope in names]
             others = [claim for claim in claims if claim.scope not in names]
-            unknown += self._run(due.drop(index, others))
-            self._send(index, known, send)
+            unknown += self._run(due.drop(part, others))
+            self._send(part, known, send)
             handed += len(known)
             if (len(claims) < _AT_ONCE and not others) or time.monotonic() > end:
                 break
@@ -139,12 +162,12 @@ class Dispatcher:
         written = self._run(keyspace_scan.written(self._services.keys, [*scopes.values()]))
         return {name for name, there in zip(scopes, written, strict=True) if there}
 
-    def _send(self, index: str, claims: Sequence[Claim], send: Callable[[str, str], None]) -> None:
+    def _send(self, part: str, claims: Sequence[Claim], send: Callable[[str, str], None]) -> None:
         for at, claim in enumerate(claims):
             try:
                 send(claim.scope, claim.lease)
             except OMError:  # else what was not sent would keep its place until its lease is over, or ten
-                self._run(due.give_back(index, claims[at:]))
+                self._run(due.give_back(part, claims[at:]))
                 raise
 
 

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Sequence
 
-import msgspec
 import structlog
 
 from om_api.domain.errors import OMError
@@ -50,12 +49,13 @@ class Rollout:
         return self._walk(walk, fingerprint, time.monotonic() + seconds)
 
     def _walk(self, walk: Progress, fingerprint: str, until: float) -> int:
-        keys, cursor, marked = self._services.keys, walk.cursor, 0
-        while cursor is not None:
-            found, names = self._run(keyspace_scan.some_resources(keys, cursor, _SLICE))
+        keys, marked = self._services.keys, 0
+        while walk.cursor is not None:
+            walk = walk.of(keys.layout.now.count)
+            cursor, names = self._run(keyspace_scan.some_resources(keys, walk.part, walk.cursor or 0, _SLICE))
             marked += self._tell(names)
-            cursor = found or None
-            self._run(rollout.keep(keys, fingerprint, msgspec.structs.replace(walk, cursor=cursor)))
+            walk = walk.behind(cursor)
+            self._run(rollout.keep(keys, fingerprint, walk))
             if time.monotonic() > until:
                 break
         return marked

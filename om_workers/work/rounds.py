@@ -1,5 +1,6 @@
 """What ticks do: pass on what is due, and what plain writers hint at, once in a slot however many beats there are."""
 
+import random
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -10,12 +11,13 @@ import structlog
 
 from om_api.domain.errors import OMError
 from om_api.domain.values import Outcome
+from om_api.store.driver.partitions import learn
 from om_api.store.driver.replies import as_bool
 from om_api.store.driver.steps import Steps
-from om_api.store.fleet import presence
+from om_api.store.fleet import health, presence
 from om_api.store.memory import due, keyspace_scan
 from om_api.store.memory.keys import Keys
-from om_workers.work.dispatcher import Dispatcher
+from om_workers.work.dispatcher import Dispatched, Dispatcher
 from om_workers.work.services import Services
 from om_workers.work.sweep import Sweeper
 from om_workers.work.webhooks import WebhookRound
@@ -49,13 +51,11 @@ class Rounds:
 
     def observe(self) -> RoundResult:
         """Pass on what is due to be observed, and what plain writers left to be adopted."""
-        return _tick("observer", self._services, self._services.settings.memory.observer_interval, self._observe)
+        return self._dispatch("observer", "observe", self._services.settings.memory.observer_interval, self._beside)
 
     def reflect(self) -> RoundResult:
         """Pass on what is due to be reflected."""
-        interval = self._services.settings.memory.reflector_interval
-        fill = self._dispatcher.fill
-        return _tick("reflector", self._services, interval, lambda _: fill("reflect", interval / 2)._asdict())
+        return self._dispatch("reflector", "reflect", self._services.settings.memory.reflector_interval, lambda _: {})
 
     def sweep(self) -> RoundResult:
         """Make good what pushes, tasks and dead workers left undone."""
@@ -66,32 +66,77 @@ class Rounds:
         interval = self._services.settings.memory.webhooks.interval
         return _tick("webhooks", self._services, interval, lambda _: WebhookRound(self._services).deliver()._asdict())
 
-    def _observe(self, interval: float) -> dict[str, int]:
+    def _beside(self, interval: float) -> dict[str, int]:
         told = self._roll_out(interval / 4)
-        handed = self._dispatcher.fill("observe", interval / 2)
-        hints = pass_on(self._services, self._dispatcher, interval / 4)
-        return {**handed._asdict(), "hints": hints, "told": told}
+        return {"hints": pass_on(self._services, self._dispatcher, interval / 4), "told": told}
+
+    def _dispatch(
+        self, name: str, queue: str, interval: float, beside: Callable[[float], dict[str, int]]
+    ) -> RoundResult:
+        """A tick over a due index. Where it has several parts, as many workers as there are share them.
+
+        Time 0: the first tick of a slot has one more tick sent for each other worker. Time 1: whoever runs one leases a part,
+        hands out what is due in it, and leases the next, until none is left. Time 2: one dies; its part is late by a tick.
+        """
+        layout, services = self._services.keys.layout, self._services
+
+        def first(_: float) -> dict[str, int]:
+            if layout.now.count > 1:
+                others = min(layout.now.count, len(services.run(health.workers(services.keys)))) - 1
+                services.queues.ticks(name, others)
+            handed = self._hand_out(name, queue, interval)
+            return {**handed._asdict(), **beside(interval)}
+
+        came = _tick(name, services, interval, first)
+        if came.outcome is Outcome.BUSY and layout.now.count > 1:
+            return _made(name, lambda: _if_any(self._hand_out(name, queue, interval)._asdict()))
+        return came
+
+    def _hand_out(self, name: str, queue: str, interval: float) -> Dispatched:
+        """Hand out what is due in the parts that this tick comes to first; the guard of the tick is that of an only one."""
+        keys, total, end = self._services.keys, Dispatched(), time.monotonic() + interval / 2
+        numbers = list(range(keys.layout.now.count))
+        random.shuffle(numbers)
+        for number in numbers:
+            left = max(0.0, end - time.monotonic())
+            if len(numbers) == 1 or (left and self._services.run(_first_of_slot(keys, f"{name}:{number}", interval))):
+                handed = self._dispatcher.fill(queue, left, number)
+                total = Dispatched(total.due + handed.due, total.unknown + handed.unknown)
+        return total
+
+
+def _if_any(did: dict[str, int]) -> dict[str, int] | None:
+    return did if any(did.values()) else None
 
 
 def _tick(name: str, services: Services, interval: float, work: Callable[[float], dict[str, int]]) -> RoundResult:
-    try:
+    """What work came to that is done once in a slot: several beats are one, whose tick comes first runs, the others' end."""
+
+    def first() -> dict[str, int] | None:
+        services.run(learn(services.keys.layout))
         if not services.run(_first_of_slot(services.keys, name, interval)):
-            return RoundResult(Outcome.BUSY)
-        did = work(interval)
+            return None
+        services.run(presence.ticked(services.keys, name, services.run(due.server_ms()), interval))
+        return work(interval)
+
+    return _made(name, first)
+
+
+def _made(name: str, work: Callable[[], dict[str, int] | None]) -> RoundResult:
+    try:
+        did = work()
     except (OMError, ValueError) as error:  # the last of what somebody wrote where only we write
         _log.warning(f"{name}_failed", error=str(error)[:500])
         return RoundResult(Outcome.FAILED, error=type(error).__name__)
+    if did is None:
+        return RoundResult(Outcome.BUSY)
     if any(did.values()):
         _log.info(f"{name}_ticked", **did)
     return RoundResult(Outcome.REST, did)
 
 
 def _first_of_slot(keys: Keys, name: str, interval: float) -> Steps[bool]:
-    # Several beats are one: whose tick comes first in a slot runs, the others' end at once.
-    won = yield from as_bool("SET", keys.tick(name), 1, "NX", "PX", max(1, round(interval * 900))).writing()
-    if won:
-        yield from presence.ticked(keys, name, (yield from due.server_ms()), interval)
-    return won
+    return (yield from as_bool("SET", keys.tick(name), 1, "NX", "PX", max(1, round(interval * 900))).writing())
 
 
 def pass_on(services: Services, dispatcher: Dispatcher, seconds: float) -> int:

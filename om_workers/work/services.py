@@ -32,6 +32,9 @@ class TaskQueues(Protocol):
     def adopt(self, *keys: str) -> None:
         """Have messages keys adopted that plain writers wrote."""
 
+    def ticks(self, name: str, n: int) -> None:
+        """Have n more ticks of this name run, which share what the first one found too much for itself."""
+
     def waiting(self, queue: str) -> int:
         """How many tasks wait in a queue that no worker has taken; 0 where the broker cannot tell."""
 

@@ -12,7 +12,7 @@ from om_api.domain.values import Outcome, Scope
 from om_api.recall.analysis import VERSION
 from om_api.settings import recorded_settings
 from om_api.store.driver.steps import batch
-from om_api.store.fleet import resource_index
+from om_api.store.fleet import repartition, resource_index
 from om_api.store.index.reindex import reindex
 from om_api.store.memory import clear, due, keyspace_scan, known, note, quarantine, reading, scope_state
 from om_api.store.memory.adopt import adopt, older_members
@@ -47,6 +47,7 @@ class Sweeper:
     def sweep(self) -> Swept:
         """One round, bounded: hints first, then slices of the key space, then resources, the longest neglected first."""
         keys = self._services.keys
+        self._run(repartition.go_on(keys))
         named = self._run(keyspace_scan.waiting_for_adoption(keys, _HINTS))
         hints = self._run(keyspace_scan.adoptable(keys, named))
         strays = self._run(keyspace_scan.stray_keys(keys, _SLICES))

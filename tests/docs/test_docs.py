@@ -116,7 +116,11 @@ def test_command_lines_of_workers_name_queues_that_exist():
 
 
 def test_every_event_of_the_log_is_in_the_table_and_every_one_in_the_table_is_in_the_code():
-    ticks = {node.args[0].value for node in _calls("_tick")}
+    ticks = {
+        node.args[0].value
+        for node in (*_calls("_tick"), *_calls("_dispatch"))
+        if isinstance(node.args[0], ast.Constant)
+    }
     logged = [node.args[0] for level in ("debug", "info", "warning", "error", "exception") for node in _calls(level)]
     events = {
         arg.value for arg in (*logged, *(node.args[0] for node in _calls("unit"))) if isinstance(arg, ast.Constant)
@@ -136,7 +140,7 @@ def _calls(name: str) -> list[ast.Call]:
     """Every call of a function, or of a logger's method, of this name that has a first argument."""
     plain = [node for node in _all_calls() if isinstance(node.func, ast.Name) and node.func.id == name]
     methods = [node for node in _all_calls() if isinstance(node.func, ast.Attribute) and node.func.attr == name]
-    return plain + [node for node in methods if ast.unparse(node.func.value) in {"_log", "library_log()"}]
+    return plain + [node for node in methods if ast.unparse(node.func.value) in {"_log", "library_log()", "self"}]
 
 
 def test_every_outcome_is_explained():

@@ -33,6 +33,7 @@ def _kind(name: str, pattern: str, type_: str, *, expires: bool | None = False) 
 
 
 _TAIL = r"(?::(?P<thread>ID))?"
+_PART = r"(?::\d+:\d+)?"
 _OF_RESOURCE = (
     _kind("scope", "scope", "string"),
     _kind("tokens", "tokens", "hash"),
@@ -57,15 +58,18 @@ _OF_RESOURCE = (
     _kind("reflected", r"reflected:(?P<id>\d+)" + _TAIL, "zset", expires=True),
 )
 _COMMON = (
-    _kind("due", "due:(?:observe|reflect|webhooks)", "zset"),
-    _kind("queued", r"due:(?P<work>observe|reflect|webhooks):queued:\{.+:due:(?P=work)\}", "zset", expires=True),
-    _kind("adopt", "adopt", "zset"),
-    _kind("resources", "resources", "zset"),
+    _kind("partitions", "partitions", "string"),
+    _kind("due", f"due:(?:observe|reflect){_PART}|due:webhooks", "any", expires=None),  # one that was closed is text
+    _kind(
+        "queued", rf"due:(?P<work>observe|reflect|webhooks):queued:\{{.+:due:(?P=work){_PART}\}}", "zset", expires=True
+    ),
+    _kind("adopt", f"adopt{_PART}", "zset"),
+    _kind("resources", f"resources{_PART}", "any", expires=None),
     _kind("workers", "workers", "zset", expires=True),
     _kind("spent", r"spent:\d{4}-\d\d-\d\d(?::ID)?", "hash", expires=True),
     _kind("events", "events", "stream", expires=True),
-    _kind("counted", "counted(?::ID)?", "hash", expires=True),
-    _kind("measured", "measured", "zset", expires=True),
+    _kind("counted", f"counted(?:{_PART}|:ID)", "hash", expires=True),
+    _kind("measured", f"measured{_PART}", "zset", expires=True),
     _kind("keys", r"keys(?::used:\{.+:keys\})?", "hash"),
     _kind("paced", "lock:paced:.+", "list", expires=True),
     _kind("older", "messages:ID", "zset"),

@@ -10,8 +10,9 @@ from om_api.domain.messages import Message
 from om_api.store.audit import invariants, resource_dump
 from om_api.store.audit.invariants import Breach
 from om_api.store.audit.resource_dump import Part, ResourceDump
+from om_api.store.driver.partitions import asked
 from om_api.store.driver.replies import as_fields, as_int, command, word
-from om_api.store.driver.steps import Steps, Wait, batch, by_name, each
+from om_api.store.driver.steps import Batch, Steps, Wait, batch, by_name, each
 from om_api.store.memory.keys import Keys
 
 _SLICE = 1_000  # keys of one SCAN
@@ -170,8 +171,12 @@ def _unmarked(keys: Keys, held: ResourceDump) -> Steps[list[Breach]]:
     units = [unit for unit in _units(held) if _works(held, unit)]
     # a client may believe in the other scope; a worker passes its mark on
     names = [[unit.name, held.resource, *(f"{held.resource}|{thread}" for thread in unit.threads)] for unit in units]
-    asked = (as_fields("ZMSCORE", keys.due_observe, *alternatives) for alternatives in names)
-    scores = yield from each(asked, atomic=False)
+
+    def look() -> Batch[list[list[bytes | None]]]:
+        part = keys.due_observe.of(held.resource)
+        return each((as_fields("ZMSCORE", part, *alternatives) for alternatives in names), atomic=False)
+
+    scores = yield from asked(keys.layout, look)
     unmarked = [unit for unit, found in zip(units, scores, strict=True) if all(score is None for score in found)]
     return [Breach(unit.name, f"has work to do, but is not in {keys.due_observe}") for unit in unmarked]
 

@@ -13,9 +13,9 @@ from om_api.store.backup import backup_format
 from om_api.store.backup.backup_format import Line
 from om_api.store.backup.import_validator import ImportValidator
 from om_api.store.backup.staging import FULL, Staging
-from om_api.store.driver.replies import as_bool, as_list, word, write
+from om_api.store.driver.replies import as_bool, as_list, word
 from om_api.store.driver.steps import Steps, Verb, batch
-from om_api.store.memory import due
+from om_api.store.memory import due, keyspace_scan
 from om_api.store.memory.keys import Keys
 
 LONGEST = 64 * 1024 * 1024  # bytes of a line
@@ -153,8 +153,7 @@ class Incoming:
         return names, args
 
     def _mark(self, arriving: ImportValidator) -> Steps[None]:
-        if hints := [part for key in arriving.unadopted() for part in (0, key)]:
-            yield from write(("ZADD", self._keys.adopt, *hints))
+        yield from keyspace_scan.hint(self._keys, [*arriving.unadopted()])
         for index in (self._keys.due_observe, self._keys.due_reflect):
             yield from due.mark(index, arriving.scopes())
 

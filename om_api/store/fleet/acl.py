@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError, NotPermittedError, StoreError
 from om_api.domain.values import check_id
+from om_api.store.driver.partitions import PartedIndex
 from om_api.store.driver.replies import as_int, as_list, command, fields, write
 from om_api.store.driver.scripts import provide
 from om_api.store.driver.steps import Steps
@@ -55,15 +56,22 @@ def agent(keys: Keys, resource: str, role: Role) -> StoreUser:
     """
     base, bill = f"{keys.of(check_id(resource, 'resource')).base}:*", keys.spent_by(_DAY, resource)
     known = [*_CONNECT, *_ON_A_CLUSTER, *_READ]
-    bells = f"(+zadd %W~{keys.due_observe} %W~{keys.due_reflect} %W~{keys.adopt})"
-    billed = f"(+hgetall +hmget %R~{bill})"
+    indexes = (keys.due_observe, keys.due_reflect, keys.adopt)
+    bells = f"(+zadd {' '.join(f'%W~{name}' for index in indexes for name in _parts(index))})"
+    beside = (f"(+hgetall +hmget %R~{bill})", f"(+get %R~{keys.partitions})")
+    due = " ".join(f"~{name}" for name in _parts(keys.due_observe))
     if role is Role.READER:
-        rules = (f"%R~{base}", *_granted(known), f"(+evalsha ~{base})", billed)
+        rules = (f"%R~{base}", *_granted(known), f"(+evalsha ~{base})", *beside)
     elif role is Role.WRITER:
-        rules = (f"~{base}", *_granted([*known, *_WRITE]), f"(+evalsha ~{base} ~{keys.due_observe})", bells, billed)
+        rules = (f"~{base}", *_granted([*known, *_WRITE]), f"(+evalsha ~{base} {due})", bells, *beside)
     else:
         raise InvalidInputError(f"{role} is no role of a store's user: use {' or '.join(ROLES)}, and om acl --workers")
     return StoreUser(f"{of_all(keys)}{resource}/{role}", rules)
+
+
+def _parts(index: PartedIndex) -> tuple[str, str]:
+    """Patterns of an index' parts, however many there are: what stands beside a part is named by letters."""
+    return str(index), f"{index}:[0-9]*"
 
 
 def workers(keys: Keys) -> StoreUser:

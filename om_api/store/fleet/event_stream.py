@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from om_api.domain.events import GAP, Event, Told, Wanted, counts_of
-from om_api.store.driver.replies import as_bool, as_hash, as_names, command, fields, nothing, write
+from om_api.store.driver.partitions import sure
+from om_api.store.driver.replies import as_bool, as_hash, as_pairs, command, fields, nothing, write
 from om_api.store.driver.steps import Batch, Steps, batch, each
 from om_api.store.memory.keys import Keys
 
@@ -37,6 +38,7 @@ def publish(keys: Keys, told: Sequence[Event], caps: Caps | None, now_ms: int) -
     `now_ms` is believed to be the server's; whose resource was met first is measured for good. Without `caps`, which are the
     workers', nobody is measured, and of the events as many kept as could ever be wished for.
     """
+    yield from sure(keys.layout)
     counted = defaultdict[str, Counter[str]](Counter)
     for event in told:
         counted[event.resource].update(counts_of(event))
@@ -53,31 +55,33 @@ def _append(keys: Keys, event: Event, keep: int) -> tuple[Any, ...]:
 
 def add(keys: Keys, counted: Mapping[str, Mapping[str, int]]) -> Steps[None]:
     """Add amounts to the counters of resources ("": of nobody's own), and to those of all together. Sent once."""
+    yield from sure(keys.layout)
     yield from write(*_adding(keys, counted), atomic=False, once=True)
 
 
 def _adding(keys: Keys, counted: Mapping[str, Mapping[str, int]]) -> list[tuple[Any, ...]]:
     commands: list[tuple[Any, ...]] = []
     for resource, amounts in counted.items():
-        for key in (keys.counted_by(resource), keys.counted) if resource else (keys.counted,):
+        for key in (keys.counted_by(resource), keys.counted.of(resource)) if resource else (keys.counted.of(""),):
             added = [("HINCRBY", key, name, amount) for name, amount in amounts.items() if amount]
             commands += [*added, ("EXPIRE", key, KEPT_S)] if added else []
     return commands
 
 
 def _measuring(keys: Keys, counted: Mapping[str, Any], caps: Caps, now_ms: int) -> list[tuple[Any, ...]]:
-    met = [word for resource in counted if resource for word in (now_ms, resource)]
-    if not met:
-        return []
-    return [
-        ("ZADD", keys.measured, "NX", *met),
-        ("ZREMRANGEBYRANK", keys.measured, caps.resources, -1),
-        ("EXPIRE", keys.measured, KEPT_S),
-    ]
+    commands: list[tuple[Any, ...]] = []
+    for part, names in keys.measured.by_part(filter(None, counted)).items():
+        commands += [
+            ("ZADD", part, "NX", *(word for name in names for word in (now_ms, name))),
+            ("ZREMRANGEBYRANK", part, caps.resources, -1),
+            ("EXPIRE", part, KEPT_S),
+        ]
+    return commands
 
 
 def meet(keys: Keys, resources: Sequence[str], caps: Caps, now_ms: int) -> Steps[None]:
     """Have resources measured to which nothing happened yet, as far as there is room. Sent once."""
+    yield from sure(keys.layout)
     commands = _measuring(keys, dict.fromkeys(resources[: caps.resources]), caps, now_ms)
     yield from write(*commands, atomic=False, once=True)
 
@@ -89,17 +93,33 @@ def first_to_tell(keys: Keys, what: str) -> Steps[bool]:
 
 def counted(keys: Keys, resources: Sequence[str | None]) -> Steps[list[Amounts]]:
     """Every counter of some resources (None: of all together), in their order."""
+    yield from sure(keys.layout)
     found: list[Amounts] = []
     for start in range(0, len(resources), _SLICE):
-        names = [keys.counted if name is None else keys.counted_by(name) for name in resources[start : start + _SLICE]]
-        kept = yield from each((as_hash("HGETALL", name) for name in names), atomic=False)
-        found += [{name.decode(): int(value) for name, value in amounts.items()} for amounts in kept]
+        some = (_counted(keys, name) for name in resources[start : start + _SLICE])
+        found += yield from each(some, atomic=False)
     return found
 
 
-def measured(keys: Keys) -> Steps[list[str]]:
-    """The resources that are measured apart, the first that was met first."""
-    return (yield from as_names("ZRANGE", keys.measured, 0, -1))
+def _counted(keys: Keys, resource: str | None) -> Batch[Amounts]:
+    names = keys.counted.every() if resource is None else [keys.counted_by(resource)]
+    return each((as_hash("HGETALL", name) for name in names), atomic=False).then(_added_up)
+
+
+def _added_up(kept: Sequence[Mapping[bytes, bytes]]) -> Amounts:
+    found = Counter[str]()
+    for amounts in kept:
+        found.update({name.decode(): int(value) for name, value in amounts.items()})
+    return dict(found)
+
+
+def measured(keys: Keys, most: int) -> Steps[list[str]]:
+    """The resources that are measured apart, `most` of them, the first that was met first."""
+    yield from sure(keys.layout)
+    parts = (as_pairs("ZRANGE", part, 0, most - 1, "WITHSCORES") for part in keys.measured.every())
+    found = yield from each(parts, atomic=False)
+    met = sorted((at, name) for pairs in found for name, at in pairs)
+    return [name.decode("utf-8", "replace") for _, name in met[:most]]
 
 
 def newest(keys: Keys, wanted: Wanted, count: int) -> Steps[Told]:

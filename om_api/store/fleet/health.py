@@ -1,10 +1,12 @@
 """Reading what tells whether a system is well: the server, its limits, who works, what waits. Changes no memory."""
 
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from om_api.domain.errors import StoreError
+from om_api.store.driver.partitions import of_all
 from om_api.store.driver.replies import as_bool, as_bytes, as_int, as_names, as_pairs, command, write
 from om_api.store.driver.steps import Batch, Steps, batch, by_name, each
 from om_api.store.driver.tolerant_read import of_many
@@ -12,6 +14,7 @@ from om_api.store.fleet import presence
 from om_api.store.fleet.presence import Ticked, Worker
 from om_api.store.memory import due
 from om_api.store.memory.keys import Keys, ResourceKeys
+from om_api.store.memory.keyspace_scan import all_resources
 
 T = TypeVar("T")
 QUEUES = ("ticks", "observe", "reflect", "maintenance")
@@ -108,18 +111,29 @@ def waiting(keys: Keys) -> Steps[list[Waiting]]:
     stands before it has waited since an hour after its score at least.
     """
     now, found = (yield from due.server_ms()), list[Waiting]()
-    for what, key in (("observe", keys.due_observe), ("reflect", keys.due_reflect)):
-        hour = now - due.URGENT_MS
-        count, scopes, urgent, plain = yield from batch(
-            as_int("ZCOUNT", key, "-inf", now),
-            as_int("ZCARD", key),
-            as_pairs("ZRANGE", key, "(-inf", hour, "BYSCORE", "LIMIT", 0, 1, "WITHSCORES"),  # -inf itself is no time
-            as_pairs("ZRANGE", key, f"({hour}", now, "BYSCORE", "LIMIT", 0, 1, "WITHSCORES"),
-            atomic=False,
-        )
-        ages = [hour - int(score) for _, score in urgent] + [now - int(score) for _, score in plain]
-        found.append(Waiting(what, count, max(ages, default=0), scopes))
+    for what, index in (("observe", keys.due_observe), ("reflect", keys.due_reflect)):
+        parts = yield from of_all(index, partial(_waiting, now))
+        count, oldest, scopes = zip(*parts, strict=True)
+        found.append(Waiting(what, sum(count), max(oldest), sum(scopes)))
     return found
+
+
+def _waiting(now: int, part: str) -> Batch[tuple[int, int, int]]:
+    """Of one part: how many scopes are due, for how long the oldest has been, and how many there are."""
+    hour = now - due.URGENT_MS
+    return batch(
+        as_int("ZCOUNT", part, "-inf", now),
+        as_int("ZCARD", part),
+        as_pairs("ZRANGE", part, "(-inf", hour, "BYSCORE", "LIMIT", 0, 1, "WITHSCORES"),  # -inf itself is no time
+        as_pairs("ZRANGE", part, f"({hour}", now, "BYSCORE", "LIMIT", 0, 1, "WITHSCORES"),
+        atomic=False,
+    ).then(
+        lambda said: (
+            said[0],
+            max([hour - int(at) for _, at in said[2]] + [now - int(at) for _, at in said[3]], default=0),
+            said[1],
+        )
+    )
 
 
 def queues() -> Batch[dict[str, int]]:
@@ -134,7 +148,7 @@ def unacked() -> Batch[int]:
 
 def standings(keys: Keys) -> Steps[list[Condition]]:
     """What operations ask of every resource that workers have met, and of the one that stands for nobody's."""
-    names = sorted({*(yield from as_names("ZRANGE", keys.resources, 0, -1)), "unknown"})
+    names = sorted({*(yield from all_resources(keys)), "unknown"})
     found = yield from of_many(lambda name: _condition(name, keys.of(name)), names)
     return [found.get(name) or Condition(name, None, 0, paused=False, broken=True) for name in names]
 

@@ -1,6 +1,7 @@
 """The index of resources: whether anything is kept of one, and letting its name go when nothing is any more."""
 
 from om_api.domain.values import Scope
+from om_api.store.driver.partitions import asked
 from om_api.store.driver.replies import as_bool, write
 from om_api.store.driver.steps import Steps
 from om_api.store.memory import due
@@ -27,7 +28,8 @@ def let_go(keys: Keys, resource: str) -> Steps[bool]:
     """
     if (yield from is_known(keys, resource)):
         return False
-    yield from write(("ZREM", keys.resources, resource))
+    index = keys.resources
+    yield from asked(index.layout, lambda: write(("ZREM", index.of(resource), resource)))
     if not (yield from is_known(keys, resource)):
         return True
     yield from due.looked(keys, resource, (yield from due.server_ms()))

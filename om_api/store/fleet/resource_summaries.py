@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from om_api.domain.values import Record, Scope
+from om_api.store.driver.partitions import of_all
 from om_api.store.driver.replies import Pair, as_bytes, as_hash, as_int, as_names, as_pairs
 from om_api.store.driver.steps import Batch, Steps, batch
 from om_api.store.driver.tolerant_read import of_many
@@ -38,9 +40,11 @@ def lags(keys: Keys, now: int, most: int) -> Steps[dict[str, int]]:
     An urgent scope is written an hour ahead of the time it came due.
     """
     found: dict[str, int] = {}
-    for key in (keys.due_observe, keys.due_reflect):
-        pairs = yield from as_pairs("ZRANGE", key, "(-inf", now, "BYSCORE", "LIMIT", 0, most, "WITHSCORES")
-        for member, score in pairs:
+    for index in (keys.due_observe, keys.due_reflect):
+        share = -(-most // keys.layout.now.count)
+        words = ("(-inf", now, "BYSCORE", "LIMIT", 0, share, "WITHSCORES")
+        parts = yield from of_all(index, lambda part: as_pairs("ZRANGE", part, *words))  # noqa: B023  asked at once
+        for member, score in chain.from_iterable(parts):
             name = member.decode("utf-8", "replace")
             if not Scope.is_one(name):  # who may mark a scope due may write any bytes there
                 continue
@@ -50,9 +54,11 @@ def lags(keys: Keys, now: int, most: int) -> Steps[dict[str, int]]:
     return found
 
 
-def newest(keys: Keys, most: int) -> Batch[tuple[int, list[str]]]:
-    """How many resources workers have met, and the `most` of them they looked at last."""
-    return _newest(keys.resources, most)
+def newest(keys: Keys, most: int) -> Steps[tuple[int, list[str]]]:
+    """How many resources workers have met, and about `most` of them: those of each part that they looked at last."""
+    share = -(-most // keys.layout.now.count)
+    parts = yield from of_all(keys.resources, lambda part: _newest(part, share))
+    return sum(count for count, _ in parts), [name for _, names in parts for name in names]
 
 
 def _newest(index: str, most: int) -> Batch[tuple[int, list[str]]]:
@@ -154,7 +160,7 @@ def _believed(said: tuple[int, Record]) -> Level:
 def elsewhere(keys: Keys, known: Sequence[str]) -> Steps[Elsewhere]:
     """What is to be said of all together: the quarantines are those of the last ones looked at, without the `known`."""
     unmet = as_int("LLEN", keys.of(UNKNOWN).rejected)
-    (resources, found), unknown = yield from batch(newest(keys, ELSEWHERE), unmet, atomic=False)
+    (resources, found), unknown = (yield from newest(keys, ELSEWHERE)), (yield from unmet)
     names = [name for name in found if name not in {*known, UNKNOWN}]
     sizes = yield from of_many(lambda name: as_int("LLEN", keys.of(name).rejected), names)
     return Elsewhere(resources, sum(sizes.values()), unknown)

@@ -12,10 +12,23 @@ _KEPT_S = 86_400
 
 @learned
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """A walk that began at `begun` (server ms); its next slice begins at `cursor`, which is None once all were looked at."""
+    """A walk that began at `begun` (server ms); its next slice begins at `cursor` of a part, None once all were looked at."""
 
     begun: int
     cursor: int | None = 0
+    part: int = 0
+    parts: int = 1
+
+    def behind(self, cursor: int) -> "Progress":
+        """Where it goes on behind a slice that ended at `cursor`, 0 being the end of a part."""
+        if cursor:
+            return msgspec.structs.replace(self, cursor=cursor)
+        ended = self.part + 1 == self.parts
+        return msgspec.structs.replace(self, cursor=None if ended else 0, part=0 if ended else self.part + 1)
+
+    def of(self, parts: int) -> "Progress":
+        """The same where there are so many parts; from the beginning if there were more or fewer."""
+        return self if parts == self.parts else Progress(begun=self.begun, parts=parts)
 
 
 def progress(keys: Keys, fingerprint: str) -> Batch[Progress | None]:

@@ -12,6 +12,7 @@
 -- beside what was kept then.
 -- A count that is more than follows is refused before anything is written: nothing ends a loop that a caller's number makes long.
 -- Returns {now, '!apart'} (no id has a !) for such a history, else {now, due, [position, '' or the record kept]...} of what was known.
+-- A part of the due index that was closed refuses first, before anything is written.
 local tokens, due, mark, scope, resource, fresh = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
 local time = redis.call('TIME')
@@ -50,6 +51,9 @@ local function continues(group, last)
   return head == last
 end
 
+if mark == '1' then
+  redis.call('ZADD', due, 'XX', 'LT', 'inf', resource) -- changes nothing
+end
 local groups, asked, slot, position, reply = {}, {'*', '*wake', '*key'}, 5, 0, {now, ''}
 for k = 3, #KEYS, 2 do
   local group = {thread = ARGV[slot], name = ARGV[slot + 1], history = ARGV[slot + 2], messages = KEYS[k], known = KEYS[k + 1], zadd = {}, added = 0, weight = 0}

@@ -10,8 +10,9 @@ import msgspec
 from om_api.domain import pieces
 from om_api.domain.errors import StoreError
 from om_api.domain.values import Outcome, Scope, Stored, new_id
+from om_api.store.driver.partitions import asked
 from om_api.store.driver.replies import as_hash, as_int, as_list, command, outcome, says, scored, word, write
-from om_api.store.driver.steps import Steps, Verb, batch, exact, if_permitted
+from om_api.store.driver.steps import Batch, Steps, Verb, batch, exact, if_permitted
 from om_api.store.memory import due, model_cooldown
 from om_api.store.memory.content import Content, content
 from om_api.store.memory.decoding import as_generation, unsealed_threads
@@ -53,9 +54,16 @@ def threads_met(keys: Keys, resource: str) -> Steps[list[str]]:
 
 
 def _hinted(keys: Keys, resource: str) -> Steps[set[str]]:
+    names = set[str]()
+    for part in keys.adopt.every(resource):
+        names |= yield from _hinted_at(keys, resource, part)
+    return names
+
+
+def _hinted_at(keys: Keys, resource: str, part: str) -> Steps[set[str]]:
     names, cursor, pattern = set[str](), 0, keys.of(resource).messages("*")
     while True:
-        cursor, found = yield from command(_scanned, "ZSCAN", keys.adopt, cursor, "MATCH", pattern, "COUNT", 1000)
+        cursor, found = yield from command(_scanned, "ZSCAN", part, cursor, "MATCH", pattern, "COUNT", 1000)
         for key in found:
             parsed = keys.parse_messages(key)
             if parsed and parsed.resource == resource:
@@ -146,13 +154,18 @@ def _forget_marks(keys: Keys, resource: str, threads: Sequence[str]) -> Steps[No
     # Before the memory, never after: a push that comes after the clear marks its scope, and that mark must stay.
     scopes = [resource, *(str(Scope(resource, thread)) for thread in threads)]
     of = keys.of(resource)
-    yield from write(
-        ("ZREM", keys.due_observe, *scopes),
-        ("ZREM", keys.due_reflect, *scopes),
-        ("ZREM", keys.resources, resource),
-        ("ZREM", keys.adopt, *(of.messages(thread) for thread in threads or ["-"])),
-        atomic=False,
-    )
+    hints = [of.messages(thread) for thread in threads or ["-"]]
+
+    def forget() -> Batch[None]:
+        return write(
+            ("ZREM", keys.due_observe.of(resource), *scopes),
+            ("ZREM", keys.due_reflect.of(resource), *scopes),
+            ("ZREM", keys.resources.of(resource), resource),
+            *(("ZREM", part, *hints) for part in keys.adopt.every(resource)),
+            atomic=False,
+        )
+
+    yield from asked(keys.layout, forget)
 
 
 def clear_thread(keys: Keys, scope: Scope, thread: str, count: Callable[[str], int]) -> Steps[Cleared]:
@@ -169,7 +182,8 @@ def clear_thread(keys: Keys, scope: Scope, thread: str, count: Callable[[str], i
         version = [said, memory.epoch, new_id(), memory.seq, memory.generation]
         if (yield from Verb("clear_thread", names, [*version, thread, *args], says(b"cleared"))):
             with suppress(StoreError):  # it is cleared; whoever takes the hint up finds nothing
-                yield from write(("ZREM", keys.adopt, of.messages(thread)))
+                parts = keys.adopt.every(scope.resource)
+                yield from write(*(("ZREM", part, of.messages(thread)) for part in parts), atomic=False)
             sealed = sum(chunk.messages for chunk in own.chunks)
             return Cleared(Outcome.CLEARED, unsealed + sealed, len(own.observations), _merged(own))
         scope = as_scope(scope.resource, thread, (yield from stored_scope(keys, scope.resource)) or said)

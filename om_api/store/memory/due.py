@@ -1,4 +1,7 @@
-"""The due indexes: which scope needs a look, not before when, and who has it on lease."""
+"""The due indexes: which scope needs a look, not before when, and who has it on lease.
+
+An index stands in parts (partitions.py): what is done to scopes finds theirs, what is taken is taken of one part.
+"""
 
 import random
 from collections.abc import Sequence
@@ -6,8 +9,9 @@ from typing import Any, NamedTuple
 
 from om_api.domain.values import Scope
 from om_api.store.driver import replies
+from om_api.store.driver.partitions import PartedIndex, asked
 from om_api.store.driver.replies import as_float, as_int, as_list, number, says, word, write
-from om_api.store.driver.steps import Steps, Verb, batch
+from om_api.store.driver.steps import Batch, Steps, Verb, batch
 from om_api.store.memory.keys import Keys, queued
 
 LEASE_MS = 30_000
@@ -28,7 +32,7 @@ def _fraction() -> float:
 
 
 def claim(
-    due: str, n: int, lease_ms: int = LEASE_MS, *, most: int = NO_BOUND, least: int = 1, grace_ms: int = 0
+    part: str, n: int, lease_ms: int = LEASE_MS, *, most: int = NO_BOUND, least: int = 1, grace_ms: int = 0
 ) -> Steps[list[Claim]]:
     """Take up to n due scopes to be handed out, lowest first, each on lease; of a name that is no text, what `drop` takes.
 
@@ -36,7 +40,7 @@ def claim(
     `least`. One that nobody has begun `grace_ms` after its lease counts as lost.
     """
     args = [n, most, least, lease_ms, _fraction(), grace_ms]
-    return (yield from Verb("claim", [due, queued(due)], args, _claims))
+    return (yield from Verb("claim", [part, queued(part)], args, _claims))
 
 
 def _claims(reply: Any) -> list[Claim]:
@@ -44,69 +48,78 @@ def _claims(reply: Any) -> list[Claim]:
     return [Claim(scope, lease) for scope, lease in zip(words[::2], words[1::2], strict=True)]
 
 
-def first(due: str, n: int) -> Steps[list[str]]:
+def first(part: str, n: int) -> Steps[list[str]]:
     """The first n scopes that are due by now; they stay so."""
     now = yield from server_ms()
-    found = yield from as_list("ZRANGE", due, "-inf", now, "BYSCORE", "LIMIT", 0, n)
+    found = yield from as_list("ZRANGE", part, "-inf", now, "BYSCORE", "LIMIT", 0, n)
     return [name.decode("utf-8", "surrogateescape") for name in found]
 
 
-def hold(due: str, names: Sequence[str]) -> Steps[list[Claim]]:
+def hold(part: str, names: Sequence[str]) -> Steps[list[Claim]]:
     """Put due scopes on lease that nobody is to be given: a mark from now on can be told."""
     if not names:
         return []
     lease = f"{(yield from server_ms()) + LEASE_MS + _fraction():.17g}"
     pairs = [part for name in names for part in (lease, name.encode("utf-8", "surrogateescape"))]
-    yield from write(("ZADD", due, "XX", *pairs))
+    yield from write(("ZADD", part, "XX", *pairs))
     return [Claim(name, lease) for name in names]
 
 
-def start(due: str, held: Claim) -> Steps[bool]:
+def start(due: PartedIndex, held: Claim) -> Steps[bool]:
     """Begin the task of a scope that was handed out; False when another task did, or will, in its place."""
-    return (yield from Verb("start", [due, queued(due)], [held.scope, held.lease], says(b"started")))
+
+    def begin() -> Verb[bool]:
+        part = due.of(held.scope)
+        return Verb("start", [part, queued(part)], [held.scope, held.lease], says(b"started"))
+
+    return (yield from asked(due.layout, begin))
 
 
-def keep(due: str, scopes: Sequence[str], lease_ms: int = LEASE_MS) -> Steps[None]:
+def keep(due: PartedIndex, scopes: Sequence[str], lease_ms: int = LEASE_MS) -> Steps[None]:
     """Extend the leases of scopes whose tasks a worker holds and has not begun, for as long as nobody began them."""
     if not scopes:
         return
     until = (yield from server_ms()) + lease_ms
-    pairs = [part for scope in scopes for part in (until, scope)]
-    yield from write(("ZADD", queued(due), "XX", *pairs), ("PEXPIRE", queued(due), 20 * lease_ms))
+    for part, names in due.by_part(scopes).items():
+        places = queued(part)
+        yield from write(("ZADD", places, "XX", *_paired(until, names)), ("PEXPIRE", places, 20 * lease_ms))
 
 
-def take(due: str, scope: Scope, lease_ms: int = LEASE_MS) -> Steps[Claim | None]:
+def take(due: PartedIndex, scope: Scope, lease_ms: int = LEASE_MS) -> Steps[Claim | None]:
     """Hold a scope for a look that begins now, whoever held it before; None when it is not in the index."""
-    lease = yield from Verb("take", [due], [str(scope), lease_ms, _fraction()], word)
+    args = [str(scope), lease_ms, _fraction()]
+    lease = yield from asked(due.layout, lambda: Verb("take", [due.of(scope.resource)], args, word))
     return Claim(str(scope), lease) if lease else None
 
 
-def renew(due: str, held: Claim, lease_ms: int = LEASE_MS) -> Steps[Claim | None]:
+def renew(due: PartedIndex, held: Claim, lease_ms: int = LEASE_MS) -> Steps[Claim | None]:
     """Extend a lease; None when it was lost (a push came, or someone else took the scope)."""
-    lease = yield from Verb("renew", [due], [held.scope, held.lease, lease_ms, _fraction()], word)
+    args = [held.scope, held.lease, lease_ms, _fraction()]
+    lease = yield from asked(due.layout, lambda: Verb("renew", [due.of(held.scope)], args, word))
     return None if lease == "superseded" else Claim(held.scope, lease)
 
 
-def done(due: str, held: Claim, later: int | None = None) -> Steps[bool]:
+def done(due: PartedIndex, held: Claim, later: int | None = None) -> Steps[bool]:
     """Take a scope off the index, or put it at `later` (Unix ms); False when it was marked due meanwhile."""
     args = [held.scope, held.lease, "" if later is None else later]
-    return (yield from Verb("done", [due], args, says(b"rest")))
+    return (yield from asked(due.layout, lambda: Verb("done", [due.of(held.scope)], args, says(b"rest"))))
 
 
-def give_back(due: str, claims: Sequence[Claim]) -> Steps[None]:
+def give_back(part: str, claims: Sequence[Claim]) -> Steps[None]:
     """Have claimed scopes handed out again at once: nobody was given their tasks."""
+    if not claims:
+        return
     now = yield from server_ms()
     names = [claim.scope for claim in claims]
-    pairs = [part for name in names for part in (now, name)]
-    yield from write(("ZADD", due, "XX", "LT", *pairs), ("ZREM", queued(due), *names))
+    yield from write(("ZADD", part, "XX", "LT", *_paired(now, names)), ("ZREM", queued(part), *names))
 
 
-def drop(due: str, claims: Sequence[Claim]) -> Steps[int]:
+def drop(part: str, claims: Sequence[Claim]) -> Steps[int]:
     """Take claimed scopes off an index that are nobody's, and those that none can be called; how many were not marked since."""
     if not claims:
         return 0
     words = [word for claim in claims for word in (claim.scope.encode("utf-8", "surrogateescape"), claim.lease)]
-    return (yield from Verb("drop", [due, queued(due)], words, number))
+    return (yield from Verb("drop", [part, queued(part)], words, number))
 
 
 def server_ms(*, once: bool = False) -> Steps[int]:
@@ -114,7 +127,9 @@ def server_ms(*, once: bool = False) -> Steps[int]:
     return (yield from replies.server_ms(once=once))
 
 
-def mark(due: str, scopes: Sequence[Scope | str], *, urgent: bool = False, since: int | None = None) -> Steps[None]:
+def mark(
+    due: PartedIndex, scopes: Sequence[Scope | str], *, urgent: bool = False, since: int | None = None
+) -> Steps[None]:
     """Mark scopes due now by the server's clock, never later than they already are; urgent ones go to the front.
 
     What has waited `since` Unix ms goes ahead of what came due after that, by a lease at most: what was begun is ended first.
@@ -124,21 +139,32 @@ def mark(due: str, scopes: Sequence[Scope | str], *, urgent: bool = False, since
     now = yield from server_ms()
     waited = 0 if since is None else max(0, now - since)
     ahead = URGENT_MS if urgent else min(waited, LEASE_MS)
-    pairs = [part for scope in scopes for part in (now - ahead, str(scope))]
-    yield from write(("ZADD", due, "LT", *pairs))
+    yield from _put(due, [str(scope) for scope in scopes], now - ahead, "LT")
 
 
-def postpone(due: str, scope: Scope, at: int) -> Steps[None]:
+def postpone(due: PartedIndex, scope: Scope, at: int) -> Steps[None]:
     """Have a due scope looked at no sooner than at Unix ms `at`: its model said when it can answer again."""
-    yield from write(("ZADD", due, "XX", at, str(scope)))
+    yield from _put(due, [str(scope)], at, "XX")
 
 
-def sooner(due: str, scope: Scope, at: int) -> Steps[None]:
+def sooner(due: PartedIndex, scope: Scope, at: int) -> Steps[None]:
     """Have a scope on lease looked at again at Unix ms `at`, should that be before its lease ends."""
-    yield from write(("ZADD", due, "XX", "LT", at, str(scope)))
+    yield from _put(due, [str(scope)], at, "XX", "LT")
 
 
-def when_free(due: str, scope: Scope, lock: str) -> Steps[None]:
+def _put(due: PartedIndex, names: Sequence[str], at: int, *how: str) -> Steps[None]:
+    def put() -> Batch[None]:
+        parts = due.by_part(names).items()
+        return write(*(("ZADD", part, *how, *_paired(at, own)) for part, own in parts), atomic=False)
+
+    yield from asked(due.layout, put)
+
+
+def _paired(at: float, names: Sequence[str]) -> list[float | str]:
+    return [word for name in names for word in (at, name)]
+
+
+def when_free(due: PartedIndex, scope: Scope, lock: str) -> Steps[None]:
     """Have a busy scope looked at again when the lock on it ends, not a lease later: its holder may be dead."""
     left = yield from as_int("PTTL", lock)
     now = yield from server_ms()
@@ -147,7 +173,10 @@ def when_free(due: str, scope: Scope, lock: str) -> Steps[None]:
 
 def looked(keys: Keys, resource: str, now: int) -> Steps[int]:
     """Note that a worker has looked at a resource, or is about to write to one; when (Unix ms) that was so before, 0 = never."""
-    before, _ = yield from batch(
-        as_float("ZSCORE", keys.resources, resource), write(("ZADD", keys.resources, now, resource))
-    )
+
+    def look() -> Batch[tuple[float | None, None]]:
+        part = keys.resources.of(resource)
+        return batch(as_float("ZSCORE", part, resource), write(("ZADD", part, now, resource)))
+
+    before, _ = yield from asked(keys.layout, look)
     return int(before or 0)

@@ -6,10 +6,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from om_api.domain.values import ID_PATTERN, Scope
+from om_api.settings import Settings
+from om_api.store.driver.partitions import CLUSTER, Layout, PartedIndex
 
 _ID = ID_PATTERN.pattern
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]")
 _LEGIBLE = 60
+_PART = re.compile(r":[0-9]+:[0-9]+$")
 HISTORIES = 10_000
 
 
@@ -52,15 +55,18 @@ class Keys:
     dead = _of_webhook("dead")  # what was given up, by when; expires
     figures = _of_webhook("figures")  # how many were delivered, failed, given up, dropped
 
-    def __init__(self, prefix: str = "cortex:om") -> None:
+    def __init__(self, prefix: str = "cortex:om", partitions: int | None = None, usual: int = 1) -> None:
+        """Of a store; `partitions` are those that it must have, `usual` those of one where nothing was written yet."""
         self.prefix = self.base = prefix
-        self.due_observe = f"{prefix}:due:observe"
-        self.due_reflect = f"{prefix}:due:reflect"
-        self.due_webhooks = f"{prefix}:due:webhooks"
+        self.partitions = f"{prefix}:partitions"
+        self.layout = Layout(self.partitions, partitions, usual)
+        self.due_observe = PartedIndex(f"{prefix}:due:observe", self.layout)
+        self.due_reflect = PartedIndex(f"{prefix}:due:reflect", self.layout)
+        self.due_webhooks = PartedIndex(f"{prefix}:due:webhooks", Layout(""))  # of one part
         self.webhooks = f"{prefix}:webhooks:{{{self.due_webhooks}}}"
         self.webhooks_cursor = f"{prefix}:webhooks:cursor:{{{self.due_webhooks}}}"
-        self.adopt = f"{prefix}:adopt"
-        self.resources = f"{prefix}:resources"
+        self.adopt = PartedIndex(f"{prefix}:adopt", self.layout)
+        self.resources = PartedIndex(f"{prefix}:resources", self.layout)
         self.sweep_cursor = f"{prefix}:lock:sweep-cursor"
         self.workers = f"{prefix}:workers"
         self.api_keys = f"{prefix}:keys"
@@ -68,8 +74,9 @@ class Keys:
         self.probe = f"{prefix}:lock:doctor"
         self.rates = f"{prefix}:lock:rates"
         self.events = f"{prefix}:events"
-        self.counted = f"{prefix}:counted"
-        self.measured = f"{prefix}:measured"
+        self.counted = PartedIndex(f"{prefix}:counted", self.layout)
+        self.measured = PartedIndex(f"{prefix}:measured", self.layout)
+        self.layout.moved = (self.due_observe, self.due_reflect, self.resources)
         escaped = re.escape(prefix)
         self._messages = re.compile(rf"{escaped}:\{{({_ID})\}}:messages:({_ID})")
         self._older = re.compile(rf"{escaped}:messages:({_ID})")
@@ -148,9 +155,20 @@ class ResourceKeys:
         return f"{self.base}:reflected:{generation}{_tail(scope)}"
 
 
-def queued(due: str) -> str:
-    """Which scopes of a due index wait as tasks, each until its lease ends; the braces make it stand in the index's slot."""
-    return f"{due}:queued:{{{due}}}"
+def keys_of(settings: Settings, *, cluster: bool = False) -> Keys:
+    """The keys of the store that settings name; a new one on a `cluster` is parted."""
+    parted = cluster or "+cluster://" in settings.redis_url
+    return Keys(settings.prefix, settings.memory.partitions, CLUSTER if parted else 1)
+
+
+def queued(part: str) -> str:
+    """Which scopes of a part of a due index wait as tasks, each until its lease ends; in that part's slot by the braces."""
+    return beside(part, "queued")
+
+
+def beside(part: str, what: str) -> str:
+    """A key in the slot of a part of an index; no agent may write it, who may write to any part: no part's name begins so."""
+    return f"{_PART.sub('', part)}:{what}:{{{part}}}"
 
 
 def histories(reached: int) -> range:

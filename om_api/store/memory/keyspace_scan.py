@@ -1,9 +1,11 @@
 """Walking over everything: finding what no index names, in bounded slices."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from om_api.domain.values import Scope
+from om_api.store.driver.partitions import asked, of_all, sure
 from om_api.store.driver.replies import (
     as_bytes,
     as_fields,
@@ -26,17 +28,31 @@ _COUNTERS = {b"hash", b"none"}  # what a resource's counters may be
 _DIGITS = 15  # of the largest number that every client reads alike
 
 
-def waiting_for_adoption(keys: Keys, n: int) -> Batch[list[str]]:
-    """Take up to n hints of plain writers. Taken before their keys are read: a hint that comes later is a new one."""
-    taken = as_pairs("ZPOPMIN", keys.adopt, n).writing()
-    return taken.then(lambda pairs: [key.decode("utf-8", "replace") for key, _ in pairs])
+def waiting_for_adoption(keys: Keys, n: int) -> Steps[list[str]]:
+    """Take about n hints of plain writers, who may put them into any part.
+
+    Taken before their keys are read: a hint that comes later is a new one.
+    """
+    yield from sure(keys.layout)
+    parts, plain = keys.adopt.every(), str(keys.adopt)
+    shares = {part: n if part == plain else -(-n // len(parts)) for part in parts}
+    taken = yield from each([as_pairs("ZPOPMIN", *share).writing() for share in shares.items()], atomic=False)
+    return [key.decode("utf-8", "replace") for pairs in taken for key, _ in pairs]
 
 
 def hint(keys: Keys, names: Sequence[str]) -> Steps[None]:
     """Put hints back that were taken, for the next time."""
     for start in range(0, len(names), _SLICE):
-        pairs = (part for name in names[start : start + _SLICE] for part in (0, name))
-        yield from write(("ZADD", keys.adopt, "NX", *pairs))
+        yield from _hint(keys, names[start : start + _SLICE])
+
+
+def _hint(keys: Keys, names: Sequence[str]) -> Steps[None]:
+    yield from sure(keys.layout)
+    by_part: dict[str, list[Any]] = {}
+    for name in names:
+        key = keys.parse_messages(name)
+        by_part.setdefault(keys.adopt.of((key and key.resource) or ""), []).extend((0, name))
+    yield from write(*(("ZADD", part, "NX", *pairs) for part, pairs in by_part.items()), atomic=False)
 
 
 class _Hinted(NamedTuple):
@@ -123,24 +139,50 @@ def _astray(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:
     types = yield from _types([raw.tokens for raw in parsed])
     known = [raw for raw in parsed if raw.resource is not None and types[raw.tokens] in _COUNTERS]
     if known:
-        met = as_fields("ZMSCORE", keys.resources, *(raw.resource for raw in known))
-        scores, counts = yield from batch(met, _counts(known), atomic=False)
-        pairs = zip(known, scores, counts, strict=True)
-        strays += [raw.name for raw, at, (members, counted) in pairs if at is None or members != counted]
+        met = yield from asked(keys.layout, lambda: _met_of(keys, [raw.resource or "" for raw in known]))
+        pairs = zip(known, (yield from _counts(known)), strict=True)
+        strays += [raw.name for raw, (members, counted) in pairs if raw.resource not in met or members != counted]
     return strays
 
 
-def oldest_looked(keys: Keys, before: int, n: int) -> Batch[list[str]]:
-    """Up to n resources that no worker has looked at since Unix ms `before`, the longest neglected first."""
-    return as_names("ZRANGE", keys.resources, "-inf", before, "BYSCORE", "LIMIT", 0, n)
+def _met_of(keys: Keys, resources: Sequence[str]) -> Batch[set[str]]:
+    """Those of some resources that workers have met."""
+    parts = keys.resources.by_part(dict.fromkeys(resources))
+    asked = (as_fields("ZMSCORE", part, *names).then(partial(_there, names)) for part, names in parts.items())
+    return each(asked, atomic=False).then(lambda found: set[str]().union(*found))
 
 
-def some_resources(keys: Keys, cursor: int, n: int) -> Batch[tuple[int, list[str]]]:
-    """About n of all resources from a cursor on (0 = the beginning), and the next cursor, 0 at the end.
+def _there(names: Sequence[str], scores: Sequence[object]) -> set[str]:
+    return {name for name, score in zip(names, scores, strict=True) if score is not None}
+
+
+def all_resources(keys: Keys) -> Steps[list[str]]:
+    """Every resource that workers have met."""
+    found = yield from of_all(keys.resources, lambda part: as_names("ZRANGE", part, 0, -1))
+    return [name for names in found for name in names]
+
+
+def oldest_looked(keys: Keys, before: int, n: int) -> Steps[list[str]]:
+    """About n resources that no worker has looked at since Unix ms `before`, the longest neglected of each part first."""
+    share = -(-n // keys.layout.now.count)
+    found = yield from of_all(
+        keys.resources, lambda part: as_names("ZRANGE", part, "-inf", before, "BYSCORE", "LIMIT", 0, share)
+    )
+    return [name for names in found for name in names]
+
+
+def some_resources(keys: Keys, number: int, cursor: int, n: int) -> Steps[tuple[int, list[str]]]:
+    """About n resources of one part from a cursor on (0 = the beginning), and the next cursor, 0 at the end.
 
     Whoever was there all the time is met at least once, whatever becomes of the times of looks meanwhile.
     """
-    return command(_met, "ZSCAN", keys.resources, cursor, "COUNT", n)
+    index = keys.resources
+    return (
+        yield from asked(
+            index.layout,
+            lambda: command(_met, "ZSCAN", index.part(number, index.layout.now.count), cursor, "COUNT", n),
+        )
+    )
 
 
 def _met(reply: Any) -> tuple[int, list[str]]:
@@ -178,11 +220,14 @@ def places(keys: Keys, scopes: Sequence[Scope]) -> Steps[list[Place]]:
     """Where scopes stand in the due indexes."""
     found: list[Place] = []
     for start in range(0, len(scopes), _SLICE):
-        some = scopes[start : start + _SLICE]
-        found += yield from each((_place(keys, str(scope)) for scope in some), atomic=False)
+        found += yield from asked(keys.layout, partial(_places, keys, scopes[start : start + _SLICE]))
     return found
 
 
+def _places(keys: Keys, scopes: Sequence[Scope]) -> Batch[list[Place]]:
+    return each((_place(keys, str(scope)) for scope in scopes), atomic=False)
+
+
 def _place(keys: Keys, scope: str) -> Batch[Place]:
-    reflects = as_float("ZSCORE", keys.due_reflect, scope).then(lambda at: at is not None)
-    return batch(as_float("ZSCORE", keys.due_observe, scope), reflects).then(lambda found: Place(*found))
+    reflects = as_float("ZSCORE", keys.due_reflect.of(scope), scope).then(lambda at: at is not None)
+    return batch(as_float("ZSCORE", keys.due_observe.of(scope), scope), reflects).then(lambda found: Place(*found))

@@ -2,18 +2,21 @@
 
 import secrets
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
 from om_api.domain.identity import KnownId, record_of
 from om_api.domain.values import Scope
 from om_api.domain.wire import EncodedMessage
+from om_api.store.driver.partitions import asked
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.memory.keys import Keys
 
 BATCH = 500  # messages of one script call; a larger batch is several calls
 NO_HISTORY, WHATEVER, INSIDE = b"-", b"!", b"."
 _APART = "!apart"
+_Said: TypeAlias = tuple[int, str, list[tuple[int, bytes]]]
 
 
 class Pushed(NamedTuple):
@@ -62,13 +65,10 @@ def push(
     have gone on otherwise, the push is `apart` and adds nothing. With WHATEVER they are the end in any case, INSIDE
     they are not; with a `head` behind it, unless the thread ended with another id meanwhile.
     """
-    of, threads = keys.of(resource), _by_thread(messages)
-    names = [of.tokens, keys.due_observe if mark else of.tokens]
-    for thread in threads:
-        names += [of.messages(thread), of.known(thread)]
+    threads = _by_thread(messages)
     fixed = [int(mark), "thread" if thread_scope else "resource", resource, new_signing_key()]
-    args = [*fixed, *_words(resource, threads, before)]
-    now, due, known = yield from Verb("push", names, args, _said)
+    write = partial(_write, keys, resource, threads, [*fixed, *_words(resource, threads, before)])
+    now, due, known = yield from (asked(keys.layout, write) if mark else write(mark=False))
     clock.seen(now)
     if due == _APART:
         return Pushed(0, (), (), (), now, apart=True)
@@ -78,7 +78,13 @@ def push(
     return Pushed(len(messages) - len(known), ids, other, tuple(due.split()), now)
 
 
-def _said(reply: Any) -> tuple[int, str, list[tuple[int, bytes]]]:
+def _write(keys: Keys, resource: str, threads: Iterable[str], args: Sequence[Any], *, mark: bool = True) -> Verb[_Said]:
+    of = keys.of(resource)
+    own = (name for thread in threads for name in (of.messages(thread), of.known(thread)))
+    return Verb("push", [of.tokens, keys.due_observe.of(resource) if mark else of.tokens, *own], args, _said)
+
+
+def _said(reply: Any) -> _Said:
     """The server's time, the scopes that are due or `!apart`, the position of what was known and, if it differs, the record."""
     return int(reply[0]), reply[1].decode(), [*zip(reply[2::2], reply[3::2], strict=True)]
 

@@ -19,16 +19,15 @@ from om_api.store.driver.replies import (
     as_float,
     as_int,
     as_list,
-    as_names,
     number,
     outcome,
-    write,
 )
 from om_api.store.driver.steps import Steps, Verb, batch, exact
 from om_api.store.driver.tolerant_read import of_many
 from om_api.store.memory import due, reading
 from om_api.store.memory.decoding import as_observation
 from om_api.store.memory.keys import Keys
+from om_api.store.memory.keyspace_scan import all_resources, hint
 from om_api.store.memory.known import sealing
 
 _TRIES = 5
@@ -122,7 +121,7 @@ def entries(keys: Keys, resource: str, newest: int | None = None) -> Steps[list[
 
 def counts(keys: Keys) -> Steps[Quarantines]:
     """How many entries each resource has: of those that workers have met, and of `unknown`; those without are left out."""
-    names = sorted({UNKNOWN, *(yield from as_names("ZRANGE", keys.resources, 0, -1))})
+    names = sorted({UNKNOWN, *(yield from all_resources(keys))})
     found = yield from of_many(lambda name: as_int("LLEN", keys.of(name).rejected), names)
     return Quarantines(
         {name: size for name, size in found.items() if size}, [name for name in names if name not in found]
@@ -353,7 +352,7 @@ def _judge_again(keys: Keys, resource: str, entry: bytes, found: Rejected) -> St
     done = yield from Verb("retry", [of.rejected, of.messages(found.thread_id)], args, outcome)
     if done is Outcome.BUSY:
         with suppress(StoreError):  # the sweep finds what a hint could not say
-            yield from write(("ZADD", keys.adopt, 0, of.messages(found.thread_id)))
+            yield from hint(keys, [of.messages(found.thread_id)])
     return done
 
 

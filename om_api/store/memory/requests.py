@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from om_api.domain.values import Scope, new_id
+from om_api.store.driver.partitions import asked
 from om_api.store.driver.replies import as_bool, as_hash, server_ms, write
 from om_api.store.driver.steps import Steps, if_permitted
 from om_api.store.memory.keys import Keys
@@ -34,6 +35,11 @@ def hand_on(keys: Keys, asked: Scope, waiting: Mapping[str, bytes], meant: Seque
         yield from write(("HDEL", of.record(asked), field))
 
 
+def _listed(keys: Keys, resource: str, now: int) -> Steps[None]:
+    index = keys.resources
+    yield from asked(index.layout, lambda: write(("ZADD", index.of(resource), "NX", now, resource)))
+
+
 def pause(keys: Keys, resource: str, *, on: bool) -> Steps[bool]:
     """Stop (or let go on) everything that calls a model for a resource; False if that was so before.
 
@@ -43,6 +49,5 @@ def pause(keys: Keys, resource: str, *, on: bool) -> Steps[bool]:
     words = ("HSET", tokens, "*paused", 1) if on else ("HDEL", tokens, "*paused")
     changed = yield from as_bool(*words).writing()
     if on:  # of which nothing else may be kept: the sweep lets it go in time, if it is listed
-        listed = write(("ZADD", keys.resources, "NX", (yield from server_ms()), resource))
-        yield from if_permitted(listed, None)
+        yield from if_permitted(_listed(keys, resource, (yield from server_ms())), None)
     return changed

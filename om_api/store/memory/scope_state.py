@@ -5,6 +5,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from om_api.domain.messages import Message
 from om_api.domain.values import Chunk, Record, Scope, to_ms
+from om_api.store.driver.partitions import asked
 from om_api.store.driver.replies import Pair, as_bool, as_bytes, as_float, as_hash, as_int, as_pairs, server_ms, write
 from om_api.store.driver.steps import Batch, Steps, batch, by_name, each, if_permitted
 from om_api.store.memory.decoding import as_chunk, as_record, message_of, messages_of, unsealed_threads
@@ -232,14 +233,19 @@ def sealed_messages(keys: Keys, resource: str, chunk: Chunk) -> Batch[list[Messa
     return read.then(lambda pairs: messages_of(pairs, chunk.thread, resource))
 
 
-def leave(keys: Keys, state: ScopeState, locks: Sequence[str]) -> Batch[list[int]]:
+def leave(keys: Keys, state: ScopeState, locks: Sequence[str]) -> Steps[list[int]]:
     """End a look: note that there was one, and when threads were last heard of, never earlier than noted before.
 
     For how many ms more each of the resource's locks is held, unless it is renewed; 0 = it is free.
     """
-    of, last, noted = keys.of(state.scope.resource), state.last, list[Batch[None]]()
+    return (yield from asked(keys.layout, lambda: _leave(keys, state, locks)))
+
+
+def _leave(keys: Keys, state: ScopeState, locks: Sequence[str]) -> Batch[list[int]]:
+    resource = state.scope.resource
+    of, last, noted = keys.of(resource), state.last, list[Batch[None]]()
     if state.record.epoch or state.unsealed:
-        noted.append(write(("ZADD", keys.resources, state.now, state.scope.resource)))
+        noted.append(write(("ZADD", keys.resources.of(resource), state.now, resource)))
     if any(at > state.thread_times.get(thread, 0) for thread, at in last.items()):
         noted.append(write(("ZADD", of.threads, "GT", *(part for thread, at in last.items() for part in (at, thread)))))
     held = each(as_int("PTTL", of.lock(name)) for name in locks)
@@ -269,12 +275,19 @@ def side_view(keys: Keys, resource: str, looks: Sequence[ScopeState]) -> Steps[S
     rejected, dropped, observing, reflecting = yield from batch(
         as_int("LLEN", of.rejected), as_int("HGET", of.tokens, DROPPED), _any_of(chunks), _any_of(reflects)
     )
-    places = each(as_float("ZSCORE", keys.due_observe, str(scope)) for scope in scopes)
-    met = as_float("ZSCORE", keys.resources, resource)
-    indexes, looked = yield from if_permitted(batch(places, met, atomic=False), ([], None))
+    indexes, looked = yield from if_permitted(_indexed(keys, resource, scopes), ([], None))
     due = [score for score in indexes if score is not None and score <= looks[0].now]
     since = _due_since(min(due), looked or 0, looks[0].now) if due else None
     return SideView(looks[0].word or "", observing, reflecting, since, rejected, dropped)
+
+
+def _indexed(keys: Keys, resource: str, scopes: Sequence[Scope]) -> Steps[tuple[list[float | None], float | None]]:
+    def look() -> Batch[tuple[list[float | None], float | None]]:
+        due = keys.due_observe.of(resource)
+        places = each(as_float("ZSCORE", due, str(scope)) for scope in scopes)
+        return batch(places, as_float("ZSCORE", keys.resources.of(resource), resource), atomic=False)
+
+    return (yield from asked(keys.layout, look))
 
 
 def _any_of(locks: Sequence[str]) -> Batch[bool]:

@@ -301,14 +301,14 @@ def test_a_stream_that_is_no_stream_stops_nobody(world):
 def test_who_has_only_written_is_measured_after_a_sweep_as_far_as_there_is_room(client, prefix):
     world = World(client, prefix, metrics__resources="2")
     say(world, 1, resource="harold")
-    before = world.services.run(event_stream.measured(world.services.keys))
+    before = world.services.run(event_stream.measured(world.services.keys, 9))
     world.sweep()
     for name in ("ada", "albert"):
         say(world, 1, resource=name)
         world.sweep()
 
     assert before == []
-    assert sorted(world.services.run(event_stream.measured(world.services.keys))) == ["ada", "harold"]
+    assert sorted(world.services.run(event_stream.measured(world.services.keys, 9))) == ["ada", "harold"]
 
 
 def test_a_store_that_answers_nothing_is_asked_once_for_each_thing_told(world):

@@ -100,7 +100,7 @@ def _many(client, prefix, number=45):
 def small(monkeypatch):
     """Slices of a few resources, however a server keeps them."""
 
-    def slices(keys, cursor, n):
+    def slices(keys, _part, cursor, n):
         names = yield from module.keyspace_scan.oldest_looked(keys, "+inf", -1)
         some = sorted(names)[cursor : cursor + 20]
         return (cursor + 20 if cursor + 20 < len(names) else 0), some

@@ -45,7 +45,7 @@ def test_every_key_of_a_filled_memory_is_of_the_type_and_the_lifetime_that_its_n
     for key in sorted(store.client.scan_iter(f"{store.keys.prefix}*")):
         kind = named(store.keys, key.decode()).kind
 
-        assert (key, store.client.type(key).decode()) == (key, kind.type)
+        assert kind.type in {"any", store.client.type(key).decode()}, key
         assert kind.expires in {None, store.client.ttl(key) >= 0}, key
 
 

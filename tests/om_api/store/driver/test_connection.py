@@ -151,7 +151,7 @@ def test_events_are_told_counted_and_waited_for_on_a_cluster(cluster, prefix, fa
     (counted,) = world.services.run(event_stream.counted(world.services.keys, ["harold"]))
 
     assert len(told.events) == counted["observations"] == 2
-    assert world.services.run(event_stream.measured(world.services.keys)) == ["harold"]
+    assert world.services.run(event_stream.measured(world.services.keys, 9)) == ["harold"]
     assert world.om.events(told.after, wait=0.1).events == []
 
 

@@ -20,6 +20,7 @@ from om_api.domain.errors import NotPermittedError, StoreError
 from om_api.domain.values import ID_PATTERN
 from om_api.settings.storage_settings import RedisSettings
 from om_api.store.driver.connection import Connection, open_client
+from om_api.store.driver.partitions import sure
 from om_api.store.driver.scripts import load_all, provide
 from om_api.store.fleet import acl
 from om_api.store.memory.keys import Keys
@@ -224,11 +225,13 @@ def test_an_agents_user_is_enough_on_a_cluster(tmp_path, prefix):
         wait_until(lambda: "cluster_state:ok" in str(house.admin.execute_command("CLUSTER", "INFO")), "the cluster")
         user = acl.agent(house.keys, "harold", Role.WRITER)
         house.apply(user)
+        keys = Keys(prefix, usual=4)
+        house.run(sure(keys.layout))  # as the first worker does
         client = redis.RedisCluster(host="127.0.0.1", port=node.port, username=user.name, password=PASSWORD)
         with client, ObservationalMemory(house.world.settings, client=client) as om:
             added = om.add_message(message("hello")).added
             held = len(om.get_context("t-1", "harold").messages)
-        due = house.admin.zrange(house.keys.due_observe, 0, -1)
+        due = house.admin.zrange(keys.due_observe.of("harold"), 0, -1)
         house.close()
 
     assert (added, held, due) == (1, 1, [b"harold"])
@@ -326,7 +329,7 @@ def test_no_granted_command_touches_a_key_of_anybody_else(house, role):
 
     reached = {(c, key) for key in foreign for c in keyed if refusal(harold, c, key) != "NoPermissionError"}
     assert len(foreign) > 50
-    assert reached == {("zadd", key) for key in bells}
+    assert reached == {*(("zadd", key) for key in bells), ("get", house.keys.partitions)}
     assert contents(house.admin, f"{house.prefix}*") == before
 
 
@@ -608,8 +611,9 @@ def test_a_reader_is_granted_no_command_that_writes_and_no_key_to_write():
     rules = acl.agent(Keys(), "harold", Role.READER).rules
 
     assert not {f"+{name}" for name in acl._WRITE} & set(rules)
-    assert [rule for rule in rules if "~" in rule and not rule.startswith(("%R~", "(+evalsha "))] == [rules[-1]]
-    assert "%R~cortex:om:spent" in rules[-1]
+    assert [rule for rule in rules if "~" in rule and not rule.startswith(("%R~", "(+evalsha "))] == [*rules[-2:]]
+    assert "%R~cortex:om:spent" in rules[-2]
+    assert rules[-1] == "(+get %R~cortex:om:partitions)"
 
 
 def test_a_password_is_kept_as_its_hash_and_a_short_one_not_at_all():

@@ -186,13 +186,13 @@ def test_the_resources_met_first_are_measured_for_good_and_no_more_than_so_many(
     for now, name in enumerate(["zoe", "harold", "albert", "ada", "zoe"]):
         publish(store, sealed(1, name), caps=Caps(100, 2), now=now)
 
-    assert store.run(event_stream.measured(store.keys)) == ["zoe", "harold"]
+    assert store.run(event_stream.measured(store.keys, 9)) == ["zoe", "harold"]
 
 
 def test_a_client_measures_nobody(store):
     publish(store, sealed(1), caps=None)
 
-    assert store.run(event_stream.measured(store.keys)) == []
+    assert store.run(event_stream.measured(store.keys, 9)) == []
     assert len(since(store).events) == 1
 
 

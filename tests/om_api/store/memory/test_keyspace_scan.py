@@ -116,7 +116,7 @@ def test_every_resource_is_met_though_it_is_looked_at_meanwhile(store):
     store.client.zadd(store.keys.resources, dict.fromkeys(names, 1))
     cursor, met = 0, list[str]()
     while True:
-        cursor, some = store.run(keyspace_scan.some_resources(store.keys, cursor, 50))
+        cursor, some = store.run(keyspace_scan.some_resources(store.keys, 0, cursor, 50))
         met += some
         store.client.zadd(store.keys.resources, dict.fromkeys(sorted(names)[:250], len(met)))
         if not cursor:

@@ -1,0 +1,86 @@
+"""Moving the indexes into another number of parts, while everybody goes on.
+
+Time 0: the new parts take entries. Time 1: the number is written; who reads it goes by it. Time 2: a client that does not
+know it marks a scope in an old part; it is moved with the rest. Time 3: an old part is empty, and closed in the same step; from
+now on that client is refused, and learns the number. Time 4: whoever moves dies; whoever comes next goes on where it stopped.
+What is only added up, the counters, is not moved: it is read from where it stands. So are hints, which plain writers put
+wherever they like.
+"""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from om_api.domain.errors import InvalidInputError
+from om_api.store.driver.partitions import MOST, PartedIndex, Partitions, learn
+from om_api.store.driver.replies import Pair, as_pairs, number, says, write
+from om_api.store.driver.steps import Steps, Verb, exact
+from om_api.store.memory.due import LEASE_MS
+from om_api.store.memory.keys import Keys, queued
+
+_SLICE = 500
+_CLOSED_S = 30 * 86_400  # of parts among many; the only one is closed for good, for clients of before there were any
+
+
+def repartition(keys: Keys, count: int) -> Steps[int]:
+    """Have `count` parts from now on; returns how many entries were moved. Safe to repeat, and to be overtaken.
+
+    Raises InvalidInputError for a number that cannot be, or where somebody else moves into another one.
+    """
+    if not 1 <= count <= MOST:
+        raise InvalidInputError(f"{count} partitions cannot be; permitted: 1 to {MOST:,}")
+    now = yield from learn(keys.layout)
+    if now.moving and now.count != count:
+        raise InvalidInputError(
+            f"the store is on its way to {now.count} partitions: repeat om partitions {now.count} first"
+        )
+    if now.count != count:
+        for part in (part for index in keys.layout.moved for part in index.parts(count)):
+            yield from Verb("reopen", [part], [], number)
+        former = tuple(n for n in dict.fromkeys((*now.former, now.count)) if n != count)
+        if not (yield from _write(keys, Partitions(count=count, former=former, moving=True))):
+            raise InvalidInputError("somebody else moves partitions at the same time: repeat when that is done")
+    return (yield from go_on(keys))
+
+
+def go_on(keys: Keys) -> Steps[int]:
+    """End a move that was begun, if one was; how many entries were moved."""
+    now, entries = (yield from learn(keys.layout)), 0
+    if not now.moving:
+        return 0
+    for index in keys.layout.moved:
+        for old in now.former:
+            for part in index.parts(old):
+                entries += yield from _empty(index, part, 0 if old == 1 else _CLOSED_S)
+    yield from _write(keys, msgspec.structs.replace(now, moving=False))  # unless somebody did in the meantime
+    return entries
+
+
+def _write(keys: Keys, becomes: Partitions) -> Steps[bool]:
+    words = [keys.layout.said, msgspec.json.encode(becomes)]
+    written = yield from Verb("relayout", [keys.partitions], words, says(b"written"))
+    yield from learn(keys.layout)
+    return written
+
+
+def _empty(index: PartedIndex, part: str, kept_s: int) -> Steps[int]:
+    """Move what stands in a part, and close it; how many entries that was. Places of tasks that wait go before their scopes."""
+    places, entries = (yield from as_pairs("ZRANGE", queued(part), 0, -1, "WITHSCORES")), 0
+    yield from _put(index, places, queued)
+    while (yield from Verb("vacate", [part], [kept_s], number)):
+        pairs = yield from as_pairs("ZRANGE", part, 0, _SLICE - 1, "WITHSCORES")
+        yield from _put(index, pairs, str)
+        words = [word for member, score in pairs for word in (member, exact(score))]
+        yield from Verb("vacate", [part], [kept_s, *words], number)
+        entries += len(pairs)
+    return entries
+
+
+def _put(index: PartedIndex, pairs: Sequence[Pair], key_of: Callable[[str], str]) -> Steps[None]:
+    """Entries where they belong now, no later than they were or than they are there."""
+    scores = {member.decode("utf-8", "surrogateescape"): exact(score) for member, score in pairs}
+    for part, names in index.by_part(scores).items():
+        words = [word for name in names for word in (scores[name], name.encode("utf-8", "surrogateescape"))]
+        yield from write(("ZADD", key_of(part), "LT", *words))
+        if key_of is queued:
+            yield from write(("PEXPIRE", queued(part), 20 * LEASE_MS))

@@ -1,0 +1,136 @@
+"""An index in parts: who knows another number is refused, learns it, and goes on; nothing is written elsewhere."""
+
+import msgspec
+import pytest
+from scene import HAROLD, push
+from stores import Store
+
+from om_api.domain.errors import SettingsError, StoreError
+from om_api.domain.values import Scope
+from om_api.store.driver.partitions import Layout, PartedIndex, part_of, sure
+from om_api.store.fleet.repartition import repartition
+from om_api.store.memory import due, keyspace_scan
+from om_api.store.memory.keys import Keys, queued
+
+
+def again(store, partitions=None, usual=1):
+    """Another process on the same store."""
+    return Store(Keys(store.keys.prefix, partitions, usual), store.clock, store.client)
+
+
+def names(store):
+    """Every due scope, by the key that it stands in."""
+    found = {}
+    for key in store.client.scan_iter(f"{store.keys.prefix}:due:observe*"):
+        if store.client.type(key) == b"zset" and b"queued" not in key:
+            found |= {name.decode(): key.decode() for name in store.client.zrange(key, 0, -1)}
+    return found
+
+
+def test_with_one_part_an_index_is_its_own_key(store):
+    index = store.keys.due_observe
+
+    assert index.parts() == [index.of("harold")] == [f"{store.keys.prefix}:due:observe"] == index.every()
+
+
+def test_a_resource_and_its_threads_stand_in_one_part_that_any_language_can_name():
+    """By CRC-32 as zlib and gzip have it: is what other languages count by."""
+    index = PartedIndex("x", Layout("p", 64))
+
+    assert index.of("harold") == index.of("harold|thread-1") == f"x:64:{part_of('harold', 64)}"
+    assert part_of("123456789", 2**32) == 0xCBF43926  # the check value of the standard
+    assert len({part_of(f"agent-{n}", 64) for n in range(1_000)}) == 64
+
+
+def test_what_stands_beside_a_part_is_in_its_slot_and_no_agents_to_write():
+    assert queued("om:due:observe:64:3") == "om:due:observe:queued:{om:due:observe:64:3}"
+    assert queued("om:due:observe") == "om:due:observe:queued:{om:due:observe}"
+
+
+@pytest.mark.parametrize(("wanted", "usual", "count"), [(None, 1, 1), (None, 64, 64), (16, 1, 16), (16, 64, 16)])
+def test_a_new_store_gets_as_many_as_are_wanted(store, wanted, usual, count):
+    process = again(store, wanted, usual)
+    process.run(due.mark(process.keys.due_observe, [HAROLD]))
+    later = again(store, None, usual)
+    later.run(due.mark(later.keys.due_observe, [HAROLD]))
+
+    assert names(store) == {"harold": process.keys.due_observe.part(part_of("harold", count), count)}
+    assert later.keys.layout.now.count == count
+
+
+def test_a_store_of_before_there_were_parts_has_one_whatever_is_usual(store):
+    """Catches a Cluster whose entries nobody finds any more since everybody looks for them in 64 parts."""
+    store.run(due.mark(store.keys.due_observe, [HAROLD]))
+    process = again(store, usual=64)
+    process.run(due.mark(process.keys.due_observe, [Scope("albert")]))
+
+    assert names(store) == dict.fromkeys(("harold", "albert"), str(store.keys.due_observe))
+
+
+@pytest.mark.parametrize("wanted", [1, 16])
+def test_a_process_that_asks_for_another_number_is_told_each_time_and_writes_nothing(store, wanted):
+    store.run(repartition(store.keys, 4))
+    process, before = again(store, wanted), sorted(store.client.scan_iter(f"{store.keys.prefix}*"))
+    for _ in range(2):
+        with pytest.raises(
+            SettingsError, match=rf"partitions is {wanted} here, and 4 in the store: set partitions to 4"
+        ):
+            process.run(due.mark(process.keys.due_observe, [HAROLD]))
+        with pytest.raises(SettingsError, match="leave it out, or move the store with om partitions"):
+            push(process, 3)
+
+    assert sorted(store.client.scan_iter(f"{store.keys.prefix}*")) == before
+
+
+def test_who_knows_another_number_learns_it_at_the_first_refusal(store):
+    """Time 0: a client marks in one part. Time 1: there are four. Time 2: it marks, pushes, looks, and is served by the four."""
+    stale = again(store)
+    push(stale, 1)
+    store.run(repartition(store.keys, 4))
+    push(stale, 1, thread="t-2")
+    stale.run(due.mark(stale.keys.due_reflect, [HAROLD]))
+
+    assert names(store) == {"harold": f"{store.keys.due_observe}:4:{part_of('harold', 4)}"}
+    assert store.run(keyspace_scan.places(store.keys, [HAROLD]))[0].reflects
+    assert store.client.zcard(store.keys.of("harold").messages("t-2")) == 1
+
+
+def test_a_client_of_before_there_were_parts_is_refused_and_told(store):
+    store.run(repartition(store.keys, 4))
+
+    assert store.client.type(store.keys.due_observe) == b"string"
+    with pytest.raises(Exception, match="WRONGTYPE"):
+        store.client.zadd(store.keys.due_observe, {"harold": 1}, lt=True)
+
+
+def test_a_key_that_holds_something_else_is_no_closed_part(store):
+    """Catches a client that asks for ever how many parts there are."""
+    store.client.set(store.keys.due_observe, "not ours", ex=60)
+
+    with pytest.raises(StoreError, match="WRONGTYPE"):
+        store.run(due.mark(store.keys.due_observe, [HAROLD]))
+
+
+def test_a_number_that_nobody_can_read_is_said(store):
+    store.client.set(store.keys.partitions, "many", ex=60)
+
+    with pytest.raises(StoreError, match="cannot be read: write it anew with om partitions N"):
+        process = again(store, usual=64)
+        process.run(sure(process.keys.layout))
+
+
+def test_hints_of_plain_writers_are_found_however_many_parts_there_are(store):
+    store.run(repartition(store.keys, 4))
+    store.client.zadd(f"{store.keys.prefix}:adopt", {"plain": 0})
+    store.run(keyspace_scan.hint(store.keys, [store.keys.of(f"agent-{n}").messages("t") for n in range(9)]))
+
+    taken = store.run(keyspace_scan.waiting_for_adoption(store.keys, 100))
+    assert len(taken) == 10
+    assert "plain" in taken
+    assert store.run(keyspace_scan.waiting_for_adoption(store.keys, 100)) == []
+
+
+def test_the_number_is_written_as_anybody_can_read_it(store):
+    store.run(repartition(store.keys, 4))
+
+    assert msgspec.json.decode(store.client.get(store.keys.partitions)) == {"count": 4, "former": [1], "moving": False}

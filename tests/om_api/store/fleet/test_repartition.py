@@ -1,0 +1,166 @@
+"""Moving the indexes while everybody goes on: whatever comes between two steps, each entry ends once where it belongs."""
+
+import pytest
+from scene import HAROLD
+from stores import Store
+
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.values import Scope
+from om_api.store.driver.connection import Connection
+from om_api.store.fleet import event_stream, repartition
+from om_api.store.memory import due, keyspace_scan
+from om_api.store.memory.keys import Keys, queued
+
+AGENTS = [f"agent-{n}" for n in range(40)]
+
+
+def again(store):
+    return Store(Keys(store.keys.prefix), store.clock, store.client)
+
+
+def due_of(store):
+    """Every due scope with its time, each once, and where it belongs."""
+    index, found = store.keys.due_observe, {}
+    for part in index.parts():
+        for name, score in store.client.zrange(part, 0, -1, withscores=True):
+            assert index.of(name.decode()) == part
+            assert name not in found
+            found[name] = score
+    return {name.decode(): score for name, score in found.items()}
+
+
+@pytest.fixture
+def filled(store):
+    store.client.zadd(store.keys.due_observe, {name: n for n, name in enumerate(AGENTS)})
+    store.client.zadd(store.keys.resources, {name: n for n, name in enumerate(AGENTS)})
+    return store
+
+
+@pytest.mark.parametrize("way", [[4], [64, 1], [3, 5, 3], [1], [2, 2]])
+def test_every_entry_ends_where_it_belongs_as_it_was(filled, way):
+    for count in way:
+        filled.run(repartition.repartition(filled.keys, count))
+    process = again(filled)
+
+    process.run(keyspace_scan.all_resources(process.keys))
+    assert due_of(process) == {name: n for n, name in enumerate(AGENTS)}
+    assert sorted(process.run(keyspace_scan.all_resources(process.keys))) == sorted(AGENTS)
+    assert process.keys.layout.now.count == way[-1]
+
+
+def test_a_move_that_is_cut_off_anywhere_is_ended_by_whoever_comes_next(filled):
+    """Time 0: a command moves. Time 1: it is killed between any two of its calls. Time 2: a sweep goes on."""
+    ended = 0
+    for calls in range(1, 60):
+        process = again(filled)
+        if _interrupted(process, repartition.repartition(process.keys, 3 + calls % 2), calls):
+            ended += 1
+        other = again(filled)
+        other.run(repartition.go_on(other.keys))
+
+        assert due_of(other) == {name: n for n, name in enumerate(AGENTS)}
+        assert not other.keys.layout.now.moving
+    assert 0 < ended < 59
+
+
+def _interrupted(store, steps, calls):
+    """Drive the first calls of steps; whether they came to their end."""
+    connection, reply = Connection(store.client), None
+    for _ in range(calls):
+        try:
+            step = steps.send(reply)
+        except StopIteration:
+            return True
+        reply = connection.run(_one(step))
+    return False
+
+
+def _one(step):
+    return (yield step)
+
+
+def test_what_is_marked_in_an_old_part_meanwhile_is_moved_and_what_comes_later_is_refused(filled, monkeypatch):
+    """Time 0: entries are read and put. Time 1: a client that knows one part marks another, and one of them anew. Time 2: the
+    part is not as it was read: it stays open until these are moved too."""
+    stale, put, came = again(filled), repartition._put, []
+
+    def overtaken(*args):
+        yield from put(*args)
+        if not came and args[1]:
+            came.append(1)
+            yield from due.mark(stale.keys.due_observe, [Scope("late")])
+            yield from due.postpone(stale.keys.due_observe, Scope("agent-7"), 5)
+
+    monkeypatch.setattr(repartition, "_put", overtaken)
+    filled.run(repartition.repartition(filled.keys, 4))
+    stale.run(due.mark(stale.keys.due_observe, [Scope("later")]))
+
+    assert {"late", "later", *AGENTS} == due_of(filled).keys()
+    assert due_of(filled)["agent-7"] == 5
+
+
+def test_a_task_that_waits_keeps_its_place_and_begins_once(store):
+    """Catches a scope that is handed out a second time while its task waits, because its place stayed behind."""
+    store.run(due.mark(store.keys.due_observe, [HAROLD]))
+    (held,) = store.run(due.claim(store.keys.due_observe, 1))
+    store.run(repartition.repartition(store.keys, 4))
+    part = store.keys.due_observe.of("harold")
+
+    assert store.client.zscore(queued(part), "harold") == float(held.lease)
+    assert store.client.pttl(queued(part)) > 0
+    assert store.run(due.claim(part, 9)) == []
+    assert store.run(due.start(store.keys.due_observe, held))
+    assert store.client.zscore(queued(part), "harold") is None
+
+
+def test_a_worker_that_holds_a_lease_of_before_says_done(store):
+    worker = again(store)
+    worker.run(due.mark(worker.keys.due_observe, [HAROLD]))
+    held = worker.run(due.take(worker.keys.due_observe, HAROLD))
+    store.run(repartition.repartition(store.keys, 4))
+
+    renewed = worker.run(due.renew(worker.keys.due_observe, held))
+    assert worker.run(due.done(worker.keys.due_observe, renewed))
+    assert due_of(store) == {}
+
+
+def test_counters_are_added_up_from_where_they_stand(store):
+    keys = store.keys
+    store.run(event_stream.add(keys, {"harold": {"pushed": 1}}))
+    store.run(repartition.repartition(keys, 4))
+    store.run(event_stream.add(keys, {"harold": {"pushed": 2}, "ada": {"pushed": 4}}))
+    store.run(repartition.repartition(keys, 2))
+    late = again(store)
+    late.run(event_stream.add(late.keys, {"": {"pushed": 8}}))  # by one part, which it believes in
+
+    assert store.run(event_stream.counted(keys, [None]))[0]["pushed"] == 15
+
+
+@pytest.mark.parametrize("count", [0, 4_097, -1])
+def test_a_number_that_cannot_be_is_refused_and_nothing_moves(filled, count):
+    with pytest.raises(InvalidInputError, match=r"permitted: 1 to 4,096"):
+        filled.run(repartition.repartition(filled.keys, count))
+    assert filled.client.get(filled.keys.partitions) is None
+
+
+def test_of_two_who_move_at_once_into_different_numbers_one_is_told(filled):
+    """Time 0: both read. Time 1: one writes its number. Time 2: the other one would write its own."""
+    slow = repartition.repartition(again(filled).keys, 8)
+    connection, step = Connection(filled.client), next(slow)
+    quick = again(filled)
+    reply = connection.run(_one(step))
+    quick.run(repartition.repartition(quick.keys, 4))
+    with pytest.raises(InvalidInputError, match="somebody else moves partitions"):
+        while True:
+            reply = connection.run(_one(slow.send(reply)))
+
+    assert due_of(quick).keys() == set(AGENTS)
+
+
+def test_on_the_way_to_one_number_another_waits(filled):
+    process = again(filled)
+    _interrupted(process, repartition.repartition(process.keys, 4), 20)
+    assert b'"moving":true' in filled.client.get(filled.keys.partitions)
+
+    with pytest.raises(InvalidInputError, match="on its way to 4 partitions: repeat om partitions 4 first"):
+        process.run(repartition.repartition(process.keys, 8))
