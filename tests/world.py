@@ -3,6 +3,7 @@
 import contextlib
 import json
 import math
+import os
 import time
 from collections import deque
 from collections.abc import Callable
@@ -115,6 +116,7 @@ class World:
     ) -> None:
         named = {f"OM_{name.upper()}": value for name, value in changed.items()}
         small = {} if config_dir else SMALL  # the environment wins over files
+        named |= {"OM_PARTITIONS": parts} if (parts := os.environ.get("TEST_PARTITIONS")) else {}
         self.settings = load_settings(config_dir, {**small, **named, "OM_PREFIX": prefix})
         self.client, self.prefix = client, prefix
         self.model = model or Scripted.echo()

@@ -138,11 +138,14 @@ def observe(scope: str, lease: str = "") -> str:
     With the `lease` it was handed out with it begins only if no other task did what it is for; without, somebody asks by hand.
     """
     until = time.monotonic() + _TURN_S
-    came = _look(scope, lease)
-    wiring.dispatcher().refill("observe", scope)
+    came, dispatcher = _look(scope, lease), wiring.dispatcher()
+    dispatcher.refill("observe", scope)
     while came.chunks:
+        begun = time.monotonic()
         came = _observe(scope, *came.chunks, until=until, seen=came.seen)
-        wiring.dispatcher().refill("observe", scope)
+        dispatcher.lasted("observe", scope, time.monotonic() - begun)
+        dispatcher.refill("observe", scope)
+    dispatcher.ended("observe", scope)
     return _told(came.outcome, came.error)
 
 
@@ -168,8 +171,12 @@ def _observe(scope: str, *chunks: str, until: float = 0.0, seen: ScopeState | No
 @_task(name="om.reflect")
 def reflect(scope: str, lease: str = "") -> str:
     """Make the move a scope's observations are due; `lease` as for `om.observe`."""
+    begun, dispatcher = time.monotonic(), wiring.dispatcher()
     came = _reflect(scope, lease)
-    wiring.dispatcher().refill("reflect", scope)
+    if came.outcome in {Outcome.REFLECTED, Outcome.FAILED}:
+        dispatcher.lasted("reflect", scope, time.monotonic() - begun)
+    dispatcher.ended("reflect", scope)
+    dispatcher.refill("reflect", scope)
     return _told(came.outcome, came.error)
 
 

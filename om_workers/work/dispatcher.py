@@ -4,6 +4,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from math import ceil
 from typing import NamedTuple
 
@@ -12,10 +13,11 @@ import structlog
 from om_api.domain.errors import OMError
 from om_api.domain.values import Scope
 from om_api.store.driver.partitions import part_of
-from om_api.store.fleet import health
+from om_api.store.fleet import health, presence
 from om_api.store.fleet.presence import Worker
 from om_api.store.memory import due, keyspace_scan
 from om_api.store.memory.due import Claim
+from om_workers.work.lasting import Lasting
 from om_workers.work.services import Services
 
 _AT_ONCE = 100
@@ -50,21 +52,22 @@ class Dispatcher:
         self._run = services.run
         keys, queues = services.keys, services.queues
         self._kinds = {"observe": (keys.due_observe, queues.observe), "reflect": (keys.due_reflect, queues.reflect)}
+        self._lasting = Lasting(services.settings, keys)
+        self._slow: dict[str, set[str]] = {"observe": set(), "reflect": set()}  # at work here
         self._capacity: dict[str, int] = {}
         self._counted_at = float("-inf")
         self._guard = threading.Lock()
 
     def fill(self, queue: str, seconds: float, part: int = 0) -> Dispatched:
-        """Hand out what is due in a part of the index, as far as there is room, for at most `seconds`.
+        """Give what is due in a part of the index its turn, and hand it out as far as there is room, for at most `seconds`.
 
         A task that was lost is found here: its lease is over, and none waits in the queue. Names that nobody wrote under are
-        dropped first, whether there is room or not. Raises StoreError when store or broker is away.
+        dropped, whether there is room or not. Raises StoreError when store or broker is away.
         """
-        key = self._part(queue, part)
-        unknown = self._sift(key, seconds / 2)
+        key, tasks = self._part(queue, part), self.share(queue)
         grace_ms = _LOST_MS if self._services.queues.waiting(queue) else 0
-        handed = self._fill(queue, key, seconds / 2, least=1, grace_ms=grace_ms)
-        return handed._replace(unknown=handed.unknown + unknown)
+        unknown = self._admit(queue, key, seconds / 2, grace_ms) if tasks else 0
+        return Dispatched(self._fill(queue, key, seconds / 2, least=1, grace_ms=grace_ms)[0], unknown)
 
     def refill(self, queue: str, scope: str = "") -> None:
         """Hand out what comes next, since the task of a scope was begun: of its part, else of some other one.
@@ -76,11 +79,19 @@ class Dispatcher:
             return
         try:
             for part in self._near(scope):
-                least = max(1, self.share(queue) // 4)
-                if self._fill(queue, self._part(queue, part), _REFILL_S, least=least, grace_ms=_LOST_MS).due:
+                if self._next(queue, self._part(queue, part)):
                     break
         except (OMError, ValueError) as error:
             _log.warning("refill_failed", queue=queue, error=str(error)[:300])
+
+    def _next(self, queue: str, part: str) -> int:
+        """Hand out whose turn it is; where there are too few, those that came due since the tick are given theirs first."""
+        least = max(1, self.share(queue) // 4)
+        handed, arrivals = self._fill(queue, part, _REFILL_S, least=least, grace_ms=_LOST_MS)
+        if handed or not arrivals:
+            return handed
+        self._admit(queue, part, _REFILL_S, _LOST_MS)
+        return self._fill(queue, part, _REFILL_S, least=least, grace_ms=_LOST_MS)[0]
 
     def _near(self, scope: str) -> list[int]:
         """The part of a scope, and some others that may have what it has not."""
@@ -95,12 +106,34 @@ class Dispatcher:
 
     def begin(self, queue: str, scope: str, lease: str) -> bool:
         """Begin a task that was handed out; False when it has nothing to do any more, because another one did it."""
-        return self._run(due.start(self._kinds[queue][0], Claim(scope, lease)))
+        index, slow = self._kinds[queue][0], self._lasting.turn(queue, scope).slow
+        if slow and not self._run(due.is_slow(index, scope)):  # nobody knew: it comes again in its turn
+            self._run(due.give_back(index.of(scope), [Claim(scope, lease)]))
+            return False
+        begun = self._run(due.start(index, Claim(scope, lease)))
+        if begun and slow:
+            self._slow[queue].add(scope)
+        return begun
+
+    def lasted(self, queue: str, scope: str, seconds: float) -> None:
+        """Note for how long a task asked a model."""
+        with suppress(OMError):  # the next one will tell
+            self._run(self._lasting.ended(queue, scope, seconds))
+
+    def ended(self, queue: str, scope: str) -> None:
+        """Say that a task is over; if it was a slow one, another may begin."""
+        if scope not in self._slow[queue]:
+            return
+        self._slow[queue].discard(scope)
+        with suppress(OMError):  # its place ends by itself, a lease later
+            self._run(due.ended(self._kinds[queue][0], scope))
+        self.refill(queue, scope)
 
     def keep(self) -> None:
-        """Keep the places of the tasks that this process holds and has not begun."""
+        """Keep the places of the tasks that this process holds and has not begun, and of slow ones that are at work."""
         for queue, (index, _) in self._kinds.items():
             self._run(due.keep(index, self._services.queues.held(queue)))
+            self._run(due.still_slow(index, [*self._slow[queue]]))
 
     def capacity(self, queue: str) -> int:
         """How many tasks of a queue the workers that live run at a time, as counted within the last seconds."""
@@ -114,6 +147,7 @@ class Dispatcher:
                     name: sum(_width(each) for each in workers.values() if name in each.queues)
                     for name in health.QUEUES
                 }
+                self._lasting.learned(self._run(presence.lasting(self._services.keys)))
                 self._counted_at = time.monotonic()
             return self._capacity[queue]
 
@@ -125,36 +159,49 @@ class Dispatcher:
         """How many of them may be of one part."""
         return -(-self.room(queue) // self._services.keys.layout.now.count)
 
-    def _sift(self, part: str, seconds: float) -> int:
-        """Drop names that nobody wrote under from the front of a due index, until few of a thousand are; how many."""
-        dropped, end = 0, time.monotonic() + seconds
-        while time.monotonic() < end:
-            first = self._run(due.first(part, _SIFTED))
-            known = self._known(first)
-            held = self._run(due.hold(part, [name for name in first if name not in known]))
-            came = self._known([each.scope for each in held])  # meanwhile; a message that comes later marks its scope
-            self._run(due.give_back(part, [each for each in held if each.scope in came]))
-            dropped += self._run(due.drop(part, [each for each in held if each.scope not in came]))
-            if 2 * len(held) <= len(first):
-                break
+    def _admit(self, queue: str, part: str, seconds: float, grace_ms: int) -> int:
+        """Give what is due its turn, until little of a thousand has none; how many names were dropped that nobody wrote under."""
+        dropped, end, tasks, goes_on = 0, time.monotonic() + seconds, self.share(queue), True
+        while goes_on:
+            come = self._run(due.arrivals(part, _SIFTED))
+            known = self._known(come)
+            turns = [self._lasting.turn(queue, name) for name in come if name in known]
+            admitted = self._run(due.admit(part, turns, tasks, grace_ms))
+            gone, came = self._drop(part, [name for name in come if name not in known])
+            dropped += gone
+            goes_on = (came > 0 or 2 * (admitted + gone) > _SIFTED) and time.monotonic() < end
         self._services.events.unknown(dropped)
         return dropped
 
-    def _fill(self, queue: str, part: str, seconds: float, *, least: int, grace_ms: int) -> Dispatched:
-        send = self._kinds[queue][1]
-        most, end, handed, unknown = self.share(queue), time.monotonic() + seconds, 0, 0
+    def _drop(self, part: str, names: Sequence[str]) -> tuple[int, int]:
+        """Drop names that nobody wrote under; how many, and under how many somebody wrote meanwhile."""
+        held = self._run(due.hold(part, names))
+        came = self._known([each.scope for each in held])  # a message that comes later marks its scope
+        self._run(due.give_back(part, [each for each in held if each.scope in came]))
+        gone = self._run(due.drop(part, [each for each in held if each.scope not in came]))
+        return gone, len(names) - gone
+
+    def _fill(self, queue: str, part: str, seconds: float, *, least: int, grace_ms: int) -> tuple[int, int]:
+        """Hand out whose turn it is; how many, and how many more are due that have no turn yet."""
+        send, most, end, handed, arrivals = self._kinds[queue][1], self.share(queue), time.monotonic() + seconds, 0, 0
+        slow_most = self._lasting.slow_most(queue, most)
         while most:
-            claims = self._run(due.claim(part, _AT_ONCE, most=most, least=least, grace_ms=grace_ms))
-            names = self._known([claim.scope for claim in claims])
-            known = [claim for claim in claims if claim.scope in names]
-            others = [claim for claim in claims if claim.scope not in names]
-            unknown += self._run(due.drop(part, others))
-            self._send(part, known, send)
-            handed += len(known)
-            if (len(claims) < _AT_ONCE and not others) or time.monotonic() > end:
+            found, slow, arrivals = self._run(
+                due.claims(part, _AT_ONCE, most=most, least=least, grace_ms=grace_ms, slow_most=slow_most)
+            )
+            late = [each for each in found if each.scope not in slow and self._lasting.turn(queue, each.scope).slow]
+            self._place_again(queue, part, late, grace_ms)
+            self._send(part, [each for each in found if each not in late], send)
+            handed += len(found) - len(late)
+            if (len(found) < _AT_ONCE and not late) or time.monotonic() > end:
                 break
-        self._services.events.unknown(unknown)
-        return Dispatched(handed, unknown)
+        return handed, arrivals
+
+    def _place_again(self, queue: str, part: str, late: Sequence[Claim], grace_ms: int) -> None:
+        """Give another turn to scopes that are known to be slow since they had theirs."""
+        self._run(due.give_back(part, late))
+        turns = [self._lasting.turn(queue, each.scope) for each in late]
+        self._run(due.admit(part, turns, self.share(queue), grace_ms))
 
     def _known(self, names: Sequence[str]) -> set[str]:
         """Those of scopes that somebody wrote messages under: whoever may mark scopes may write any name."""

@@ -26,7 +26,7 @@ from om_api.domain.messages import Message
 from om_api.domain.values import ID_PATTERN, Generation, Observation, Record, Scope
 from om_api.domain.vendors.ours import THOUGHTS
 from om_api.domain.vendors.parts import KNOWN
-from om_api.store.memory.keys import Keys, queued
+from om_api.store.memory.keys import Keys, beside
 from om_workers.llm.scripted import Scripted
 
 DOC = (Path(__file__).parents[2] / "docs" / "redis-protocol.md").read_text("utf-8")
@@ -136,7 +136,8 @@ def built() -> set[str]:
         name: value for name, value in {**vars(keys), **vars(keys.of("<r>"))}.items() if name not in {"base", "prefix"}
     }
     found = {value for value in names.values() if isinstance(value, str)}
-    found |= {queued("P:due:<work>"), "P:messages:<t>"}  # of the older form, which is read and not written
+    found |= {beside("P:due:<work>", what) for what in ("queued", "turns", "shares", "slow")}
+    found |= {"P:messages:<t>"}  # of the older form, which is read and not written
     for holder in (keys, keys.of("<r>")):
         for kind, method in inspect.getmembers(holder, inspect.ismethod):
             shape = inspect.signature(method)
@@ -183,7 +184,12 @@ def test_every_key_in_use_has_the_type_and_the_life_of_the_table(client, prefix,
 
 
 def _pattern(name: str) -> re.Pattern[str]:
-    text = re.escape(name.removeprefix("P")).replace(re.escape("[:<t>]"), "(?::<t>)?").replace("<day>", r"[\d-]{10}")
+    text = (
+        re.escape(name.removeprefix("P"))
+        .replace(re.escape("{P:"), r"\{.+:")
+        .replace(re.escape("[:<t>]"), "(?::<t>)?")
+        .replace("<day>", r"[\d-]{10}")
+    )
     return re.compile(re.sub(r"<\w+>", lambda _: f"(?:{ID_PATTERN.pattern})", text))
 
 

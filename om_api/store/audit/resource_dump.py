@@ -61,7 +61,10 @@ _COMMON = (
     _kind("partitions", "partitions", "string"),
     _kind("due", f"due:(?:observe|reflect){_PART}|due:webhooks", "any", expires=None),  # one that was closed is text
     _kind(
-        "queued", rf"due:(?P<work>observe|reflect|webhooks):queued:\{{.+:due:(?P=work){_PART}\}}", "zset", expires=True
+        "queued",
+        rf"due:(?P<work>observe|reflect|webhooks):(?:queued|turns|shares|slow):\{{.+:due:(?P=work){_PART}\}}",
+        "zset",
+        expires=True,
     ),
     _kind("adopt", f"adopt{_PART}", "zset"),
     _kind("resources", f"resources{_PART}", "any", expires=None),

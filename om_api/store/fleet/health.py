@@ -7,7 +7,7 @@ import msgspec
 
 from om_api.domain.errors import StoreError
 from om_api.store.driver.partitions import of_all
-from om_api.store.driver.replies import as_bool, as_bytes, as_int, as_names, as_pairs, command, write
+from om_api.store.driver.replies import as_bool, as_bytes, as_int, as_names, command, write
 from om_api.store.driver.steps import Batch, Steps, batch, by_name, each
 from om_api.store.driver.tolerant_read import of_many
 from om_api.store.fleet import presence
@@ -105,11 +105,7 @@ def _decoded(reply: bytes | None, kind: type[T]) -> T | None:
 
 
 def waiting(keys: Keys) -> Steps[list[Waiting]]:
-    """How long the due indexes have waited.
-
-    An urgent scope is written an hour ahead of the time it came due, so what stands in the last hour is plain, and what
-    stands before it has waited since an hour after its score at least.
-    """
+    """How long the due indexes have waited."""
     now, found = (yield from due.server_ms()), list[Waiting]()
     for what, index in (("observe", keys.due_observe), ("reflect", keys.due_reflect)):
         parts = yield from of_all(index, partial(_waiting, now))
@@ -120,20 +116,7 @@ def waiting(keys: Keys) -> Steps[list[Waiting]]:
 
 def _waiting(now: int, part: str) -> Batch[tuple[int, int, int]]:
     """Of one part: how many scopes are due, for how long the oldest has been, and how many there are."""
-    hour = now - due.URGENT_MS
-    return batch(
-        as_int("ZCOUNT", part, "-inf", now),
-        as_int("ZCARD", part),
-        as_pairs("ZRANGE", part, "(-inf", hour, "BYSCORE", "LIMIT", 0, 1, "WITHSCORES"),  # -inf itself is no time
-        as_pairs("ZRANGE", part, f"({hour}", now, "BYSCORE", "LIMIT", 0, 1, "WITHSCORES"),
-        atomic=False,
-    ).then(
-        lambda said: (
-            said[0],
-            max([hour - int(at) for _, at in said[2]] + [now - int(at) for _, at in said[3]], default=0),
-            said[1],
-        )
-    )
+    return batch(as_int("ZCOUNT", part, "-inf", now), due.longest(part, now), as_int("ZCARD", part), atomic=False)
 
 
 def queues() -> Batch[dict[str, int]]:

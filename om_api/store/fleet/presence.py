@@ -1,13 +1,14 @@
 """The traces that workers leave: that a process lives, what its clock says, and when a tick ran last. All of them expire."""
 
 import time
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import msgspec
 
 from om_api.domain.learned import learned
-from om_api.store.driver.replies import write
-from om_api.store.driver.steps import Steps
+from om_api.store.driver.replies import as_hash, write
+from om_api.store.driver.steps import Batch, Steps
 from om_api.store.memory import due
 from om_api.store.memory.keys import Keys
 
@@ -71,6 +72,20 @@ def here(keys: Keys, worker: Worker, lives_ms: int = LIVES_MS) -> Steps[None]:
 def gone(keys: Keys, name: str) -> Steps[None]:
     """Say that a worker process ends, so that nobody waits for it."""
     yield from write(("DEL", keys.worker(name)), ("ZREM", keys.workers, name), atomic=False)
+
+
+def lasted(keys: Keys, name: str, seconds: float) -> Steps[None]:
+    """Note how long tasks last, by `<queue>|<model>`."""
+    yield from write(("HSET", keys.lasting, name, f"{seconds:.3f}"), ("EXPIRE", keys.lasting, _TICKED_S))
+
+
+def lasting(keys: Keys) -> Batch[dict[str, float]]:
+    """For how many seconds tasks last, by `<queue>|<model>`, as far as any were measured within a day."""
+    return as_hash("HGETALL", keys.lasting).then(_seconds)
+
+
+def _seconds(said: Mapping[bytes, bytes]) -> dict[str, float]:
+    return {name.decode("utf-8", "replace"): float(value) for name, value in said.items()}
 
 
 def ticked(keys: Keys, name: str, at: int, interval: float) -> Steps[None]:

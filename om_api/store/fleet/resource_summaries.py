@@ -48,9 +48,10 @@ def lags(keys: Keys, now: int, most: int) -> Steps[dict[str, int]]:
             name = member.decode("utf-8", "replace")
             if not Scope.is_one(name):  # who may mark a scope due may write any bytes there
                 continue
-            urgent = due.URGENT_MS if score <= now - due.URGENT_MS else 0
+            since = int(due.due_since(score))
+            urgent = due.URGENT_MS if since <= now - due.URGENT_MS else 0
             resource = Scope.parse(name).resource
-            found[resource] = max(found.get(resource, 0), now - urgent - int(score))
+            found[resource] = max(found.get(resource, 0), now - urgent - since)
     return found
 
 

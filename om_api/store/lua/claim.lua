@@ -1,13 +1,14 @@
--- claim(due, queued; n, most, least, lease_ms, fraction, grace_ms)
--- Takes up to n due scopes, lowest first, to be handed out as tasks, and postpones each by a lease. The lease ends in the caller's
+-- claim(due, queued, turns, slow; n, most, least, lease_ms, fraction, grace_ms, slow_most)
+-- Takes up to n scopes whose turn it is, to be handed out as tasks, and postpones each by a lease. The lease ends in the caller's
 -- random fraction of a millisecond, so no two are equal, and only its holder can renew it or say done.
 -- `queued` has the scopes whose tasks nobody has begun, each until its lease ends: never more than `most`, and while there is room
--- for fewer than `least` none is taken. One that is marked due meanwhile is not taken again: the look that its task begins with
--- sees why. Who stands there `grace_ms` longer than its lease was lost with its task or its worker; who stands there further ahead
--- than any lease is of a time before the server's clock was set back.
--- Returns {[scope, lease]...}.
-local due, queued, n, most, least = KEYS[1], KEYS[2], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local lease_ms, fraction, grace_ms = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
+-- for fewer than `least` none is taken. Who stands there `grace_ms` longer than its lease was lost with its task or its worker; who
+-- stands there further ahead than any lease is of a time before the server's clock was set back.
+-- Of slow scopes no more than `slow_most` are in flight: `slow` has them from when they are taken until their tasks end.
+-- Whose time is another one by now, because it was put off, looked at or done, has lost its turn.
+-- Returns {how many are due without a turn, [scope, lease, is it slow]...}.
+local due, queued, turns, slow, n, most, least = KEYS[1], KEYS[2], KEYS[3], KEYS[4], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local lease_ms, fraction, grace_ms, slow_most = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -15,24 +16,38 @@ local lost = now - grace_ms
 local far = now + 2 * math.abs(lease_ms)
 local waiting = redis.call('ZCOUNT', queued, string.format('(%d', lost), string.format('%d', far))
 local room = math.min(n, most - waiting)
-local reply = {}
+local reply = {redis.call('ZCOUNT', due, '(-5e12', now) + redis.call('ZCOUNT', due, '-inf', '-inf')}
 if most - waiting < least then
   return reply
 end
+local function next_of(from, to, count)
+  return count > 0 and redis.call('ZRANGEBYSCORE', turns, from, to, 'WITHSCORES', 'LIMIT', 0, count) or {}
+end
+local quick = next_of('-inf', '(5e11', room)
+local others = next_of('5e11', '+inf', math.min(room, slow_most - redis.call('ZCOUNT', slow, now, string.format('%d', far))))
 local lease = string.format('%.17g', now + lease_ms + fraction)
-for _, name in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, room + waiting)) do
-  if #reply / 2 >= room then
+local i, j = 1, 1
+while quick[i] or others[j] do
+  local is_slow = not quick[i] or (others[j] and tonumber(others[j + 1]) - 1e12 < tonumber(quick[i + 1]))
+  local name = is_slow and others[j] or quick[i]
+  i, j = is_slow and i or i + 2, is_slow and j + 2 or j
+  if (#reply - 1) / 3 >= room then
     break
   end
-  local place = tonumber(redis.call('ZSCORE', queued, name) or '') or lost
-  if place <= lost or place > far then
+  redis.call('ZREM', turns, name)
+  if (tonumber(redis.call('ZSCORE', due, name) or '') or 0) < -5e12 then
     redis.call('ZADD', due, 'XX', lease, name)
     redis.call('ZADD', queued, lease, name)
+    if is_slow then
+      redis.call('ZADD', slow, lease, name)
+      redis.call('PEXPIRE', slow, 20 * math.abs(lease_ms))
+    end
     reply[#reply + 1] = name
     reply[#reply + 1] = lease
+    reply[#reply + 1] = is_slow and '1' or '0'
   end
 end
-if #reply > 0 then
+if #reply > 1 then
   redis.call('ZREMRANGEBYSCORE', queued, '-inf', string.format('%d', lost))
   redis.call('ZREMRANGEBYSCORE', queued, string.format('(%d', far), '+inf')
   redis.call('PEXPIRE', queued, 20 * math.abs(lease_ms))

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 from om_api.domain.values import Scope
 from om_api.store.driver import replies
 from om_api.store.driver.partitions import PartedIndex, asked
-from om_api.store.driver.replies import as_float, as_int, as_list, number, says, word, write
-from om_api.store.driver.steps import Batch, Steps, Verb, batch
-from om_api.store.memory.keys import Keys, queued
+from om_api.store.driver.replies import as_float, as_int, as_pairs, number, says, word, write
+from om_api.store.driver.steps import Batch, Steps, Verb, batch, each
+from om_api.store.memory.keys import Keys, beside, queued
 
 LEASE_MS = 30_000
 NO_BOUND = 1 << 40
+_TURN = 1e13  # by which a scope with a turn stands ahead of its time
 URGENT_MS = 3_600_000  # an urgent scope stands this much ahead of what just became due
 
 
@@ -31,28 +32,107 @@ def _fraction() -> float:
     return random.randrange(1, 4096) / 4096
 
 
-def claim(
-    part: str, n: int, lease_ms: int = LEASE_MS, *, most: int = NO_BOUND, least: int = 1, grace_ms: int = 0
-) -> Steps[list[Claim]]:
-    """Take up to n due scopes to be handed out, lowest first, each on lease; of a name that is no text, what `drop` takes.
+class DueScope(NamedTuple):
+    """What a due scope's turn depends on: its resource, the seconds of a worker that it takes by its priority, if it is slow."""
+
+    scope: str
+    resource: str
+    cost: float = 1.0
+    slow: bool = False
+
+
+class Claims(NamedTuple):
+    """Scopes whose turn it is, which of them were taken to be slow, and how many are due that have no turn yet."""
+
+    scopes: list[Claim]
+    slow: frozenset[str]
+    arrivals: int
+
+
+def due_since(score: float) -> float:
+    """The Unix ms that a scope's score in a due index says: one that has its turn stands that much further ahead."""
+    return score + _TURN if score < -_TURN / 2 else score
+
+
+def longest(part: str, now: int) -> Batch[int]:
+    """For how many ms by `now` the scope has been due that has been so for longest; 0 where none is.
+
+    An urgent scope is written an hour ahead of the time it came due, so what stands in the last hour is plain, and what
+    stands before it has waited since an hour after its score at least. Those that have a turn stand further ahead.
+    """
+    hour, end = now - URGENT_MS, f"({-_TURN / 2:.0f}"  # -inf itself is no time
+    spans = [
+        (hour, end, hour),
+        (now, f"({hour}", now),
+        (hour, "(-inf", hour - _TURN),
+        (now, f"({hour - _TURN:.0f}", now - _TURN),
+    ]
+    asked = (as_pairs("ZRANGE", part, low, high, "BYSCORE", "LIMIT", 0, 1, "WITHSCORES") for _, low, high in spans)
+    return each(asked, atomic=False).then(
+        lambda found: max(
+            [int(to - due_since(at)) for (to, *_), pairs in zip(spans, found, strict=True) for _, at in pairs],
+            default=0,
+        )
+    )
+
+
+def arrivals(part: str, n: int) -> Steps[list[str]]:
+    """The first n scopes that are due by now and have no turn yet; of a name that is no text, what `drop` takes."""
+    return (yield from Verb("arrivals", [part, beside(part, "turns")], [n], _names))
+
+
+def _names(reply: Any) -> list[str]:
+    return [name.decode("utf-8", "surrogateescape") for name in reply]
+
+
+def admit(
+    part: str, turns: Sequence[DueScope], capacity: int, grace_ms: int = 0, lease_ms: int = LEASE_MS
+) -> Steps[int]:
+    """Give due scopes their turn, fair by resource, where `capacity` are worked at a time; how many have one now.
+
+    `grace_ms` as for `claims`.
+    """
+    if not turns:
+        return 0
+    words = [
+        word for each in turns for word in (each.scope.encode("utf-8", "surrogateescape"), *each[1:3], int(each.slow))
+    ]
+    keys = [part, queued(part), beside(part, "turns"), beside(part, "shares")]
+    return (yield from Verb("admit", keys, [capacity, grace_ms, lease_ms, *words], number))
+
+
+def claims(
+    part: str,
+    n: int,
+    lease_ms: int = LEASE_MS,
+    *,
+    most: int = NO_BOUND,
+    least: int = 1,
+    grace_ms: int = 0,
+    slow_most: int = NO_BOUND,
+) -> Steps[Claims]:
+    """Take up to n scopes whose turn it is, to be handed out, each on lease.
 
     There are never more than `most` of them whose task nobody has begun, and none is taken while there is room for fewer than
-    `least`. One that nobody has begun `grace_ms` after its lease counts as lost.
+    `least`; of slow ones never more than `slow_most` in flight. One that nobody has begun `grace_ms` after its lease was lost.
     """
-    args = [n, most, least, lease_ms, _fraction(), grace_ms]
-    return (yield from Verb("claim", [part, queued(part)], args, _claims))
+    keys = [part, queued(part), beside(part, "turns"), beside(part, "slow")]
+    args = [n, most, least, lease_ms, _fraction(), grace_ms, slow_most]
+    return (yield from Verb("claim", keys, args, _claims))
 
 
-def _claims(reply: Any) -> list[Claim]:
-    words = [part.decode("utf-8", "surrogateescape") for part in reply]
-    return [Claim(scope, lease) for scope, lease in zip(words[::2], words[1::2], strict=True)]
+def _claims(reply: Any) -> Claims:
+    words = _names(reply[1:])
+    each = [*zip(words[::3], words[1::3], words[2::3], strict=True)]
+    slow = frozenset(scope for scope, _, is_slow in each if is_slow == "1")
+    return Claims([Claim(scope, lease) for scope, lease, _ in each], slow, int(reply[0]))
 
 
-def first(part: str, n: int) -> Steps[list[str]]:
-    """The first n scopes that are due by now; they stay so."""
-    now = yield from server_ms()
-    found = yield from as_list("ZRANGE", part, "-inf", now, "BYSCORE", "LIMIT", 0, n)
-    return [name.decode("utf-8", "surrogateescape") for name in found]
+def claim(part: str, n: int, lease_ms: int = LEASE_MS) -> Steps[list[Claim]]:
+    """Take up to n due scopes of a part, each resource in its turn, all of them of one cost."""
+    come = yield from arrivals(part, n)
+    yield from admit(part, [DueScope(name, name.partition("|")[0]) for name in come], 1, lease_ms=lease_ms)
+    return (yield from claims(part, n, lease_ms)).scopes
 
 
 def hold(part: str, names: Sequence[str]) -> Steps[list[Claim]]:
@@ -103,6 +183,25 @@ def done(due: PartedIndex, held: Claim, later: int | None = None) -> Steps[bool]
     """Take a scope off the index, or put it at `later` (Unix ms); False when it was marked due meanwhile."""
     args = [held.scope, held.lease, "" if later is None else later]
     return (yield from asked(due.layout, lambda: Verb("done", [due.of(held.scope)], args, says(b"rest"))))
+
+
+def is_slow(due: PartedIndex, scope: str) -> Steps[bool]:
+    """Whether a scope that was handed out was taken to be slow."""
+    return (yield from as_float("ZSCORE", beside(due.of(scope), "slow"), scope)) is not None
+
+
+def ended(due: PartedIndex, scope: str) -> Steps[None]:
+    """Say that the task of a slow scope has ended, so that another one may begin."""
+    yield from write(("ZREM", beside(due.of(scope), "slow"), scope))
+
+
+def still_slow(due: PartedIndex, scopes: Sequence[str], lease_ms: int = LEASE_MS) -> Steps[None]:
+    """Say that the tasks of slow scopes are still at work."""
+    if not scopes:
+        return
+    until = (yield from server_ms()) + lease_ms
+    for part, names in due.by_part(scopes).items():
+        yield from write(("ZADD", beside(part, "slow"), "XX", *_paired(until, names)))
 
 
 def give_back(part: str, claims: Sequence[Claim]) -> Steps[None]:

@@ -69,6 +69,7 @@ class Keys:
         self.resources = PartedIndex(f"{prefix}:resources", self.layout)
         self.sweep_cursor = f"{prefix}:lock:sweep-cursor"
         self.workers = f"{prefix}:workers"
+        self.lasting = f"{prefix}:lock:lasting"
         self.api_keys = f"{prefix}:keys"
         self.api_keys_used = f"{self.api_keys}:used:{{{self.api_keys}}}"  # in the keys' slot
         self.probe = f"{prefix}:lock:doctor"

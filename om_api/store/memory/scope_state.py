@@ -9,7 +9,7 @@ from om_api.store.driver.partitions import asked
 from om_api.store.driver.replies import Pair, as_bool, as_bytes, as_float, as_hash, as_int, as_pairs, server_ms, write
 from om_api.store.driver.steps import Batch, Steps, batch, by_name, each, if_permitted
 from om_api.store.memory.decoding import as_chunk, as_record, message_of, messages_of, unsealed_threads
-from om_api.store.memory.due import URGENT_MS
+from om_api.store.memory.due import URGENT_MS, due_since
 from om_api.store.memory.keys import Keys, ResourceKeys
 from om_api.store.memory.known import COMPLETE
 from om_api.store.memory.quarantine import DROPPED
@@ -276,7 +276,7 @@ def side_view(keys: Keys, resource: str, looks: Sequence[ScopeState]) -> Steps[S
         as_int("LLEN", of.rejected), as_int("HGET", of.tokens, DROPPED), _any_of(chunks), _any_of(reflects)
     )
     indexes, looked = yield from if_permitted(_indexed(keys, resource, scopes), ([], None))
-    due = [score for score in indexes if score is not None and score <= looks[0].now]
+    due = [due_since(score) for score in indexes if score is not None and score <= looks[0].now]
     since = _due_since(min(due), looked or 0, looks[0].now) if due else None
     return SideView(looks[0].word or "", observing, reflecting, since, rejected, dropped)
 
