@@ -236,6 +236,7 @@ _KEPT = {
     *("context_usage._seen", "context_usage._sums", "context_usage._told"),
     *(
         "tokens._known",
+        "word_counts._known",
         "tokens._load",
         "tags._opens",
         "recorded_settings._read",

@@ -20,12 +20,14 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.word_counts import WordCounts
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
 
 KINDS = ("auto", "o200k_base", "estimate")
 SLICE = 50_000  # characters; one run of letters or blanks costs more than its length, and a million can fail outright
+SHORT = 1_000  # characters; a longer text is told apart by its hash in less time than by its words
 REMEMBERED = 20_000  # counts, about 3 MB of them
 _VOCABULARY = "o200k_base.gz"  # how many tokens (4 bytes), the length of each in a byte, then the tokens, by rank
 _PIECES = (  # what of a text is encoded by itself: tiktoken's own pattern for this vocabulary
@@ -43,10 +45,21 @@ def counter(kind: str = "auto") -> Callable[[str], int]:
     vocabulary. Making a counter loads nothing. Raises InvalidInputError for another kind.
     """
     if kind in {"auto", "o200k_base"}:
-        return Remembering(_count)
+        return _ByWords()
     if kind == "estimate":
         return estimate
     raise InvalidInputError(f"token counter {kind!r} is unknown: use one of {', '.join(KINDS)}")
+
+
+class _ByWords:
+    """Counts by what it remembers: of short texts their words, of others the texts themselves."""
+
+    def __init__(self) -> None:
+        self._words, self._texts = WordCounts(_count), Remembering(_count)
+
+    def __call__(self, text: str) -> int:
+        tokens = self._words.of(text) if len(text) <= SHORT else None
+        return self._texts(text) if tokens is None else tokens
 
 
 class Remembering:
