@@ -3,8 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-
-from msgspec import structs
+from copy import copy
 
 from om_api.client.receipts import Receipt, ReceiptTally
 from om_api.client.reporting import Reporter
@@ -41,7 +40,7 @@ class Writer:
         self._settings, self._keys, self._clock, self._reporter = settings, keys, clock, reporter
         self.count = count
         self._cluster = cluster
-        self._last_ms: LRU[tuple[str, str], tuple[int, int, int]] = LRU(THREADS)
+        self._last_ms: LRU[tuple[str, str], _ThreadTimes] = LRU(THREADS)
 
     def prepare_all(self, messages: Iterable[Message], positions: Sequence[int] = ()) -> list[EncodedMessage]:
         """Messages as they will be kept; raises InvalidInputError, which says by position and id which one cannot be.
@@ -49,33 +48,42 @@ class Writer:
         `positions` are theirs among those that were given; else they are all.
         """
         ready: list[EncodedMessage] = []
-        writable = set[str]()  # resources
+        places = set[tuple[str, str]]()  # where messages may be added
         try:
             for message in messages:
-                ready.append(self._acceptable(message, writable))  # noqa: PERF401  how far we came is told
+                ready.append(self._acceptable(message, places))  # noqa: PERF401  how far we came is told
         except InvalidInputError as error:
             at = positions[len(ready)] if positions else len(ready)
             raise InvalidInputError(f"messages[{at}]: {error}; nothing was kept") from error
         return ready
 
-    def _acceptable(self, message: Message, writable: set[str]) -> EncodedMessage:
+    def _acceptable(self, message: Message, places: set[tuple[str, str]]) -> EncodedMessage:
         if not isinstance(message, Message):
             raise InvalidInputError(no_message(message))
+        place = message.resource_id, message.thread_id
+        if not (type(place[0]) is type(place[1]) is str and place in places):
+            self._check_place(message)
+            places.add(place)
         try:
-            ready = self.prepare(message)
+            return self._prepared(message)
         except RecursionError:
             raise InvalidInputError(f"message {message.id or '(without id)'}: it nests too deeply") from None
-        resource = message.resource_id
-        if resource not in writable and self._settings.for_agent(resource).read_only:
-            raise InvalidInputError(f"{resource} is read_only: its contexts can be read, no message is kept")
-        writable.add(resource)
-        return ready
+
+    def _check_place(self, message: Message) -> None:
+        _check_place(message)
+        if self._settings.for_agent(message.resource_id).read_only:
+            raise InvalidInputError(f"{message.resource_id} is read_only: its contexts can be read, no message is kept")
 
     def prepare(self, message: Message) -> EncodedMessage:
         """A message as it will be kept: with id, tokens and the ms it is ordered by; raises InvalidInputError."""
         _check_place(message)
-        ready = structs.replace(message, at=0)  # which checks what was changed since it was made
-        at = self._next_ms(ready, to_ms(ready.timestamp))
+        return self._prepared(message)
+
+    def _prepared(self, message: Message) -> EncodedMessage:
+        ready = copy(message)
+        ready.at = 0
+        ready.check()  # what was changed since it was made
+        at = self._next_ms(ready, None if ready.timestamp is None else to_ms(ready.timestamp))
         ready.id = ready.id or new_id(at)
         if ready.timestamp is None:
             ready.timestamp = at
@@ -89,17 +97,11 @@ class Writer:
         return EncodedMessage(ready, member)
 
     def _next_ms(self, message: Message, said: int | None) -> int:
-        # Turns added together come in one millisecond, and many say the second; without this their ids would order them.
-        thread, clock = (message.resource_id, message.thread_id), int(time.time() * 1000)
-        before, last_said, last = self._last_ms.get(thread) or (0, -1, -1)
-        if said is None:
-            last = at = max(clock, last + 1)
-        else:
-            before, last_said = said, last_said + 1 if before <= said <= last_said else said
-            at = last_said
-            last = max(last, at) if at < clock + _JUST_AHEAD else last
-        self._last_ms.put(thread, (before, last_said, last))
-        return at
+        thread = message.resource_id, message.thread_id
+        times = self._last_ms.get(thread)
+        if times is None:
+            self._last_ms.put(thread, times := _ThreadTimes())
+        return times.next(said, int(time.time() * 1000))
 
     def send(self, ready: Sequence[EncodedMessage], *, replace: bool = False) -> Steps[Receipt]:
         """Send messages that are prepared, up to 500 of a resource at once; `replace` what is raw and says otherwise."""
@@ -149,6 +151,26 @@ class Writer:
             with suppress(StoreError):  # the messages are kept; the sweep finds what a mark could not say
                 yield from due.mark(self._keys.due_observe, pushed.due)
         return pushed
+
+
+class _ThreadTimes:
+    """The times of a thread's last message: turns come in one millisecond, and many say the second, and ids would order them."""
+
+    __slots__ = ("_last", "_last_said", "_said")
+
+    def __init__(self) -> None:
+        self._said, self._last_said, self._last = 0, -1, -1
+
+    def next(self, said: int | None, clock: int) -> int:
+        """The ms that the next message is ordered by: that of the clock or, if it says one, that; behind those before it."""
+        if said is None:
+            self._last = at = max(clock, self._last + 1)
+            return at
+        self._last_said = at = self._last_said + 1 if self._said <= said <= self._last_said else said
+        self._said = said
+        if at < clock + _JUST_AHEAD:
+            self._last = max(self._last, at)
+        return at
 
 
 def _batches(resources: dict[str, list[EncodedMessage]]) -> Iterator[tuple[str, list[EncodedMessage]]]:

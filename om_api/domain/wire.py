@@ -36,6 +36,7 @@ class Dumpable(Protocol):
 
 
 Given: TypeAlias = Message | Mapping[str, Any] | Dumpable  # a message as agents may hand it over
+_GIVEN = (Message, Mapping, Dumpable)
 
 
 class EncodedMessage(NamedTuple):
@@ -102,12 +103,13 @@ def placed(messages: Iterable[Given], thread: str | None = None, resource: str |
 
     Raises InvalidInputError at once for what is no list of messages, such as one alone.
     """
-    if isinstance(messages, Message | Mapping | Dumpable | str | bytes) or not isinstance(messages, Iterable):
+    if not isinstance(messages, list) and not _are_several(messages):
         raise InvalidInputError(f"messages must be a list of them, not {type(messages).__name__}: [{_EXAMPLE}]")
-    return (
-        message_of(given, thread, resource) if isinstance(given, Message | Mapping | Dumpable) else given
-        for given in messages
-    )
+    return (message_of(given, thread, resource) if isinstance(given, _GIVEN) else given for given in messages)
+
+
+def _are_several(messages: object) -> bool:
+    return isinstance(messages, Iterable) and not isinstance(messages, (*_GIVEN, str, bytes))
 
 
 def no_message(given: object) -> str:

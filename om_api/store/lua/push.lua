@@ -14,6 +14,7 @@
 -- Returns {now, '!apart'} (no id has a !) for such a history, else {now, due, [position, '' or the record kept]...} of what was known.
 -- A part of the due index that was closed refuses first, before anything is written.
 local tokens, due, mark, scope, resource, fresh = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local sub = string.sub
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -38,12 +39,12 @@ local function continues(group, last)
   local records = ids.listed(group.history)
   local before = ids.open(group.known, records)
   for i = 1, #records do
-    local was = ids.find(before, string.sub(records[i], 1, 7))
-    if not was or string.sub(was, 10) ~= string.sub(records[i], 10) then
+    local was = ids.find(before, sub(records[i], 1, 7))
+    if not was or sub(was, 10) ~= sub(records[i], 10) then
       return false
     end
   end
-  last = last or (records[1] and string.sub(records[#records], 1, 7))
+  last = last or (records[1] and sub(records[#records], 1, 7))
   local head = redis.call('HGET', group.known, '^')
   if not head then -- nothing was accepted, or by an older version or an import, which do not say how a thread ended
     return before.count == 0
@@ -56,41 +57,42 @@ if mark == '1' then
 end
 local groups, asked, slot, position, reply = {}, {'*', '*wake', '*key'}, 5, 0, {now, ''}
 for k = 3, #KEYS, 2 do
-  local group = {thread = ARGV[slot], name = ARGV[slot + 1], history = ARGV[slot + 2], messages = KEYS[k], known = KEYS[k + 1], zadd = {}, added = 0, weight = 0}
+  local group = {thread = ARGV[slot], name = ARGV[slot + 1], history = ARGV[slot + 2], messages = KEYS[k], known = KEYS[k + 1]}
   local n = tonumber(ARGV[slot + 3])
   if not (n and n >= 1 and n % 1 == 0 and slot + 3 + n * 4 <= #ARGV) then
     return redis.error_reply('ERR a count of messages is not the number of those that follow')
   end
-  local records, last = {}, nil
+  local records, last, zadd, added, weight = {}, nil, {}, 0, 0
   for i = 1, n do
     records[i] = ARGV[slot + i * 4 + 2]
   end
   if #KEYS > 4 then -- a single set is the first to be written, and refuses by itself
     redis.call('ZCARD', group.messages)
   end
-  group.set = ids.open(group.known, records)
+  local set = ids.open(group.known, records)
   for i = 1, n do
     local record = records[i]
-    local id = string.sub(record, 1, 7)
-    local was = ids.find(group.set, id)
+    local id = sub(record, 1, 7)
+    local was, at = ids.find(set, id)
     if was then
       last = id
-      group.parted = group.parted or group.added > 0
+      group.parted = group.parted or added > 0
       reply[#reply + 1] = position + i - 1
-      reply[#reply + 1] = string.sub(was, 10) == string.sub(record, 10) and '' or was
+      reply[#reply + 1] = sub(was, 10) == sub(record, 10) and '' or was
     else
-      ids.put(group.set, record)
-      group.zadd[#group.zadd + 1] = ARGV[slot + i * 4]
-      group.zadd[#group.zadd + 1] = ARGV[slot + i * 4 + 1]
-      group.added = group.added + 1
-      group.weight = group.weight + tonumber(ARGV[slot + i * 4 + 3])
+      ids.add(set, id, record, at)
+      zadd[added * 2 + 1] = ARGV[slot + i * 4]
+      zadd[added * 2 + 2] = ARGV[slot + i * 4 + 1]
+      added = added + 1
+      weight = weight + ARGV[slot + i * 4 + 3]
     end
   end
-  local word = #group.history <= 8 and string.sub(group.history, 1, 1) or ''
+  group.set, group.zadd, group.added, group.weight = set, zadd, added, weight
+  local word = #group.history <= 8 and sub(group.history, 1, 1) or ''
   if word ~= '.' and (word ~= '-' or group.added > 0) then
-    group.head = string.sub(records[n], 1, 7)
+    group.head = sub(records[n], 1, 7)
   end
-  local moved = #group.history == 8 and (redis.call('HGET', group.known, '^') or string.rep('\0', 7)) ~= string.sub(group.history, 2)
+  local moved = #group.history == 8 and (redis.call('HGET', group.known, '^') or string.rep('\0', 7)) ~= sub(group.history, 2)
   if moved or (word == '' and (group.parted or not continues(group, last))) then
     return {now, '!apart'}
   end

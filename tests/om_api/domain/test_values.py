@@ -1,5 +1,8 @@
 """Plain values: ids, times and scopes are read as they were written, and nothing else is."""
 
+import subprocess
+import sys
+
 import pytest
 
 from om_api.domain.errors import InvalidInputError
@@ -60,3 +63,21 @@ def test_a_scope_is_read_as_it_was_written(scope):
 @pytest.mark.parametrize("text", ["", "|t-1", "harold|", "a b", "harold|t-1|x"])
 def test_what_is_no_scope_is_none(text):
     assert not Scope.is_one(text)
+
+
+FORKED = """
+import os
+from om_api.domain.values import new_id
+
+new_id(1)
+child = os.fork()
+print(new_id(1), flush=True)
+if child:
+    os.waitpid(child, 0)
+"""
+
+
+def test_a_process_and_its_fork_make_no_id_twice():
+    done = subprocess.run([sys.executable, "-c", FORKED], check=True, capture_output=True, text=True)
+
+    assert len({*done.stdout.split()}) == 2

@@ -6,6 +6,7 @@
 -- A record is 16 bytes: 7 of the id's hash, 2 the day it was sealed on (0 while it is raw; 65535 while a rest of it is, which keeps
 -- it known as long as that), 3 the length of its content, 4 a check sum of it.
 local RECORD, FULL, DAY = 16, 48, 86400000
+local byte, find, sub = string.byte, string.find, string.sub
 local ids = {}
 
 local function spanned(set)
@@ -15,11 +16,14 @@ local function spanned(set)
 end
 
 local function number(id)
-  local a, b, c, d = string.byte(id, 1, 4)
+  local a, b, c, d = byte(id, 1, 4)
   return ((a * 256 + b) * 256 + c) * 256 + d
 end
 
 local function bucket(set, id)
+  if set.of == 1 then
+    return 0
+  end
   local at = number(id) % (set.span * 2)
   return at < set.of and at or at - set.span
 end
@@ -31,7 +35,8 @@ ids.open = function(key, records)
   if of and not (of >= 1 and of < 2 ^ 31) then -- nobody's number makes the loops long
     of = nil
   end
-  local set = {key = key, count = tonumber(was[1]) or 0, of = of or 1, was = of, span = 1, new = 0, held = {}, name = {}, added = {}, more = {}, changed = {}}
+  local held, name = {}, {}
+  local set = {key = key, count = tonumber(was[1]) or 0, of = of or 1, was = of, span = 1, new = 0, held = held, name = name, added = {}, more = {}, changed = {}}
   if set.count == 0 then
     set.of = math.max(set.of, math.ceil(#records / FULL))
   end
@@ -39,17 +44,17 @@ ids.open = function(key, records)
   local asked, names = {}, {}
   for i = 1, #records do
     local at = bucket(set, records[i])
-    if not set.held[at] then
-      set.held[at] = ''
-      set.name[at] = string.format('%d', at) -- a number would be written as a float, twice: longer than reading what it names
-      asked[#asked + 1], names[#names + 1] = at, set.name[at]
+    if not held[at] then
+      held[at] = ''
+      name[at] = string.format('%d', at) -- a number would be written as a float, twice: longer than reading what it names
+      asked[#asked + 1], names[#names + 1] = at, name[at]
     end
   end
   for from = 1, was[1] and #names or 0, 1000 do
     local to = math.min(from + 999, #names)
     local found = redis.call('HMGET', key, unpack(names, from, to))
     for i = from, to do
-      set.held[asked[i]] = found[i - from + 1] or ''
+      held[asked[i]] = found[i - from + 1] or ''
     end
   end
   return set
@@ -69,31 +74,44 @@ ids.find = function(set, id)
   local at = bucket(set, id)
   local held, place = set.added[id] and joined(set, at) or set.held[at], 0
   repeat
-    place = string.find(held, id, place + 1, true)
+    place = find(held, id, place + 1, true)
   until not place or place % RECORD == 1
-  return place and string.sub(held, place, place + RECORD - 1), at, place
+  if place then
+    return sub(held, place, place + RECORD - 1), at, place
+  end
+  return nil, at
+end
+
+-- Adds the record of an id that is not known, to its bucket.
+ids.add = function(set, id, record, at)
+  local more = set.more[at]
+  if more then
+    more[#more + 1] = record
+  else
+    set.more[at], set.changed[at] = {record}, true
+  end
+  set.new, set.added[id] = set.new + 1, true
+  set.count = set.count + 1
 end
 
 -- Adds a record, or writes it in the place of the one with its id.
 ids.put = function(set, record)
-  local id = string.sub(record, 1, 7)
+  local id = sub(record, 1, 7)
   local was, at, place = ids.find(set, id)
-  local held, more = set.held[at], set.more[at] or {}
   if not was then
-    set.count, set.new, set.added[id], set.more[at] = set.count + 1, set.new + 1, true, more
-    more[#more + 1] = record
-  else
-    set.held[at] = string.sub(held, 1, place - 1) .. record .. string.sub(held, place + RECORD)
+    return ids.add(set, id, record, at)
   end
+  local held = set.held[at]
+  set.held[at] = sub(held, 1, place - 1) .. record .. sub(held, place + RECORD)
   set.changed[at] = true
 end
 
 local function split(set)
-  local from, to, stays, goes = set.of - set.span, set.of, {}, {}
+  local from, to, span, stays, goes = set.of - set.span, set.of, set.span * 2, {}, {}
   local held = joined(set, from) or redis.call('HGET', set.key, from) or ''
   for place = 1, #held, RECORD do
-    local record = string.sub(held, place, place + RECORD - 1)
-    local list = number(record) % (set.span * 2) == to and goes or stays
+    local record = sub(held, place, place + RECORD - 1)
+    local list = number(record) % span == to and goes or stays
     list[#list + 1] = record
   end
   set.held[from], set.held[to] = table.concat(stays), table.concat(goes)
@@ -130,10 +148,10 @@ ids.seal = function(set, records, now)
   local day = math.floor(now / DAY)
   local on = string.char(math.floor(day / 256) % 256, day % 256)
   for i = 1, #records do
-    local record = ids.find(set, string.sub(records[i], 1, 7))
-    if record or string.sub(records[i], 8, 9) ~= '\255\255' then
+    local record = ids.find(set, sub(records[i], 1, 7))
+    if record or sub(records[i], 8, 9) ~= '\255\255' then
       record = record or records[i]
-      ids.put(set, string.sub(record, 1, 7) .. on .. string.sub(record, 10))
+      ids.put(set, sub(record, 1, 7) .. on .. sub(record, 10))
     end
   end
 end
@@ -142,7 +160,7 @@ end
 ids.listed = function(text)
   local records = {}
   for place = 1, #text, RECORD do
-    records[#records + 1] = string.sub(text, place, place + RECORD - 1)
+    records[#records + 1] = sub(text, place, place + RECORD - 1)
   end
   return records
 end
