@@ -9,7 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from om_api.context import Context
-from om_api.domain.errors import InvalidInputError, NotPermittedError, OMError, SettingsError, StoreError
+from om_api.domain.errors import (
+    InvalidInputError,
+    NotPermittedError,
+    OMError,
+    RateLimitedError,
+    SettingsError,
+    StoreError,
+)
 from om_api.domain.messages import Message
 from om_api.domain.values import Outcome
 
@@ -27,6 +34,7 @@ __all__ = [
     "OMError",
     "ObservationalMemory",
     "Outcome",
+    "RateLimitedError",
     "Settings",
     "SettingsError",
     "StoreError",

@@ -15,8 +15,9 @@ from om_api.client.unsent import Unsent
 from om_api.client.watching import Watcher
 from om_api.client.writing import Writer
 from om_api.context import Context
-from om_api.domain.errors import StoreError
+from om_api.domain.errors import RateLimitedError, StoreError
 from om_api.domain.messages import Message
+from om_api.domain.push_limits import ANYBODY, Pusher
 from om_api.domain.values import check_id
 from om_api.domain.wire import EncodedMessage
 from om_api.recall.ranking import Ranker
@@ -63,21 +64,21 @@ class Core:
         self._warned = set[FileProblem]()
         self.fails_open, self._away = fails_open, False
 
-    def add(self, messages: Iterable[Message], *, replace: bool = False) -> Steps[Receipt]:
+    def add(self, messages: Iterable[Message], *, replace: bool = False, pusher: Pusher = ANYBODY) -> Steps[Receipt]:
         """Add messages. All are checked before the first is sent: a bad one adds none. What replaces others never waits."""
         ready = self.writing.prepare_all(messages)
         for resource in {each.message.resource_id for each in ready}:
             self._warn(resource)
         wait = self.fails_open and not replace
-        return self._send(ready) if wait else self.writing.send(ready, replace=replace)
+        return self._send(ready) if wait else self.writing.send(ready, replace=replace, pusher=pusher)
 
-    def sync(self, messages: Iterable[Message], resource: str, thread: str) -> Steps[Synced]:
+    def sync(self, messages: Iterable[Message], resource: str, thread: str, pusher: Pusher = ANYBODY) -> Steps[Synced]:
         """Add what is new of a thread's history, after what waits. While the store is away nothing waits: it comes again."""
         given = checked(messages, resource, thread)
         try:
             if self.unsent:
                 yield from self._send([])
-            found = yield from self.syncing.sync(given, resource, thread)
+            found = yield from self.syncing.sync(given, resource, thread, pusher)
             yield from self.reporter.tell_due([resource])
         except StoreError as error:
             if not self.fails_open:
@@ -116,7 +117,10 @@ class Core:
 
     def _lost(self, error: StoreError) -> None:
         if not self._away:
-            library_log().warning("store_unavailable", error=str(error), unsent=len(self.unsent))
+            if isinstance(error, RateLimitedError):
+                library_log().warning("push_limited", error=str(error), unsent=len(self.unsent))
+            else:
+                library_log().warning("store_unavailable", error=str(error), unsent=len(self.unsent))
         self._away = True
 
     def recall(self, resource: str, query: str, limits: RecallLimits) -> Steps[Recalled]:

@@ -19,6 +19,7 @@ from om_api.domain import tokens
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Event, Told, Wanted
 from om_api.domain.messages import Message
+from om_api.domain.push_limits import ANYBODY, Pusher
 from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState
 from om_api.domain.wire import Given, placed
 from om_api.recall.ranking import Ranker
@@ -106,6 +107,7 @@ class ObservationalMemory:
         thread_id: str | None = None,
         resource_id: str | None = None,
         replace: bool = False,
+        pusher: Pusher = ANYBODY,
     ) -> Receipt:
         """Keep messages of any threads and resources; one round trip for each resource's 500.
 
@@ -118,19 +120,23 @@ class ObservationalMemory:
 
         All are checked before the first is sent: one that cannot be accepted raises InvalidInputError, which says which
         (`messages[7]: message m-7: …`) and why, and none is added. Each 500 of a resource are added together or not at all.
-        """
-        return self._run(self._core.add(placed(messages, thread_id, resource_id), replace=replace))
 
-    def sync(self, messages: Iterable[Given], resource_id: str, thread_id: str) -> Synced:
+        Raises RateLimitedError where more comes than the agent's `push_limits` permit, or those of the `pusher` (an API key
+        at HTTP): none of that agent's is added, and `retry_after` says in how many seconds the same call is taken.
+        """
+        steps = self._core.add(placed(messages, thread_id, resource_id), replace=replace, pusher=pusher)
+        return self._run(steps)
+
+    def sync(self, messages: Iterable[Given], resource_id: str, thread_id: str, *, pusher: Pusher = ANYBODY) -> Synced:
         """Add what is new of a thread's whole history, as a client holds it, oldest first, with ids or without.
 
         A message is given as in `add_messages`. One without an id is known by what it says and what precedes it, so "ok" said
         twice is two messages. What was edited changes nothing and is told as `changed`; where the history goes on otherwise
         than what is kept, what is new is added, and `diverged_at` says from which message on. A history may have lost its
         beginning. Nothing is kept twice for being sent twice: repeat a call whose reply was lost. One round trip where it
-        just goes on from what was accepted last.
+        just goes on from what was accepted last. Limits are those of `add_messages`, for what is new.
         """
-        return self._run(self._core.sync(placed(messages), resource_id, thread_id))
+        return self._run(self._core.sync(placed(messages), resource_id, thread_id, pusher))
 
     # -- reading ------------------------------------------------------------------------------------------------------
 

@@ -76,6 +76,11 @@ class Reporter:
             )
         )  # fmt: skip
 
+    def refused(self, resource: str) -> Steps[None]:
+        """Count a push that came too fast; where this client may not, not at all."""
+        with suppress(StoreError):
+            yield from event_stream.add(self._keys, {resource: {"refused": 1}})
+
     def publish(self, event: Event) -> Steps[None]:
         """Say what this client did; how much of that is kept is for the workers to know."""
         if self._mute:

@@ -10,12 +10,13 @@ from msgspec import structs
 
 from om_api.client.reading import Scopes
 from om_api.client.receipts import Changed, ReceiptTally
-from om_api.client.writing import Writer
+from om_api.client.writing import Writer, batches
 from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.history import Aligned, align, going_on, in_place, named, not_rests
 from om_api.domain.identity import KnownId, Said, compare, record_of, said_by
 from om_api.domain.messages import Message
+from om_api.domain.push_limits import ANYBODY, Pusher
 from om_api.domain.values import check_id, shown
 from om_api.domain.wire import EncodedMessage, no_message
 from om_api.store.driver.steps import Steps
@@ -50,12 +51,13 @@ class Synced(NamedTuple):
 
 
 class _Talk(NamedTuple):
-    """A history's messages without the instructions before them, how many those were, and whose it is."""
+    """A history's messages without the instructions before them, how many those were, whose it is, and who sends it."""
 
     messages: Sequence[Message]
     skipped: int
     resource: str
     thread: str
+    pusher: Pusher
 
 
 class _History(NamedTuple):
@@ -85,10 +87,10 @@ class Syncing:
         self._keys, self._scopes, self._writer = keys, scopes, writer
         self._last: LRU[tuple[str, str], _History] = LRU(REMEMBERED, MOST_BYTES)
 
-    def sync(self, given: Sequence[Message], resource: str, thread: str) -> Steps[Synced]:
+    def sync(self, given: Sequence[Message], resource: str, thread: str, pusher: Pusher = ANYBODY) -> Steps[Synced]:
         """Add what is new of a thread's whole history, oldest first and `checked`: in one round trip where it just goes on."""
         skipped = len([*takewhile(lambda message: message.role == "system", given)])
-        talk = _Talk(given[skipped:], skipped, resource, thread)
+        talk = _Talk(given[skipped:], skipped, resource, thread, pusher)
         if not talk.messages:
             return Synced(("",) * skipped, 0, 0)
         history, fresh = _guessed(talk.messages, self._last.get((resource, thread)))
@@ -111,7 +113,7 @@ class Syncing:
             return None
         ready, tally = self._ready(talk, history.ids, sent), ReceiptTally()
         before = b"".join(history.records[:fresh])
-        goes_on = yield from self._writer.push(talk.resource, ready, tally, before=before)
+        goes_on = yield from self._writer.push(talk.resource, ready, tally, before=before, pusher=talk.pusher)
         if not goes_on:
             return None
         unsent = {*history.ids[:fresh]}
@@ -120,7 +122,7 @@ class Syncing:
         return found._replace(changed=changed + found.changed)
 
     def _ready(self, talk: _Talk, ids: Sequence[str], sent: Sequence[int]) -> list[EncodedMessage]:
-        messages, skipped, resource, thread = talk
+        messages, skipped, resource, thread, _ = talk
         own = (structs.replace(messages[n], id=ids[n], resource_id=resource, thread_id=thread) for n in sent)
         return self._writer.prepare_all(own, [skipped + n for n in sent])
 
@@ -130,7 +132,7 @@ class Syncing:
         Time 0: this client reads what is kept. Time 1: another adds a turn that both have, by another id. Time 2: this one sends
         it; the thread does not end as it did, and nothing is added.
         """
-        messages, _, resource, thread = talk
+        messages, _, resource, thread, _ = talk
         end, forgets = yield from head(self._keys, resource, thread)
         anew = named(messages, history.said)
         known = yield from recognise(self._keys, resource, thread, {*history.ids, *anew})
@@ -147,7 +149,7 @@ class Syncing:
         there_already = [name in forgotten or _is_known(known.get(name), each) for name, each in named_ones]
         sent = [n for n, is_there in enumerate(there_already) if not is_there]
         ready = self._ready(talk._replace(messages=_dated(there, aligned.ids, messages, sent)), aligned.ids, sent)
-        tally = yield from self._sent(resource, ready, aligned.ids[-1], end)
+        tally = yield from self._sent(talk, ready, aligned.ids[-1], end)
         if tally is None:
             return history, None
         found = _synced(tally, len(messages) - len(sent))._replace(diverged_at=aligned.diverged_at)
@@ -158,15 +160,14 @@ class Syncing:
         scope = yield from self._scopes.of(talk.resource, talk.thread)
         return (yield from kept(self._keys, scope, talk.thread, partial(_is_enough, talk.messages, known)))
 
-    def _sent(
-        self, resource: str, ready: Sequence[EncodedMessage], last: str, end: bytes
-    ) -> Steps[ReceiptTally | None]:
+    def _sent(self, talk: _Talk, ready: Sequence[EncodedMessage], last: str, end: bytes) -> Steps[ReceiptTally | None]:
         """Send messages of a thread, if it ends as it did."""
         tally = ReceiptTally()
-        for start in range(0, len(ready), BATCH):
-            some = ready[start : start + BATCH]
+        for some, ahead_s in batches(ready):
             before = WHATEVER if some[-1].message.id == last else INSIDE
-            if not (yield from self._writer.push(resource, some, tally, before=before + (b"" if start else end))):
+            before, end = before + end, b""
+            push = self._writer.push(talk.resource, some, tally, before=before, pusher=talk.pusher, ahead_s=ahead_s)
+            if not (yield from push):
                 return None
         return tally
 

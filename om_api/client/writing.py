@@ -8,9 +8,10 @@ from copy import copy
 from om_api.client.receipts import Receipt, ReceiptTally
 from om_api.client.reporting import Reporter
 from om_api.domain.caching import LRU
-from om_api.domain.errors import InvalidInputError, StoreError
+from om_api.domain.errors import InvalidInputError, RateLimitedError, StoreError
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
+from om_api.domain.push_limits import ANYBODY, AT_ONCE_S, THE_REST_S, Pusher, PushPace
 from om_api.domain.values import check_id, is_id, new_id, to_ms
 from om_api.domain.wire import EncodedMessage, encode_message, no_message
 from om_api.settings import Settings
@@ -103,20 +104,30 @@ class Writer:
             self._last_ms.put(thread, times := _ThreadTimes())
         return times.next(said, int(time.time() * 1000))
 
-    def send(self, ready: Sequence[EncodedMessage], *, replace: bool = False) -> Steps[Receipt]:
-        """Send messages that are prepared, up to 500 of a resource at once; `replace` what is raw and says otherwise."""
+    def send(
+        self, ready: Sequence[EncodedMessage], *, replace: bool = False, pusher: Pusher = ANYBODY
+    ) -> Steps[Receipt]:
+        """Send messages that are prepared, up to 500 of a resource at once; `replace` what is raw and says otherwise.
+
+        A resource that takes no more of them now holds up no other: RateLimitedError is raised when all were tried.
+        """
         resources: dict[str, list[EncodedMessage]] = {}
         for each in ready:
             resources.setdefault(each.message.resource_id, []).append(each)
-        tally, kept = ReceiptTally(), 0
-        for resource, batch in _batches(resources):
+        tally, kept, limited = ReceiptTally(), 0, list[RateLimitedError]()
+        for resource, own in resources.items():
             try:
-                yield from self.push(resource, batch, tally, replace=replace)
+                for batch, ahead_s in batches(own):
+                    yield from self.push(resource, batch, tally, replace=replace, pusher=pusher, ahead_s=ahead_s)
+                    kept += len(batch)
+            except RateLimitedError as error:
+                limited.append(error)
             except StoreError as error:
                 if not kept:
                     raise
                 raise _partly(error, kept, len(ready)) from error
-            kept += len(batch)
+        if limited:
+            raise _limited(limited, kept, len(ready))
         yield from self._reporter.tell_due(resources)
         return tally.receipt(each.message.id for each in ready)
 
@@ -128,24 +139,32 @@ class Writer:
         *,
         before: bytes = NO_HISTORY,
         replace: bool = False,
+        pusher: Pusher = ANYBODY,
+        ahead_s: float = AT_ONCE_S,
     ) -> Steps[bool]:
         """Push messages of one resource, and what they say more than is known by their ids; `before` as in push.push.
 
-        False, and nothing is kept, where the thread went on otherwise than from `before`.
+        False, and nothing is kept, where the thread went on otherwise than from `before`. Raises RateLimitedError where
+        resource or pusher are further ahead of their limits than `ahead_s`.
         """
-        pushed = yield from self._pushed(resource, batch, before)
+        pace = PushPace(self._settings.for_agent(resource).push_limits.limits(), pusher, ahead_s)
+        try:
+            pushed = yield from self._pushed(resource, batch, before, pace)
+        except RateLimitedError:
+            yield from self._reporter.refused(resource)
+            raise
         tally.take(pushed)
         for each, known in pushed.other:
             said = yield from amend(self._keys, each, known, self.count, replace=replace)
             tally.said(each.message.id, said, sealed=known.day > 0)
         return not pushed.apart
 
-    def _pushed(self, resource: str, batch: Sequence[EncodedMessage], before: bytes) -> Steps[Pushed]:
+    def _pushed(self, resource: str, batch: Sequence[EncodedMessage], before: bytes, pace: PushPace) -> Steps[Pushed]:
         """Push, and have what is due marked."""
         by_thread = self._settings.for_agent(resource).scope == "thread"
         mark = not self._cluster
         pushed = yield from push(
-            self._keys, self._clock, resource, batch, before=before, thread_scope=by_thread, mark=mark
+            self._keys, self._clock, resource, batch, before=before, thread_scope=by_thread, mark=mark, pace=pace
         )
         if self._cluster and pushed.due:
             with suppress(StoreError):  # the messages are kept; the sweep finds what a mark could not say
@@ -173,10 +192,10 @@ class _ThreadTimes:
         return at
 
 
-def _batches(resources: dict[str, list[EncodedMessage]]) -> Iterator[tuple[str, list[EncodedMessage]]]:
-    for resource, own in resources.items():
-        for start in range(0, len(own), BATCH):
-            yield resource, own[start : start + BATCH]
+def batches(messages: Sequence[EncodedMessage]) -> Iterator[tuple[Sequence[EncodedMessage], float]]:
+    """Messages of a resource as they are sent, and how far (s) each batch may be ahead of a limit: once begun, a call goes on."""
+    for start in range(0, len(messages), BATCH):
+        yield messages[start : start + BATCH], THE_REST_S if start else AT_ONCE_S
 
 
 def _check_place(message: Message) -> None:
@@ -188,6 +207,15 @@ def _check_place(message: Message) -> None:
         if not said:
             raise InvalidInputError(f"{name} {which} is missing: pass {name}=, or write it into the message")
         check_id(said, f"{name} {which}")
+
+
+def _limited(errors: Sequence[RateLimitedError], kept: int, asked: int) -> RateLimitedError:
+    """One error of several resources."""
+    last = max(errors, key=lambda error: error.retry_after)
+    if not kept:
+        return last
+    text = f"{last} Of {asked:,} messages {kept:,} of other resources are kept."
+    return RateLimitedError(text, retry_after=last.retry_after, stored=None)
 
 
 def _partly(error: StoreError, kept: int, asked: int) -> StoreError:

@@ -11,6 +11,7 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError, OMError
 from om_api.domain.learned import learned
+from om_api.domain.push_limits import ANYBODY, Pusher, PushLimits
 from om_api.domain.values import check_id
 
 EVERY = "*"
@@ -47,7 +48,8 @@ class ApiKey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A key as it is kept: whom it is bound to, and hashes (SHA-256, hex) of its secret, and of the one before it.
 
     `label` is what its owner calls it. From `expires_at` (Unix ms) on it opens nothing; 0: it lasts. `rate`, such as 60/m,
-    is how often it may ask; "": as often as it likes.
+    is how often it may ask; "": as often as it likes. `push_messages` and `push_bytes` are how many it may push to any one
+    resource in a second; 0: as many as it likes.
 
     The secret is 256 random bits, so there is nothing to guess and nothing a slow hash would protect: that is for
     passwords. `previous` is accepted until `previous_until` (Unix ms), so that a rotation need not stop an agent.
@@ -64,6 +66,14 @@ class ApiKey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     label: str = ""
     expires_at: int = 0
     rate: str = ""
+    push_messages: float = 0
+    push_bytes: float = 0
+
+    @property
+    def pusher(self) -> Pusher:
+        """Who it is to what pushes are limited by: nobody, unless it is limited."""
+        limits = PushLimits(self.push_messages, self.push_bytes)
+        return Pusher(self.id, limits) if any(limits) else ANYBODY
 
     @property
     def changes_with_time(self) -> bool:

@@ -34,6 +34,17 @@ class StoreError(OMError):
         self.stored = stored
 
 
+class RateLimitedError(StoreError):
+    """More was pushed than a resource, or whoever pushes to it, may push in a second; `stored` as for every StoreError.
+
+    `retry_after`: seconds until the same call, with the same ids, is taken.
+    """
+
+    def __init__(self, message: str, *, retry_after: float, stored: bool | None = False) -> None:
+        super().__init__(message, stored=stored)
+        self.retry_after = retry_after
+
+
 class NotPermittedError(StoreError):
     """The store's ACL does not let this user do it; nothing was written, and asking again changes nothing."""
 

@@ -57,7 +57,7 @@ def number(default: float | None, meaning: str, least: int, most: int, unit: str
     return setting(default, meaning, f"{least:,} to {most:,}", unit, ge=least, le=most)
 
 
-def limit(default: int | None, meaning: str, least: int, most: int, unit: str) -> Any:
+def limit(default: int | None, meaning: str, least: float, most: int, unit: str) -> Any:
     """Declare a number in a range, or null for no limit."""
     return setting(default, meaning, f"{least:,} to {most:,}, or null", unit, ge=least, le=most)
 

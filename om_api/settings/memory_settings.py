@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import model_validator
 
 from om_api.domain.policy import Limits
+from om_api.domain.push_limits import MOST, PushLimits
 from om_api.language.telegraphic import NoteStyle
 from om_api.recall.stemming import LANGUAGES
 from om_api.settings.api_settings import ApiSettings
@@ -128,6 +129,21 @@ class RecallSettings(Group):
     )
 
 
+class PushLimitSettings(Group):
+    """How fast messages may be pushed to one agent; null: as fast as they like."""
+
+    messages_per_second: float | None = limit(
+        None, "most messages a second, on average; null: no such limit", 0.01, MOST, "messages"
+    )
+    bytes_per_second: int | None = limit(
+        None, "most bytes of messages a second, on average; null: no such limit", 1, MOST, "bytes"
+    )
+
+    def limits(self) -> PushLimits:
+        """As pushes go by them."""
+        return PushLimits(self.messages_per_second or 0, self.bytes_per_second or 0)
+
+
 class BudgetSettings(Group):
     """What models may use in one UTC day of the server's; null: as much as they like."""
 
@@ -236,6 +252,7 @@ class MemorySettings(Group):
     recall: RecallSettings = RecallSettings()
     budget: BudgetSettings = BudgetSettings()
     total_budget: BudgetSettings = BudgetSettings()
+    push_limits: PushLimitSettings = PushLimitSettings()
     actor_model: str | None = setting(
         None,
         "the agent's own model, by whose prices savings are reckoned; null: savings are told in tokens only",

@@ -9,6 +9,7 @@ from om_api.cli.output import as_time, json_option, note, print_json, print_outc
 from om_api.cli.target import Target, command, examples
 from om_api.domain.api_keys import ApiKey, Role
 from om_api.domain.errors import NotFoundError
+from om_api.domain.push_limits import PushLimits
 from om_api.domain.values import Outcome
 from om_api.settings.fields import format_duration, parse_duration
 from om_api.store.driver.steps import Steps
@@ -49,15 +50,29 @@ def _seconds(_: click.Context, __: click.Parameter, value: str | None) -> float:
 @click.option("--label", default="", help="What you call it, in lists.")
 @click.option("--expires", callback=_seconds, metavar="DURATION", help="After which it opens nothing; else it lasts.")
 @click.option("--rate", default="", help="How often it may ask, such as 60/m; else as often as it likes.")
+@click.option("--push-messages", type=float, default=0, help="Messages a second it may push to any one resource.")
+@click.option("--push-bytes", type=float, default=0, help="Bytes of messages a second it may push to any one resource.")
 @json_option
 def create(
-    target: Target, resources: tuple[str, ...], role: str, label: str, expires: float, rate: str, as_json: bool
+    target: Target,
+    resources: tuple[str, ...],
+    role: str,
+    label: str,
+    expires: float,
+    rate: str,
+    push_messages: float,
+    push_bytes: float,
+    as_json: bool,
 ) -> None:
     """Make a key and print its token.
 
-    A rate is so many requests a second (s), minute (m), hour (h) or day (d), at all processes of the API together.
+    A rate is so many requests a second (s), minute (m), hour (h) or day (d), at all processes of the API together. What is
+    pushed is limited on average: what comes at once may be more, and is owed by what comes next.
     """
-    made = api_key_records.create(target.keys(), resources, role, label=label, expires_s=expires, rate=rate)
+    limits = PushLimits(push_messages, push_bytes)
+    made = api_key_records.create(
+        target.keys(), resources, role, label=label, expires_s=expires, rate=rate, limits=limits
+    )
     key, token = target.run(made)
     if as_json:
         print_json({**_row(key), "token": str(token)})
@@ -75,6 +90,8 @@ def _row(key: ApiKey) -> dict[str, Any]:
         "created": as_time(key.created_at),
         "expires": as_time(key.expires_at),
         "rate": key.rate or None,
+        "push_messages": key.push_messages or None,
+        "push_bytes": key.push_bytes or None,
         "rotated": as_time(key.rotated_at),
         "previous_until": as_time(key.previous_until),
     }

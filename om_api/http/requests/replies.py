@@ -151,6 +151,6 @@ _REFUSALS = {
     404: "what is named is not there, or no longer",
     413: "the body is larger than is permitted here",
     422: "something in it cannot be accepted; nothing was kept",
-    429: "the key has too much in flight, or asks too often: repeat after `Retry-After` seconds",
+    429: "the key has too much in flight, or asks or pushes too often: repeat after `Retry-After` seconds",
     503: "the store is away or refuses; `stored` says what became of a write",
 }

@@ -15,7 +15,7 @@ from om_api.domain.wire import encode_message, message_of_json
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.bounded import Bounded
 from om_api.http.requests.given import GivenHistory, GivenMessage, GivenMessages, take
-from om_api.http.requests.guard import Guarded, needs
+from om_api.http.requests.guard import Guarded, key_of, needs
 from om_api.http.requests.parameters import ResourceId, ThreadId
 from om_api.http.requests.replies import answers, rendered, reply
 from om_api.http.serving.limits import MAX_BATCH, MAX_BODY, MAX_MESSAGE, SMALL_BODY
@@ -112,7 +112,9 @@ async def add_messages(
     something else is `changed`, and nothing happens; with `replace` it takes the place of what is still raw. A 503 says
     in `stored` what became of it.
     """
-    receipt = await memory(request).add_messages(_messages(given.messages, resource, thread), replace=given.replace)
+    receipt = await memory(request).add_messages(
+        _messages(given.messages, resource, thread), replace=given.replace, pusher=key_of(request).pusher
+    )
     ids, added, duplicates, grown, changed, replaced = receipt
     return reply(Added(ids, added, duplicates, grown, _changed(changed), replaced))
 
@@ -132,7 +134,9 @@ async def sync(
     """
     if len(given.messages) > MAX_BATCH:
         SHARE.get().large = True
-    found = await memory(request).sync(_messages(given.messages, resource, thread), resource, thread)
+    found = await memory(request).sync(
+        _messages(given.messages, resource, thread), resource, thread, pusher=key_of(request).pusher
+    )
     ids, added, known, grown, changed, diverged_at = found
     return await rendered(lambda: SyncedHistory(ids, added, known, grown, _changed(changed), diverged_at))
 

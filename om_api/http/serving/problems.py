@@ -1,5 +1,6 @@
 """Errors as application/problem+json (RFC 9457): what is wrong, where, what is permitted, and what to do next."""
 
+import math
 from http import HTTPMethod, HTTPStatus
 from typing import Any
 
@@ -10,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
 
-from om_api.domain.errors import InvalidInputError, NotFoundError, OMError, StoreError
+from om_api.domain.errors import InvalidInputError, NotFoundError, OMError, RateLimitedError, StoreError
 from om_api.domain.messages import TOO_LONG
 from om_api.http.serving.limits import RETRY_S
 
@@ -56,6 +57,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def install(app: FastAPI) -> None:
     """Have every error of an app leave as a problem."""
+    app.add_exception_handler(RateLimitedError, _too_fast)
     app.add_exception_handler(StoreError, _store_error)
     app.add_exception_handler(InvalidInputError, _invalid_input)
     app.add_exception_handler(NotFoundError, _not_found)
@@ -83,6 +85,11 @@ def on_the_wire(status: int, detail: str) -> bytes:
 
 async def _store_error(request: Request, error: Any) -> Response:
     return _reply(request, 503, str(error), RETRY, stored=error.stored)
+
+
+async def _too_fast(request: Request, error: Any) -> Response:
+    after = {"Retry-After": str(math.ceil(error.retry_after))}
+    return _reply(request, 429, str(error), after, stored=error.stored)
 
 
 async def _invalid_input(request: Request, error: Exception) -> Response:

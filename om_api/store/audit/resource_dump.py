@@ -49,6 +49,7 @@ _OF_RESOURCE = (
     _kind("source", "source:(?P<id>ID)", "zset", expires=True),
     _kind("segment", "segment:(?P<id>ID)", "string", expires=None),  # once its chunk was activated
     _kind("lock", "lock:.+", "string", expires=True),
+    _kind("pace", "pace(?::ID)?", "hash", expires=True),
     _kind("import", "import:.+", "any", expires=True),
     _kind("record", "record" + _TAIL, "hash"),
     _kind("chunks", "chunks" + _TAIL, "zset"),
@@ -88,7 +89,7 @@ _COMMON = (
 )
 _RESOURCE = re.compile(r"\{(" + _ID + r")\}:(.*)", re.DOTALL)
 _OF_PART = ("record", "chunks", "observations", "reflections")
-_UNREAD = frozenset(("rejected", "seen", "thread", "draft", "lock", "import"))
+_UNREAD = frozenset(("rejected", "seen", "thread", "draft", "lock", "pace", "import"))
 
 
 class Named(NamedTuple):

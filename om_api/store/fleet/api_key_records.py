@@ -18,6 +18,7 @@ from om_api.domain.api_keys import (
     new_secret,
 )
 from om_api.domain.errors import InvalidInputError, NotFoundError
+from om_api.domain.push_limits import PushLimits
 from om_api.domain.request_rate import RequestRate
 from om_api.domain.values import Outcome
 from om_api.store.driver.replies import as_bytes, as_hash, as_int, as_list, nothing, says, server_ms, write
@@ -25,37 +26,46 @@ from om_api.store.driver.steps import Steps, Verb, batch
 from om_api.store.memory.keys import Keys
 
 _TRIES = 5
+_AS_MUCH_AS_IT_LIKES = PushLimits()
 _LONGEST_S = 36_500 * 86_400
 
 
 def create(
-    keys: Keys, resources: Sequence[str], role: str, *, label: str = "", expires_s: float = 0, rate: str = ""
+    keys: Keys,
+    resources: Sequence[str],
+    role: str,
+    *,
+    label: str = "",
+    expires_s: float = 0,
+    rate: str = "",
+    limits: PushLimits = _AS_MUCH_AS_IT_LIKES,
 ) -> Steps[tuple[ApiKey, Token]]:
     """A new key and its token, which can never be had again; it expires after `expires_s`, 0: never.
 
-    Raises InvalidInputError for a role, a rate or a time that is none.
+    Raises InvalidInputError for a role, a rate, a limit or a time that is none.
     """
     bound, called, known = check_resources(tuple(resources)), check_label(label), _role(role)
+    messages, size = limits.checked()
     if rate:
         RequestRate.parse(rate)
+    lasts = _lasting(expires_s)
+    token = Token(new_key_id(), new_secret())
+    at = _to_the_second((yield from server_ms()))
+    key = ApiKey(
+        id=token.id, role=known, resources=bound, hash=hashed(token.secret), created_at=at, label=called,
+        expires_at=at + lasts if lasts else 0, rate=rate, push_messages=messages, push_bytes=size,
+    )  # fmt: skip
+    yield from write(("HSETNX", keys.api_keys, key.id, msgspec.json.encode(key)))
+    return key, token
+
+
+def _lasting(expires_s: float) -> int:
+    """For how many ms a key lasts, 0: for good; raises InvalidInputError for a time that is none."""
     if expires_s and not 1 <= expires_s <= _LONGEST_S:
         raise InvalidInputError(
             f"a key expires after a second at least, and after {_LONGEST_S // 86_400:,} days at most"
         )
-    token = Token(new_key_id(), new_secret())
-    at = _to_the_second((yield from server_ms()))
-    key = ApiKey(
-        id=token.id,
-        role=known,
-        resources=bound,
-        hash=hashed(token.secret),
-        created_at=at,
-        label=called,
-        expires_at=at + round(expires_s * 1_000) if expires_s else 0,
-        rate=rate,
-    )
-    yield from write(("HSETNX", keys.api_keys, key.id, msgspec.json.encode(key)))
-    return key, token
+    return round(expires_s * 1_000)
 
 
 def _role(name: str) -> Role:

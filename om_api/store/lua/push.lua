@@ -1,4 +1,4 @@
--- push(tokens, due, [messages, known]...; mark, scope, resource, fresh_key, [thread, due_name, history, n, [score, member, record, tokens]...]...)
+-- push(tokens, due, pace, pusher_pace, [messages, known]...; mark, scope, resource, fresh_key, limits, [thread, due_name, history, n, [score, member, record, tokens]...]...)
 -- uses ids
 -- The hot path: adds the messages of one resource whose ids are not known, and counts exactly those. An id is known while anything
 -- of its message is kept; a message that comes again under it adds nothing here.
@@ -10,10 +10,15 @@
 -- written; or '!', which says that the history ends here whatever was known of it; or '.', which says that it does not end here.
 -- Behind these two may stand 7 bytes, the id that must still be what was accepted last (zeros: nothing was): the history was laid
 -- beside what was kept then.
+-- `limits` is ''; or how far (s) this push may be ahead of them, and messages and bytes a second of the resource and of its pusher
+-- (0: no such limit). What is not known as it is counts, all of it or nothing: while a push may be further ahead it is taken,
+-- however large, and owed by those that come. What is owed is in `pace` and `pusher_pace`, until it is paid by time.
 -- A count that is more than follows is refused before anything is written: nothing ends a loop that a caller's number makes long.
--- Returns {now, '!apart'} (no id has a !) for such a history, else {now, due, [position, '' or the record kept]...} of what was known.
+-- Returns {now, '!apart'} (no id has a !) for such a history; {now, '!limited', which of the four limits, in how many ms there is
+-- room again} for what comes too fast, of which nothing is written; else {now, due, [position, '' or the record kept]...} of what was known.
 -- A part of the due index that was closed refuses first, before anything is written.
-local tokens, due, mark, scope, resource, fresh = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local tokens, due, pace, pusher_pace = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local mark, scope, resource, fresh, limits = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local sub = string.sub
 
 local time = redis.call('TIME')
@@ -52,11 +57,42 @@ local function continues(group, last)
   return head == last
 end
 
+local function amount(word)
+  local found = tonumber(word or '') or 0
+  return found >= 0 and found < 2 ^ 53 and found or 0
+end
+
+-- What is owed of each limit with these messages, and the seconds until both of a key's are paid; or the limit that is reached,
+-- and for how long (ms). There is room for what comes while there is room for one, or nothing is owed.
+local function counted(messages, bytes)
+  local limit, more, owed, last = {}, {messages, bytes, messages, bytes}, {}, {0, 0}
+  for word in string.gmatch(limits, '%S+') do
+    limit[#limit + 1] = amount(word)
+  end
+  for n = 1, 4 do
+    local per, side = limit[n + 1] or 0, n < 3 and 1 or 2
+    owed[n] = 0
+    if per > 0 then
+      local was = redis.call('HMGET', side == 1 and pace or pusher_pace, n % 2 == 1 and 'messages' or 'bytes', 'at')
+      local left = math.max(0, amount(was[1]) - math.max(0, now - amount(was[2])) / 1000 * per)
+      local room = per * limit[1]
+      local over = left + math.min(1, room) - room
+      if over > 0 then
+        return nil, n, math.ceil(over / per * 1000) + 1
+      end
+      owed[n] = left + more[n]
+      last[side] = math.max(last[side], owed[n] / per)
+    end
+  end
+  return owed, last
+end
+
 if mark == '1' then
   redis.call('ZADD', due, 'XX', 'LT', 'inf', resource) -- changes nothing
 end
-local groups, asked, slot, position, reply = {}, {'*', '*wake', '*key'}, 5, 0, {now, ''}
-for k = 3, #KEYS, 2 do
+local groups, asked, slot, position, reply = {}, {'*', '*wake', '*key'}, 6, 0, {now, ''}
+local messages, bytes = 0, 0
+for k = 5, #KEYS, 2 do
   local group = {thread = ARGV[slot], name = ARGV[slot + 1], history = ARGV[slot + 2], messages = KEYS[k], known = KEYS[k + 1]}
   local n = tonumber(ARGV[slot + 3])
   if not (n and n >= 1 and n % 1 == 0 and slot + 3 + n * 4 <= #ARGV) then
@@ -66,7 +102,7 @@ for k = 3, #KEYS, 2 do
   for i = 1, n do
     records[i] = ARGV[slot + i * 4 + 2]
   end
-  if #KEYS > 4 then -- a single set is the first to be written, and refuses by itself
+  if #KEYS > 6 then -- a single set is the first to be written, and refuses by itself
     redis.call('ZCARD', group.messages)
   end
   local set = ids.open(group.known, records)
@@ -77,16 +113,20 @@ for k = 3, #KEYS, 2 do
     if was then
       last = id
       group.parted = group.parted or added > 0
+      local same = sub(was, 10) == sub(record, 10)
       reply[#reply + 1] = position + i - 1
-      reply[#reply + 1] = sub(was, 10) == sub(record, 10) and '' or was
+      reply[#reply + 1] = same and '' or was
+      messages, bytes = messages + (same and 0 or 1), bytes + (same and 0 or #ARGV[slot + i * 4 + 1])
     else
       ids.add(set, id, record, at)
       zadd[added * 2 + 1] = ARGV[slot + i * 4]
       zadd[added * 2 + 2] = ARGV[slot + i * 4 + 1]
       added = added + 1
       weight = weight + ARGV[slot + i * 4 + 3]
+      bytes = bytes + #ARGV[slot + i * 4 + 1]
     end
   end
+  messages = messages + added
   group.set, group.zadd, group.added, group.weight = set, zadd, added, weight
   local word = #group.history <= 8 and sub(group.history, 1, 1) or ''
   if word ~= '.' and (word ~= '-' or group.added > 0) then
@@ -102,6 +142,13 @@ for k = 3, #KEYS, 2 do
   asked[#asked + 1] = '#' .. group.thread
   asked[#asked + 1] = '*wake:' .. group.thread
   groups[#groups + 1] = group
+end
+local owed, last, wait
+if limits ~= '' and messages > 0 then
+  owed, last, wait = counted(messages, bytes)
+  if not owed then
+    return {now, '!limited', last, wait}
+  end
 end
 local counts = sliced('HMGET', tokens, asked)
 local total, wake = tonumber(counts[1]) or 0, tonumber(counts[2])
@@ -141,6 +188,13 @@ if fields[1] then
     fields[#fields + 1] = fresh
   end
   sliced('HSET', tokens, fields)
+end
+for side = 1, owed and 2 or 0 do
+  if last[side] > 0 then
+    local of, paid = side == 1 and pace or pusher_pace, {'messages', string.format('%.6f', owed[side * 2 - 1]), 'bytes', string.format('%.6f', owed[side * 2])}
+    redis.call('HSET', of, 'at', string.format('%.0f', now), unpack(paid))
+    redis.call('EXPIRE', of, math.ceil(math.min(last[side], 86400)) + 1)
+  end
 end
 if by_resource and (total == 0 or not wake or grown >= wake) then
   names[#names + 1] = resource

@@ -133,6 +133,7 @@ class ResourceKeys:
     sealed = _named("sealed")  # the messages a chunk covers
     source = _named("source")  # the messages behind an activated observation
     segment = _named("segment")  # the words of a chunk's messages, for recall; lives and dies with these
+    pace_of = _named("pace")  # the same as `pace` of one API key, by its id
     lock = _named("lock")  # a short lease on something that costs money to do twice
     record = _of_scope("record")  # a scope's bookkeeping
     chunks = _of_scope("chunks")  # sealed and not yet activated, by seq of sealing
@@ -146,6 +147,7 @@ class ResourceKeys:
         self.tokens = f"{base}:tokens"
         self.threads = f"{base}:threads"
         self.rejected = f"{base}:rejected"
+        self.pace = f"{base}:pace"  # how far pushes are ahead of what they are limited to
 
     def staged(self, transfer: str, name: str) -> str:
         """Where an import writes what is to be the key `name` of this resource; nobody reads it there, and it expires."""

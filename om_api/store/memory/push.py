@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
+from om_api.domain.errors import RateLimitedError
 from om_api.domain.identity import KnownId, record_of
+from om_api.domain.push_limits import UNLIMITED, PushPace
 from om_api.domain.values import Scope
 from om_api.domain.wire import EncodedMessage
 from om_api.store.driver.partitions import asked
@@ -15,7 +17,9 @@ from om_api.store.memory.keys import Keys
 
 BATCH = 500  # messages of one script call; a larger batch is several calls
 NO_HISTORY, WHATEVER, INSIDE = b"-", b"!", b"."
-_APART = "!apart"
+_Ids: TypeAlias = tuple[str, ...]
+_Others: TypeAlias = tuple[tuple[EncodedMessage, KnownId], ...]
+_APART, _LIMITED = "!apart", "!limited"
 _Said: TypeAlias = tuple[int, str, list[tuple[int, bytes]]]
 
 
@@ -27,8 +31,8 @@ class Pushed(NamedTuple):
     """
 
     added: int
-    duplicates: tuple[str, ...]
-    other: tuple[tuple[EncodedMessage, KnownId], ...]
+    duplicates: _Ids
+    other: _Others
     due: tuple[str, ...]
     now: int
     apart: bool = False
@@ -58,34 +62,58 @@ def push(
     before: bytes = NO_HISTORY,
     thread_scope: bool = False,
     mark: bool = True,
+    pace: PushPace = UNLIMITED,
 ) -> Steps[Pushed]:
     """Add messages of one resource; each has id, thread_id, tokens and at. Atomic per 500 messages; safe to repeat.
 
     `before` are the records of a thread's history that these are the end of: should one of them not be known, or the thread
     have gone on otherwise, the push is `apart` and adds nothing. With WHATEVER they are the end in any case, INSIDE
     they are not; with a `head` behind it, unless the thread ended with another id meanwhile.
+
+    Raises RateLimitedError, and nothing was added, for what comes faster than `pace` permits.
     """
     threads = _by_thread(messages)
-    fixed = [int(mark), "thread" if thread_scope else "resource", resource, new_signing_key()]
-    write = partial(_write, keys, resource, threads, [*fixed, *_words(resource, threads, before)])
+    fixed = [int(mark), "thread" if thread_scope else "resource", resource, new_signing_key(), pace.words()]
+    write = partial(_write, keys, resource, threads, pace, [*fixed, *_words(resource, threads, before)])
     now, due, known = yield from (asked(keys.layout, write) if mark else write(mark=False))
     clock.seen(now)
+    if due == _LIMITED:
+        raise _limited(resource, pace, *known[0])
     if due == _APART:
         return Pushed(0, (), (), (), now, apart=True)
-    laid_out = [each for own in threads.values() for each in own] if known else []
-    ids = tuple(laid_out[position].message.id for position, record in known if not record)
-    other = tuple((laid_out[position], KnownId.of(record)) for position, record in known if record)
+    ids, other = _told(threads, known) if known else ((), ())
     return Pushed(len(messages) - len(known), ids, other, tuple(due.split()), now)
 
 
-def _write(keys: Keys, resource: str, threads: Iterable[str], args: Sequence[Any], *, mark: bool = True) -> Verb[_Said]:
-    of = keys.of(resource)
-    own = (name for thread in threads for name in (of.messages(thread), of.known(thread)))
-    return Verb("push", [of.tokens, keys.due_observe.of(resource) if mark else of.tokens, *own], args, _said)
+def _told(threads: Mapping[str, Sequence[EncodedMessage]], known: Sequence[tuple[int, bytes]]) -> tuple[_Ids, _Others]:
+    """Of what was known the ids of those that are kept as they are, and which say otherwise."""
+    laid_out = [each for own in threads.values() for each in own]
+    ids = tuple(laid_out[position].message.id for position, record in known if not record)
+    return ids, tuple((laid_out[position], KnownId.of(record)) for position, record in known if record)
+
+
+def _write(
+    keys: Keys, resource: str, threads: Iterable[str], pace: PushPace, args: Sequence[Any], *, mark: bool = True
+) -> Verb[_Said]:
+    of, pusher = keys.of(resource), pace.pusher.id
+    names = [of.tokens, keys.due_observe.of(resource) if mark else of.tokens]
+    names += [of.pace, of.pace_of(pusher) if pusher else of.pace]
+    for thread in threads:
+        names += [of.messages(thread), of.known(thread)]
+    return Verb("push", names, args, _said)
+
+
+def _limited(resource: str, pace: PushPace, which: int, wait_ms: Any) -> RateLimitedError:
+    wait = int(wait_ms) / 1000
+    text = f"{pace.refusal(which, resource)}: none of these was kept; repeat the call with the same ids in {wait:.3g} s"
+    return RateLimitedError(text, retry_after=wait)
 
 
 def _said(reply: Any) -> _Said:
-    """The server's time, the scopes that are due or `!apart`, the position of what was known and, if it differs, the record."""
+    """The server's time; what is due, `!apart` or `!limited`; the position of what was known and, if it differs, the record.
+
+    Behind `!limited` stand the number of the limit, and for how many ms.
+    """
     return int(reply[0]), reply[1].decode(), [*zip(reply[2::2], reply[3::2], strict=True)]
 
 

@@ -65,13 +65,13 @@ def test_what_is_no_scope_is_none(text):
     assert not Scope.is_one(text)
 
 
-FORKED = """
+FORKED = r"""
 import os
 from om_api.domain.values import new_id
 
 new_id(1)
 child = os.fork()
-print(new_id(1), flush=True)
+os.write(1, f"{new_id(1)}\n".encode())
 if child:
     os.waitpid(child, 0)
 """

@@ -36,6 +36,22 @@ def test_keys_are_listed_without_anything_that_opens(om, om_json, ring):
     assert not [word for word in (secret, *hashes) if word in str(listed) + om("keys", "list").output]
 
 
+def test_a_key_is_listed_with_what_it_may_push(om, om_json, ring):
+    limits = "--push-messages", "0.5", "--push-bytes", "100000"
+    token = om("keys", "create", "--resource", "harold", "--role", "writer", *limits).stdout.strip()
+    (listed,) = om_json("keys", "list")
+
+    assert (listed["push_messages"], listed["push_bytes"]) == (0.5, 100_000)
+    assert ring.recognise(token).pusher == (listed["id"], (0.5, 100_000))
+
+
+def test_a_key_that_may_push_less_than_nothing_is_not_made(om, ring):
+    refused = om("keys", "create", "--resource", "harold", "--role", "writer", "--push-messages", "-1")
+
+    assert (refused.exit_code, "from 0 " in refused.stderr) == (2, True)
+    assert ring.list() == []
+
+
 def test_a_revoked_key_opens_nothing_and_cannot_be_revoked_again(om, om_json, ring):
     made = om_json("keys", "create", "--resource", "harold", "--role", "reader")
 

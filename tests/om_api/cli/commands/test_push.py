@@ -107,3 +107,13 @@ def test_whoever_speaks_may_be_called_as_vendors_do(om, world):
     om("push", "harold", "t-1", "be brief", "--role", "developer")
 
     assert world.context().messages[0].role == "system"
+
+
+def test_what_comes_too_fast_is_told_with_when_to_repeat_it(om, monkeypatch):
+    monkeypatch.setenv("OM_PUSH_LIMITS__MESSAGES_PER_SECOND", "0.02")
+    om("push", "harold", "t-1", "one")
+
+    refused = om("push", "harold", "t-1", "two", "--id", "m-2")
+    assert refused.exit_code == 3
+    assert "harold takes 0.02 messages a second (push_limits)" in refused.stderr
+    assert "repeat the call with the same ids in" in refused.stderr

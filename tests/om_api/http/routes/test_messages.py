@@ -5,8 +5,10 @@ import time
 
 import pytest
 from recordings import RECORDED, accepted
+from refusals import problem
 from starlette.testclient import TestClient
 
+from om_api.domain.push_limits import PushLimits
 from om_api.http import make_app
 
 HAROLD = "/v1/resources/harold"
@@ -186,3 +188,32 @@ def test_instructions_before_a_conversation_are_not_kept_and_have_no_id(ask, wor
 
     assert (found["ids"][0], found["added"]) == ("", 1)
     assert shown(world) == ["hi"]
+
+
+def test_a_key_is_held_to_what_it_may_push_to_each_resource(app, ring):
+    _, token = ring.create(["harold", "ada"], "writer", limits=PushLimits(messages=0.02))
+    head = {"Authorization": f"Bearer {token}"}
+
+    def push(resource, *names):
+        given = {"messages": [{"id": name, "role": "user", "content": "hello"} for name in names]}
+        return app.post(f"/v1/resources/{resource}/threads/t-1/messages", json=given, headers=head)
+
+    assert push("harold", "m-1", "m-2").status_code == 200
+    refused = push("harold", "m-3")
+    assert "this key may push 0.02 messages a second to harold" in problem(refused, 429)["detail"]
+    assert refused.json()["stored"] is False
+    assert 90 < int(refused.headers["retry-after"]) <= 100
+    assert push("harold", "m-2", "m-1").json()["duplicates"] == ["m-2", "m-1"]
+    assert push("ada", "m-3").status_code == 200
+
+
+def test_a_key_is_held_to_it_by_sync_too(app, ring):
+    _, token = ring.create(["harold"], "writer", limits=PushLimits(bytes=1))
+
+    def sync(*texts):
+        given = {"messages": [{"role": "user", "content": text} for text in texts]}
+        return app.post(f"{THREAD}/sync", json=given, headers={"Authorization": f"Bearer {token}"})
+
+    assert sync("one", "two").status_code == 200
+    assert sync("one", "two").status_code == 200
+    assert "1 bytes a second" in problem(sync("one", "two", "three"), 429)["detail"]

@@ -16,7 +16,7 @@ from world import contents, wait_until
 from om_api import InvalidInputError, Message, ObservationalMemory, load_settings
 from om_api.cli.embedded import free_port
 from om_api.domain.api_keys import Role
-from om_api.domain.errors import NotPermittedError, StoreError
+from om_api.domain.errors import NotPermittedError, RateLimitedError, StoreError
 from om_api.domain.values import ID_PATTERN
 from om_api.settings.storage_settings import RedisSettings
 from om_api.store.driver.connection import Connection, open_client
@@ -90,6 +90,15 @@ def test_a_writer_pushes_reads_activates_and_is_observed(house, memory):
     assert context.observations
     assert {f"more {n}" for n in range(5)} <= {each.content for each in context.messages}
     assert om.stats("harold").message_tokens
+
+
+def test_a_writer_is_held_to_limits_of_pushes(house):
+    settings = load_settings(None, {"OM_PREFIX": house.prefix, "OM_PUSH_LIMITS__MESSAGES_PER_SECOND": "0.02"})
+    with ObservationalMemory(settings, client=house.agent("harold", Role.WRITER)) as om:
+        om.add_message(message("one"))
+
+        with pytest.raises(RateLimitedError, match="push_limits"):
+            om.add_message(message("two"))
 
 
 def test_a_writers_requests_are_answered(house, memory):

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from msgspec import structs
 from scene import (
     AT,
     HAROLD,
@@ -18,9 +19,10 @@ from scene import (
     write_plainly,
 )
 
-from om_api.domain.errors import StoreError
+from om_api.domain.errors import RateLimitedError, StoreError
 from om_api.domain.identity import KnownId, record_of
 from om_api.domain.messages import Message
+from om_api.domain.push_limits import THE_REST_S, Pusher, PushLimits, PushPace
 from om_api.domain.values import Scope
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.store.memory import due, note, scope_state
@@ -352,3 +354,138 @@ def test_what_was_seen_of_the_servers_clock_is_believed_from_then_on():
     clock.seen(int(time.time() * 1000) + ahead)
 
     assert abs(clock.ms() - ahead - time.time() * 1000) < 1_000
+
+
+# -- limits -----------------------------------------------------------------------------------------------------------
+
+FIVE = PushPace(PushLimits(messages=5))
+
+
+def limited(store, *numbers, pace=FIVE, **options):
+    return store.run(pushing(store, [message(n) for n in numbers], pace=pace, **options))
+
+
+def seconds_later(store, seconds, key=None):
+    """As if time had passed since what is owed was noted."""
+    of = store.keys.of("harold")
+    store.client.hincrby(key or of.pace, "at", -round(seconds * 1000))
+
+
+def test_as_many_as_a_second_permits_are_taken_at_once_and_the_next_one_later(store):
+    added = [limited(store, n).added for n in range(5)]
+    with nothing_changes(store), pytest.raises(RateLimitedError, match="harold takes 5 messages a second") as refused:
+        limited(store, 6)
+
+    assert added == [1] * 5
+    assert refused.value.stored is False
+    assert 0 < refused.value.retry_after < 0.3
+
+
+def test_what_is_owed_is_paid_by_time(store):
+    for n in range(5):
+        limited(store, n)
+    seconds_later(store, 0.4)
+
+    assert [limited(store, n).added for n in (5, 6)] == [1, 1]
+    with pytest.raises(RateLimitedError):
+        limited(store, 7)
+
+
+def test_a_batch_of_more_than_a_second_permits_is_taken_whole_and_owed_by_what_comes_next(store):
+    assert limited(store, *range(50)).added == 50
+
+    with pytest.raises(RateLimitedError) as refused:
+        limited(store, 50)
+    assert 9 < refused.value.retry_after <= 9.3
+    seconds_later(store, 9.3)
+    assert limited(store, 50).added == 1
+
+
+def test_whoever_waits_as_long_as_was_said_is_taken(store):
+    limited(store, *range(17))
+    with pytest.raises(RateLimitedError) as refused:
+        limited(store, 17)
+
+    seconds_later(store, refused.value.retry_after)
+    assert limited(store, 17).added == 1
+
+
+def test_bytes_are_limited_as_messages_are(store):
+    pace = PushPace(PushLimits(bytes=10))
+    assert limited(store, 1, pace=pace).added == 1
+
+    with pytest.raises(RateLimitedError, match="10 bytes a second") as refused:
+        limited(store, 2, pace=pace)
+    assert len(member(1)) / 10 - 1.5 < refused.value.retry_after <= len(member(1)) / 10
+
+
+def test_a_history_that_is_known_is_never_limited(store):
+    limited(store, *range(40))
+
+    for _ in range(3):
+        assert limited(store, *range(40)).added == 0
+
+
+def test_what_a_known_message_says_more_is_limited(store):
+    limited(store, *range(5))
+    grown = [structs.replace(message(0), content="turn 0 and more")]
+    with nothing_changes(store), pytest.raises(RateLimitedError):
+        store.run(pushing(store, grown, pace=FIVE))
+
+    seconds_later(store, 1)
+    assert [each.message.id for each, _ in store.run(pushing(store, grown, pace=FIVE)).other] == ["m0"]
+
+
+def test_a_call_that_was_begun_goes_on(store):
+    limited(store, *range(50))
+
+    assert limited(store, *range(50, 60), pace=FIVE._replace(ahead_s=THE_REST_S)).added == 10
+
+
+def test_each_pusher_has_limits_of_its_own_and_all_share_the_resources(store):
+    first, second = (PushPace(PushLimits(messages=4), Pusher(name, PushLimits(messages=2))) for name in ("k-1", "k-2"))
+    assert [limited(store, n, pace=first).added for n in (1, 2)] == [1, 1]
+    with pytest.raises(RateLimitedError, match="this key may push 2 messages a second to harold"):
+        limited(store, 3, pace=first)
+
+    assert [limited(store, n, pace=second).added for n in (3, 4)] == [1, 1]
+    with pytest.raises(RateLimitedError, match="harold takes 4"):
+        limited(store, 5, pace=PushPace(PushLimits(messages=4)))
+
+
+def test_a_limit_that_is_raised_is_in_force_for_what_is_owed_too(store):
+    limited(store, *range(50))
+
+    with pytest.raises(RateLimitedError) as refused:
+        limited(store, 50, pace=PushPace(PushLimits(messages=25)))
+    assert refused.value.retry_after <= 1.1
+
+
+def test_what_is_owed_is_forgotten_when_it_is_paid(store):
+    limited(store, *range(50), pace=FIVE._replace(pusher=Pusher("k-1", PushLimits(messages=50))))
+
+    of = store.keys.of("harold")
+    assert 9 <= store.client.ttl(of.pace) <= 11
+    assert 1 <= store.client.ttl(of.pace_of("k-1")) <= 2
+
+
+def test_where_nothing_is_limited_nothing_is_owed(store):
+    limited(store, 1, pace=PushPace())
+
+    assert not store.client.exists(store.keys.of("harold").pace)
+
+
+@pytest.mark.parametrize("forged", ["nan", "inf", "-5", "x", ""])
+def test_what_somebody_wrote_as_owed_keeps_nobody_out(store, forged):
+    store.client.hset(store.keys.of("harold").pace, mapping={"messages": forged, "at": forged})
+
+    assert limited(store, 1).added == 1
+
+
+def test_a_clock_that_went_back_pays_nothing_and_owes_nothing_more(store):
+    limited(store, *range(5))
+    seconds_later(store, -3_600)
+
+    with pytest.raises(RateLimitedError) as refused:
+        limited(store, 6)
+    assert refused.value.retry_after < 0.3
