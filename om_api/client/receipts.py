@@ -1,5 +1,6 @@
 """What became of messages that were given: which were new, which were kept before, and what they say otherwise."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -40,7 +41,7 @@ class ReceiptTally:
 
     def __init__(self) -> None:
         self._added = 0
-        self._ids: dict[Said, list[str]] = {said: [] for said in Said}
+        self._ids: defaultdict[Said, list[str]] = defaultdict(list)
         self._changed: list[Changed] = []
 
     def take(self, pushed: Pushed) -> None:

@@ -11,7 +11,7 @@ from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError, RateLimitedError, StoreError
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
-from om_api.domain.push_limits import ANYBODY, AT_ONCE_S, THE_REST_S, Pusher, PushPace
+from om_api.domain.push_limits import ANYBODY, AT_ONCE_S, THE_REST_S, UNLIMITED, Pusher, PushPace
 from om_api.domain.values import check_id, is_id, new_id, to_ms
 from om_api.domain.wire import EncodedMessage, encode_message, no_message
 from om_api.settings import Settings
@@ -147,9 +147,8 @@ class Writer:
         False, and nothing is kept, where the thread went on otherwise than from `before`. Raises RateLimitedError where
         resource or pusher are further ahead of their limits than `ahead_s`.
         """
-        pace = PushPace(self._settings.for_agent(resource).push_limits.limits(), pusher, ahead_s)
         try:
-            pushed = yield from self._pushed(resource, batch, before, pace)
+            pushed = yield from self._pushed(resource, batch, before, self._pace(resource, pusher, ahead_s))
         except RateLimitedError:
             yield from self._reporter.refused(resource)
             raise
@@ -158,6 +157,11 @@ class Writer:
             said = yield from amend(self._keys, each, known, self.count, replace=replace)
             tally.said(each.message.id, said, sealed=known.day > 0)
         return not pushed.apart
+
+    def _pace(self, resource: str, pusher: Pusher, ahead_s: float) -> PushPace:
+        limits = self._settings.for_agent(resource).push_limits
+        limited = limits.are_set or pusher is not ANYBODY
+        return PushPace(limits.limits(), pusher, ahead_s) if limited else UNLIMITED
 
     def _pushed(self, resource: str, batch: Sequence[EncodedMessage], before: bytes, pace: PushPace) -> Steps[Pushed]:
         """Push, and have what is due marked."""

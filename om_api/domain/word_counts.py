@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable
-from itertools import islice
 
 REMEMBERED = 30_000  # words, about 3 MB of them
 LONGEST = 64  # characters of a word that is remembered: a longer one hardly comes again
@@ -20,7 +19,7 @@ class WordCounts:
     def __init__(self, count: Callable[[str], int], most: int = REMEMBERED) -> None:
         self._count, self._most = count, most
         self._known: dict[str, int] = {}
-        self._of = self._known.__getitem__
+        self._get = self._known.get
         self._lock = threading.Lock()
 
     def of(self, text: str) -> int | None:
@@ -29,31 +28,27 @@ class WordCounts:
             return None
         words = text.split(" ")
         words[0] += " "
-        tokens = self._sum(words)
-        if tokens is None and self._learn(set(words).difference(self._known)):
-            tokens = self._sum(words)
-        return tokens
+        counts = [*map(self._get, words)]
+        tokens = sum(filter(None, counts))
+        if None not in counts:
+            return tokens
+        learned = self._learned([word for word, known in zip(words, counts, strict=True) if known is None])
+        return None if learned is None else tokens + learned
 
-    def _sum(self, words: list[str]) -> int | None:
-        try:
-            return sum(map(self._of, words))
-        except KeyError:
-            return None
-
-    def _learn(self, new: set[str]) -> bool:
-        """Count some words; whether these are all."""
+    def _learned(self, new: list[str]) -> int | None:
+        """What new words weigh, if that can be said of each by itself and of so many."""
         if not all(map(_stands_alone, new)):
-            return False
-        for word in islice(new, NEW):
-            self._remember(word)
-        return len(new) <= NEW
+            return None
+        tokens = sum(map(self._remember, new[:NEW]))
+        return tokens if len(new) <= NEW else None
 
-    def _remember(self, word: str) -> None:
+    def _remember(self, word: str) -> int:
         tokens = self._count(word[:-1] if word.endswith(" ") else f" {word}")
         with self._lock:
             if len(self._known) >= self._most:
                 self._known.clear()  # whatever is still said is counted again
             self._known[word] = tokens
+        return tokens
 
 
 def _stands_alone(word: str) -> bool:

@@ -139,6 +139,11 @@ class PushLimitSettings(Group):
         None, "most bytes of messages a second, on average; null: no such limit", 1, MOST, "bytes"
     )
 
+    @property
+    def are_set(self) -> bool:
+        """Whether anything is limited."""
+        return self.messages_per_second is not None or self.bytes_per_second is not None
+
     def limits(self) -> PushLimits:
         """As pushes go by them."""
         return PushLimits(self.messages_per_second or 0, self.bytes_per_second or 0)

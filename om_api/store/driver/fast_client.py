@@ -59,9 +59,17 @@ class Client(redis.Redis):
 
     def evalsha(self, *words: Any) -> Any:
         """A script's reply; each word is a str, bytes or a number. Raises RedisError."""
-        with self._line() as connection:
+        connection = self.connection_pool.get_connection()
+        try:
             connection.send_packed_command([pack_command(("EVALSHA", *words))])
             return connection.read_response()
+        except RedisError:
+            raise
+        except BaseException:  # as in `_line`, which takes its time
+            connection.disconnect()
+            raise
+        finally:
+            self.connection_pool.release(connection)
 
     @contextmanager
     def _line(self) -> Iterator[Any]:

@@ -25,6 +25,9 @@ local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 
 local function sliced(command, key, list)
+  if #list <= 1000 then
+    return redis.call(command, key, unpack(list))
+  end
   local replies = {}
   for from = 1, #list, 1000 do
     local to = math.min(from + 999, #list)
@@ -138,9 +141,8 @@ for k = 5, #KEYS, 2 do
   end
   position = position + n
   slot = slot + 4 + n * 4
-  asked[#asked + 1] = group.thread
-  asked[#asked + 1] = '#' .. group.thread
-  asked[#asked + 1] = '*wake:' .. group.thread
+  local place = #asked
+  asked[place + 1], asked[place + 2], asked[place + 3] = group.thread, '#' .. group.thread, '*wake:' .. group.thread
   groups[#groups + 1] = group
 end
 local owed, last, wait
@@ -159,10 +161,9 @@ for g, group in ipairs(groups) do
   local after = before + group.weight
   if group.added > 0 then
     sliced('ZADD', group.messages, group.zadd)
-    fields[#fields + 1] = group.thread
-    fields[#fields + 1] = string.format('%d', after)
-    fields[#fields + 1] = '#' .. group.thread
-    fields[#fields + 1] = string.format('%d', count + group.added)
+    local place = #fields
+    fields[place + 1], fields[place + 2] = group.thread, string.format('%d', after)
+    fields[place + 3], fields[place + 4] = '#' .. group.thread, string.format('%d', count + group.added)
     grown = grown + group.weight
   end
   if group.added > 0 or group.head then

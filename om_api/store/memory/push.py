@@ -1,6 +1,6 @@
 """How our library's messages are accepted: those of one resource in one step, which may be repeated."""
 
-import secrets
+import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -119,7 +119,7 @@ def _said(reply: Any) -> _Said:
 
 def new_signing_key() -> str:
     """A key for a resource to sign its contexts with."""
-    return secrets.token_hex(16)
+    return os.urandom(16).hex()
 
 
 def _by_thread(messages: Sequence[EncodedMessage]) -> dict[str, list[EncodedMessage]]:
