@@ -10,6 +10,7 @@ import pytest
 import redis
 from hypothesis import settings
 from processes import hear_ctrl_c
+from servers import Cluster
 from stores import Store, embedded, everlasting
 from world import wait_until
 
@@ -17,6 +18,8 @@ from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
 
 T = TypeVar("T")
+ON_A_CLUSTER = bool(os.environ.get("OM_TEST_CLUSTER"))
+BACKENDS = ["cluster"] if ON_A_CLUSTER else ["fakeredis", "server"]
 settings.register_profile("busy machine", deadline=None)  # how long an example takes says nothing of whether it holds
 settings.load_profile("busy machine")
 hear_ctrl_c()
@@ -72,9 +75,28 @@ def prefix() -> str:
     return f"test-{secrets.token_hex(4)}:om"
 
 
-@pytest.fixture(params=["fakeredis", "server"])
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Three primaries, each with a replica, for tests that leave them as they are."""
+    with Cluster(tmp_path_factory.mktemp("cluster")) as started:
+        yield started
+
+
+@pytest.fixture
+def cluster_client(cluster: Cluster, prefix: str) -> Iterator[Any]:
+    """A client of the cluster; the test's keys are gone afterwards."""
+    with cluster.client() as real:
+        yield real
+        for key in list(real.scan_iter(f"{prefix}*", count=1000)):
+            real.unlink(key)
+
+
+@pytest.fixture(params=BACKENDS)
 def client(request: pytest.FixtureRequest, prefix: str) -> Iterator[Any]:
-    """A client of a fake server, and again of a real one; the test's keys are gone afterwards."""
+    """A client of a fake server, and again of a real one; of a cluster instead where OM_TEST_CLUSTER is set."""
+    if ON_A_CLUSTER:
+        yield request.getfixturevalue("cluster_client")
+        return
     if request.param == "fakeredis":
         with fakeredis.FakeRedis(server=fakeredis.FakeServer()) as fake:
             fake.ping()  # it makes its database at a first connection: two at once would each have one of their own

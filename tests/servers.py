@@ -129,3 +129,145 @@ class Proxy:
         if not self._left and self._refuse:
             self.close()
         return not self._left
+
+
+class Cluster:
+    """Primaries on loopback with a replica each, every one a `Server`; `with` starts them and ends them.
+
+    They are told of one another by a file each, so that they need not meet: after two seconds, a wait of the server's own,
+    the slots are served, spread evenly over the primaries in order.
+    """
+
+    def __init__(self, folder: Path, primaries: int = 3, *options: str, replicas: bool = True, timeout_ms: int = 1_000):
+        self.primaries = [_Node(folder, n, timeout_ms, options) for n in range(primaries)]
+        others = range(primaries, 2 * primaries) if replicas else ()
+        self.replicas = [_Node(folder, n, timeout_ms, options) for n in others]
+        self.nodes = self.primaries + self.replicas
+        self.url = f"redis+cluster://{','.join(f'127.0.0.1:{node.port}' for node in self.nodes)}"
+        self._introduce()
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as held:
+            for node in self.nodes:
+                held.enter_context(node)
+            wait_until(self.is_whole, "the cluster to serve every slot, with its replicas in step")
+            self._held = held.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
+
+    def client(self, **options: Any) -> Any:
+        """redis-py's own client of a cluster."""
+        return redis.RedisCluster(host="127.0.0.1", port=self.nodes[0].port, **options)
+
+    def is_whole(self) -> bool:
+        """Whether every node that runs serves all slots, and every replica follows its primary."""
+        said = [node.asked() for node in self.nodes if node.runs]
+        return all("cluster_state:ok" in one and "master_link_status:down" not in one for one in said)
+
+    def owner(self, slot: int) -> "_Node":
+        """The primary that serves a slot, as the nodes that run have agreed."""
+        for start, end, (_, port, *_), *_ in self._running().execute_command("CLUSTER SLOTS"):
+            if start <= slot <= end:
+                return next(node for node in self.nodes if node.port == port)
+        raise LookupError(f"nobody serves slot {slot}")
+
+    def fail_over(self, primary: "_Node") -> "_Node":
+        """Kill a primary, and wait until its replica has taken its slots; returns that one."""
+        slot = primary.first_slot()
+        primary.kill()
+        wait_until(lambda: self._taken(slot, primary), f"a successor of the node on port {primary.port}")
+        return self.owner(slot)
+
+    def move(self, slot: int, to: "_Node") -> None:
+        """Move a slot with all that it holds, as `redis-cli --cluster reshard` does."""
+        moving = Migration(self, slot, to)
+        moving.begin()
+        while moving.move(100):
+            pass
+        moving.finish()
+
+    def _running(self) -> Any:
+        return next(node for node in self.nodes if node.runs).client()
+
+    def _taken(self, slot: int, before: "_Node") -> bool:
+        return self.is_whole() and self.owner(slot) is not before
+
+    def _introduce(self) -> None:
+        share = -(-16_384 // len(self.primaries))
+        slots = [f"{n * share}-{min((n + 1) * share, 16_384) - 1}" for n in range(len(self.primaries))]
+        for node in self.nodes:
+            lines = [each.line(node, slots[each.number]) for each in self.primaries]
+            lines += [each.line(node, master=self.primaries[n].id) for n, each in enumerate(self.replicas)]
+            known = [*lines, f"vars currentEpoch {len(self.primaries)} lastVoteEpoch 0"]
+            (node.folder / "nodes.conf").write_text("\n".join(known) + "\n")
+
+
+class _Node(Server):
+    """One of a cluster's servers."""
+
+    def __init__(self, folder: Path, number: int, timeout_ms: int, options: tuple[str, ...]) -> None:
+        self.number, self.id, self.folder = number, f"{number + 1:040x}", folder / f"node-{number}"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._bus = free_port()
+        cluster = (
+            "--cluster-enabled",
+            "yes",
+            "--cluster-port",
+            str(self._bus),
+            "--cluster-node-timeout",
+            str(timeout_ms),
+        )
+        alone = ("--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0", "--appendonly", "no")
+        super().__init__(self.folder, *cluster, *alone, *options)
+
+    @property
+    def runs(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def line(self, reader: "_Node", slots: str = "", master: str = "-") -> str:
+        """What nodes.conf of a node says of this one."""
+        role = "master" if slots else "slave"
+        flags = f"myself,{role}" if self is reader else role
+        epoch = self.number + 1 if slots else int(master, 16)
+        return f"{self.id} 127.0.0.1:{self.port}@{self._bus} {flags} {master} 0 0 {epoch} connected {slots}".rstrip()
+
+    def asked(self) -> str:
+        """What it says of the cluster and of its replication."""
+        with self.client() as client:
+            found = {**client.execute_command("CLUSTER INFO"), **client.info("replication")}
+        return "\n".join(f"{name}:{value}" for name, value in found.items())
+
+    def first_slot(self) -> int:
+        with self.client() as client:
+            ranges = client.execute_command("CLUSTER SLOTS")
+        return next(int(start) for start, _, (_, port, *_), *_ in ranges if port == self.port)
+
+
+class Migration:
+    """A slot on its way from one node to another, step by step: between any two of them clients are sent to and fro."""
+
+    def __init__(self, cluster: Cluster, slot: int, to: _Node) -> None:
+        self._cluster, self.slot, self.to = cluster, slot, to
+        self.source = cluster.owner(slot)
+
+    def begin(self) -> None:
+        """From now on the source sends whoever asks for a key that it has not to the target (ASK)."""
+        self.to.client().execute_command("CLUSTER SETSLOT", self.slot, "IMPORTING", self.source.id)
+        self.source.client().execute_command("CLUSTER SETSLOT", self.slot, "MIGRATING", self.to.id)
+
+    def move(self, n: int) -> int:
+        """Move up to n keys; how many were moved."""
+        client = self.source.client()
+        keys = client.execute_command("CLUSTER GETKEYSINSLOT", self.slot, n)
+        if keys:
+            client.execute_command("MIGRATE", "127.0.0.1", self.to.port, "", 0, 5_000, "KEYS", *keys)
+        return len(keys)
+
+    def finish(self) -> None:
+        """The target owns the slot (MOVED), and every node is told."""
+        others = [node for node in self._cluster.nodes if node.runs and node not in {self.to, self.source}]
+        for node in [self.to, self.source, *others]:
+            with contextlib.suppress(redis.ResponseError):  # a replica is told by its primary
+                node.client().execute_command("CLUSTER SETSLOT", self.slot, "NODE", self.to.id)

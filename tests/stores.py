@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import pytest
@@ -35,7 +36,12 @@ class Store(NamedTuple):
     client: Any
 
     def run(self, steps: Steps[T]) -> T:
-        return Connection(self.client).run(steps)
+        return _connection(self.client).run(steps)
+
+
+@lru_cache(1)
+def _connection(client: Any) -> Connection:
+    return Connection(client)
 
 
 def everlasting(client: Any, prefix: str) -> list[str]:

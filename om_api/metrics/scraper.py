@@ -10,7 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.registry import Collector
 
-from om_api.domain.errors import StoreError
+from om_api.domain.errors import SettingsError, StoreError
 from om_api.metrics.counted import Others, of_counters
 from om_api.metrics.gauges import Broker, Measurements, of_gauges, read
 from om_api.metrics.series import SERIES, Histogram, Sample, Series
@@ -35,7 +35,7 @@ class Scraper:
         self._settings = settings
         self._keys = keys_of(settings)
         self._store = AsyncConnection(open_async_client(settings.redis_url, timeout))
-        url = settings.broker_url
+        url = _broker_url(settings)
         self._broker = AsyncConnection(open_async_client(url, timeout)) if is_redis_url(url) else None
         self._others = Others()
         self._look: asyncio.Task[bytes] | None = None
@@ -69,6 +69,14 @@ class Scraper:
     def _page(self, found: Measurements) -> bytes:
         others = self._others.of(found.own, found.every)
         return page((*of_gauges(found, self._settings), *of_counters(found.own, others, self._settings)))
+
+
+def _broker_url(settings: Settings) -> str:
+    """Where tasks wait; "" where nobody said: a process that only serves contexts need not know."""
+    try:
+        return settings.broker_url
+    except SettingsError:
+        return ""
 
 
 class _Samples(Collector):

@@ -85,7 +85,11 @@ def _refused(about: str, text: str) -> Finding:
 
 
 def _broker(settings: Settings) -> Iterator[Finding]:
-    url = settings.broker_url
+    try:
+        url = settings.broker_url
+    except SettingsError as error:
+        yield Finding(ERROR, "broker", "none", str(error))
+        return
     if not is_redis_url(url):
         says = "cannot tell how many tasks wait: it is no Redis"
         yield Finding(NOTE, "broker", says, "look at its own tools, or Flower")

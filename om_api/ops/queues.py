@@ -79,9 +79,9 @@ def _as_tick(name: str, ticked: Ticked | None, now: int) -> Tick:
 
 def _broker(settings: Settings) -> tuple[dict[str, int], int | None, str]:
     """Tasks by queue, those that are unacknowledged, and why that is not known."""
-    if not is_redis_url(settings.broker_url):
-        return {}, None, "the broker is no Redis: ask its own tools, or Flower"
     try:
+        if not is_redis_url(settings.broker_url):
+            return {}, None, "the broker is no Redis: ask its own tools, or Flower"
         with connected(settings.broker_url) as connection:
             return connection.run(health.queues()), connection.run(health.unacked()), ""
     except (StoreError, SettingsError) as error:

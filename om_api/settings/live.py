@@ -58,8 +58,16 @@ class Settings:
 
     @property
     def broker_url(self) -> str:
-        """Where tasks wait, password included; the same address as Redis unless OM_BROKER_URL says otherwise."""
-        return self.variable("OM_BROKER_URL") or self.redis_url
+        """Where tasks wait, password included; the same address as Redis unless OM_BROKER_URL says otherwise.
+
+        Raises SettingsError for a Cluster: tasks cannot wait there.
+        """
+        url = self.variable("OM_BROKER_URL") or self.redis_url
+        if urls.is_cluster_url(url):
+            raise SettingsError(
+                "tasks cannot wait on a Cluster: set OM_BROKER_URL to a server of their own, such as redis://10.0.0.9:6379/0"
+            )
+        return url
 
     @property
     def prefix(self) -> str:

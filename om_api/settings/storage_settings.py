@@ -12,7 +12,9 @@ from om_api.settings.urls import build_url, is_redis_url, safe_url, with_passwor
 DEFAULT_URL = "redis://127.0.0.1:6379/0"
 SERVER_KEYS = ("host", "port", "db", "username")
 _LOCAL, _PORT = "127.0.0.1", 6379
-_PERMITTED = "redis://, rediss://, unix://, redis+sentinel:// or rediss+sentinel://, in a file without a password"
+_PERMITTED = (
+    "redis://, rediss://, unix://, redis+sentinel://, redis+cluster:// (or rediss+…), in a file without a password"
+)
 _SERVER = re.compile(r"[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[0-9]*)?")
 
 

@@ -3,7 +3,8 @@
 import re
 from urllib.parse import quote
 
-SCHEMES = ("redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel")
+CLUSTERS = ("redis+cluster", "rediss+cluster")
+SCHEMES = ("redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel", *CLUSTERS)
 _LOGIN = re.compile(r"://[^:@/]*:")
 _QUERY = re.compile(r"(?P<name>[?&][a-z_]*password=)[^&]*", re.IGNORECASE)
 
@@ -40,3 +41,8 @@ def is_redis_url(url: str) -> bool:
     """Say whether an address has a scheme that the store knows, and something after it."""
     scheme, _, rest = url.partition("://")
     return scheme in SCHEMES and bool(rest) and not re.search(r"\s", url)
+
+
+def is_cluster_url(url: str) -> bool:
+    """Say whether an address names nodes of a Cluster."""
+    return url.partition("://")[0] in CLUSTERS

@@ -1,8 +1,9 @@
 import pytest
+from conftest import BACKENDS
 from driven import Driven
 from world import World
 
-FACES = pytest.mark.parametrize("client", ["fakeredis", "server", "asyncio"], indirect=True)
+FACES = pytest.mark.parametrize("client", [*BACKENDS, "asyncio"], indirect=True)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,7 +1,7 @@
 """Driving steps with redis.asyncio; the blocking twin is in connection.py, what both ask and say in step_driver.py."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
@@ -10,10 +10,10 @@ from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
 from redis.exceptions import RedisError, ResponseError
 
+from om_api.store.driver.cluster import Answer, ClusterClient, Line, NodeRequest
 from om_api.store.driver.fast_client import AsyncClient, AsyncPool
-from om_api.store.driver.opening import Library, open_with
+from om_api.store.driver.opening import Library, cluster_of, open_with
 from om_api.store.driver.step_driver import (
-    Call,
     Endpoint,
     check_bytes,
     conversation,
@@ -22,15 +22,18 @@ from om_api.store.driver.step_driver import (
     retries_itself,
     settled,
 )
-from om_api.store.driver.steps import Askable, Batch
+from om_api.store.driver.steps import Askable, Batch, Call
 
 T = TypeVar("T")
 Aside: TypeAlias = Callable[[Any, Callable[[], Any]], Awaitable[Any] | None]  # where to take up a reply; None: here
 
 
-def open_async_client(url: str, timeout: float = 5.0) -> redis.asyncio.Redis:
+_LIBRARY = Library(AsyncClient, AsyncPool, Sentinel, Retry)
+
+
+def open_async_client(url: str, timeout: float = 5.0) -> redis.asyncio.Redis | ClusterClient:
     """An asyncio client for a URL; see opening.open_with. Raises SettingsError."""
-    client: redis.asyncio.Redis = open_with(Library(AsyncClient, AsyncPool, Sentinel, Retry), url, timeout)
+    client: redis.asyncio.Redis | ClusterClient = open_with(_LIBRARY, url, timeout)
     return client
 
 
@@ -39,10 +42,11 @@ class AsyncConnection:
 
     def __init__(self, client: Any) -> None:
         check_bytes(client)
-        self.client = client
-        self.cluster = isinstance(client, redis.asyncio.RedisCluster)
-        patient = self.cluster or retries_itself(client)
-        self._endpoint = Endpoint(client, self.cluster, patient, pipelined if patient else _transact, asyncio)
+        own = cluster_of(_LIBRARY, client) if isinstance(client, redis.asyncio.RedisCluster) else client
+        self.client, self.cluster = client, isinstance(own, ClusterClient)
+        line = Line(own, _exchange, asyncio) if self.cluster else None
+        patient = line is None and retries_itself(client)
+        self._endpoint = Endpoint(client, patient, pipelined if patient else _transact, asyncio, line)
 
     async def run(self, steps: Askable[T], aside: Aside | None = None) -> T:
         """Drive steps to their end and return what they return; raises StoreError. `aside` may have some done elsewhere.
@@ -70,6 +74,10 @@ class AsyncConnection:
 
     async def close(self) -> None:
         """Give the connections back, those to Sentinels too: asyncio complains of what is left open."""
+        for client in self._endpoint.line.cluster.clients if self._endpoint.line else ():
+            await client.aclose()
+        if isinstance(self.client, ClusterClient):
+            return
         pool = None if self.cluster else self.client.connection_pool
         for sentinel in pool.sentinel_manager.sentinels if isinstance(pool, SentinelConnectionPool) else ():
             await sentinel.aclose()
@@ -89,6 +97,35 @@ async def _transact(client: Any, batch: Batch[Any]) -> list[Any]:
     finally:
         await client.connection_pool.release(connection)
     return settled(batch, replies, client.response_callbacks)
+
+
+async def _exchange(requests: Sequence[NodeRequest]) -> list[Answer]:
+    """What several nodes answer, who are asked at the same time."""
+    if len(requests) == 1:
+        return [await _answer(requests[0])]
+    return await asyncio.gather(*map(_answer, requests))
+
+
+async def _answer(request: NodeRequest) -> Answer:
+    pool, connection, whole = request.client.connection_pool, None, False
+    try:
+        connection = await pool.get_connection()
+        await connection.send_packed_command([request.sent])
+        replies = [await _reply(connection) for _ in range(request.expected)]
+        whole = True
+    except RedisError as error:
+        return error
+    else:
+        return replies
+    finally:  # replies may be left that nobody asked for
+        if connection is not None:
+            await _put_back(pool, connection, whole=whole)
+
+
+async def _put_back(pool: Any, connection: Any, *, whole: bool) -> None:
+    if not whole:
+        await connection.disconnect()
+    await pool.release(connection)
 
 
 async def _reply(connection: Any) -> Any:

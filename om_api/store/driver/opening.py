@@ -8,9 +8,17 @@ from redis.backoff import NoBackoff
 from redis.maint_notifications import MaintNotificationsConfig
 
 from om_api.domain.errors import SettingsError
+from om_api.settings.urls import SCHEMES
+from om_api.store.driver.cluster import ClusterClient
 
 POOL = 512  # connections; a worker's threads and a server's handlers each hold one for the length of a call
 _SENTINEL_PORT = 26_379
+_PORT = 6_379
+_PATIENCE_S = 5.0
+_KEPT = {  # of a client of a cluster that somebody hands over, beside what begins with ssl_
+    *("username", "password", "credential_provider", "client_name", "protocol"),
+    *("socket_timeout", "socket_connect_timeout", "socket_keepalive", "socket_keepalive_options"),
+}
 
 
 class Library(NamedTuple):
@@ -25,17 +33,20 @@ class Library(NamedTuple):
 def open_with(library: Library, url: str, timeout: float) -> Any:
     """A client for a URL; connects at first use. `timeout` in seconds bounds each call. Raises SettingsError.
 
-    redis://, rediss:// (TLS), unix://, and redis+sentinel://host:port,host:port/primary/db for Sentinel's primary.
+    redis://, rediss:// (TLS), unix://, redis+sentinel://host:port,host:port/primary/db for Sentinel's primary, and
+    redis+cluster://host:port,host:port for some nodes of a Cluster.
     """
     parts = urlsplit(url)
-    if parts.scheme not in {"redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel"}:
-        raise SettingsError("the store's URL must begin with redis://, rediss://, unix:// or redis+sentinel://")
+    if parts.scheme not in SCHEMES:
+        permitted = "redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://"
+        raise SettingsError(f"the store's URL must begin with {permitted}")
     options = _options(library, timeout)
     try:
         if parts.scheme.endswith("+sentinel"):
             return _primary(library, parts, options)
-        client = library.client.from_pool(library.pool.from_url(url, **options))
-        client.connection_pool.connection_class(**client.connection_pool.connection_kwargs)  # connects to nothing yet
+        if parts.scheme.endswith("+cluster"):
+            return _cluster(library, parts, options)
+        client = _plain(library, url, options)
     except SettingsError:
         raise
     except (TypeError, ValueError):  # its text may hold a part of the password
@@ -44,6 +55,48 @@ def open_with(library: Library, url: str, timeout: float) -> Any:
             " as %2F %3F %23"
         ) from None
     return client
+
+
+def cluster_of(library: Library, client: Any) -> ClusterClient:
+    """The cluster that a RedisCluster of redis-py's talks to, asked in our own way: with its login, its TLS, its time-outs."""
+    manager, given = client.nodes_manager, client.get_connection_kwargs()
+    kept = {name: value for name, value in given.items() if name in _KEPT or name.startswith("ssl_")}
+    secure = bool(given.get("ssl")) or "SSL" in getattr(given.get("connection_class"), "__name__", "")
+    own = {name: value for name, value in _options(library, 0).items() if "timeout" not in name}
+    pool = library.client(ssl=secure, **{**kept, **own}).connection_pool
+
+    def make(address: str) -> Any:
+        host, _, port = address.rpartition(":")
+        where = manager.address_remap((host, int(port))) if manager.address_remap else (host, int(port))
+        kwargs = pool.connection_kwargs | dict(zip(("host", "port"), where, strict=True))
+        return library.client.from_pool(library.pool(pool.connection_class, max_connections=POOL, **kwargs))
+
+    seeds = [f"{node.host}:{node.port}" for node in manager.startup_nodes.values()]
+    return ClusterClient(seeds, make, kept.get("socket_timeout") or _PATIENCE_S)
+
+
+def _plain(library: Library, url: str, options: dict[str, Any]) -> Any:
+    client = library.client.from_pool(library.pool.from_url(url, **options))
+    client.connection_pool.connection_class(**client.connection_pool.connection_kwargs)  # connects to nothing yet
+    return client
+
+
+def _cluster(library: Library, parts: SplitResult, options: dict[str, Any]) -> ClusterClient:
+    if parts.path.strip("/") not in {"", "0"}:
+        raise SettingsError("a Cluster has one database: leave out what follows its nodes in the store's URL")
+    account, at, addresses = parts.netloc.rpartition("@")
+    scheme, query = parts.scheme.partition("+")[0], f"?{parts.query}" if parts.query else ""
+    hosts = [address.rpartition(":") for address in addresses.split(",")]
+    seeds = [f"{host}:{int(port)}" if host else f"{port}:{_PORT}" for host, _, port in hosts]
+
+    def make(address: str) -> Any:
+        host, _, port = address.rpartition(":")
+        shown = f"[{host}]" if ":" in host.strip("[]") and not host.startswith("[") else host
+        return _plain(library, f"{scheme}://{account}{at}{shown}:{port}/0{query}", options)
+
+    opened = ClusterClient(seeds, make, options["socket_timeout"])
+    opened.node(seeds[0])  # connects to nothing yet: raises what is wrong with the URL
+    return opened
 
 
 def _options(library: Library, timeout: float) -> dict[str, Any]:

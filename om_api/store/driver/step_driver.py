@@ -2,28 +2,32 @@
 
 import random
 import socket
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from types import ModuleType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import DataError, NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as NotAnswered
 
 from om_api.domain.errors import NotPermittedError, SettingsError, StoreError
+from om_api.store.driver.cluster import Line, PartlyKeptError
 from om_api.store.driver.scripts import Script, load_all
-from om_api.store.driver.steps import Batch, Step, Steps, Verb, Wait, pack
+from om_api.store.driver.slot_parts import parted
+from om_api.store.driver.steps import ALONE, Batch, Calls, Nodes, Step, Steps, Verb, Wait, Words, pack
 
 T = TypeVar("T")
-Call: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...]]  # of a client: it gives the reply, or an awaitable of it
-Calls: TypeAlias = Generator[Call, Any, T]
 _FULL = "maxmemory"
 _PAUSE_S = 0.05
 _FORBIDDEN = "this ACL user may not do that: see docs/security.md"
 _ADVICE = {
     "maxmemory": "the server is out of memory: give it more, or clear idle memories",
+    "CLUSTERDOWN": "a part of the Cluster is served by no node: bring it back, or its replica (redis-cli --cluster check)",
+    "TRYAGAIN": "what is asked for moves to another node of the Cluster now: repeat; if it stays so, redis-cli --cluster fix",
+    "MOVED": "the server is one of a Cluster: write redis+cluster:// in OM_REDIS_URL",
+    "CROSSSLOT": "the server is one of a Cluster: write redis+cluster:// in OM_REDIS_URL",
+    "cluster support disabled": "the server is none of a Cluster: write redis:// in OM_REDIS_URL",
     "READONLY": "the server is a read-only replica: point OM_REDIS_URL at the primary",
     "MISCONF": "the server cannot write to its disk and refuses writes: look at its log",
     "WRONGPASS": "the server refuses this password: correct OM_REDIS_URL",
@@ -54,20 +58,20 @@ class Endpoint:
     """
 
     client: Any
-    cluster: bool
     retries_itself: bool
     transact: Callable[[Any, Batch[Any]], Any]
     time: ModuleType
+    line: Line | None = None  # to a Cluster
 
     def ask(self, step: Step) -> Calls[Any]:
         """A step's reply at one try; raises RedisError."""
         if isinstance(step, Verb):
-            return (yield from _called(self.client, step.name, step.keys, step.args))
+            return (yield from _called(self._evaluated, step.name, step.keys, step.args))
         if isinstance(step, Wait):
             return (yield self.time.sleep, (step.seconds,))
-        if self.cluster:
-            return (yield from _on_slots(step, self.client))
-        return (yield from self._at_once(step))
+        if isinstance(step, Nodes):
+            return (yield from self.line.nodes()) if self.line else (ALONE,)
+        return (yield from self._at_once(step) if self.line is None else self._on_slots(step, self.line))
 
     def _at_once(self, step: Batch[Any]) -> Calls[Any]:
         if len(step.commands) == 1 and not step.packed:
@@ -76,11 +80,30 @@ class Endpoint:
             if not step.slim:
                 return (yield self.transact, (self.client, step))
         except RedisError as error:
-            if step.writes or not step.atomic or _FULL not in str(error):
-                raise
-        words = [word for command in step.commands for word in (len(command), *command)]
-        names = [command[1] for command in step.commands if len(command) > 1]
-        return (yield from _called(self.client, "batch", names, words))
+            _raise_unless_readable(step, error)
+        return (yield from self._by_script(step.commands))
+
+    def _on_slots(self, step: Batch[Any], line: Line) -> Calls[Any]:
+        try:
+            return (yield from line.ask(step))
+        except RedisError as error:
+            _raise_unless_readable(step, error)
+        found: list[Any] = [None] * len(step.commands)
+        for part in parted(step):
+            replies = yield from self._by_script(part.commands)
+            for place, reply in zip(part.places, replies, strict=True):
+                found[place] = reply
+        return found
+
+    def _by_script(self, commands: Sequence[Words]) -> Calls[Any]:
+        words = [word for command in commands for word in (len(command), *command)]
+        names = [command[1] for command in commands if len(command) > 1]
+        return (yield from _called(self._evaluated, "batch", names, words))
+
+    def _evaluated(self, name: str, *words: Any) -> Calls[Any]:
+        if self.line is None:
+            return (yield getattr(self.client, name), words)
+        return (yield from self.line.ask(Batch([(name.upper(), *words)])))[0]
 
 
 def conversation(steps: Steps[T], endpoint: Endpoint) -> Calls[T]:
@@ -167,22 +190,20 @@ def pipelined(client: Any, batch: Batch[Any]) -> Any:
     return pipe.execute()
 
 
-def _on_slots(step: Batch[Any], client: Any) -> Calls[list[Any]]:
-    # A Cluster's transaction lives in one slot, and TIME in none: it is asked before the rest.
-    rest = [command for command in step.commands if command != ("TIME",)]
-    time = (yield partial(client.time, target_nodes="random"), ()) if len(rest) < len(step.commands) else None
-    replies = iter((yield pipelined, (client, Batch(rest, atomic=step.atomic and len(rest) > 1))))
-    return [time if command == ("TIME",) else next(replies) for command in step.commands]
+def _raise_unless_readable(step: Batch[Any], error: RedisError) -> None:
+    """Raise an error, unless it is that of a server which is out of memory and lets a script read all the same."""
+    if step.writes or not step.atomic or _FULL not in str(error):
+        raise error
 
 
-def _called(client: Any, name: str, keys: Sequence[str], args: Sequence[Any]) -> Calls[Any]:
+def _called(evaluate: Callable[..., Calls[Any]], name: str, keys: Sequence[str], args: Sequence[Any]) -> Calls[Any]:
     script: Script = load_all()[name]
     script.check(len(keys))
     words = (len(keys), *keys, *args)
     try:
-        return (yield client.evalsha, (script.sha, *words))
+        return (yield from evaluate("evalsha", script.sha, *words))
     except NoScriptError:
-        return (yield client.eval, (script.source, *words))
+        return (yield from evaluate("eval", script.source, *words))
 
 
 def explain(error: RedisError, step: Step, *, retried: bool = False) -> StoreError:
@@ -192,6 +213,10 @@ def explain(error: RedisError, step: Step, *, retried: bool = False) -> StoreErr
     """
     wrote = isinstance(step, Verb) or (isinstance(step, Batch) and step.writes)
     text = _said(error).rstrip(". ")[:200]
+    if isinstance(error, PartlyKeptError):
+        return StoreError(
+            f"the store refused a part: {text}. Repeating the call with the same ids is safe.", stored=None
+        )
     if word := _is_refusal(error):
         advice = _ADVICE.get(word, "See docs/operations.md.")
         kind = NotPermittedError if advice == _FORBIDDEN else StoreError
@@ -230,6 +255,6 @@ def check_bytes(client: Any) -> None:
 
 
 def retries_itself(client: Any) -> bool:
-    """Whether a client tries again by itself: a Cluster's does, and a plain one if it was made so."""
+    """Whether a plain client tries again by itself: it does if it was made so."""
     policy = client.get_retry() if hasattr(client, "get_retry") else None
     return bool(policy and policy.get_retries() > 0)

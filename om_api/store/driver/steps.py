@@ -6,7 +6,7 @@ The same generator is driven by a blocking client (`Connection`) or by an asynci
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeAlias, TypeVar, overload
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
 from hiredis import pack_command
 
@@ -23,6 +23,8 @@ D = TypeVar("D")
 E = TypeVar("E")
 F = TypeVar("F")
 Words: TypeAlias = tuple[Any, ...]  # of one command
+Call: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...]]  # of a client: it gives the reply, or an awaitable of it
+Calls: TypeAlias = Generator[Call, Any, T]
 _LIST: Any = list  # of bare replies: whoever takes it must say of what
 
 
@@ -46,6 +48,8 @@ class Batch(Generic[T_co]):
     `once`: never sent again when there was no answer, since what was done already would be done twice. `slim`: hundreds of
     small reads, which one script call makes for a fraction of what it costs to send and answer each of them. `packed`: the
     same commands as `pack` writes them, for what is asked again and again; the replies come as the server gives them then.
+    `at`: the node of a Cluster that is asked, for what is of no slot; otherwise each slot's commands go where it is served, and
+    `atomic` holds within a slot.
     """
 
     commands: Sequence[Words]
@@ -55,6 +59,7 @@ class Batch(Generic[T_co]):
     once: bool = False
     slim: bool = False
     packed: bytes = b""
+    at: str = ""
 
     def __iter__(self) -> "Steps[T_co]":
         """Ask; a batch of no commands asks nothing."""
@@ -64,12 +69,22 @@ class Batch(Generic[T_co]):
     def then(self, make: Callable[[T_co], S]) -> "Batch[S]":
         """The same, whose value is what `make` makes of its value."""
         decode = self.decode
-        how = self.atomic, self.writes, self.once, self.slim, self.packed
+        how = self.atomic, self.writes, self.once, self.slim, self.packed, self.at
         return Batch(self.commands, lambda replies: make(decode(replies)), *how)
 
     def writing(self, *, once: bool = False) -> "Batch[T_co]":
         """The same, told to be a write."""
         return replace(self, writes=True, once=once)
+
+
+class Node(NamedTuple):
+    """A server of the store's: `host:port`, "" for the only one, and whether it takes writes."""
+
+    address: str
+    primary: bool = True
+
+
+ALONE = Node("")
 
 
 @dataclass(slots=True)
@@ -82,7 +97,14 @@ class Wait:
         yield self
 
 
-Step: TypeAlias = Verb[Any] | Batch[Any] | Wait
+class Nodes:
+    """Every server of the store's: one, or all nodes of a Cluster; what is of no slot is asked of each."""
+
+    def __iter__(self) -> "Steps[Sequence[Node]]":
+        return (yield self)  # type: ignore[return-value]  # the driver gives nothing else to this step
+
+
+Step: TypeAlias = Verb[Any] | Batch[Any] | Wait | Nodes
 Steps: TypeAlias = Generator[Step, object, T]  # what a bare `yield` gives is nobody's to use
 Askable: TypeAlias = Steps[T] | Batch[T] | Verb[T]  # what `yield from` and `run` take
 
@@ -127,6 +149,11 @@ def _joined(several: Sequence[Batch[Any]], decode: Callable[[Iterator[object]], 
         writes |= batch.writes
         slim |= batch.slim
     return Batch(commands, decode, atomic, writes, slim=slim)
+
+
+def at(node: Node, batch: Batch[T]) -> Batch[T]:
+    """The same, asked of one node."""
+    return replace(batch, at=node.address)
 
 
 def pack(commands: Sequence[Words], *, atomic: bool = True) -> bytes:

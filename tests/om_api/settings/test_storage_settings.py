@@ -2,6 +2,7 @@
 
 import pytest
 
+from om_api import SettingsError
 from om_api.settings.urls import safe_url
 
 
@@ -29,6 +30,18 @@ def test_a_server_is_named_by_url_or_by_host(folder, redis, url):
     settings = folder.load()
 
     assert settings.redis_url == settings.broker_url == url
+
+
+def test_tasks_wait_on_a_server_of_their_own_where_memories_live_on_a_cluster(folder):
+    """Catches a worker that asks a Cluster for its queues, which no client of the broker's can."""
+    url = "redis+cluster://one:7000,two:7000"
+    alone, two = folder.load(OM_REDIS_URL=url), folder.load(OM_REDIS_URL=url, OM_BROKER_URL="redis://three/1")
+
+    assert (alone.redis_url, two.redis_url, two.broker_url) == (url, url, "redis://three/1")
+    with pytest.raises(SettingsError, match=r"set OM_BROKER_URL to a server of their own, such as redis://"):
+        _ = alone.broker_url
+    with pytest.raises(SettingsError, match="set OM_BROKER_URL"):
+        _ = folder.load(OM_REDIS_URL="redis://one", OM_BROKER_URL=url).broker_url
 
 
 @pytest.mark.parametrize(

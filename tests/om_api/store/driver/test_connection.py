@@ -101,19 +101,8 @@ def test_a_sentinel_that_is_away_is_tried_once_before_the_next(start, tmp_path, 
     waiting((AsyncConnection if open_ is open_async_client else Connection)(client).close())
 
 
-@pytest.fixture
-def cluster(start):
-    """A cluster of one node."""
-    port = start("--cluster-enabled", "yes", "--cluster-port", str(_port()), "--save", "")  # else its port + 10,000
-    with redis.Redis(port=port) as node:
-        node.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
-        wait_until(lambda: "cluster_state:ok" in str(node.execute_command("CLUSTER", "INFO")), "the cluster")
-    with redis.RedisCluster(host="127.0.0.1", port=port) as client:
-        yield client
-
-
-def test_a_models_limits_and_breaker_live_on_a_cluster(cluster, prefix):
-    keys, connection, call = Keys(prefix), Connection(cluster), breaker.Attempt("m", "t", 60)
+def test_a_models_limits_and_breaker_live_on_a_cluster(cluster_client, prefix):
+    keys, connection, call = Keys(prefix), Connection(cluster_client), breaker.Attempt("m", "t", 60)
     shared, rate = RateLimiter(connection, keys), Rate(requests_per_minute=60, tokens_per_minute=1_000)
     for _ in range(5):
         assert connection.run(breaker.enter(keys, call, 1)).word == "closed"
@@ -121,13 +110,13 @@ def test_a_models_limits_and_breaker_live_on_a_cluster(cluster, prefix):
 
     assert [shared.take("m", rate, 10) > 0 for _ in range(2)] == [False, True]
     assert connection.run(breaker.states(keys, ["m", "n"]))["m"].word == "open"
-    assert all(cluster.ttl(key) > 0 for key in cluster.scan_iter(f"{prefix}*"))
+    assert all(cluster_client.ttl(key) > 0 for key in cluster_client.scan_iter(f"{prefix}*"))
 
 
 @both_faces
-def test_a_memory_lives_on_a_cluster(cluster, prefix, face, monkeypatch):
+def test_a_memory_lives_on_a_cluster(cluster_client, prefix, face, monkeypatch):
     monkeypatch.setattr(World, "face", face)
-    world = World(cluster, prefix)
+    world = World(cluster_client, prefix)
     for n in range(25):
         world.say(f"message {n}")
         world.tick()
@@ -142,9 +131,9 @@ def test_a_memory_lives_on_a_cluster(cluster, prefix, face, monkeypatch):
 
 
 @both_faces
-def test_events_are_told_counted_and_waited_for_on_a_cluster(cluster, prefix, face, monkeypatch):
+def test_events_are_told_counted_and_waited_for_on_a_cluster(cluster_client, prefix, face, monkeypatch):
     monkeypatch.setattr(World, "face", face)
-    world = World(cluster, prefix)
+    world = World(cluster_client, prefix)
     world.say(*[f"message {n}" for n in range(4)])
     world.settle()
     told = world.om.events("0", kinds="buffered")
