@@ -46,6 +46,12 @@ def own_store(server_client: Any, server_url: str, prefix: str, monkeypatch: Any
     return tmp_path
 
 
+@pytest.fixture(autouse=True)
+def _on_one_server(request: pytest.FixtureRequest) -> None:
+    if ON_A_CLUSTER and request.node.get_closest_marker("one_server") and "client" in request.fixturenames:
+        pytest.skip("what it does itself needs one server")
+
+
 @pytest.fixture(name="wait_until")
 def _wait_until() -> Callable[..., None]:
     """The same for tests that take it as an argument."""

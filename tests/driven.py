@@ -88,8 +88,8 @@ async def _open(settings: Any, client: Any, options: dict[str, Any]) -> AsyncObs
 def _same(client: Any, timeout: float) -> Any:
     """An asyncio client of the server that a blocking one talks to."""
     if isinstance(client, redis.RedisCluster):
-        node = client.get_default_node()
-        return redis.asyncio.RedisCluster(host=node.host, port=node.port)
+        node, given = client.get_default_node(), client.get_connection_kwargs()
+        return redis.asyncio.RedisCluster(host=node.host, port=node.port, socket_timeout=given.get("socket_timeout"))
     at = client.connection_pool.connection_kwargs
     return open_async_client(f"redis://{at['host']}:{at['port']}/{at['db']}", timeout)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import redis
 import world
 
 from om_api.domain.messages import Message
@@ -22,7 +23,7 @@ from om_api.store.erasing.erase import Eraser, a_text
 from om_api.store.index.indexing import findable
 from om_api.store.memory import activate as activate_steps
 from om_api.store.memory import chunks as chunks_steps
-from om_api.store.memory import clear, decoding, migrate, quarantine, reading, restore, scope_state
+from om_api.store.memory import clear, decoding, due, migrate, quarantine, reading, restore, scope_state
 from om_api.store.memory import reflect as reflect_steps
 from om_api.store.memory import seal as seal_steps
 from om_api.store.memory.adopt import Adopted, rejection
@@ -65,7 +66,14 @@ def push(store: Any, *numbers: int, thread: str = "t1", tokens: int = 10, thread
 
 def pushing(store: Any, messages: list[Message], **options: bool) -> Steps[Pushed]:
     encoded = [EncodedMessage(message, encode_message(message)) for message in messages]
-    return push_batch(store.keys, store.clock, "harold", encoded, **options)
+    on_a_cluster = isinstance(store.client, redis.RedisCluster)
+    mark = options.pop("mark", True)
+    pushed = yield from push_batch(
+        store.keys, store.clock, "harold", encoded, mark=mark and not on_a_cluster, **options
+    )
+    if mark and on_a_cluster:  # the due index is in another slot
+        yield from due.mark(store.keys.due_observe, pushed.due)
+    return pushed
 
 
 def write_plainly(store: Any, *members: bytes, thread: str = "t1", score: float = AT) -> None:

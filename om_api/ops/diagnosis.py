@@ -6,7 +6,7 @@ from typing import NamedTuple
 from om_api.billing.budgets import UsedUp
 from om_api.language.words import amount
 from om_api.store.fleet.breaker import BreakerState
-from om_api.store.fleet.health import Condition, Waiting
+from om_api.store.fleet.health import Condition, ServerInfo, Waiting
 from om_api.store.fleet.presence import Ticked, Worker
 from om_api.store.fleet.webhook_records import WebhookState
 
@@ -36,6 +36,31 @@ class Finding(NamedTuple):
     def trouble(self) -> bool:
         """Whether somebody should act."""
         return self.level in {WARNING, ERROR}
+
+
+def of_servers(servers: Sequence[ServerInfo], unserved: int) -> Iterator[Finding]:
+    """What is wrong with any server, by its address on a Cluster: what is well is said of all together."""
+    if len(servers) == 1 and not servers[0].node.address:
+        yield from of_server(servers[0].info, servers[0].fsync)
+        return
+    primaries = [told for told in servers if told.node.primary]
+    for told in primaries:
+        named = (each._replace(says=f"{told.node.address}: {each.says}") for each in of_server(told.info, told.fsync))
+        yield from (each for each in named if each.level != OK)
+    yield from _without_replica(primaries)
+    if unserved:
+        do = "bring back its nodes, or give the slots to others (redis-cli --cluster check)"
+        yield Finding(ERROR, "cluster", f"{amount(unserved, 'slot')} served by no node: their memories are away", do)
+    else:
+        others = amount(len(servers) - len(primaries), "replica")
+        yield Finding(OK, "cluster", f"{amount(len(primaries), 'node')} and {others} serve every slot")
+
+
+def _without_replica(primaries: Iterable[ServerInfo]) -> Iterator[Finding]:
+    for told in primaries:
+        if told.info is not None and told.info.get("connected_slaves") == "0":
+            says = f"{told.node.address} has no replica: while it is away, so are its memories"
+            yield Finding(WARNING, "cluster", says, "add one (redis-cli --cluster add-node --cluster-replica)")
 
 
 def of_server(told: Mapping[str, str] | None, fsync: str | None) -> Iterator[Finding]:

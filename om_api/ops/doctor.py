@@ -58,7 +58,7 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
         yield Finding(OK, "store", f"{Settings.safe_url(settings.redis_url)} answers and takes writes")
     else:
         yield _refused("store", str(refusal))
-    yield from diagnosis.of_server(run(health.info()), run(health.configured("appendfsync")))
+    yield from diagnosis.of_servers(run(health.servers()), run(health.unserved()))
     workers = run(health.workers(keys))
     yield from diagnosis.of_clocks(now.skew, workers)
     yield from diagnosis.of_workers(workers, installed(), health.QUEUES)

@@ -117,8 +117,9 @@ def acl(target: Target, /, **said: Any) -> None:
     """Print or set a Redis user that reaches the memory of one resource and nothing else.
 
     A writer pushes, reads, activates and asks the workers; a reader reads. --apply may be repeated: rules are set anew,
-    passwords stay, and a new one is added to them until --reset. The server is told a hash. Users are not copied to
-    replicas: apply them at each server. Whoever runs this must be permitted ACL; an agent's user is not.
+    passwords stay, and a new one is added to them until --reset. The server is told a hash. On a Cluster every node is
+    told; elsewhere users are not copied to replicas: apply them at each server. Whoever runs this must be permitted
+    ACL; an agent's user is not.
     """
     asked, keys = AclRequest(**said), target.keys()
     asked.check()

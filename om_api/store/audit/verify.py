@@ -12,6 +12,7 @@ from om_api.store.audit.invariants import Breach
 from om_api.store.audit.resource_dump import Part, ResourceDump
 from om_api.store.driver.partitions import asked
 from om_api.store.driver.replies import as_fields, as_int, command, word
+from om_api.store.driver.scanning import BEGINNING, primaries, scan
 from om_api.store.driver.steps import Batch, Steps, Wait, batch, by_name, each
 from om_api.store.memory.keys import Keys
 
@@ -65,23 +66,20 @@ class _Walked(NamedTuple):
 
 
 def _walk(keys: Keys) -> Steps[_Walked]:
-    walked, cursor = _Walked([], {}, set()), 0
+    walked, place = _Walked([], {}, set()), BEGINNING
+    nodes = yield from primaries()
     pattern = _GLOB.sub(r"\\\1", keys.prefix) + ":*"
     while True:
-        cursor, names = yield from command(_scanned, "SCAN", cursor, "MATCH", pattern, "COUNT", _SLICE)
+        met, place = yield from scan(nodes, place, "MATCH", pattern, "COUNT", _SLICE)
+        names = [key.decode("utf-8", "backslashreplace") for key in met]
         found = yield from _keys(keys, names)
         walked.breaches.extend(Breach(name, what) for name, what in found)
         walked.unreadable.update(name for name, what in found if what.startswith("is a "))
         for name in names:
             if (what := resource_dump.named(keys, name)) and what.resource:
                 walked.resources.setdefault(what.resource, set()).add(name)
-        if not cursor:
+        if place == BEGINNING:
             return walked
-
-
-def _scanned(reply: Any) -> tuple[int, list[str]]:
-    cursor, some = reply
-    return int(cursor), sorted({key.decode("utf-8", "backslashreplace") for key in some})
 
 
 # -- keys --------------------------------------------------------------------------------------------------------------

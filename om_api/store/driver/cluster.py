@@ -107,6 +107,8 @@ class Line(NamedTuple):
     def nodes(self) -> Calls[tuple[Node, ...]]:
         """Every node, as one of them tells it now."""
         yield from self._learn()
+        if not self.cluster.slots.nodes:
+            raise ClusterDownError("CLUSTERDOWN no node serves any slot")
         return self.cluster.slots.nodes
 
     def _until_answered(self, parts: list[SlotPart]) -> Calls[None]:
@@ -114,7 +116,7 @@ class Line(NamedTuple):
 
         A slot that moves refuses commands with several keys (TRYAGAIN) until it has arrived, which takes milliseconds.
         """
-        if self.cluster.stale:
+        if self.cluster.stale or not self.cluster.slots.nodes:
             yield from self._learn()
         end, rounds = monotonic() + self.cluster.patience, 0
         while waiting := [part for part in parts if part.replies is None]:
@@ -124,7 +126,7 @@ class Line(NamedTuple):
                 raise refused[0]
             rounds += 1
             if monotonic() > end and (left := [part.error for part in waiting if part.error]):
-                raise left[0]
+                raise TryAgainError(f"TRYAGAIN the slot is on its way for longer than the call has time: {left[0]}")
             if rounds > _AT_ONCE or any(isinstance(part.error, TryAgainError) for part in waiting):
                 yield self.time.sleep, (_PAUSE_S * (0.5 + random.random()),)
 

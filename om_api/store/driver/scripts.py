@@ -6,8 +6,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from om_api.domain.errors import StoreError
 from om_api.store.driver.replies import command, write
-from om_api.store.driver.steps import Steps
+from om_api.store.driver.steps import Node, Nodes, Steps, at
 
 _HEADER = re.compile(r"-- (\w+)\(([^;)]*);([^)]*)\)")
 _USES = re.compile(r"^-- uses (\w+)$", re.MULTILINE)
@@ -64,15 +65,28 @@ def whole(source: str) -> str:
 
 
 def provide() -> Steps[int]:
-    """Have the server hold every script, for users who may run them and not bring any; how many it had not.
+    """Have every server hold every script, for users who may run them and not bring any; how many were missing.
 
-    A server forgets them when it starts again, and a replica that takes over has none.
+    A server forgets them when it starts again, and a replica that takes over has none; those of a Cluster get them before.
+    Raises StoreError when a primary cannot be given them; the others have been.
     """
+    missing, failed = 0, None
+    for node in (yield from Nodes()):
+        try:
+            missing += yield from _provide(node)
+        except StoreError as error:
+            failed = error if node.primary else failed
+    if failed:
+        raise failed
+    return missing
+
+
+def _provide(node: Node) -> Steps[int]:
     verbs = list(load_all().values())
-    held = yield from command(_flags, "SCRIPT EXISTS", *(verb.sha for verb in verbs))
+    held = yield from at(node, command(_flags, "SCRIPT EXISTS", *(verb.sha for verb in verbs)))
     missing = [verb for verb, there in zip(verbs, held, strict=True) if not there]
     for verb in missing:
-        yield from write(("SCRIPT LOAD", verb.source))
+        yield from at(node, write(("SCRIPT LOAD", verb.source)))
     return len(missing)
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from redis.crc import REDIS_CLUSTER_HASH_SLOTS as SLOTS
-from redis.crc import key_slot
+from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
 from om_api.store.driver.steps import Node, Words
 
+SLOTS = REDIS_CLUSTER_HASH_SLOTS
 _KEYLESS = {"ACL", "CLIENT", "CLUSTER", "CONFIG", "DBSIZE", "ECHO", "INFO", "PING", "SCAN", "SCRIPT", "TIME"}
 _SCRIPT = {"EVAL", "EVALSHA"}
 

@@ -14,7 +14,7 @@ from om_api.domain.values import check_id
 from om_api.store.driver.partitions import PartedIndex
 from om_api.store.driver.replies import as_int, as_list, command, fields, write
 from om_api.store.driver.scripts import provide
-from om_api.store.driver.steps import Steps
+from om_api.store.driver.steps import Node, Nodes, Steps, at
 from om_api.store.memory.keys import Keys
 
 ROLES = (Role.READER, Role.WRITER)
@@ -104,12 +104,23 @@ def kept(password: str) -> str:
 
 
 class Known(NamedTuple):
-    """A user as the server knows it: its name, whether it may log in, how many passwords it has, or whether it needs none."""
+    """A user as the server knows it: its name, whether it may log in, how many passwords it has, or whether it needs none.
+
+    Of a Cluster's nodes the one that permits least counts: whoever is not known everywhere may not log in.
+    """
 
     name: str
     on: bool
     passwords: int
     nopass: bool
+
+
+class _Held(NamedTuple):
+    """A user as one node holds it."""
+
+    on: bool = False
+    passwords: tuple[str, ...] = ()
+    nopass: bool = False
 
 
 class Applied(NamedTuple):
@@ -122,55 +133,74 @@ class Applied(NamedTuple):
 def apply(user: StoreUser, passwords: Sequence[str], *, reset: bool) -> Steps[Applied]:
     """Set a user's rules, in one step, and give it passwords; with `reset` its older ones end, and its connections too.
 
-    Has the server hold our scripts. Raises InvalidInputError for a user that would have no password.
+    On a Cluster at every node: users are not copied from one to another. A node that is new is told the passwords that the
+    others know. Has the server hold our scripts. Raises InvalidInputError for a user that would have no password, and
+    StoreError when a node cannot be told: repeat it then.
     """
-    known = yield from _get(user.name)
-    if not passwords and (reset or known is None or not known.passwords):
+    nodes = yield from Nodes()
+    held = yield from _held(nodes, user.name)
+    known = () if reset else sorted({password for each in held for password in each.passwords})
+    if not passwords and not known:
         raise InvalidInputError(
             f"{user.name} would have no password: add --generate, --password-file FILE or --password-env NAME"
         )
-    words = (*(("resetpass",) if reset else ()), *passwords, *_ANEW, *user.rules)
-    yield from write(("ACL", "SETUSER", user.name, *words))
-    if reset:
-        yield from write(("CLIENT", "KILL", "USER", user.name))
+    words = (*(("resetpass",) if reset else ()), *known, *passwords, *_ANEW, *user.rules)
+    for node in nodes:
+        yield from at(node, write(("ACL", "SETUSER", user.name, *words)))
+        if reset:
+            yield from at(node, write(("CLIENT", "KILL", "USER", user.name)))
     yield from provide()
-    saved = yield from _save()
-    everybody = yield from _get(_EVERYBODY)
-    return Applied(saved, open_door=everybody is not None and everybody.on and everybody.nopass)
+    saved = yield from _save(nodes)
+    everybody = yield from _held(nodes, _EVERYBODY)
+    return Applied(saved, open_door=any(each.on and each.nopass for each in everybody))
 
 
 def revoke(names: Sequence[str]) -> Steps[tuple[int, bool]]:
-    """End users at once, with their connections: how many there were, and whether the server's file knows it."""
-    ended = yield from as_int("ACL", "DELUSER", *names).writing()
-    return ended, (yield from _save())
+    """End users at once, with their connections, at every node: how many there were, and whether the server's file knows it."""
+    nodes, ended = (yield from Nodes()), 0
+    for node in nodes:
+        ended = max(ended, (yield from at(node, as_int("ACL", "DELUSER", *names).writing())))
+    return ended, (yield from _save(nodes))
 
 
 def listed(keys: Keys) -> Steps[list[Known]]:
     """Every user of this store's, by name."""
-    names = yield from as_list("ACL", "USERS")
-    own = sorted(name for name in (each.decode() for each in names) if name.startswith(of_all(keys)))
+    nodes, names = (yield from Nodes()), set[str]()
+    for node in nodes:
+        names.update(each.decode() for each in (yield from at(node, as_list("ACL", "USERS"))))
     found: list[Known] = []
-    for name in own:
-        user = yield from _get(name)
-        found += [user] if user else []
+    for name in sorted(name for name in names if name.startswith(of_all(keys))):
+        held = yield from _held(nodes, name)
+        least = min(len(each.passwords) for each in held)
+        found.append(Known(name, all(each.on for each in held), least, any(each.nopass for each in held)))
     return found
 
 
-def _get(name: str) -> Steps[Known | None]:
-    said = yield from command(_said, "ACL", "GETUSER", name)
-    if said is None:
-        return None
-    flags = said[b"flags"]
-    return Known(name, b"on" in flags, len(said[b"passwords"]), b"nopass" in flags)
+def _held(nodes: Sequence[Node], name: str) -> Steps[list[_Held]]:
+    """What each node knows of a user; of one that it does not know, that it may do nothing."""
+    found: list[_Held] = []
+    for node in nodes:
+        said = yield from at(node, command(_said, "ACL", "GETUSER", name))
+        flags = said[b"flags"] if said else ()
+        hashes = tuple(f"#{each.decode()}" for each in said[b"passwords"]) if said else ()
+        found.append(_Held(b"on" in flags, hashes, b"nopass" in flags))
+    return found
 
 
 def _said(reply: Any) -> dict[bytes, Any] | None:
     return None if reply is None else dict(fields(reply))
 
 
-def _save() -> Steps[bool]:
+def _save(nodes: Sequence[Node]) -> Steps[bool]:
+    saved = True
+    for node in nodes:
+        saved &= yield from _saved(node)
+    return saved
+
+
+def _saved(node: Node) -> Steps[bool]:
     try:
-        yield from write(("ACL", "SAVE"))
+        yield from at(node, write(("ACL", "SAVE")))
     except NotPermittedError:
         raise
     except StoreError:  # it keeps users in no file

@@ -8,7 +8,8 @@ import msgspec
 from om_api.domain.errors import StoreError
 from om_api.store.driver.partitions import of_all
 from om_api.store.driver.replies import as_bool, as_bytes, as_int, as_names, command, write
-from om_api.store.driver.steps import Batch, Steps, batch, by_name, each
+from om_api.store.driver.slots import SLOTS
+from om_api.store.driver.steps import ALONE, Batch, Node, Nodes, Steps, at, batch, by_name, each
 from om_api.store.driver.tolerant_read import of_many
 from om_api.store.fleet import presence
 from om_api.store.fleet.presence import Ticked, Worker
@@ -50,10 +51,38 @@ def probe(keys: Keys) -> Steps[StoreError | None]:
     return None
 
 
-def info() -> Steps[dict[str, str] | None]:
+class ServerInfo(NamedTuple):
+    """What a server tells of itself; `info` and `fsync` are None where they may not be asked."""
+
+    node: Node
+    info: dict[str, str] | None
+    fsync: str | None
+
+
+def servers() -> Steps[list[ServerInfo]]:
+    """What every server of the store's tells of itself, the primaries of a Cluster first."""
+    found: list[ServerInfo] = []
+    for node in sorted((yield from Nodes()), key=lambda each: (not each.primary, each.address)):
+        said, fsync = (yield from info(node)), (yield from configured("appendfsync", node))
+        found += [ServerInfo(node, said, fsync)]
+    return found
+
+
+def unserved() -> Steps[int]:
+    """How many slots of a Cluster no node serves; 0 on a plain server, or when it may not be asked."""
+    if (yield from Nodes()) == (ALONE,):
+        return 0
+    try:
+        told = yield from command(_fields, "CLUSTER INFO")
+    except StoreError:
+        return 0
+    return SLOTS - int(told["cluster_slots_ok"]) if "cluster_slots_ok" in told else 0
+
+
+def info(node: Node = ALONE) -> Steps[dict[str, str] | None]:
     """What INFO says; None when it may not be asked. A managed server may leave fields out."""
     try:
-        return (yield from command(_fields, "INFO"))
+        return (yield from at(node, command(_fields, "INFO")))
     except StoreError:
         return None
 
@@ -65,10 +94,10 @@ def _fields(reply: Any) -> dict[str, str]:
     return dict(line.split(":", 1) for line in lines if ":" in line)
 
 
-def configured(name: str) -> Steps[str | None]:
+def configured(name: str, node: Node = ALONE) -> Steps[str | None]:
     """What CONFIG GET says of one directive; None when it may not be asked."""
     try:
-        return (yield from command(_directive, "CONFIG GET", name))
+        return (yield from at(node, command(_directive, "CONFIG GET", name)))
     except StoreError:
         return None
 

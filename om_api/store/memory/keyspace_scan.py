@@ -10,13 +10,13 @@ from om_api.store.driver.replies import (
     as_bytes,
     as_fields,
     as_float,
-    as_int,
     as_names,
     as_pairs,
     command,
     scored,
     write,
 )
+from om_api.store.driver.scanning import BEGINNING, primaries, scan
 from om_api.store.driver.steps import Batch, Steps, Words, batch, each
 from om_api.store.driver.tolerant_read import of_many
 from om_api.store.memory.keys import Keys
@@ -118,19 +118,15 @@ def stray_keys(keys: Keys, slices: int) -> Steps[list[str]]:
 
     Each scan begins where the last one stopped.
     """
-    at, strays = (yield from as_int("GET", keys.sweep_cursor)), list[str]()
-    pattern = f"{keys.prefix}:*messages:*"
+    place, strays = ((yield from as_bytes("GET", keys.sweep_cursor)) or b"").decode() or BEGINNING, list[str]()
+    nodes, pattern = (yield from primaries()), f"{keys.prefix}:*messages:*"
     for _ in range(slices):
-        at, found = yield from command(_scanned, "SCAN", at, "MATCH", pattern, "COUNT", _SLICE, "TYPE", "zset")
-        strays += yield from _astray(keys, sorted(found))
-        if not at:
+        names, place = yield from scan(nodes, place, "MATCH", pattern, "COUNT", _SLICE, "TYPE", "zset")
+        strays += yield from _astray(keys, [name.decode("utf-8", "replace") for name in names])
+        if place == BEGINNING:
             break
-    yield from write(("SET", keys.sweep_cursor, at, "EX", _CURSOR_S))
+    yield from write(("SET", keys.sweep_cursor, place, "EX", _CURSOR_S))
     return strays
-
-
-def _scanned(reply: Any) -> tuple[int, list[str]]:
-    return int(reply[0]), [key.decode("utf-8", "replace") for key in reply[1]]
 
 
 def _astray(keys: Keys, names: Sequence[str]) -> Steps[list[str]]:

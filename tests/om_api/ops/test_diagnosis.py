@@ -4,8 +4,9 @@ import pytest
 
 from om_api.ops import diagnosis
 from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING
+from om_api.store.driver.steps import ALONE, Node
 from om_api.store.fleet.breaker import BreakerState
-from om_api.store.fleet.health import QUEUES, Condition, Waiting
+from om_api.store.fleet.health import QUEUES, Condition, ServerInfo, Waiting
 from om_api.store.fleet.presence import Ticked, Worker
 from om_api.store.fleet.webhook_records import WebhookState
 from om_workers import app
@@ -28,6 +29,33 @@ def worker(skew_ms=0, version="1", queues=()):
 
 def test_a_server_that_is_well_gives_no_trouble():
     assert {finding.level for finding in diagnosis.of_server(WELL, "always")} == {OK}
+
+
+def of_cluster(*changed, unserved=0):
+    """Findings of a cluster whose primaries tell something else, each with a replica."""
+    told = [
+        ServerInfo(Node(f"n:{n}"), {**WELL, "connected_slaves": "1", **each}, "always")
+        for n, each in enumerate(changed)
+    ]
+    return [*diagnosis.of_servers([*told, ServerInfo(Node("r:1", primary=False), WELL, "no")], unserved)]
+
+
+def test_a_cluster_that_is_well_is_one_line():
+    assert [(each.level, each.says) for each in of_cluster({}, {})] == [(OK, "2 nodes and 1 replica serve every slot")]
+
+
+def test_what_is_wrong_with_a_node_of_a_cluster_is_said_with_its_address():
+    found = of_cluster({"maxmemory_policy": "allkeys-lru"}, {"connected_slaves": "0"}, unserved=12)
+
+    assert [each.level for each in found] == [ERROR, WARNING, ERROR]
+    assert found[0].says.startswith("n:0: allkeys-lru")
+    assert found[1].says == "n:1 has no replica: while it is away, so are its memories"
+    assert found[2].says.startswith("12 slots served by no node")
+    assert all(each.do for each in found)
+
+
+def test_one_server_that_is_alone_is_judged_by_itself():
+    assert [*diagnosis.of_servers([ServerInfo(ALONE, WELL, "always")], 0)] == [*diagnosis.of_server(WELL, "always")]
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 """Which keys `om doctor` misses."""
 
 import pytest
+from redis.crc import key_slot
+from servers import Cluster
 
 from om_api import load_settings
 from om_api.ops import doctor
-from om_api.ops.diagnosis import NOTE, OK
+from om_api.ops.diagnosis import ERROR, NOTE, OK
 
 TIERS = "[{up_to: 10, model: gpt-x}, {up_to: 100, model: extractive}]"
 
@@ -31,3 +33,24 @@ def test_a_key_that_is_missing_is_named_for_every_model_that_may_answer(environ,
 
     assert finding.level == level
     assert says in finding.says
+
+
+def test_a_broker_that_is_missing_beside_a_cluster_is_named_with_what_to_set(cluster, prefix):
+    settings = load_settings(environ={"OM_REDIS_URL": cluster.url, "OM_PREFIX": prefix, "OM_MODEL": "scripted"})
+    checkup = doctor.examine(settings)
+    (broker,) = [each for each in checkup.findings if each.about == "broker"]
+
+    assert checkup.reached
+    assert broker.level == ERROR
+    assert "set OM_BROKER_URL to a server of their own" in broker.do
+    assert "3 nodes and 3 replicas serve every slot" in [each.says for each in checkup.findings]
+
+
+def test_a_cluster_that_misses_a_slot_is_named(tmp_path, prefix):
+    with Cluster(tmp_path, 3, "--cluster-require-full-coverage", "no", replicas=False) as partly:
+        settings = load_settings(environ={"OM_REDIS_URL": partly.url, "OM_PREFIX": prefix, "OM_BROKER_URL": "amqp://x"})
+        for node in partly.nodes:
+            node.client().execute_command("CLUSTER DELSLOTS", key_slot(b"nobody"))
+        troubles = [each.says for each in doctor.examine(settings).troubles]
+
+    assert any(each.startswith("1 slot served by no node") for each in troubles)

@@ -85,6 +85,7 @@ def test_a_cleared_store_has_no_breach(store):
     assert breaches(store) == []
 
 
+@pytest.mark.one_server
 def test_what_workers_share_of_a_model_is_no_breach(store):
     store.run(breaker.report(store.keys, breaker.Attempt("a model", "t", 60), "failed"))
     store.run(breaker.enter(store.keys, breaker.Attempt("a model", "t", 60), 2))
@@ -95,6 +96,7 @@ def test_what_workers_share_of_a_model_is_no_breach(store):
     assert breaches(store) == []
 
 
+@pytest.mark.one_server
 @pytest.mark.parametrize("work", ["due_observe", "due_reflect"])
 def test_scopes_that_wait_as_tasks_are_no_breach(store, work):
     index = getattr(store.keys, work)

@@ -81,6 +81,25 @@ def moving(cluster):
 TAGS = [f"tag-{n}" for n in range(30)]  # of all three primaries
 
 
+def test_many_who_ask_at_first_each_find_their_node(cluster, prefix):
+    """Breaks where whoever comes while the first one learns who serves what is told that nobody does."""
+    connection, found = Connection(open_client(cluster.url)), []
+    at_once = threading.Barrier(32)
+
+    def count():
+        at_once.wait()
+        found.append(connection.run(as_int("EXISTS", f"{prefix}:x")))
+
+    threads = [threading.Thread(target=count) for _ in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    connection.close()
+
+    assert found == [0] * 32
+
+
 def test_replies_of_many_slots_come_in_the_order_they_were_asked_for(speaking):
     for n, tag in enumerate(TAGS):
         speaking.count(tag, n)

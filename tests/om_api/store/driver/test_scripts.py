@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from om_api.store.driver.scripts import load_all, parse
+from om_api.store.driver.connection import Connection
+from om_api.store.driver.scripts import load_all, parse, provide
 
 NAMES = sorted(load_all())
 
@@ -104,3 +105,14 @@ def test_every_script_reads_the_clock_in_the_same_words(name):
 
     assert lines[0] == "local time = redis.call('TIME')"
     assert lines[1:] in ([f"local now = {read}"], [f"local now = string.format('%d', {read})"])
+
+
+def test_every_node_of_a_cluster_is_given_what_it_lacks_replicas_too(cluster, cluster_client):
+    """A replica that takes over has no scripts, and an agent's ACL user may not bring them."""
+    run = Connection(cluster_client).run
+    run(provide())
+    for node in (cluster.primaries[0], cluster.replicas[1]):
+        node.client().script_flush()
+
+    assert (run(provide()), run(provide())) == (2 * len(NAMES), 0)
+    assert all(all(node.client().script_exists(*(load_all()[name].sha for name in NAMES))) for node in cluster.nodes)

@@ -9,12 +9,12 @@ import pytest
 import redis
 from acl_house import PASSWORD, House, every_key, lock
 from driven import Driven
+from redis.crc import key_slot
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
-from servers import BINARIES, Server
-from world import contents, wait_until
+from servers import BINARIES, Cluster, Server
+from world import contents
 
 from om_api import InvalidInputError, Message, ObservationalMemory, load_settings
-from om_api.cli.embedded import free_port
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import NotPermittedError, RateLimitedError, StoreError
 from om_api.domain.values import ID_PATTERN
@@ -225,25 +225,72 @@ def test_a_connection_is_made_without_asking_for_anything_that_is_refused(house,
     assert house.admin.acl_log() == []
 
 
-def test_an_agents_user_is_enough_on_a_cluster(tmp_path, prefix):
-    """Each node needs the user; the mark of a push that is due goes to another slot, after the push."""
-    with Server(tmp_path, "--cluster-enabled", "yes", "--cluster-port", str(free_port())) as node:
-        lock(node)
-        house = House(node, prefix)
-        house.admin.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
-        wait_until(lambda: "cluster_state:ok" in str(house.admin.execute_command("CLUSTER", "INFO")), "the cluster")
-        user = acl.agent(house.keys, "harold", Role.WRITER)
-        house.apply(user)
-        keys = Keys(prefix, usual=4)
-        house.run(sure(keys.layout))  # as the first worker does
-        client = redis.RedisCluster(host="127.0.0.1", port=node.port, username=user.name, password=PASSWORD)
-        with client, ObservationalMemory(house.world.settings, client=client) as om:
-            added = om.add_message(message("hello")).added
-            held = len(om.get_context("t-1", "harold").messages)
-        due = house.admin.zrange(keys.due_observe.of("harold"), 0, -1)
-        house.close()
+@pytest.fixture
+def of_cluster(cluster, prefix):
+    """Ask a cluster as its administrator, and the address at which an applied user logs in; users are ended afterwards."""
+    connection, keys = Connection(open_client(cluster.url)), Keys(prefix)
+
+    def url(user, *passwords, reset=False):
+        connection.run(acl.apply(user, [acl.kept(each) for each in passwords], reset=reset))
+        return cluster.url.replace("://", f"://{quote(user.name, safe='')}:{quote(PASSWORD, safe='')}@")
+
+    yield connection.run, keys, url
+    if names := [each.name for each in connection.run(acl.listed(keys))]:
+        connection.run(acl.revoke(names))
+    connection.close()
+
+
+@pytest.mark.parametrize("face", [ObservationalMemory, Driven])
+def test_an_agents_user_is_enough_on_a_cluster(of_cluster, prefix, face, cluster_client):
+    """The mark of a push that is due goes to another slot, after the push."""
+    run, _, url = of_cluster
+    keys = Keys(prefix, usual=4)
+    run(sure(keys.layout))  # as the first worker does
+    address = url(acl.agent(keys, "harold", Role.WRITER), PASSWORD)
+    settings = load_settings(environ={"OM_REDIS_URL": address, "OM_PREFIX": prefix})
+    with face(settings) as om:
+        added = om.add_message(message("hello")).added
+        held = len(om.get_context("t-1", "harold").messages)
+        with pytest.raises(NotPermittedError):
+            om.get_context("t-1", "albert")
+    due = cluster_client.zrange(keys.due_observe.of("harold"), 0, -1)
 
     assert (added, held, due) == (1, 1, [b"harold"])
+
+
+def test_a_user_is_set_listed_and_ended_at_every_node_with_one_command(of_cluster, cluster):
+    """Breaks where one node is told: a failover locks everybody out, and a revoked user goes on elsewhere."""
+    run, keys, url = of_cluster
+    user = acl.agent(keys, "harold", Role.READER)
+    url(user, PASSWORD)
+    before = run(acl.listed(keys))
+    cluster.replicas[0].client().execute_command("ACL", "DELUSER", user.name)
+    lacking = run(acl.listed(keys))
+    url(user)  # without a password: the others know it
+    logins = [redis.Redis(port=n.port, username=user.name, password=PASSWORD).ping() for n in cluster.nodes]
+    ended, _ = run(acl.revoke([user.name]))
+    known = [n.client().execute_command("ACL", "GETUSER", user.name) for n in cluster.nodes]
+
+    assert before == [acl.Known(user.name, on=True, passwords=1, nopass=False)]
+    assert lacking == [acl.Known(user.name, on=False, passwords=0, nopass=False)]
+    assert (logins, ended, known) == ([True] * 6, 1, [None] * 6)
+
+
+def test_an_agents_user_goes_on_after_a_failover(tmp_path, prefix):
+    """The replica knew the user and held the scripts before it took over; nobody brings either."""
+    with Cluster(tmp_path) as own:
+        connection, keys = Connection(open_client(own.url)), Keys(prefix)
+        user = acl.agent(keys, "harold", Role.WRITER)
+        connection.run(acl.apply(user, [acl.kept(PASSWORD)], reset=False))
+        url = own.url.replace("://", f"://{quote(user.name, safe='')}:{quote(PASSWORD, safe='')}@")
+        with ObservationalMemory(load_settings(environ={"OM_REDIS_URL": url, "OM_PREFIX": prefix})) as om:
+            om.add_message(message("before"))
+            own.fail_over(own.owner(key_slot(b"harold")))
+            om.add_message(message("after"))
+            said = [each.content for each in om.get_context("t-1", "harold").messages]
+        connection.close()
+
+    assert said == ["before", "after"]
 
 
 def test_what_is_granted_is_what_is_used_and_no_command_more(house, memory):

@@ -5,6 +5,8 @@ import time
 import pytest
 
 from om_api.domain.errors import StoreError
+from om_api.store.driver.connection import Connection
+from om_api.store.driver.steps import ALONE
 from om_api.store.fleet import health
 from om_api.store.fleet.health import Condition, Waiting
 
@@ -91,3 +93,20 @@ def test_every_resource_is_told_of_and_one_that_cannot_be_read_as_broken(store):
         Condition("harold", "thread", 2, paused=True),
         Condition("unknown", None, 0, paused=False),
     ]
+
+
+def test_every_node_of_a_cluster_tells_of_itself_primaries_first(cluster_client, cluster):
+    run = Connection(cluster_client).run
+    told = run(health.servers())
+
+    assert [each.node.primary for each in told] == [True] * 3 + [False] * 3
+    assert {each.info["tcp_port"] for each in told} == {str(node.port) for node in cluster.nodes}
+    assert {each.fsync for each in told} == {"everysec"}
+    assert run(health.unserved()) == 0
+
+
+def test_one_server_is_the_only_one_and_has_no_slots(server_client):
+    run = Connection(server_client).run
+
+    assert [each.node for each in run(health.servers())] == [ALONE]
+    assert run(health.unserved()) == 0

@@ -141,6 +141,7 @@ def test_a_duplicate_is_named_whatever_thread_it_is_in(store):
     assert store.run(pushing(store, mixed)).duplicates == ("m2",)
 
 
+@pytest.mark.one_server
 def test_a_resource_that_is_called_clock_is_no_word_of_the_script(store):
     """Before: what was due by its name was read as the server's clock, and what was kept was said not to be."""
     said = Message(id="m1", role="user", content="hello", thread_id="t1", resource_id="clock", tokens=10, at=AT)
@@ -332,6 +333,7 @@ def test_a_history_laid_beside_what_was_kept_is_apart_once_the_thread_went_on(st
     assert (store.client.hget(of.known("t1"), "^") == now) is (word == INSIDE)
 
 
+@pytest.mark.one_server
 @pytest.mark.parametrize(
     ("count", "left_out"),
     [("3", 0), ("2", 1), ("2", 2), ("0", 0), ("1.5", 0), ("-1", 0), ("nan", 0), ("x", 0), ("", 0)],
