@@ -35,6 +35,10 @@ Answer: TypeAlias = list[Any] | RedisError  # of a node: its replies, refusals a
 class PartlyKeptError(RedisError):
     """Some slots have taken what they were to write, another one has refused."""
 
+    def __init__(self, refusal: ResponseError) -> None:
+        super().__init__(str(refusal))
+        self.refusal = refusal
+
 
 class ClusterClient:
     """The nodes of a cluster, a client for each, and who serves what; connects at first use.
@@ -100,7 +104,7 @@ class Line(NamedTuple):
             yield from self._until_answered(parts)
         except ResponseError as error:
             if batch.writes and any(part.replies is not None for part in parts):
-                raise PartlyKeptError(f"{error} (other keys of the same step were written)") from error
+                raise PartlyKeptError(error) from error
             raise
         return in_order(batch, parts, self.cluster.clients[0].response_callbacks)
 

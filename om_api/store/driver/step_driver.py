@@ -212,15 +212,13 @@ def explain(error: RedisError, step: Step, *, retried: bool = False) -> StoreErr
     `retried`: the client may have tried before, so that the last error does not say what the first try did.
     """
     wrote = isinstance(step, Verb) or (isinstance(step, Batch) and step.writes)
-    text = _said(error).rstrip(". ")[:200]
-    if isinstance(error, PartlyKeptError):
-        return StoreError(
-            f"the store refused a part: {text}. Repeating the call with the same ids is safe.", stored=None
-        )
-    if word := _is_refusal(error):
+    told, partly = (error.refusal, True) if isinstance(error, PartlyKeptError) else (error, False)
+    text = _said(told).rstrip(". ")[:200]
+    if word := _is_refusal(told):
         advice = _ADVICE.get(word, "See docs/operations.md.")
         kind = NotPermittedError if advice == _FORBIDDEN else StoreError
-        return kind(f"the store refused: {text}. {advice}", stored=False)
+        what = "refused a part, and has taken another" if partly else "refused"
+        return kind(f"the store {what}: {text}. {advice}", stored=None if partly else False)
     never_sent = _is_nobody_there(error)
     where = step.name if isinstance(step, Verb) else "read"
     return StoreError(

@@ -172,7 +172,7 @@ def test_a_write_that_one_slot_took_and_another_refused_may_have_been_kept(speak
         *(("INCR", speaking.key(tag)) for tag in TAGS[:2]), ("EXPIRE", speaking.key(TAGS[0]), 60), atomic=False
     )
 
-    with pytest.raises(StoreError, match="other keys of the same step were written") as refused:
+    with pytest.raises(StoreError, match="refused a part, and has taken another") as refused:
         speaking.run(steps)
     assert refused.value.stored is None
     assert speaking.value(TAGS[0]) == 1
