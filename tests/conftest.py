@@ -10,7 +10,7 @@ import pytest
 import redis
 from hypothesis import settings
 from processes import hear_ctrl_c
-from servers import Cluster
+from servers import BINARIES, Cluster
 from stores import Store, embedded, everlasting
 from world import wait_until
 
@@ -84,7 +84,8 @@ def prefix() -> str:
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Three primaries, each with a replica, for tests that leave them as they are."""
-    with Cluster(tmp_path_factory.mktemp("cluster")) as started:
+    binary = BINARIES.get(os.environ.get("OM_TEST_CLUSTER", ""), BINARIES["embedded"])
+    with Cluster(tmp_path_factory.mktemp("cluster"), binary=binary) as started:
         yield started
 
 

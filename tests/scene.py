@@ -18,6 +18,7 @@ from om_api.settings import load_settings, recorded_settings
 from om_api.store.audit.verify import verify
 from om_api.store.backup.exporting import Outgoing
 from om_api.store.backup.importing import Incoming
+from om_api.store.driver.partitions import sure
 from om_api.store.driver.steps import Steps, Verb
 from om_api.store.erasing.erase import Eraser, a_text
 from om_api.store.index.indexing import findable
@@ -68,6 +69,8 @@ def pushing(store: Any, messages: list[Message], **options: bool) -> Steps[Pushe
     encoded = [EncodedMessage(message, encode_message(message)) for message in messages]
     on_a_cluster = isinstance(store.client, redis.RedisCluster)
     mark = options.pop("mark", True)
+    if mark and on_a_cluster:
+        yield from sure(store.keys.layout)
     pushed = yield from push_batch(
         store.keys, store.clock, "harold", encoded, mark=mark and not on_a_cluster, **options
     )

@@ -138,10 +138,18 @@ class Cluster:
     the slots are served, spread evenly over the primaries in order.
     """
 
-    def __init__(self, folder: Path, primaries: int = 3, *options: str, replicas: bool = True, timeout_ms: int = 1_000):
-        self.primaries = [_Node(folder, n, timeout_ms, options) for n in range(primaries)]
-        others = range(primaries, 2 * primaries) if replicas else ()
-        self.replicas = [_Node(folder, n, timeout_ms, options) for n in others]
+    def __init__(
+        self,
+        folder: Path,
+        primaries: int = 3,
+        *options: str,
+        replicas: bool = True,
+        timeout_ms: int = 1_000,
+        binary: str = BINARIES["embedded"],
+    ):
+        numbers = range(2 * primaries if replicas else primaries)
+        nodes = [_Node(folder, n, timeout_ms, options, binary) for n in numbers]
+        self.primaries, self.replicas = nodes[:primaries], nodes[primaries:]
         self.nodes = self.primaries + self.replicas
         self.url = f"redis+cluster://{','.join(f'127.0.0.1:{node.port}' for node in self.nodes)}"
         self._introduce()
@@ -207,7 +215,7 @@ class Cluster:
 class _Node(Server):
     """One of a cluster's servers."""
 
-    def __init__(self, folder: Path, number: int, timeout_ms: int, options: tuple[str, ...]) -> None:
+    def __init__(self, folder: Path, number: int, timeout_ms: int, options: tuple[str, ...], binary: str) -> None:
         self.number, self.id, self.folder = number, f"{number + 1:040x}", folder / f"node-{number}"
         self.folder.mkdir(parents=True, exist_ok=True)
         self._bus = free_port()
@@ -220,7 +228,7 @@ class _Node(Server):
             str(timeout_ms),
         )
         alone = ("--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0", "--appendonly", "no")
-        super().__init__(self.folder, *cluster, *alone, *options)
+        super().__init__(self.folder, *cluster, *alone, *options, binary=binary)
 
     @property
     def runs(self) -> bool:
@@ -231,7 +239,8 @@ class _Node(Server):
         role = "master" if slots else "slave"
         flags = f"myself,{role}" if self is reader else role
         epoch = self.number + 1 if slots else int(master, 16)
-        return f"{self.id} 127.0.0.1:{self.port}@{self._bus} {flags} {master} 0 0 {epoch} connected {slots}".rstrip()
+        shard = f",,shard-id={epoch:040x}" if self._command[0] == BINARIES["embedded"] else ""  # Redis 7.0 knows none
+        return f"{self.id} 127.0.0.1:{self.port}@{self._bus}{shard} {flags} {master} 0 0 {epoch} connected {slots}".rstrip()
 
     def asked(self) -> str:
         """What it says of the cluster and of its replication."""

@@ -15,6 +15,7 @@ from om_api.domain.push_limits import ANYBODY, AT_ONCE_S, THE_REST_S, UNLIMITED,
 from om_api.domain.values import check_id, is_id, new_id, to_ms
 from om_api.domain.wire import EncodedMessage, encode_message, no_message
 from om_api.settings import Settings
+from om_api.store.driver.partitions import sure
 from om_api.store.driver.steps import Steps
 from om_api.store.memory import due
 from om_api.store.memory.amend import amend
@@ -167,6 +168,11 @@ class Writer:
         """Push, and have what is due marked."""
         by_thread = self._settings.for_agent(resource).scope == "thread"
         mark = not self._cluster
+        if self._cluster:
+            with suppress(
+                StoreError
+            ):  # an agent's user may not begin it; SettingsError: nothing is kept that cannot be marked
+                yield from sure(self._keys.layout)
         pushed = yield from push(
             self._keys, self._clock, resource, batch, before=before, thread_scope=by_thread, mark=mark, pace=pace
         )

@@ -12,7 +12,7 @@ from redis.crc import key_slot
 from servers import Cluster, Migration
 from world import World, wait_until
 
-from om_api import ObservationalMemory, StoreError
+from om_api import ObservationalMemory, SettingsError, StoreError
 from om_api.store.audit.verify import verify
 
 AGENTS = [f"agent-{n}" for n in range(6)]
@@ -73,7 +73,7 @@ class Crowd:
                 self._world.say(said, resource=name, id=said.replace(" ", "-"))
                 self.kept[name].append(said)
                 self._world.context(resource=name)
-                time.sleep(0.02)
+                time.sleep(0.05)
                 return
             time.sleep(0.1)
 
@@ -109,7 +109,7 @@ def test_slots_move_under_writers_and_workers(world, cluster):
     crowd.end()
 
     assert crowd.refusals == 0
-    assert all(len(said) > 20 for said in crowd.kept.values())
+    assert all(len(said) > 10 for said in crowd.kept.values())
     is_whole(world, crowd)
 
 
@@ -237,3 +237,21 @@ def test_a_slot_that_nobody_serves_stops_its_memories_and_no_other(tmp_path, pre
         assert [node.client().dbsize() for node in partly.nodes] == sizes
         world.say("found", resource="albert")
         assert world.context(resource="albert").messages[0].content == "found"
+
+
+@faces
+@pytest.mark.parametrize("wanted", ["1", "16"])
+def test_a_process_that_goes_by_another_number_of_parts_keeps_nothing(
+    cluster_client, prefix, wanted, face, monkeypatch
+):
+    """A mark is made after its push on a Cluster: who may not make it must not push."""
+    monkeypatch.setattr(World, "face", face)
+    world = World(cluster_client, prefix)
+    world.say("before")
+    before = world.covering()
+    other = World(cluster_client, prefix, partitions=wanted)
+    for _ in range(2):
+        with pytest.raises(SettingsError, match=f"partitions is {wanted} here, and 64 in the store"):
+            other.say("lost")
+
+    assert world.covering() == before

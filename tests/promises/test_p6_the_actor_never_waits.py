@@ -57,7 +57,8 @@ def test_a_full_window_with_nothing_ready_is_served_as_it_is_and_goes_to_the_fro
     world.say(*[f"message {n}" for n in range(15)])
 
     assert len(world.context().messages) == 15
-    urgent, others = world.client.zscore(f"{world.prefix}:due:observe", "harold"), world.client.time()[0] * 1000
+    index, others = world.services.keys.due_observe.of("harold"), world.client.time()[0] * 1000
+    urgent = world.client.zscore(index, "harold")
     assert urgent < others
 
 

@@ -125,7 +125,8 @@ def test_a_context_is_bounded_while_nothing_is_observed_and_the_memory_keeps_wha
     assert f"\n{context.omitted} messages stand between your notes and the first message above" in closing(world)
     assert world.covering() == sorted(said)
     assert len(world.context(max_tokens=100_000).messages) == 60
-    urgent, now = world.client.zscore(f"{world.prefix}:due:observe", "harold"), world.client.time()[0] * 1000
+    index, now = world.services.keys.due_observe.of("harold"), world.client.time()[0] * 1000
+    urgent = world.client.zscore(index, "harold")
     assert urgent < now
 
 

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple, TypeAlias
 from redis.exceptions import AskError, ClusterDownError, MovedError, RedisError, ResponseError, TryAgainError
 
 from om_api.store.driver.slot_parts import SlotPart, in_order, parted
-from om_api.store.driver.slots import SlotMap, address
+from om_api.store.driver.slots import SlotMap, address, addresses_of
 from om_api.store.driver.steps import Batch, Calls, Node, pack
 
 _PAUSE_S = 0.02
 _AT_ONCE = 3  # redirections; then there are pauses between them
 _SLOTS = pack([("CLUSTER", "SLOTS")], atomic=False)
+_SHARDS = pack([("CLUSTER", "SHARDS")], atomic=False)
 
 
 class NodeRequest(NamedTuple):
@@ -109,11 +110,15 @@ class Line(NamedTuple):
         return in_order(batch, parts, self.cluster.clients[0].response_callbacks)
 
     def nodes(self) -> Calls[tuple[Node, ...]]:
-        """Every node, as one of them tells it now."""
+        """Every node, as one of them tells it now, those too that are down; raises RedisError."""
         yield from self._learn()
-        if not self.cluster.slots.nodes:
+        at, said = yield from self._told(_SHARDS)
+        secure = "SSL" in self.cluster.node(at).connection_pool.connection_class.__name__
+        found = {node.address: node for node in self.cluster.slots.nodes}
+        if not found:
             raise ClusterDownError("CLUSTERDOWN no node serves any slot")
-        return self.cluster.slots.nodes
+        others = addresses_of(said, at, secure=secure)
+        return tuple(({other: Node(other, primary=False) for other in others} | found).values())
 
     def _until_answered(self, parts: list[SlotPart]) -> Calls[None]:
         """Ask until every part has its replies; raises the first refusal that is no redirection.
@@ -162,17 +167,24 @@ class Line(NamedTuple):
         return isinstance(error, AskError | TryAgainError)
 
     def _learn(self) -> Calls[None]:
-        """Ask one node after the other who serves what, until one answers; raises RedisError when none does."""
+        """Learn who serves what; raises RedisError."""
         self.cluster.stale = False  # whoever comes meanwhile goes by what was known
+        try:
+            at, said = yield from self._told(_SLOTS)
+        except RedisError:
+            self.cluster.stale = True
+            raise
+        self.cluster.slots = SlotMap(said, at)
+
+    def _told(self, words: bytes) -> Calls[tuple[str, Any]]:
+        """What a node tells of the cluster, and which; they are asked one after the other until one answers."""
         error: RedisError | None = None
         for at in self.cluster.known():
-            (answer,) = yield self.exchange, ([NodeRequest(self.cluster.node(at), _SLOTS, 1)],)
+            (answer,) = yield self.exchange, ([NodeRequest(self.cluster.node(at), words, 1)],)
             said = answer if isinstance(answer, RedisError) else answer[0]
             if not isinstance(said, RedisError):
-                self.cluster.slots = SlotMap(said, at)
-                return
+                return at, said
             error = said
-        self.cluster.stale = True
         raise error or ClusterDownError("CLUSTERDOWN no node is known")
 
 

@@ -49,8 +49,8 @@ class Layout:
 
     @property
     def is_sure(self) -> bool:
-        """Whether one may go by it: it was read, or it is 1, and the server refuses if that is wrong."""
-        return self._read or self.now.count == 1
+        """Whether one may go by it: it was read, or it is 1, nobody wants another, and the server refuses if that is wrong."""
+        return self._read or (self.now.count == 1 and self.wanted is None)
 
     def learned(self, said: bytes | None) -> None:
         """Go by what stands there from now on; raises SettingsError where this process' settings ask for another number."""

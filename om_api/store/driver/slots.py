@@ -5,6 +5,7 @@ from typing import Any
 
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
+from om_api.store.driver.replies import fields
 from om_api.store.driver.steps import Node, Words
 
 SLOTS = REDIS_CLUSTER_HASH_SLOTS
@@ -47,6 +48,13 @@ class SlotMap:
     def moved(self, slot: int, address: str) -> None:
         """Note who serves a slot now."""
         self._owners[slot] = address
+
+
+def addresses_of(reply: Sequence[Any], asked: str, *, secure: bool) -> list[str]:
+    """Every node as CLUSTER SHARDS tells it: those too that are down, or not in step yet. `secure`: by their ports for TLS."""
+    told = [fields(node) for shard in map(fields, reply) for node in shard[b"nodes"]]
+    port = b"tls-port" if secure else b"port"
+    return list(_addresses(((node.get(b"endpoint"), node.get(port) or node.get(b"port")) for node in told), asked))
 
 
 def _addresses(nodes: Iterable[Any], asked: str) -> Iterator[str]:

@@ -5,8 +5,9 @@ A key that `om keys` makes is asked for at the HTTP API only: whoever talks to R
 
 import hashlib
 import secrets
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError, NotPermittedError, StoreError
@@ -14,7 +15,7 @@ from om_api.domain.values import check_id
 from om_api.store.driver.partitions import PartedIndex
 from om_api.store.driver.replies import as_int, as_list, command, fields, write
 from om_api.store.driver.scripts import provide
-from om_api.store.driver.steps import Node, Nodes, Steps, at
+from om_api.store.driver.steps import Askable, Node, Nodes, Steps, at
 from om_api.store.memory.keys import Keys
 
 ROLES = (Role.READER, Role.WRITER)
@@ -34,6 +35,7 @@ _WRITE = (
 _BROKER = ("ticks", "observe", "reflect", "maintenance", "celery", "unacked", "_kombu.binding", "*.celery.pidbox")
 # all channels: Celery subscribes to patterns, and a pattern is permitted only where the rule is that very pattern
 _OURS = ("&*", "+@all", "-@admin", "-@dangerous", "-function", "-script|flush", "+info", "+config|get")
+T = TypeVar("T")
 _EVERYBODY = "default"  # who a connection is before it logs in, and after RESET
 _ANEW = ("on", "resetkeys", "resetchannels", "clearselectors", "-@all")
 
@@ -135,32 +137,40 @@ def apply(user: StoreUser, passwords: Sequence[str], *, reset: bool) -> Steps[Ap
 
     On a Cluster at every node: users are not copied from one to another. A node that is new is told the passwords that the
     others know. Has the server hold our scripts. Raises InvalidInputError for a user that would have no password, and
-    StoreError when a node cannot be told: repeat it then.
+    StoreError when a node cannot be told, once the others have been: repeat it then.
     """
     nodes = yield from Nodes()
-    held = yield from _held(nodes, user.name)
-    known = () if reset else sorted({password for each in held for password in each.passwords})
+    held, failed = yield from _at_each(nodes, lambda node: _held(node, user.name))
+    if failed and not held:
+        raise failed
+    known = () if reset else sorted({password for each in held.values() for password in each.passwords})
     if not passwords and not known:
         raise InvalidInputError(
             f"{user.name} would have no password: add --generate, --password-file FILE or --password-env NAME"
         )
     words = (*(("resetpass",) if reset else ()), *known, *passwords, *_ANEW, *user.rules)
-    for node in nodes:
-        yield from at(node, write(("ACL", "SETUSER", user.name, *words)))
-        if reset:
-            yield from at(node, write(("CLIENT", "KILL", "USER", user.name)))
+    ended = [("CLIENT", "KILL", "USER", user.name)] if reset else []
+    tell = write(("ACL", "SETUSER", user.name, *words), *ended, atomic=False)
+    _, failed = yield from _at_each(nodes, lambda node: at(node, tell))
+    if failed:
+        raise failed
     yield from provide()
     saved = yield from _save(nodes)
-    everybody = yield from _held(nodes, _EVERYBODY)
-    return Applied(saved, open_door=any(each.on and each.nopass for each in everybody))
+    everybody, _ = yield from _at_each(nodes, lambda node: _held(node, _EVERYBODY))
+    return Applied(saved, open_door=any(each.on and each.nopass for each in everybody.values()))
 
 
 def revoke(names: Sequence[str]) -> Steps[tuple[int, bool]]:
-    """End users at once, with their connections, at every node: how many there were, and whether the server's file knows it."""
-    nodes, ended = (yield from Nodes()), 0
-    for node in nodes:
-        ended = max(ended, (yield from at(node, as_int("ACL", "DELUSER", *names).writing())))
-    return ended, (yield from _save(nodes))
+    """End users at once, with their connections, at every node: how many there were, and whether the server's file knows it.
+
+    Raises StoreError when a node cannot be told, once the others have been: there they may still log in.
+    """
+    nodes = yield from Nodes()
+    ended, failed = yield from _at_each(nodes, lambda node: at(node, as_int("ACL", "DELUSER", *names).writing()))
+    saved = yield from _save([*ended])
+    if failed:
+        raise failed
+    return max(ended.values()), saved
 
 
 def listed(keys: Keys) -> Steps[list[Known]]:
@@ -170,21 +180,35 @@ def listed(keys: Keys) -> Steps[list[Known]]:
         names.update(each.decode() for each in (yield from at(node, as_list("ACL", "USERS"))))
     found: list[Known] = []
     for name in sorted(name for name in names if name.startswith(of_all(keys))):
-        held = yield from _held(nodes, name)
+        known, failed = yield from _at_each(nodes, partial(_held, name=name))
+        if failed:
+            raise failed
+        held = list(known.values())
         least = min(len(each.passwords) for each in held)
         found.append(Known(name, all(each.on for each in held), least, any(each.nopass for each in held)))
     return found
 
 
-def _held(nodes: Sequence[Node], name: str) -> Steps[list[_Held]]:
-    """What each node knows of a user; of one that it does not know, that it may do nothing."""
-    found: list[_Held] = []
+def _at_each(
+    nodes: Sequence[Node], ask: Callable[[Node], Askable[T]]
+) -> Steps[tuple[dict[Node, T], StoreError | None]]:
+    """What nodes answer, and why one of them does not, if so: the others are asked all the same."""
+    found: dict[Node, T] = {}
+    failed: StoreError | None = None
     for node in nodes:
-        said = yield from at(node, command(_said, "ACL", "GETUSER", name))
-        flags = said[b"flags"] if said else ()
-        hashes = tuple(f"#{each.decode()}" for each in said[b"passwords"]) if said else ()
-        found.append(_Held(b"on" in flags, hashes, b"nopass" in flags))
-    return found
+        try:
+            found[node] = yield from ask(node)
+        except StoreError as error:
+            failed = error
+    return found, failed
+
+
+def _held(node: Node, name: str) -> Steps[_Held]:
+    """What a node knows of a user; of one that it does not know, that it may do nothing."""
+    said = yield from at(node, command(_said, "ACL", "GETUSER", name))
+    flags = said[b"flags"] if said else ()
+    hashes = tuple(f"#{each.decode()}" for each in said[b"passwords"]) if said else ()
+    return _Held(b"on" in flags, hashes, b"nopass" in flags)
 
 
 def _said(reply: Any) -> dict[bytes, Any] | None:

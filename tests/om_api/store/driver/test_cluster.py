@@ -1,17 +1,22 @@
 """A Cluster is asked where each slot is served, while slots move and nodes die: what was done once is not done again."""
 
+import asyncio
 import threading
 import time
 
 import pytest
 from driven import waiting
 from redis.crc import key_slot
+from redis.exceptions import TimeoutError as NotAnswered
 from servers import Cluster, Migration
 
 from om_api import NotPermittedError, SettingsError, StoreError
+from om_api.store.driver import async_connection, connection
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
+from om_api.store.driver.cluster import ClusterClient, NodeRequest
 from om_api.store.driver.connection import Connection, open_client
 from om_api.store.driver.replies import as_bytes, as_int, server_ms, write
+from om_api.store.driver.slots import SlotMap
 from om_api.store.driver.steps import Batch, Nodes, at, batch, each
 
 FACES = {"blocking": (Connection, open_client), "asyncio": (AsyncConnection, open_async_client)}
@@ -83,19 +88,19 @@ TAGS = [f"tag-{n}" for n in range(30)]  # of all three primaries
 
 def test_many_who_ask_at_first_each_find_their_node(cluster, prefix):
     """Breaks where whoever comes while the first one learns who serves what is told that nobody does."""
-    connection, found = Connection(open_client(cluster.url)), []
+    opened, found = Connection(open_client(cluster.url)), []
     at_once = threading.Barrier(32)
 
     def count():
         at_once.wait()
-        found.append(connection.run(as_int("EXISTS", f"{prefix}:x")))
+        found.append(opened.run(as_int("EXISTS", f"{prefix}:x")))
 
     threads = [threading.Thread(target=count) for _ in range(32)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    connection.close()
+    opened.close()
 
     assert found == [0] * 32
 
@@ -224,6 +229,55 @@ def test_a_node_that_hangs_holds_up_nobody_of_the_others(connect, tmp_path, pref
         assert speaking.run(server_ms()) > 0
         assert time.monotonic() - began < 1
         hung.go_on()
+
+
+class _Hung:
+    """A pool's only connection, on which no reply comes; of either face."""
+
+    def __init__(self, face):
+        self.done, self._face = [], face
+        self.connection_pool = self
+
+    def _said(self, word):
+        self.done.append(word)
+        return self if self._face == "blocking" else asyncio.sleep(0, self)
+
+    def get_connection(self):
+        return self._said("taken")
+
+    def send_packed_command(self, _):
+        return self._said("sent")
+
+    def read_response(self):
+        raise NotAnswered("timed out")
+
+    def disconnect(self):
+        return self._said("closed")
+
+    def release(self, _):
+        return self._said("released")
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_a_connection_that_owes_a_reply_is_closed_before_anybody_else_has_it(face):
+    """Breaks where it is only given back: whoever has it next would read what somebody else asked for."""
+    hung = _Hung(face)
+    exchange = connection._exchange if face == "blocking" else async_connection._exchange
+    (answer,) = waiting(exchange([NodeRequest(hung, b"", 1)]))
+
+    assert isinstance(answer, NotAnswered)
+    assert hung.done == ["taken", "sent", "closed", "released"]
+
+
+def test_whoever_failed_last_is_asked_last_who_serves_what():
+    """A node that was cut off would else tell, again and again, of a cluster in which it still serves its slots."""
+    client = ClusterClient(["a:1", "b:1", "c:1"], str, 1)
+    client.slots, client.stale = SlotMap([[0, 9, [b"b", 1, b"id"], [b"c", 1, b"id"]]]), False
+    client.failed("b:1")
+
+    assert client.stale
+    assert {client.known()[-1] for _ in range(20)} == {"b:1"}
+    assert {*client.known()} == {"a:1", "b:1", "c:1"}
 
 
 def test_a_url_of_another_database_and_a_server_of_no_cluster_are_told_apart(connect, server_url, cluster):

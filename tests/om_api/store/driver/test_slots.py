@@ -3,7 +3,7 @@
 import pytest
 from redis.crc import key_slot
 
-from om_api.store.driver.slots import SlotMap, slot_of
+from om_api.store.driver.slots import SlotMap, addresses_of, slot_of
 from om_api.store.driver.steps import Node
 
 
@@ -35,6 +35,27 @@ def test_a_map_says_who_serves_a_slot_and_who_only_follows():
 
     assert [said.owner(slot) for slot in (0, 99, 100, 200)] == ["10.0.0.1:7000", "10.0.0.1:7000", None, "me:7002"]
     assert said.nodes == (Node("10.0.0.1:7000"), Node("10.0.0.2:7001", primary=False), Node("me:7002"))
+
+
+@pytest.mark.parametrize(
+    "form", [dict, lambda told: [word for pair in told.items() for word in pair]], ids=["map", "list"]
+)
+@pytest.mark.parametrize("secure", [False, True])
+def test_every_node_is_told_of_those_too_that_are_down(form, secure):
+    """A node that was dead when a user was ended would let it in again: it must be asked, and be an error."""
+
+    def node(name, port, role):
+        return form({b"endpoint": name, b"port": port, b"tls-port": port + 1, b"role": role})
+
+    shard = form(
+        {b"slots": [0, 99], b"nodes": [node(b"10.0.0.1", 7000, b"master"), node(b"10.0.0.2", 7000, b"replica")]}
+    )
+    former = form({b"slots": [], b"nodes": [node(b"", 7000, b"master")]})
+    port = 7000 + secure
+
+    assert addresses_of([shard, former], "me:1", secure=secure) == [
+        f"{host}:{port}" for host in ("10.0.0.1", "10.0.0.2", "me")
+    ]
 
 
 def test_a_slot_that_has_moved_is_served_elsewhere_and_no_other_is():

@@ -277,7 +277,7 @@ def test_a_user_is_set_listed_and_ended_at_every_node_with_one_command(of_cluste
 
 
 def test_an_agents_user_goes_on_after_a_failover(tmp_path, prefix):
-    """The replica knew the user and held the scripts before it took over; nobody brings either."""
+    """The replica knew the user and held the scripts before it took over. Who is dead and cannot be told of an end is named."""
     with Cluster(tmp_path) as own:
         connection, keys = Connection(open_client(own.url)), Keys(prefix)
         user = acl.agent(keys, "harold", Role.WRITER)
@@ -285,9 +285,14 @@ def test_an_agents_user_goes_on_after_a_failover(tmp_path, prefix):
         url = own.url.replace("://", f"://{quote(user.name, safe='')}:{quote(PASSWORD, safe='')}@")
         with ObservationalMemory(load_settings(environ={"OM_REDIS_URL": url, "OM_PREFIX": prefix})) as om:
             om.add_message(message("before"))
-            own.fail_over(own.owner(key_slot(b"harold")))
+            dead = own.owner(key_slot(b"harold"))
+            own.fail_over(dead)
             om.add_message(message("after"))
             said = [each.content for each in om.get_context("t-1", "harold").messages]
+            with pytest.raises(StoreError, match=str(dead.port)):  # it would let the user in again
+                connection.run(acl.revoke([user.name]))
+            with pytest.raises(StoreError):
+                om.get_context("t-1", "harold")
         connection.close()
 
     assert said == ["before", "after"]

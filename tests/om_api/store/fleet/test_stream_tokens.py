@@ -15,7 +15,7 @@ def test_a_token_says_whose_it_is(store):
 
 def test_a_token_is_kept_nowhere_and_not_for_long(store):
     token = store.run(stream_tokens.create(store.keys, PROOF))
-    (name,) = store.client.keys(f"{store.keys.prefix}*")
+    (name,) = store.client.scan_iter(f"{store.keys.prefix}*")
 
     assert token not in name.decode()
     assert token not in store.client.get(name).decode()
