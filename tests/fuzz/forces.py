@@ -38,9 +38,10 @@ def cut(game: Game) -> None:
 def leases_expire(game: Game) -> None:
     """Every claim has run out."""
     for index in ("observe", "reflect"):
-        game.client.unlink(queued(f"{game.prefix}:due:{index}"))
-        for name in game.client.zrange(f"{game.prefix}:due:{index}", 0, -1):
-            game.client.zadd(f"{game.prefix}:due:{index}", {name: 1})
+        for part in game.parts(f"due:{index}"):
+            game.client.unlink(queued(part))
+            for name in game.client.zrange(part, 0, -1):
+                game.client.zadd(part, {name: 1})
 
 
 def locks_expire(game: Game) -> None:

@@ -1,6 +1,7 @@
 """Actors on one store, moved on command by command, and what they are checked by from outside."""
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -102,6 +103,12 @@ class Game:
     def look(self, resource: str) -> Held:
         """What a resource holds now."""
         return read(self.client, self.prefix)[resource]
+
+    def parts(self, index: str) -> list[str]:
+        """The parts of an index that take entries, however many it has now."""
+        pattern = re.compile(rf"{self.prefix}:{index}(:[0-9]+:[0-9]+)?")
+        names = [key.decode() for key in self.client.scan_iter(f"{self.prefix}:{index}*", count=1000)]
+        return sorted(name for name in names if pattern.fullmatch(name) and self.client.type(name) == b"zset")
 
     def go_where(self, kind: str, *states: bytes) -> str:
         """Turn to a resource and thread that have such a thing; its name, '' when nobody has."""

@@ -11,6 +11,7 @@ from fuzz.pieces import pieces
 from fuzz.saying import said
 from fuzz.workers import all_neglected
 from fuzz.writing import push
+from om_api.store.memory import due
 
 _MINUTE, _DAY = 60_000, 86_400_000
 _RECORD = 16  # bytes of a known id, of which the eighth and ninth say the day it was sealed on
@@ -118,7 +119,7 @@ def _over(game: Game) -> list[tuple[str, str]]:
 
 def _tidy(game: Game) -> None:
     """A sweep forgets what is over: all of a thread of which no message is kept any more, once anything was ever sealed."""
-    game.client.zadd(f"{game.prefix}:resources", {game.resource: 1})
+    game.world.services.run(due.looked(game.world.services.keys, game.resource, 1))
     all_neglected(game)
     game.start("sweep", game.world.sweep).finish()
     game.bury()

@@ -77,8 +77,9 @@ def sweep(game: Game) -> None:
 
 def all_neglected(game: Game) -> None:
     """Have the next sweep look after every resource."""
-    for name in game.client.zrange(f"{game.prefix}:resources", 0, -1):
-        game.client.zadd(f"{game.prefix}:resources", {name: 1})
+    for part in game.parts("resources"):
+        for name in game.client.zrange(part, 0, -1):
+            game.client.zadd(part, {name: 1})
 
 
 def seal(game: Game) -> None:

@@ -9,6 +9,7 @@
 local due, queued, turns, shares = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local capacity, grace_ms, lease_ms = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 
+redis.call('ZCARD', due) -- a part that was closed refuses before anything is written
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local function head(from, to)
