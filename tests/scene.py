@@ -75,7 +75,7 @@ def pushing(store: Any, messages: list[Message], **options: bool) -> Steps[Pushe
         store.keys, store.clock, "harold", encoded, mark=mark and not on_a_cluster, **options
     )
     if mark and on_a_cluster:  # the due index is in another slot
-        yield from due.mark(store.keys.due_observe, pushed.due)
+        yield from due.mark(store.keys.due_observe, pushed.due, now=pushed.now)
     return pushed
 
 

@@ -188,13 +188,22 @@ class Cluster:
         wait_until(lambda: self._taken(slot, primary), f"a successor of the node on port {primary.port}")
         return self.owner(slot)
 
-    def move(self, slot: int, to: "_Node") -> None:
-        """Move a slot with all that it holds, as `redis-cli --cluster reshard` does."""
+    def move(self, slot: int, to: "_Node", *, whole: bool = False) -> None:
+        """Move a slot with all that it holds, as `redis-cli --cluster reshard` does, or `whole` as Valkey 9 does."""
+        if whole:
+            self.owner(slot).client().execute_command("CLUSTER MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", to.id)
+            wait_until(lambda: self._agree(slot, to), "the slot to have moved")
+            return
         moving = Migration(self, slot, to)
         moving.begin()
         while moving.move(100):
             pass
         moving.finish()
+
+    def _agree(self, slot: int, to: "_Node") -> bool:
+        """Whether every primary knows who serves a slot now."""
+        said = [node.client().execute_command("CLUSTER SLOTS") for node in self.primaries if node.runs]
+        return all(port == to.port for one in said for start, end, (_, port, *_), *_ in one if start <= slot <= end)
 
     def _running(self) -> Any:
         return next(node for node in self.nodes if node.runs).client()
@@ -231,6 +240,11 @@ class _Node(Server):
         super().__init__(self.folder, *cluster, *alone, *options, binary=binary)
 
     @property
+    def is_redis(self) -> bool:
+        """Whether it is Redis' own server, of the version 7.0 perhaps."""
+        return self._command[0] != BINARIES["embedded"]
+
+    @property
     def runs(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
@@ -239,7 +253,7 @@ class _Node(Server):
         role = "master" if slots else "slave"
         flags = f"myself,{role}" if self is reader else role
         epoch = self.number + 1 if slots else int(master, 16)
-        shard = f",,shard-id={epoch:040x}" if self._command[0] == BINARIES["embedded"] else ""  # Redis 7.0 knows none
+        shard = "" if self.is_redis else f",,shard-id={epoch:040x}"  # Redis 7.0 knows none
         return f"{self.id} 127.0.0.1:{self.port}@{self._bus}{shard} {flags} {master} 0 0 {epoch} connected {slots}".rstrip()
 
     def asked(self) -> str:

@@ -178,7 +178,7 @@ class Writer:
         )
         if self._cluster and pushed.due:
             with suppress(StoreError):  # the messages are kept; the sweep finds what a mark could not say
-                yield from due.mark(self._keys.due_observe, pushed.due)
+                yield from due.mark(self._keys.due_observe, pushed.due, now=pushed.now)
         return pushed
 
 

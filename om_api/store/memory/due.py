@@ -227,15 +227,21 @@ def server_ms(*, once: bool = False) -> Steps[int]:
 
 
 def mark(
-    due: PartedIndex, scopes: Sequence[Scope | str], *, urgent: bool = False, since: int | None = None
+    due: PartedIndex,
+    scopes: Sequence[Scope | str],
+    *,
+    urgent: bool = False,
+    since: int | None = None,
+    now: int | None = None,
 ) -> Steps[None]:
     """Mark scopes due now by the server's clock, never later than they already are; urgent ones go to the front.
 
     What has waited `since` Unix ms goes ahead of what came due after that, by a lease at most: what was begun is ended first.
+    `now` is that clock if a reply has just told it.
     """
     if not scopes:
         return
-    now = yield from server_ms()
+    now = (yield from server_ms()) if now is None else now
     waited = 0 if since is None else max(0, now - since)
     ahead = URGENT_MS if urgent else min(waited, LEASE_MS)
     yield from _put(due, [str(scope) for scope in scopes], now - ahead, "LT")

@@ -9,6 +9,7 @@ from driven import waiting
 from redis.crc import key_slot
 from redis.exceptions import TimeoutError as NotAnswered
 from servers import Cluster, Migration
+from world import wait_until
 
 from om_api import NotPermittedError, SettingsError, StoreError
 from om_api.store.driver import async_connection, connection
@@ -157,6 +158,30 @@ def test_keys_of_which_some_have_left_are_waited_for_until_all_have(speaking, pr
     assert speaking.run(as_int("EXISTS", *names)) == 2
     assert time.monotonic() - began > 0.15
     timer.join()
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["key by key", "whole"])
+def test_who_counts_while_a_slot_moves_there_and_back_counts_each_time_once(speaking, prefix, cluster, whole):
+    """As redis-cli moves slots, and as Valkey 9 does: MIGRATESLOTS."""
+    if whole and cluster.nodes[0].is_redis:
+        pytest.skip("Redis moves no slot whole")
+    slot, counted, over = key_slot(prefix.encode()), [], threading.Event()
+
+    def count():
+        while not over.is_set():
+            counted.append(speaking.count(prefix, once=True))
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    home = cluster.owner(slot)
+    for to in (next(node for node in cluster.primaries if node is not home), home):
+        before = len(counted)
+        wait_until(lambda before=before: len(counted) > before + 2, "somebody to count")
+        cluster.move(slot, to, whole=whole)
+    over.set()
+    thread.join()
+
+    assert speaking.value(prefix) == len(counted) > 5
 
 
 def test_a_slot_that_stays_half_way_says_so_after_the_time_that_a_call_has(connect, cluster, prefix, moving):

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from scene import HAROLD, nothing_changes, push
+from scene import AT, HAROLD, nothing_changes, push
 
 from om_api.domain.values import Scope
 from om_api.store.memory import due
@@ -458,3 +458,9 @@ def test_how_long_a_scope_has_been_due_is_told_whether_it_has_a_turn(store, inde
     assert {due.due_since(score) for _, score in store.client.zrange(index, 0, -1, withscores=True)} == {
         *(now - 7_000, now - 3_600_000 - 9_000, now + 5_000)
     }
+
+
+def test_a_clock_that_a_reply_has_just_told_is_not_asked_for_again(store):
+    store.run(due.mark(store.keys.due_observe, [HAROLD], now=AT))
+
+    assert store.client.zscore(store.keys.due_observe.of("harold"), "harold") == AT
