@@ -196,15 +196,15 @@ def _stopped(**_: Any) -> None:
     wiring.end()
 
 
-def _settings() -> Settings:
-    """This process's settings; where they cannot be in force it ends with what is wrong with them, as `om` does."""
+def _made() -> Celery:
+    """This process's application; where its settings cannot be in force it ends with what is wrong with them, as `om` does."""
     try:
-        return wiring.settings()
+        return make_app(wiring.settings())
     except SettingsError as error:
         sys.stderr.write(f"Error: {Settings.safe_url(str(error))}\n")
         sys.exit(2)
 
 
-app = make_app(_settings())
+app = _made()
 app.finalize()
 wiring.use(CeleryQueues(app))

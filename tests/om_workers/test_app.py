@@ -103,9 +103,25 @@ def test_who_holds_tasks_that_it_has_not_begun_says_of_which_scopes(rail, monkey
 
 
 @pytest.mark.parametrize("what", ["worker", "beat"])
-def test_settings_that_cannot_be_are_one_line_and_an_exit_code(tmp_path, what):
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        (
+            "OM_MESAGE_THRESHOLD",
+            "5",
+            "environment OM_MESAGE_THRESHOLD: there is no such setting; the nearest name is OM_MESSAGE_THRESHOLD",
+        ),
+        (
+            "OM_REDIS_URL",
+            "redis+cluster://127.0.0.1:1",
+            "tasks cannot wait on a Cluster: set OM_BROKER_URL to a server of their own, such as redis://10.0.0.9:6379/0",
+        ),
+    ],
+    ids=["mistyped", "no broker"],
+)
+def test_settings_that_cannot_be_are_one_line_and_an_exit_code(tmp_path, what, name, value, says):
     """Catches 52 lines of traceback for a mistyped variable."""
-    environ = {**os.environ, "OM_MESAGE_THRESHOLD": "5", "OM_CONFIG_DIR": str(tmp_path)}
+    environ = {**os.environ, name: value, "OM_CONFIG_DIR": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-m", "celery", "-A", "om_workers.app", what],
         env=environ,
@@ -117,6 +133,4 @@ def test_settings_that_cannot_be_are_one_line_and_an_exit_code(tmp_path, what):
     )
 
     assert done.returncode == 2
-    assert done.stderr == (
-        "Error: environment OM_MESAGE_THRESHOLD: there is no such setting; the nearest name is OM_MESSAGE_THRESHOLD\n"
-    )
+    assert done.stderr == f"Error: {says}\n"

@@ -19,10 +19,11 @@ from om_api.domain.api_keys import Role
 from om_api.domain.errors import NotPermittedError, RateLimitedError, StoreError
 from om_api.domain.values import ID_PATTERN
 from om_api.settings.storage_settings import RedisSettings
+from om_api.store.audit.verify import verify
 from om_api.store.driver.connection import Connection, open_client
 from om_api.store.driver.partitions import sure
 from om_api.store.driver.scripts import load_all, provide
-from om_api.store.fleet import acl
+from om_api.store.fleet import acl, health
 from om_api.store.memory.keys import Keys
 
 AT = 1_763_600_000_000
@@ -274,6 +275,19 @@ def test_a_user_is_set_listed_and_ended_at_every_node_with_one_command(of_cluste
     assert before == [acl.Known(user.name, on=True, passwords=1, nopass=False)]
     assert lacking == [acl.Known(user.name, on=False, passwords=0, nopass=False)]
     assert (logins, ended, known) == ([True] * 6, 1, [None] * 6)
+
+
+def test_the_workers_user_is_enough_on_a_cluster(of_cluster, cluster):
+    """What workers and the doctor ask of every node, and of the cluster itself."""
+    _, keys, url = of_cluster
+    connection = Connection(open_client(url(acl.workers(keys), PASSWORD)))
+    cluster.replicas[0].client().script_flush()
+
+    assert connection.run(provide()) == len(load_all())
+    assert all(each.info and each.fsync for each in connection.run(health.servers()))
+    assert connection.run(health.unserved()) == 0
+    assert connection.run(verify(keys)) == []
+    connection.close()
 
 
 def test_an_agents_user_goes_on_after_a_failover(tmp_path, prefix):
