@@ -63,6 +63,7 @@ _SECTIONS = {
     ("budget",): "`budget`: of one agent",
     ("total_budget",): "`total_budget`: of all agents together, in the base file only",
     ("push_limits",): "`push_limits`: of one agent ([limits of pushes](operations.md#limits-of-pushes))",
+    ("durability",): "`durability`: of one agent",
     ("events",): "`events`: of all agents, in the base file only",
     ("webhooks",): "`webhooks`: of all agents, in the base file only",
     ("metrics",): "`metrics`: of all agents, in the base file only",

@@ -12,6 +12,7 @@ from om_api.context import Context
 from om_api.domain.errors import (
     InvalidInputError,
     NotPermittedError,
+    NotReplicatedError,
     OMError,
     RateLimitedError,
     SettingsError,
@@ -31,6 +32,7 @@ __all__ = [
     "InvalidInputError",
     "Message",
     "NotPermittedError",
+    "NotReplicatedError",
     "OMError",
     "ObservationalMemory",
     "Outcome",

@@ -65,7 +65,7 @@ def push(store: Any, *numbers: int, thread: str = "t1", tokens: int = 10, thread
     return store.run(pushing(store, messages, thread_scope=thread_scope))
 
 
-def pushing(store: Any, messages: list[Message], **options: bool) -> Steps[Pushed]:
+def pushing(store: Any, messages: list[Message], **options: Any) -> Steps[Pushed]:
     encoded = [EncodedMessage(message, encode_message(message)) for message in messages]
     on_a_cluster = isinstance(store.client, redis.RedisCluster)
     mark = options.pop("mark", True)

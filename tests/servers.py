@@ -77,6 +77,26 @@ class Server:
             self._process.send_signal(number)
 
 
+class Replica(Server):
+    """A server that copies another one; it has all of it once it has started."""
+
+    def __init__(self, folder: Path, primary: Server, *options: str, binary: str = BINARIES["embedded"]) -> None:
+        super().__init__(folder, "--replicaof", f"127.0.0.1 {primary.port}", *options, binary=binary)
+        self._primary = primary
+
+    def start(self) -> None:
+        super().start()
+        wait_until(self._follows, f"the replica on port {self.port}")
+
+    def _follows(self) -> bool:
+        with self._primary.client() as client:
+            client.set("test:replica", 1, px=1_000)
+            return bool(client.execute_command("WAIT", 1, 100))
+
+
+AT_ONCE = ("--repl-diskless-sync-delay", "0")  # a primary's option: its replicas need not wait for each other
+
+
 class Proxy:
     """Stands before a server and loses what it is told to: the reply of a request, and the way back in."""
 

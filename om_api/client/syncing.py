@@ -109,7 +109,8 @@ class Syncing:
     def _continued(self, talk: _Talk, history: _History, fresh: int) -> Steps[Synced | None]:
         """Send what is probably new, if all before it is known; None where it is not, or the thread went on otherwise."""
         sent = range(fresh, len(talk.messages))
-        if len(sent) > BATCH:
+        if len(sent) > BATCH:  # nothing may be sent at all, of what is found to be known
+            yield from self._writer.secure(talk.resource)
             return None
         ready, tally = self._ready(talk, history.ids, sent), ReceiptTally()
         before = b"".join(history.records[:fresh])

@@ -8,7 +8,7 @@ from copy import copy
 from om_api.client.receipts import Receipt, ReceiptTally
 from om_api.client.reporting import Reporter
 from om_api.domain.caching import LRU
-from om_api.domain.errors import InvalidInputError, RateLimitedError, StoreError
+from om_api.domain.errors import InvalidInputError, NotReplicatedError, RateLimitedError, StoreError
 from om_api.domain.message_tokens import count_message
 from om_api.domain.messages import Message
 from om_api.domain.push_limits import ANYBODY, AT_ONCE_S, THE_REST_S, UNLIMITED, Pusher, PushPace
@@ -16,11 +16,11 @@ from om_api.domain.values import check_id, is_id, new_id, to_ms
 from om_api.domain.wire import EncodedMessage, encode_message, no_message
 from om_api.settings import Settings
 from om_api.store.driver.partitions import sure
-from om_api.store.driver.steps import Steps
+from om_api.store.driver.steps import Replicas, Steps
 from om_api.store.memory import due
 from om_api.store.memory.amend import amend
 from om_api.store.memory.keys import Keys
-from om_api.store.memory.push import BATCH, NO_HISTORY, Pushed, ServerClock, push
+from om_api.store.memory.push import BATCH, NO_HISTORY, Pushed, ServerClock, push, replicas_of
 
 THREADS = 4_096  # whose last message is remembered
 _JUST_AHEAD = 60_000  # ms by which turns that were added together may be ahead of the clock
@@ -155,7 +155,8 @@ class Writer:
             raise
         tally.take(pushed)
         for each, known in pushed.other:
-            said = yield from amend(self._keys, each, known, self.count, replace=replace)
+            waits = self._replicas(resource)
+            said = yield from amend(self._keys, each, known, self.count, replace=replace, replicas=waits)
             tally.said(each.message.id, said, sealed=known.day > 0)
         return not pushed.apart
 
@@ -174,12 +175,29 @@ class Writer:
             ):  # an agent's user may not begin it; SettingsError: nothing is kept that cannot be marked
                 yield from sure(self._keys.layout)
         pushed = yield from push(
-            self._keys, self._clock, resource, batch, before=before, thread_scope=by_thread, mark=mark, pace=pace
+            self._keys,
+            self._clock,
+            resource,
+            batch,
+            before=before,
+            thread_scope=by_thread,
+            mark=mark,
+            pace=pace,
+            replicas=self._replicas(resource),
         )
         if self._cluster and pushed.due:
             with suppress(StoreError):  # the messages are kept; the sweep finds what a mark could not say
                 yield from due.mark(self._keys.due_observe, pushed.due, now=pushed.now)
         return pushed
+
+    def secure(self, resource: str) -> Steps[None]:
+        """Have replicas hold whatever was pushed to a resource before, if its pushes wait for them; raises NotReplicatedError."""
+        if waits := self._replicas(resource):
+            yield from push(self._keys, self._clock, resource, (), mark=False, replicas=waits)
+
+    def _replicas(self, resource: str) -> Replicas | None:
+        said = self._settings.for_agent(resource).durability
+        return replicas_of(self._keys, resource, said.wait_replicas, said.wait_timeout)
 
 
 class _ThreadTimes:
@@ -230,4 +248,5 @@ def _limited(errors: Sequence[RateLimitedError], kept: int, asked: int) -> RateL
 
 def _partly(error: StoreError, kept: int, asked: int) -> StoreError:
     text = f"{error} Of {asked:,} messages the first {kept:,} are kept, in the order of their resources"
-    return StoreError(f"{text}: repeat the call with the same ids, which is safe.", stored=None)
+    kind = NotReplicatedError if isinstance(error, NotReplicatedError) else StoreError
+    return kind(f"{text}: repeat the call with the same ids, which is safe.", stored=None)

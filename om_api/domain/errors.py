@@ -45,6 +45,16 @@ class RateLimitedError(StoreError):
         self.retry_after = retry_after
 
 
+class NotReplicatedError(StoreError):
+    """A push is kept on the primary, but too few replicas said in time that they hold it: a failover now may lose it.
+
+    `stored` is None: repeat the call with the same ids, which adds nothing twice and waits again.
+    """
+
+    def __init__(self, message: str, *, stored: bool | None = None) -> None:
+        super().__init__(message, stored=stored)
+
+
 class NotPermittedError(StoreError):
     """The store's ACL does not let this user do it; nothing was written, and asking again changes nothing."""
 

@@ -76,6 +76,16 @@ def of_server(told: Mapping[str, str] | None, fsync: str | None) -> Iterator[Fin
     yield _disk(told, fsync)
 
 
+def of_replicas(servers: Iterable[ServerInfo], waited: int) -> Iterator[Finding]:
+    """Which primaries have fewer replicas than pushes wait for at most."""
+    for told in servers:
+        has = (told.info or {}).get("connected_slaves", "")
+        if told.node.primary and has.isdecimal() and int(has) < waited:
+            whose = f"{told.node.address or 'the server'} has {has}: pushes end in NotReplicatedError"
+            says = f"pushes wait for {amount(waited, 'replica')}, and {whose}"
+            yield Finding(ERROR, "durability", says, "connect replicas, or set durability.wait_replicas lower")
+
+
 def _version(told: Mapping[str, str]) -> Finding:
     name = f"Valkey {told['valkey_version']}" if "valkey_version" in told else f"Redis {told.get('redis_version', '')}"
     major = told.get("redis_version", "").partition(".")[0]

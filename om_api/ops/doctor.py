@@ -58,7 +58,9 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
         yield Finding(OK, "store", f"{Settings.safe_url(settings.redis_url)} answers and takes writes")
     else:
         yield _refused("store", str(refusal))
-    yield from diagnosis.of_servers(run(health.servers()), run(health.unserved()))
+    servers = run(health.servers())
+    yield from diagnosis.of_servers(servers, run(health.unserved()))
+    yield from diagnosis.of_replicas(servers, _waited(settings))
     workers = run(health.workers(keys))
     yield from diagnosis.of_clocks(now.skew, workers)
     yield from diagnosis.of_workers(workers, installed(), health.QUEUES)
@@ -76,6 +78,12 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     agents = [name for name in configured if name != UNKNOWN]
     used_up = run(budgets.used_up(settings, keys, agents, now.server))
     yield from diagnosis.of_budgets(used_up, prices.unenforceable(settings))
+
+
+def _waited(settings: Settings) -> int:
+    """How many replicas a push of any agent waits for, at most."""
+    every = (settings.memory, *map(settings.for_agent, settings.agents()))
+    return max(each.durability.wait_replicas for each in every)
 
 
 def _refused(about: str, text: str) -> Finding:

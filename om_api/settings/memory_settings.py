@@ -170,6 +170,21 @@ class BudgetSettings(Group):
     )
 
 
+class DurabilitySettings(Group):
+    """When a push counts as kept."""
+
+    wait_replicas: int = number(
+        0,
+        "replicas of the store that must hold a push before it is acknowledged; 0: the primary is enough",
+        0,
+        16,
+        "replicas",
+    )
+    wait_timeout: Seconds = duration(
+        1, "longest that a push waits for replicas; keep it shorter than the timeout of the client", least=0.01, most=30
+    )
+
+
 class EventSettings(Group):
     """What is kept of what happened."""
 
@@ -273,6 +288,7 @@ class MemorySettings(Group):
         ge=1,
         le=4_096,
     )
+    durability: DurabilitySettings = DurabilitySettings()
     events: EventSettings = EventSettings()
     webhooks: WebhookSettings = WebhookSettings()
     metrics: MetricsSettings = MetricsSettings()

@@ -46,7 +46,7 @@ class AsyncConnection:
         self.client, self.cluster = client, isinstance(own, ClusterClient)
         line = Line(own, _exchange, asyncio) if self.cluster else None
         patient = line is None and retries_itself(client)
-        self._endpoint = Endpoint(client, patient, pipelined if patient else _transact, asyncio, line)
+        self._endpoint = Endpoint(client, patient, pipelined if patient else _transact, _exchange, asyncio, line)
 
     async def run(self, steps: Askable[T], aside: Aside | None = None) -> T:
         """Drive steps to their end and return what they return; raises StoreError. `aside` may have some done elsewhere.

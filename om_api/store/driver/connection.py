@@ -46,7 +46,7 @@ class Connection:
         self.cluster = isinstance(own, ClusterClient)
         self._given, line = client, Line(own, _exchange, time) if self.cluster else None
         patient = line is None and retries_itself(client)
-        self._endpoint = Endpoint(client, patient, pipelined if patient else _transact, time, line)
+        self._endpoint = Endpoint(client, patient, pipelined if patient else _transact, _exchange, time, line)
         self.client = client if line is None else _AsOne(line)
 
     def run(self, steps: Askable[T]) -> T:

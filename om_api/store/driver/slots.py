@@ -9,7 +9,7 @@ from om_api.store.driver.replies import fields
 from om_api.store.driver.steps import Node, Words
 
 SLOTS = REDIS_CLUSTER_HASH_SLOTS
-_KEYLESS = {"ACL", "CLIENT", "CLUSTER", "CONFIG", "DBSIZE", "ECHO", "INFO", "PING", "SCAN", "SCRIPT", "TIME"}
+_KEYLESS = {"ACL", "CLIENT", "CLUSTER", "CONFIG", "DBSIZE", "ECHO", "INFO", "PING", "SCAN", "SCRIPT", "TIME", "WAIT"}
 _SCRIPT = {"EVAL", "EVALSHA"}
 
 

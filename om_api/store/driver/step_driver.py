@@ -4,6 +4,7 @@ import random
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -11,15 +12,28 @@ from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import DataError, NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as NotAnswered
 
-from om_api.domain.errors import NotPermittedError, SettingsError, StoreError
-from om_api.store.driver.cluster import Line, PartlyKeptError
+from om_api.domain.errors import NotPermittedError, NotReplicatedError, SettingsError, StoreError
+from om_api.store.driver.cluster import Line, NodeRequest, PartlyKeptError
 from om_api.store.driver.scripts import Script, load_all
 from om_api.store.driver.slot_parts import parted
-from om_api.store.driver.steps import ALONE, Batch, Calls, Nodes, Step, Steps, Verb, Wait, Words, pack
+from om_api.store.driver.steps import (
+    ALONE,
+    Batch,
+    Calls,
+    Nodes,
+    Replicas,
+    Step,
+    Steps,
+    Verb,
+    Wait,
+    Words,
+    pack,
+)
 
 T = TypeVar("T")
 _FULL = "maxmemory"
 _PAUSE_S = 0.05
+_MARK_MS = 10_000  # that what was written for replicas stays
 _FORBIDDEN = "this ACL user may not do that: see docs/security.md"
 _ADVICE = {
     "maxmemory": "the server is out of memory: give it more, or clear idle memories",
@@ -53,6 +67,7 @@ _ADVICE = {
 class Endpoint:
     """A client and what a conversation must know of it. `transact` sends a batch and returns its replies.
 
+    `exchange` asks nodes, each over one connection, and returns refusals among the replies.
     `retries_itself`: the client tries again by itself, so that we need not and cannot know what its first try did. `time`
     is the module whose `sleep` fits the client. What is called is awaited by whoever drives, if it is asyncio's.
     """
@@ -60,12 +75,15 @@ class Endpoint:
     client: Any
     retries_itself: bool
     transact: Callable[[Any, Batch[Any]], Any]
+    exchange: Callable[[Sequence[NodeRequest]], Any]
     time: ModuleType
     line: Line | None = None  # to a Cluster
 
     def ask(self, step: Step) -> Calls[Any]:
         """A step's reply at one try; raises RedisError."""
         if isinstance(step, Verb):
+            if step.replicas:
+                return (yield from self._replicated(step, step.replicas))
             return (yield from _called(self._evaluated, step.name, step.keys, step.args))
         if isinstance(step, Wait):
             return (yield self.time.sleep, (step.seconds,))
@@ -99,6 +117,44 @@ class Endpoint:
         words = [word for command in commands for word in (len(command), *command)]
         names = [command[1] for command in commands if len(command) > 1]
         return (yield from _called(self._evaluated, "batch", names, words))
+
+    def _replicated(self, step: Verb[Any], replicas: Replicas) -> Calls[Any]:
+        """A script's reply once replicas hold what it wrote; raises NotReplicatedError.
+
+        Time 0: a primary takes a push, and fails. Time 1: its replica, which never heard of it, is the primary. Time 2: we ask
+        the primary how many replicas hold all that it holds, and believe the push to be among that. So script and question go
+        over one connection at once: no other server than that which ran the script can answer. On a Cluster the script finds
+        its node first, and is repeated there with the question.
+        """
+        script: Script = load_all()[step.name]
+        script.check(len(step.keys))
+        words = (len(step.keys), *step.keys, *step.args)
+        behind = (("SET", replicas.mark, 1, "PX", _MARK_MS), ("WAIT", replicas.number, replicas.within_ms))
+        found = (yield from _called(self._evaluated, step.name, step.keys, step.args)) if self.line else None
+        for how in (("EVALSHA", script.sha), ("EVAL", script.source)):
+            reply, marked, hold = yield from self._together([(*how, *words), *behind])
+            if not isinstance(reply, NoScriptError):
+                break
+        if self.line is None:
+            _raise_first([reply])
+        refused = next((str(each) for each in (reply, marked, hold) if isinstance(each, Exception)), "")
+        if refused or hold < replicas.number:
+            raise _not_replicated(replicas, refused or f"{hold} had it after {replicas.within_ms} ms")
+        return found if self.line else reply
+
+    def _together(self, commands: Sequence[Words]) -> Calls[Any]:
+        """Replies and refusals to commands that go over one connection, to the node of the first of them."""
+        batch: Batch[Any] = Batch(commands, atomic=False)
+        if self.retries_itself:
+            return (yield partial(pipelined, refusals=True), (self.client, batch))
+        at = self.line.cluster.owner(parted(batch)[0]) if self.line else ""
+        node = self.line.cluster.node(at) if self.line else self.client
+        (answer,) = yield self.exchange, ([NodeRequest(node, pack(commands, atomic=False), len(commands))],)
+        if isinstance(answer, RedisError):
+            if self.line:
+                self.line.cluster.failed(at)
+            raise answer
+        return answer
 
     def _evaluated(self, name: str, *words: Any) -> Calls[Any]:
         if self.line is None:
@@ -182,12 +238,15 @@ def _raise_first(replies: Iterable[Any]) -> None:
             raise reply
 
 
-def pipelined(client: Any, batch: Batch[Any]) -> Any:
-    """A batch as redis-py sends it, for a client that tries again by itself: its replies, or an awaitable of them."""
+def pipelined(client: Any, batch: Batch[Any], *, refusals: bool = False) -> Any:
+    """A batch as redis-py sends it, for a client that tries again by itself: its replies, or an awaitable of them.
+
+    Raises the first refusal, unless `refusals` are to be among the replies.
+    """
     pipe = client.pipeline(transaction=batch.atomic)
     for command in batch.commands:
         pipe.execute_command(*command)
-    return pipe.execute()
+    return pipe.execute(raise_on_error=not refusals)
 
 
 def _raise_unless_readable(step: Batch[Any], error: RedisError) -> None:
@@ -204,6 +263,14 @@ def _called(evaluate: Callable[..., Calls[Any]], name: str, keys: Sequence[str],
         return (yield from evaluate("evalsha", script.sha, *words))
     except NoScriptError:
         return (yield from evaluate("eval", script.source, *words))
+
+
+def _not_replicated(replicas: Replicas, why: str) -> NotReplicatedError:
+    return NotReplicatedError(
+        f"the primary keeps it, and of {replicas.number:,} replicas that should {why.rstrip('. ')[:200]}. If the primary fails "
+        "now it may be lost: repeat the call with the same ids, which is safe. See that the replicas are connected, or set "
+        "durability.wait_replicas lower."
+    )
 
 
 def explain(error: RedisError, step: Step, *, retried: bool = False) -> StoreError:

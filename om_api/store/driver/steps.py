@@ -28,14 +28,30 @@ Calls: TypeAlias = Generator[Call, Any, T]
 _LIST: Any = list  # of bare replies: whoever takes it must say of what
 
 
+class Replicas(NamedTuple):
+    """How many replicas must hold a write before it counts, and how many ms they have.
+
+    `mark` is a key of the write's slot that is written behind it: servers count the replicas of a connection's last write, and
+    a push whose messages are known writes none.
+    """
+
+    number: int
+    within_ms: int
+    mark: str
+
+
 @dataclass(slots=True)
 class Verb(Generic[T_co]):
-    """Run one of our scripts; `decode` makes a value of its reply."""
+    """Run one of our scripts; `decode` makes a value of its reply.
+
+    With `replicas` it ends in a NotReplicatedError where too few of them said in time that they hold what was written.
+    """
 
     name: str
     keys: Sequence[str]
     args: Sequence[Any]
     decode: Callable[[object], T_co] = field(compare=False)
+    replicas: Replicas | None = None
 
     def __iter__(self) -> "Steps[T_co]":
         return self.decode((yield self))

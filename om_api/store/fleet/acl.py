@@ -21,7 +21,7 @@ from om_api.store.memory.keys import Keys
 ROLES = (Role.READER, Role.WRITER)
 LEAST_PASSWORD = 16
 _DAY = "????-??-??"  # as long as a day is, so that no other resource's bill fits
-_CONNECT = ("auth", "hello", "ping", "select", "quit", "time", "multi", "exec", "discard")
+_CONNECT = ("auth", "hello", "ping", "select", "quit", "time", "multi", "exec", "discard", "wait")
 _ON_A_CLUSTER = ("asking", "cluster|slots", "command", "readonly")
 _READ = (
     *("get", "hget", "hgetall", "hmget", "exists"),
@@ -29,7 +29,7 @@ _READ = (
     *("zcard", "zrange", "zscore"),
 )
 _WRITE = (
-    *("hset", "hdel", "hincrby", "expire", "unlink", "rename"),
+    *("set", "hset", "hdel", "hincrby", "expire", "unlink", "rename"),
     *("zadd", "zrem", "zremrangebyscore"),
 )
 _BROKER = ("ticks", "observe", "reflect", "maintenance", "celery", "unacked", "_kombu.binding", "*.celery.pidbox")

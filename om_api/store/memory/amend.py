@@ -12,12 +12,13 @@ from om_api.domain.messages import Message
 from om_api.domain.values import Scope
 from om_api.domain.wire import EncodedMessage, encode_message, parse_member
 from om_api.store.driver.replies import Pair, as_pairs
-from om_api.store.driver.steps import Steps, Verb
+from om_api.store.driver.steps import Replicas, Steps, Verb
 from om_api.store.memory import due
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.known import last_further, recognise
 
 _TRIES = 8
+_TOO_FAST = "changes faster than it can be read: repeat the call with the same ids, which is safe."
 _PAGE = 500  # raw members read at once, the newest first
 
 
@@ -38,7 +39,13 @@ class _Change(NamedTuple):
 
 
 def amend(
-    keys: Keys, each: EncodedMessage, known: KnownId, count: Callable[[str], int], *, replace: bool = False
+    keys: Keys,
+    each: EncodedMessage,
+    known: KnownId,
+    count: Callable[[str], int],
+    *,
+    replace: bool = False,
+    replicas: Replicas | None = None,
 ) -> Steps[Said]:
     """Keep what a message says more than the one that is known by its id; CHANGED, and nothing is, for one that says otherwise.
 
@@ -55,15 +62,19 @@ def amend(
         if said is Said.SAME or (said is Said.CHANGED and found.day):
             return said
         if said is Said.CHANGED and not replace:
-            shorter = KnownId.of(record_of(message)).length < found.length
-            old = (yield from _raw(keys, message, message.id)) if shorter else None
-            return Said.SAME if old and goes_on(message, old.message) else said
+            return (yield from _beginning(keys, message, found))
         change = yield from (_behind(keys, message, found, count) if found.day else _in_place(keys, message, found))
-        if change and (yield from _commit(keys, change, count)):
+        if change and (yield from _commit(keys, change, count, replicas)):
             return Said.REPLACED if said is Said.CHANGED else said
         found = (yield from recognise(keys, message.resource_id, message.thread_id, [message.id])).get(message.id)
-    text = f"message {message.id} of {message.resource_id} changes faster than it can be read"
-    raise StoreError(f"{text}: repeat the call with the same ids, which is safe.", stored=None)
+    raise StoreError(f"message {message.id} of {message.resource_id} {_TOO_FAST}", stored=None)
+
+
+def _beginning(keys: Keys, message: Message, known: KnownId) -> Steps[Said]:
+    """SAME for a message that is a beginning of what is raw by now, else CHANGED."""
+    shorter = KnownId.of(record_of(message)).length < known.length
+    old = (yield from _raw(keys, message, message.id)) if shorter else None
+    return Said.SAME if old and goes_on(message, old.message) else Said.CHANGED
 
 
 def _in_place(keys: Keys, message: Message, known: KnownId) -> Steps[_Change | None]:
@@ -117,7 +128,7 @@ def _named(pair: Pair, name: str) -> _Raw | None:
     return _Raw(member, score, message) if message.id == name else None
 
 
-def _commit(keys: Keys, change: _Change, count: Callable[[str], int]) -> Steps[bool]:
+def _commit(keys: Keys, change: _Change, count: Callable[[str], int], replicas: Replicas | None) -> Steps[bool]:
     message, old, records = change
     of, at = keys.of(message.resource_id), message.at
     tokens = message.tokens if message.tokens is not None else count_message(message, count)
@@ -127,7 +138,7 @@ def _commit(keys: Keys, change: _Change, count: Callable[[str], int]) -> Steps[b
     args: list[Any] = [message.thread_id, old.member if old else b"", member, at, weight]
     args += [word for pair in records for word in pair]
     names = [of.messages(message.thread_id), of.tokens, of.known(message.thread_id)]
-    counts = yield from Verb("amend", names, args, _counts)
+    counts = yield from Verb("amend", names, args, _counts, replicas)
     if counts is None:
         return False
     own, every, wake, own_wake = counts

@@ -12,7 +12,7 @@ from om_api.domain.push_limits import UNLIMITED, PushPace
 from om_api.domain.values import Scope
 from om_api.domain.wire import EncodedMessage
 from om_api.store.driver.partitions import asked
-from om_api.store.driver.steps import Steps, Verb
+from om_api.store.driver.steps import Replicas, Steps, Verb
 from om_api.store.memory.keys import Keys
 
 BATCH = 500  # messages of one script call; a larger batch is several calls
@@ -63,9 +63,11 @@ def push(
     thread_scope: bool = False,
     mark: bool = True,
     pace: PushPace = UNLIMITED,
+    replicas: Replicas | None = None,
 ) -> Steps[Pushed]:
     """Add messages of one resource; each has id, thread_id, tokens and at. Atomic per 500 messages; safe to repeat.
 
+    `replicas` must hold these, known ones too, and all before them, else a NotReplicatedError is raised.
     `before` are the records of a thread's history that these are the end of: should one of them not be known, or the thread
     have gone on otherwise, the push is `apart` and adds nothing. With WHATEVER they are the end in any case, INSIDE
     they are not; with a `head` behind it, unless the thread ended with another id meanwhile.
@@ -74,7 +76,7 @@ def push(
     """
     threads = _by_thread(messages)
     fixed = [int(mark), "thread" if thread_scope else "resource", resource, new_signing_key(), pace.words()]
-    write = partial(_write, keys, resource, threads, pace, [*fixed, *_words(resource, threads, before)])
+    write = partial(_write, keys, resource, threads, pace, [*fixed, *_words(resource, threads, before)], replicas)
     now, due, known = yield from (asked(keys.layout, write) if mark else write(mark=False))
     clock.seen(now)
     if due == _LIMITED:
@@ -93,14 +95,15 @@ def _told(threads: Mapping[str, Sequence[EncodedMessage]], known: Sequence[tuple
 
 
 def _write(
-    keys: Keys, resource: str, threads: Iterable[str], pace: PushPace, args: Sequence[Any], *, mark: bool = True
+    keys: Keys, resource: str, threads: Iterable[str], pace: PushPace, args: Sequence[Any],
+    replicas: Replicas | None, *, mark: bool = True
 ) -> Verb[_Said]:
     of, pusher = keys.of(resource), pace.pusher.id
     names = [of.tokens, keys.due_observe.of(resource) if mark else of.tokens]
     names += [of.pace, of.pace_of(pusher) if pusher else of.pace]
     for thread in threads:
         names += [of.messages(thread), of.known(thread)]
-    return Verb("push", names, args, _said)
+    return Verb("push", names, args, _said, replicas)
 
 
 def _limited(resource: str, pace: PushPace, which: int, wait_ms: Any) -> RateLimitedError:
@@ -115,6 +118,11 @@ def _said(reply: Any) -> _Said:
     Behind `!limited` stand the number of the limit, and for how many ms.
     """
     return int(reply[0]), reply[1].decode(), [*zip(reply[2::2], reply[3::2], strict=True)]
+
+
+def replicas_of(keys: Keys, resource: str, count: int, seconds: float) -> Replicas | None:
+    """How many replicas a push of a resource waits for, and how long; None for none."""
+    return Replicas(count, round(seconds * 1000), keys.of(resource).lock("replicated")) if count else None
 
 
 def new_signing_key() -> str:

@@ -3,7 +3,14 @@
 import pytest
 
 from om_api.domain import errors
-from om_api.domain.errors import BudgetReachedError, ModelError, NotPermittedError, OMError, StoreError
+from om_api.domain.errors import (
+    BudgetReachedError,
+    ModelError,
+    NotPermittedError,
+    NotReplicatedError,
+    OMError,
+    StoreError,
+)
 
 EVERY = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
 
@@ -22,6 +29,7 @@ def test_what_a_caller_got_wrong_is_a_wrong_value_to_python_too(kind):
 def test_a_stores_error_says_what_became_of_the_write(stored):
     assert StoreError("away", stored=stored).stored is stored
     assert StoreError("away").stored is NotPermittedError("not yours").stored is False
+    assert NotReplicatedError("on the primary alone").stored is None
 
 
 def test_a_budget_that_is_reached_is_no_failure_and_is_worth_another_look():

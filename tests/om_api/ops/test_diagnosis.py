@@ -91,6 +91,15 @@ def test_a_server_that_may_not_be_asked_is_no_trouble():
     assert [finding.level for finding in diagnosis.of_server(None, None)] == [NOTE]
 
 
+@pytest.mark.parametrize(
+    ("has", "waited", "levels"), [("0", 0, []), ("0", 1, [ERROR]), ("1", 1, []), ("1", 2, [ERROR]), (None, 1, [])]
+)
+def test_pushes_that_wait_for_replicas_that_are_not_there_are_told(has, waited, levels):
+    told = ServerInfo(ALONE, {"connected_slaves": has} if has else None, "always")
+
+    assert [finding.level for finding in diagnosis.of_replicas([told], waited)] == levels
+
+
 def test_clocks_that_differ_are_named_with_whose_they_are():
     found = list(diagnosis.of_clocks(-3_000, [worker(7_200_000), worker(100)]))
 

@@ -54,3 +54,12 @@ def test_a_cluster_that_misses_a_slot_is_named(tmp_path, prefix):
         troubles = [each.says for each in doctor.examine(settings).troubles]
 
     assert any(each.startswith("1 slot served by no node") for each in troubles)
+
+
+def test_the_agent_whose_pushes_wait_for_most_replicas_is_asked_for(tmp_path):
+    agent = tmp_path / "agents" / "shop-*"
+    agent.mkdir(parents=True)
+    (agent / "memory.yaml").write_text("observational_memory: {durability: {wait_replicas: 2}}")
+
+    assert doctor._waited(load_settings(environ={})) == 0
+    assert doctor._waited(load_settings(environ={"OM_CONFIG_DIR": str(tmp_path)})) == 2

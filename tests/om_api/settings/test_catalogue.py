@@ -13,6 +13,7 @@ def test_groups_are_the_mappings_of_the_file():
         "budget",
         "total_budget",
         "push_limits",
+        "durability",
         "events",
         "webhooks",
         "metrics",

@@ -12,10 +12,10 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from scene import call, push
 
-from om_api import StoreError
+from om_api import NotReplicatedError, StoreError
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
 from om_api.store.driver.connection import Connection, open_client
-from om_api.store.driver.steps import Batch, pack
+from om_api.store.driver.steps import Batch, Replicas, Verb, pack
 
 COMMANDS = [
     ("TIME",),
@@ -160,3 +160,26 @@ def test_who_finds_no_server_reads_one_traceback():
 
     assert told.count("Traceback") == 1
     assert "Check that the server runs and OM_REDIS_URL points at it" in told
+
+
+def bytes_of(reply):
+    return reply
+
+
+@pytest.mark.parametrize("theirs", [False, True], ids=["ours", "one that tries again"])
+def test_a_write_without_replicas_is_told_apart_from_one_that_was_refused(connect, theirs):
+    connection = connect(theirs)
+    asked(connection, [("SET", "{h}:text", "1")])
+    waiting(connection.run(Verb("batch", ["{h}:text"], [2, "GET", "{h}:text"], bytes_of)))
+
+    with pytest.raises(NotReplicatedError, match="0 had it after 10 ms") as waited:
+        waiting(
+            connection.run(Verb("batch", ["{h}:text"], [2, "GET", "{h}:text"], bytes_of, Replicas(1, 10, "{h}:mark")))
+        )
+    with pytest.raises(StoreError) as refused:
+        waiting(
+            connection.run(Verb("batch", ["{h}:text"], [2, "HGETALL", "{h}:text"], bytes_of, Replicas(1, 10, "{h}:m")))
+        )
+
+    assert waited.value.stored is None
+    assert (type(refused.value), refused.value.stored) == (StoreError, False)

@@ -16,7 +16,7 @@ from world import contents
 
 from om_api import InvalidInputError, Message, ObservationalMemory, load_settings
 from om_api.domain.api_keys import Role
-from om_api.domain.errors import NotPermittedError, RateLimitedError, StoreError
+from om_api.domain.errors import NotPermittedError, NotReplicatedError, RateLimitedError, StoreError
 from om_api.domain.values import ID_PATTERN
 from om_api.settings.storage_settings import RedisSettings
 from om_api.store.audit.verify import verify
@@ -25,6 +25,7 @@ from om_api.store.driver.partitions import sure
 from om_api.store.driver.scripts import load_all, provide
 from om_api.store.fleet import acl, health
 from om_api.store.memory.keys import Keys
+from om_api.store.memory.push import ServerClock, push, replicas_of
 
 AT = 1_763_600_000_000
 GLOB = "*?[]\\^"
@@ -334,10 +335,14 @@ def test_what_is_granted_is_what_is_used_and_no_command_more(house, memory):
         ask(resource_id="harold")
     om.sources(om.observations("harold")[0].id, "harold")
     om.messages("harold", "t-1")
+    with pytest.raises(NotReplicatedError):
+        waits = replicas_of(house.keys, "harold", 1, 0.01)
+        harold = Connection(house.agent("harold", Role.WRITER))
+        harold.run(push(house.keys, ServerClock(), "harold", (), replicas=waits))
     used = calls(house)
 
     assert set(acl._READ + acl._WRITE) - used == set()
-    assert {"rename", "unlink", "zremrangebyscore"} <= used
+    assert {"rename", "unlink", "zremrangebyscore", "wait"} <= used
 
 
 # -- what nobody may ----------------------------------------------------------------------------------------------------

@@ -16,15 +16,18 @@ from scene import (
     record,
     seal,
 )
+from stores import Store
 
-from om_api.domain.errors import StoreError
+from om_api.domain.errors import NotReplicatedError, StoreError
 from om_api.domain.identity import KnownId, Said, record_of
 from om_api.domain.values import Outcome, Scope
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.store.memory import note, scope_state
 from om_api.store.memory import seal as seal_steps
 from om_api.store.memory.amend import amend
+from om_api.store.memory.keys import Keys
 from om_api.store.memory.known import recognise
+from om_api.store.memory.push import ServerClock, replicas_of
 
 LONGER = "turn 1 and more"
 
@@ -35,9 +38,9 @@ def form(content, n=1, tokens=15):
     return said
 
 
-def amending(store, said, *, replace=False):
+def amending(store, said, **options):
     known = store.run(recognise(store.keys, "harold", "t1", [said.id]))[said.id]
-    return amend(store.keys, EncodedMessage(said, encode_message(said)), known, len, replace=replace)
+    return amend(store.keys, EncodedMessage(said, encode_message(said)), known, len, **options)
 
 
 def raw(store):
@@ -201,3 +204,13 @@ def test_a_message_behind_more_than_a_page_of_others_is_found(store):
 
     assert store.run(amending(store, form(LONGER))) is Said.GROWN
     assert KnownId.of(record_of(form(LONGER))) == store.run(recognise(store.keys, "harold", "t1", ["m1"]))["m1"]
+
+
+def test_more_of_a_message_that_no_replica_has_is_kept_and_not_acknowledged(server_client, prefix):
+    store = Store(Keys(prefix), ServerClock(), server_client)
+    push(store, 1)
+
+    with pytest.raises(NotReplicatedError):
+        store.run(amending(store, form(LONGER), replicas=replicas_of(store.keys, "harold", 1, 0.01)))
+
+    assert [said for _, said, _ in raw(store)] == [LONGER]

@@ -18,15 +18,17 @@ from scene import (
     seal,
     write_plainly,
 )
+from stores import Store
 
-from om_api.domain.errors import RateLimitedError, StoreError
+from om_api.domain.errors import NotReplicatedError, RateLimitedError, StoreError
 from om_api.domain.identity import KnownId, record_of
 from om_api.domain.messages import Message
 from om_api.domain.push_limits import THE_REST_S, Pusher, PushLimits, PushPace
 from om_api.domain.values import Scope
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.store.memory import due, note, scope_state
-from om_api.store.memory.push import INSIDE, WHATEVER, ServerClock
+from om_api.store.memory.keys import Keys
+from om_api.store.memory.push import INSIDE, WHATEVER, ServerClock, replicas_of
 from om_api.store.memory.push import push as push_batch
 
 T1 = Scope("harold", "t1")
@@ -491,3 +493,21 @@ def test_a_clock_that_went_back_pays_nothing_and_owes_nothing_more(store):
     with pytest.raises(RateLimitedError) as refused:
         limited(store, 6)
     assert refused.value.retry_after < 0.3
+
+
+def test_what_no_replica_has_is_kept_and_not_acknowledged(server_client, prefix):
+    """Whoever repeats it adds nothing, and is told the same as long as that is so."""
+    store = Store(Keys(prefix), ServerClock(), server_client)
+    waits = replicas_of(store.keys, "harold", 1, 0.01)
+    for _ in range(2):
+        with pytest.raises(NotReplicatedError, match="1 replicas that should 0 had it after 10 ms") as refused:
+            store.run(pushing(store, [message(1)], replicas=waits))
+        assert refused.value.stored is None
+
+    assert counts(store) == {"t1": 10, "#t1": 1, "*": 10}
+    assert 0 < store.client.pttl(waits.mark) <= 10_000
+
+
+def test_nothing_is_waited_for_unless_replicas_are_asked_for():
+    assert replicas_of(Keys("p"), "harold", 0, 1.0) is None
+    assert replicas_of(Keys("p"), "harold", 2, 1.5) == (2, 1_500, "p:{harold}:lock:replicated")
