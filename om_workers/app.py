@@ -48,7 +48,6 @@ _CONCURRENCY = 32  # threads: a model call waits, it does not compute
 # bounds a queue that nobody serves; shorter, and a worker whose clock is ahead would drop every tick
 _EXPIRES_S = 86_400
 _CONFIGURATION = {
-    "task_queues": [Queue(name, Exchange(name), routing_key=name) for name in _QUEUES],
     "task_default_queue": "observe",
     "task_routes": {name: {"queue": queue} for name, queue in _ROUTES.items()},
     "task_ignore_result": True,
@@ -59,6 +58,7 @@ _CONFIGURATION = {
     "timezone": "UTC",
     "beat_scheduler": "om_workers.tasks.schedule:Scheduler",  # in memory: several beats need no file, ticks guard themselves
     "beat_max_loop_interval": 1,
+    "worker_consumer": "om_workers.tasks.consumer:Consumer",
     "worker_pool": "threads",
     "worker_prefetch_multiplier": 1,
     "worker_send_task_events": True,
@@ -125,17 +125,18 @@ def make_app(settings: Settings) -> Celery:
         beat_schedule=_schedule(settings),
         task_annotations={name: {"send_events": settings.memory.flower_ticks} for name in TICKS},
         worker_concurrency=int(settings.variable("OM_CONCURRENCY") or _CONCURRENCY),
-        broker_transport_options={
-            "visibility_timeout": 3600,
-            "socket_timeout": 30,
-            "socket_keepalive": True,
-            **options,
-        },
+        broker_transport_options=options,
+        task_queues=_queues(settings.broker_url),
     )
     app.steps["worker"].add(handover.HandOver)
     app.steps["consumer"].add(Flushing)
     app.set_default()
     return app
+
+
+def _queues(url: str) -> list[Queue]:
+    arguments = broker.queue_arguments(url)
+    return [Queue(name, Exchange(name), routing_key=name, queue_arguments=arguments) for name in _QUEUES]
 
 
 def _schedule(settings: Settings) -> dict[str, Any]:

@@ -24,7 +24,7 @@ MODELS = 200  # models of which one look shows the breaker
 
 
 class Broker(NamedTuple):
-    """How many tasks wait in each queue; none where the broker, which is a Redis, did not answer."""
+    """How many tasks wait in each queue; none where the broker did not answer."""
 
     queues: dict[str, int] | None
 

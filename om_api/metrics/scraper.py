@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 
@@ -10,6 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.registry import Collector
 
+from om_api.broker import rabbitmq
 from om_api.domain.errors import SettingsError, StoreError
 from om_api.metrics.counted import Others, of_counters
 from om_api.metrics.gauges import Broker, Measurements, of_gauges, read
@@ -28,7 +30,7 @@ class Scraper:
     """What /metrics shows of one store and its broker. Safe for the tasks of one event loop.
 
     Several who ask at once, or within a second, are given one look's answer. Raises StoreError when the store is away; of a
-    broker that is away only that it is, and of one that is no Redis nothing.
+    broker that is away only that it is, and of one that is neither Redis nor RabbitMQ nothing.
     """
 
     def __init__(self, settings: Settings, *, timeout: float = 5.0) -> None:
@@ -37,6 +39,9 @@ class Scraper:
         self._store = AsyncConnection(open_async_client(settings.redis_url, timeout))
         url = _broker_url(settings)
         self._broker = AsyncConnection(open_async_client(url, timeout)) if is_redis_url(url) else None
+        self._rabbitmq = (
+            partial(rabbitmq.waiting, url, health.QUEUES, timeout) if rabbitmq.is_rabbitmq_url(url) else None
+        )
         self._others = Others()
         self._look: asyncio.Task[bytes] | None = None
         self._began = 0.0
@@ -59,10 +64,10 @@ class Scraper:
         return await asyncio.to_thread(self._page, found._replace(broker=broker))
 
     async def _ask_broker(self) -> Broker | None:
-        if self._broker is None:
-            return None
         try:
-            return Broker(await self._broker.run(health.queues()))
+            if self._rabbitmq:
+                return Broker(await asyncio.to_thread(self._rabbitmq))
+            return Broker(await self._broker.run(health.queues())) if self._broker else None
         except StoreError:
             return Broker(None)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from om_api.billing import budgets, models, prices
+from om_api.broker import rabbitmq
 from om_api.domain.errors import SettingsError, StoreError
 from om_api.domain.extras import installed
 from om_api.language.words import amount
@@ -44,8 +45,10 @@ def examine(settings: Settings) -> Checkup:
 
 
 def reach(url: str) -> None:
-    """Raise StoreError unless a Redis server answers at an address; other brokers are not asked."""
-    if is_redis_url(url):
+    """Raise StoreError unless a server answers at an address of Redis or RabbitMQ; other brokers are not asked."""
+    if rabbitmq.is_rabbitmq_url(url):
+        rabbitmq.waiting(url, ())
+    elif is_redis_url(url):
         with connected(url) as connection:
             connection.run(presence.clocks())
 
@@ -98,18 +101,23 @@ def _broker(settings: Settings) -> Iterator[Finding]:
     except SettingsError as error:
         yield Finding(ERROR, "broker", "none", str(error))
         return
-    if not is_redis_url(url):
-        says = "cannot tell how many tasks wait: it is no Redis"
+    is_rabbitmq = rabbitmq.is_rabbitmq_url(url)
+    if not is_redis_url(url) and not is_rabbitmq:
+        says = "cannot tell how many tasks wait: it is neither Redis nor RabbitMQ"
         yield Finding(NOTE, "broker", says, "look at its own tools, or Flower")
         return
     try:
-        with connected(url) as connection:
-            yield from diagnosis.of_queues(connection.run(health.queues()))
+        yield from diagnosis.of_queues(rabbitmq.waiting(url, health.QUEUES) if is_rabbitmq else _lengths(url))
     except (StoreError, SettingsError) as error:
         if _FORBIDDEN in str(error):
             yield Finding(NOTE, "broker", "cannot tell how many tasks wait: this user may not look", "ask Flower")
         else:
             yield _refused("broker", f"{Settings.safe_url(url)}: {error}".replace("OM_REDIS_URL", "OM_BROKER_URL"))
+
+
+def _lengths(url: str) -> dict[str, int]:
+    with connected(url) as connection:
+        return connection.run(health.queues())
 
 
 def _settings(settings: Settings) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from om_api.broker import rabbitmq
 from om_api.domain.errors import SettingsError, StoreError
 from om_api.settings import Settings
 from om_api.settings.urls import is_redis_url
@@ -80,9 +81,12 @@ def _as_tick(name: str, ticked: Ticked | None, now: int) -> Tick:
 def _broker(settings: Settings) -> tuple[dict[str, int], int | None, str]:
     """Tasks by queue, those that are unacknowledged, and why that is not known."""
     try:
-        if not is_redis_url(settings.broker_url):
-            return {}, None, "the broker is no Redis: ask its own tools, or Flower"
-        with connected(settings.broker_url) as connection:
+        url = settings.broker_url
+        if rabbitmq.is_rabbitmq_url(url):
+            return rabbitmq.waiting(url, health.QUEUES), None, ""
+        if not is_redis_url(url):
+            return {}, None, "the broker is neither Redis nor RabbitMQ: ask its own tools, or Flower"
+        with connected(url) as connection:
             return connection.run(health.queues()), connection.run(health.unacked()), ""
     except (StoreError, SettingsError) as error:
         return {}, None, f"the broker cannot be asked: {error}".replace("OM_REDIS_URL", "OM_BROKER_URL")

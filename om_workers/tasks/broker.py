@@ -16,15 +16,32 @@ if TYPE_CHECKING:
     from celery import Celery
 
 
+_RABBITMQ = ("amqp", "amqps", "pyamqp")
+_OF_REDIS = {"visibility_timeout": 3600, "socket_timeout": 30, "socket_keepalive": True}
+_OF_RABBITMQ = {"confirm_publish": True, "read_timeout": 30, "write_timeout": 30}
+
+
+def is_rabbitmq(url: str) -> bool:
+    """Whether a broker's URL, or the first of several, is one of RabbitMQ."""
+    return url.partition("://")[0] in _RABBITMQ
+
+
+def queue_arguments(url: str) -> dict[str, str] | None:
+    """What a queue is declared with: on RabbitMQ it is kept by a quorum of its nodes, which outlives any one of them."""
+    return {"x-queue-type": "quorum"} if is_rabbitmq(url) else None
+
+
 def address(url: str) -> tuple[str, dict[str, Any]]:
     """A broker's URL as kombu takes it, and the transport options that go with it: Sentinel is written another way."""
+    if is_rabbitmq(url):
+        return url, dict(_OF_RABBITMQ)
     parts = urlsplit(url)
     if not parts.scheme.endswith("+sentinel"):
-        return url, {}
+        return url, dict(_OF_REDIS)
     account, at, addresses = parts.netloc.rpartition("@")
     service, _, db = parts.path.strip("/").partition("/")
     hosts = ";".join(f"sentinel://{account}{at}{address}/{db or 0}" for address in addresses.split(","))
-    return hosts, {"master_name": service}
+    return hosts, {**_OF_REDIS, "master_name": service}
 
 
 def queue_length(app: Celery, queue: str) -> int:

@@ -1,19 +1,14 @@
 """Flower and remote control, as operations use them: names, ids and outcomes through `/api/tasks`, and no text anywhere."""
 
-import base64
 import contextlib
 import json
-import os
-import socket
-import subprocess
-import sys
 import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from celery import Celery
+from flowers import Flower
 from processes import BEAT, WORKER
 from world import wait_until
 
@@ -31,45 +26,6 @@ _FILES = {
     "observational-memory.yaml": _YAML,
     "agents/albert/memory.yaml": "observational_memory: {observer_model: away, model: null, reflector_model: echo}",
 }
-
-
-class Flower:
-    """A Flower of its own on a free port, opened with its password."""
-
-    def __init__(self, house: Any) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.url = f"http://127.0.0.1:{probe.getsockname()[1]}"
-        port = {"FLOWER_PORT": self.url.rpartition(":")[2], "FLOWER_ADDRESS": "127.0.0.1"}
-        own = {name: text for name, text in os.environ.items() if not name.startswith("OM_")}
-        environ = {**own, **house.environment, **port, "FLOWER_BASIC_AUTH": "om:secret"}
-        command = [sys.executable, "-m", "celery", "-A", "om_workers.app", "flower"]
-        with house.log.open("ab") as log:
-            self.process = subprocess.Popen(command, env=environ, stdout=log, stderr=log, cwd=house.config.parent)
-
-    def get(self, path: str, password: str = "secret") -> Any:
-        token = base64.b64encode(f"om:{password}".encode()).decode()
-        request = urllib.request.Request(self.url + path, headers={"Authorization": f"Basic {token}"})
-        with urllib.request.urlopen(request, timeout=5) as reply:
-            return json.load(reply)
-
-    def tasks(self) -> list[dict[str, Any]]:
-        return list(self.get("/api/tasks").values())
-
-    def is_there(self) -> bool:
-        try:
-            self.get("/api/tasks")
-        except OSError:
-            return False
-        return True
-
-    def stop(self) -> None:
-        self.process.terminate()
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
 
 
 @pytest.fixture

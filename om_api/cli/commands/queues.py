@@ -10,7 +10,8 @@ from om_api.ops.queues import Queues, look
 def queues(target: Target, as_json: bool) -> None:
     """Show what waits in the queues and in the due indexes, when ticks ran, and which workers are alive.
 
-    Unacked tasks are held by a worker that has not begun them. Of a broker that is no Redis the tasks are not known.
+    Unacked tasks are held by a worker that has not begun them. RabbitMQ does not tell how many are; of other brokers
+    that are no Redis the tasks are not known.
     """
     found = look(target.settings())
     if as_json:

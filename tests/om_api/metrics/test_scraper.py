@@ -66,6 +66,24 @@ def test_several_who_ask_in_vain_are_told_so_once_each():
     assert [type(each) for each in asyncio.run(several())] == [StoreError] * 3
 
 
+@pytest.mark.parametrize(
+    ("broker", "told"),
+    [("amqp://om:s3cret@127.0.0.1:1//", b"cortex_om_broker_up 0.0\n"), ("sqs://", b"cortex_om_broker_up gauge\n#")],
+)
+def test_a_rabbitmq_that_is_away_is_told_and_of_other_brokers_nothing(
+    settings, prefix, server_url, server_client, broker, told
+):
+    named = load_settings(None, {**SMALL, "OM_PREFIX": prefix, "OM_REDIS_URL": server_url, "OM_BROKER_URL": broker})
+
+    async def once():
+        asked = scraper.Scraper(named)
+        found = await asked.scrape()
+        await asked.close()
+        return found
+
+    assert told in asyncio.run(once())
+
+
 def test_a_series_without_a_value_says_what_it_would_be():
     families = {family.name: family for family in text_string_to_metric_families(page([]).decode())}
 

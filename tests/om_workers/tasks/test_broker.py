@@ -8,10 +8,27 @@ from om_workers.tasks import broker
 
 
 def test_sentinels_are_written_as_the_broker_wants_them():
-    assert broker.address("redis://h:1/0") == ("redis://h:1/0", {})
-    assert broker.address("redis+sentinel://u:p@a:1,b:2/shop/3") == (
-        "sentinel://u:p@a:1/3;sentinel://u:p@b:2/3",
-        {"master_name": "shop"},
+    url, options = broker.address("redis+sentinel://u:p@a:1,b:2/shop/3")
+
+    assert url == "sentinel://u:p@a:1/3;sentinel://u:p@b:2/3"
+    assert options == {**broker.address("redis://h:1/0")[1], "master_name": "shop"}
+
+
+@pytest.mark.parametrize("url", ["amqp://om:p@h//", "amqps://h/shop", "pyamqp://h//;pyamqp://i//"])
+def test_queues_of_rabbitmq_are_kept_by_a_quorum_and_what_is_sent_is_confirmed(url):
+    made = make_app(load_settings(environ={"OM_BROKER_URL": url}))
+    app.set_default()
+
+    assert {queue.queue_arguments["x-queue-type"] for queue in made.conf.task_queues} == {"quorum"}
+    assert made.conf.broker_transport_options["confirm_publish"]
+    assert "visibility_timeout" not in made.conf.broker_transport_options
+
+
+def test_queues_of_redis_are_what_they_were():
+    assert broker.queue_arguments("redis://h/0") is None
+    assert broker.address("redis://h:1/0") == (
+        "redis://h:1/0",
+        {"visibility_timeout": 3600, "socket_timeout": 30, "socket_keepalive": True},
     )
 
 

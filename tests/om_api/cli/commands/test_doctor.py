@@ -198,7 +198,13 @@ def test_a_broker_that_is_away_or_another_kind_is_said(well, doctor, nowhere, mo
     assert "OM_BROKER_URL" in found["broker"]["do"]
     assert "s3cret" not in str(found)
 
-    monkeypatch.setenv("OM_BROKER_URL", "amqp://guest:s3cret@127.0.0.1")
+    monkeypatch.setenv("OM_BROKER_URL", f"amqp://guest:s3cret@127.0.0.1:{nowhere}")
+    code, found = doctor()
+    assert (code, found["broker"]["level"]) == (1, "error")
+    assert "OM_BROKER_URL" in found["broker"]["do"]
+    assert "s3cret" not in str(found)
+
+    monkeypatch.setenv("OM_BROKER_URL", "sqs://")
     assert doctor()[1]["broker"]["level"] == "note"
 
 

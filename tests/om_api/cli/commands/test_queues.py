@@ -52,9 +52,11 @@ def test_queues_indexes_ticks_and_workers_are_shown_together(om, om_json, world,
 
 
 def test_a_broker_that_cannot_be_asked_is_said_and_the_rest_is_shown(om, world, monkeypatch):
-    monkeypatch.setenv("OM_BROKER_URL", "amqp://guest@127.0.0.1//")
-    result = om("queues")
+    for broker, says in (("sqs://", "neither Redis nor RabbitMQ"), ("amqp://om:s3cret@127.0.0.1:1//", "OM_BROKER_URL")):
+        monkeypatch.setenv("OM_BROKER_URL", broker)
+        result = om("queues")
 
-    assert result.exit_code == 0
-    assert "the broker is no Redis" in result.stderr
-    assert "observer" in result.stdout
+        assert result.exit_code == 0
+        assert says in result.stderr
+        assert "s3cret" not in result.stderr
+        assert "observer" in result.stdout
