@@ -1,10 +1,10 @@
 """A house of real processes: a server, a model server, workers and beats, on settings of its own."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import redis
 from model_server import Behaviour, ModelServer, seeded_plan
@@ -32,6 +32,7 @@ observational_memory:
   message_threshold: {window}
   observation_threshold: {threshold}
   context_max_tokens: null  # a reader looks for every message, however long nothing was observed
+  durability: {{wait_replicas: {replicas}, wait_timeout: 0.5s}}
   observe_idle_after: 30d  # a server whose clock leaps by hours calls every memory idle, and nothing compares with that
   observer_interval: 0.5s
   reflector_interval: 1s
@@ -48,18 +49,26 @@ _SOLO = "observational_memory: {scope: thread}\n"
 class House:
     """Everything a run needs, started on entry and stopped by its ids on every way out.
 
-    `commands` are its processes, three workers and two beats unless said otherwise.
+    `commands` are its processes, three workers and two beats unless said otherwise; `place` makes the servers that it stands on,
+    one server unless said otherwise.
     """
 
-    def __init__(self, folder: Path, run: Run, commands: Mapping[str, Sequence[str]] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        run: Run,
+        commands: Mapping[str, Sequence[str]] | None = None,
+        place: Callable[[Path, Run], Any] | None = None,
+    ) -> None:
         self.folder, self._run, self._commands = folder, run, commands or celery()
+        self._place = place or (lambda folder, run: AofServer(folder, run.fsync, run.leap_s))
         self._held = ExitStack()
 
     def __enter__(self) -> Self:
         with ExitStack() as held:
             self.moods = Moods(self._run.seed)
             self.models = held.enter_context(ModelServer(self.moods, delay=THINKS_S))
-            self.server = held.enter_context(AofServer(self.folder / "server", self._run.fsync, self._run.leap_s))
+            self.server = held.enter_context(self._place(self.folder / "server", self._run))
             self._configure()
             self.crew = held.enter_context(Crew(self.folder, self._environ(), self._commands))
             self._held = held.pop_all()
@@ -73,17 +82,18 @@ class House:
         solo.mkdir(parents=True)
         (solo / "memory.yaml").write_text(_SOLO)
         run = self._run
-        text = _YAML.format(window=run.message_threshold, threshold=run.observation_threshold, url=self.models.url)
+        sizes = {"window": run.message_threshold, "threshold": run.observation_threshold, "replicas": run.wait_replicas}
+        text = _YAML.format(**sizes, url=self.models.url)
         (self.folder / "config" / "observational-memory.yaml").write_text(text)
 
     def _environ(self) -> dict[str, str]:
         kept = {key: value for key, value in os.environ.items() if not key.startswith("OM_")}
-        return {**kept, **self._ours(), "OM_BROKER_URL": self.server.url(1)}
+        return {**kept, **self._ours(), "OM_BROKER_URL": self.server.broker_url}
 
     def _ours(self) -> dict[str, str]:
         return {
             "OM_CONFIG_DIR": str(self.folder / "config"),
-            "OM_REDIS_URL": self.server.url(0),
+            "OM_REDIS_URL": self.server.redis_url,
             "OM_PREFIX": PREFIX,
         }
 

@@ -118,7 +118,7 @@ class Journal:
         self.note(f"{window.what} ended", resource=window.resource)
 
     def changed(self, resource: str, since: float) -> bool:
-        """Whether a resource was cleared or moved, or the server lost something, at any time since."""
+        """Whether a resource was cleared or moved, or a server lost something or failed over, at any time since."""
         counted = [w for w in self.windows if w.what != "outage" and w.resource in {resource, "*"}]
         return any(w.ended is None or w.ended >= since for w in counted)
 

@@ -1,7 +1,7 @@
 """An outage of all workers, in which many small memories become due; and how long the broker's queues get meanwhile."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import redis
@@ -9,8 +9,10 @@ import redis
 from chaos import plan
 from chaos.journal import Journal
 from chaos.plan import Member
+from chaos.quiet import parts
 from chaos.writers import LibraryWriter
 from om_api import ObservationalMemory
+from om_api.domain.errors import StoreError
 
 _TOGETHER = 50
 _TOKENS = 2_000  # of one message: enough to be observed at once
@@ -36,17 +38,17 @@ class LateWriter(LibraryWriter):
 class Queues(threading.Thread):
     """Looks all the time how many tasks wait in the broker, until halted: `longest` is the most that were seen."""
 
-    def __init__(self, broker: redis.Redis) -> None:
+    def __init__(self, waiting: Callable[[Sequence[str]], int]) -> None:
         super().__init__(name="queues", daemon=True)
-        self._broker = broker
+        self._waiting = waiting
         self.halt = threading.Event()
         self.longest = self.looks = 0
 
     def run(self) -> None:
         while not self.halt.wait(_EVERY_S):
             try:
-                waiting = sum(int(self._broker.llen(name)) for name in _QUEUES)
-            except redis.RedisError:
+                waiting = self._waiting(_QUEUES)
+            except (redis.RedisError, StoreError):
                 continue
             self.looks += 1
             self.longest = max(self.longest, waiting)
@@ -63,4 +65,5 @@ def fill(writer: LateWriter, tend: Callable[[], None]) -> None:
 def due(client: redis.Redis, prefix: str) -> int:
     """How many scopes are due to be observed now."""
     seconds, micros = client.time()
-    return int(client.zcount(f"{prefix}:due:observe", "-inf", seconds * 1000 + micros // 1000))
+    now = seconds * 1000 + micros // 1000
+    return sum(int(client.zcount(part, "-inf", now)) for part in parts(client, f"{prefix}:due:observe"))

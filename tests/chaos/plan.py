@@ -12,6 +12,7 @@ _DOWN_S = (0.2, 1.5)
 _PAUSE_S = (1.0, 3.0)
 _MARGIN = 1.25  # more is planned than must be seen: what comes late is not seen
 _SOME_MORE = 1.05
+_ENDED_BY = {"kill": "start", "term": "start", "pause": "resume"}
 
 
 class Least(NamedTuple):
@@ -36,7 +37,8 @@ class Run(NamedTuple):
     """How long (s) faults last, by which seed, how the server syncs, what must have been seen, and what it is held to.
 
     `compares`: the same messages are said again without faults, to compare what was spent. `leap_s`: how far the server's clock
-    is set ahead whenever it is started again.
+    is set ahead whenever it is started again. `kinds` are the faults of servers, and `down_s` how long they last at least and at
+    most, where they are not one server's. `wait_replicas`: what a push waits for. `may_lose`: failovers may lose what was said.
     """
 
     seconds: float = FULL_SECONDS
@@ -49,6 +51,10 @@ class Run(NamedTuple):
     quiet_limit: float = 60
     compares: bool = True
     leap_s: float = 3_600
+    kinds: tuple[str, ...] = ()
+    down_s: tuple[float, float] | None = None
+    wait_replicas: int = 0
+    may_lose: bool = False
 
     @property
     def quota(self) -> int:
@@ -67,8 +73,8 @@ class Run(NamedTuple):
 
     @property
     def loses_tail(self) -> bool:
-        """Whether a kill of the server takes what it wrote last, as a power failure does."""
-        return self.fsync == "everysec"
+        """Whether a kill of the server takes what it wrote last, as a power failure does; or a failover does."""
+        return self.fsync == "everysec" or self.may_lose
 
 
 class Member(NamedTuple):
@@ -110,14 +116,18 @@ def faults(run: Run) -> list[Fault]:
     planned = _spread(dice, "kill worker", math.ceil(run.least.kills * _MARGIN), run.seconds)
     # a beat sends the first sweep a minute after it began: the last seconds spare them, or quiet could not come in sixty
     planned += _spread(dice, "kill beat", max(2, round(run.seconds / 22)), run.seconds * 0.85)
-    kinds = ["kill server", "term server"] * (run.least.restarts // 2 + 1)
-    kinds += ["pause server"] * (run.least.restarts + 1) + ["drop connections"] * (2 * run.least.restarts)
-    kinds += ["lose broker"] * max(1, run.least.restarts - 1)
+    kinds = list(run.kinds) or _of_one_server(run.least.restarts)
     dice.shuffle(kinds)
     stretch = run.seconds / len(kinds)
     for n, kind in enumerate(kinds):
-        planned += _of_server(dice, kind, n * stretch, stretch)
+        planned += _of_server(dice, kind, n * stretch, stretch, run.down_s)
     return sorted(planned)
+
+
+def _of_one_server(restarts: int) -> list[str]:
+    kinds = ["kill server", "term server"] * (restarts // 2 + 1)
+    kinds += ["pause server"] * (restarts + 1) + ["drop connections"] * (2 * restarts)
+    return kinds + ["lose broker"] * max(1, restarts - 1)
 
 
 def _spread(dice: random.Random, what: str, times: int, seconds: float) -> list[Fault]:
@@ -125,9 +135,15 @@ def _spread(dice: random.Random, what: str, times: int, seconds: float) -> list[
     return [Fault(slot * (n + dice.random()), what) for n in range(times)]
 
 
-def _of_server(dice: random.Random, kind: str, start: float, stretch: float) -> list[Fault]:
-    at = start + dice.random() * stretch * 0.4
-    if kind in {"drop connections", "lose broker"}:
+def _of_server(
+    dice: random.Random, kind: str, start: float, stretch: float, down_s: tuple[float, float] | None
+) -> list[Fault]:
+    at = start + dice.random() * stretch * (0.4 if down_s is None else 0.1)
+    verb, _, whom = kind.partition(" ")
+    if verb not in _ENDED_BY:
         return [Fault(at, kind)]
-    ending, shortest_longest = ("resume server", _PAUSE_S) if kind == "pause server" else ("start server", _DOWN_S)
-    return [Fault(at, kind), Fault(at + min(dice.uniform(*shortest_longest), stretch * 0.5), ending)]
+    shortest_longest = down_s or (_PAUSE_S if verb == "pause" else _DOWN_S)
+    return [
+        Fault(at, kind),
+        Fault(at + min(dice.uniform(*shortest_longest), stretch * 0.5), f"{_ENDED_BY[verb]} {whom}"),
+    ]

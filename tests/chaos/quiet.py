@@ -1,5 +1,6 @@
 """When a house has come to rest: nothing left that a worker should have done; and having everything observed by force."""
 
+import re
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -22,11 +23,10 @@ def unfinished(client: redis.Redis, prefix: str) -> str:
     """
     seconds, micros = client.time()
     now = seconds * 1000 + micros // 1000
-    for index in ("observe", "reflect"):
-        if late := client.zrangebyscore(f"{prefix}:due:{index}", "-inf", now - _OVERDUE_MS):
-            return f"{late[0].decode()} waits in due:{index}"
-    if hints := client.zrange(f"{prefix}:adopt", 0, 0):
-        return f"{hints[0].decode()} waits for adoption"
+    for index, least in (("due:observe", now - _OVERDUE_MS), ("due:reflect", now - _OVERDUE_MS), ("adopt", "+inf")):
+        waiting = (client.zrangebyscore(part, "-inf", least, 0, 1) for part in parts(client, f"{prefix}:{index}"))
+        if first := next((names[0].decode() for names in waiting if names), ""):
+            return f"{first} waits in {index}"
     for key in sorted(client.scan_iter(f"{prefix}:{{*", count=1000)):
         base, _, kind = key.decode().partition("}:")
         if kind.startswith("chunk:") and client.hget(key, "state") == b"sealed":
@@ -38,6 +38,13 @@ def unfinished(client: redis.Redis, prefix: str) -> str:
         if kind == "tokens" and (waiting := _waiting(client, base + "}:")):
             return f"{base}}} holds enough to be sealed ({waiting})"
     return ""
+
+
+def parts(client: redis.Redis, index: str) -> list[str]:
+    """The keys of an index: one of its name, or many with numbers behind it."""
+    name = re.compile(rf"{re.escape(index)}(:\d+:\d+)?")
+    found = [key.decode() for key in client.scan_iter(f"{index}*", count=1000)]
+    return sorted(key for key in found if name.fullmatch(key) and client.type(key) == b"zset")
 
 
 def _waiting(client: redis.Redis, base: str) -> str:

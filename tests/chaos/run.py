@@ -1,7 +1,8 @@
 """One run from its first process to its verdict."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from chaos import aftermath, calm, judging, plan, report
 from chaos.aftermath import Quiet, Rest
@@ -20,14 +21,14 @@ class Result(NamedTuple):
     failures: list[str]
 
 
-def chaos(run: Run) -> Result:
-    """Run it. A failing run keeps its folder and says where it is; a passing one leaves nothing."""
-    return aftermath.played("chaos", lambda folder, journal: _judged(folder, run, journal))
+def chaos(run: Run, place: Callable[[Path, Run], Any] | None = None) -> Result:
+    """Run it, on servers that `place` makes. A failing run keeps its folder and says where; a passing one leaves nothing."""
+    return aftermath.played("chaos", lambda folder, journal: _judged(folder, run, journal, place))
 
 
-def _storm(folder: Path, run: Run, journal: Journal) -> tuple[Storm, Quiet, Rest, Spent]:
+def _storm(folder: Path, run: Run, journal: Journal, place: Any) -> tuple[Storm, Quiet, Rest, Spent]:
     """Let it rage, and then nobody work for a while; what was done, when it was quiet, what is left, and what that cost."""
-    with House(folder, run) as house, house.server.client() as client:
+    with House(folder, run, place=place) as house, house.server.client() as client:
         storm = Storm(house, run, journal)
         aftermath.tell(f"{run.seconds:.0f} s of faults")
         calmed = aftermath.quieten(house, storm.rage())
@@ -38,8 +39,8 @@ def _storm(folder: Path, run: Run, journal: Journal) -> tuple[Storm, Quiet, Rest
         return storm, calmed, rest, calm.spent(client, house)
 
 
-def _judged(folder: Path, run: Run, journal: Journal) -> Result:
-    storm, calmed, left, spent = _storm(folder, run, journal)
+def _judged(folder: Path, run: Run, journal: Journal, place: Any) -> Result:
+    storm, calmed, left, spent = _storm(folder, run, journal, place)
     verdict = judging.judge(left.held, journal, loses_tail=run.loses_tail, at_rest=True)
     seen = _seen(run, journal, storm, calmed, left, verdict, spent)
     if run.compares and not run.loses_tail:

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
@@ -49,6 +50,26 @@ class AofServer:
     def client(self, db: int = 0, timeout: float = 10) -> redis.Redis:
         """A plain client, for what looks from outside."""
         return redis.Redis(port=self.port, db=db, socket_timeout=timeout)
+
+    @property
+    def redis_url(self) -> str:
+        """Where memories are."""
+        return self.url(0)
+
+    @property
+    def broker_url(self) -> str:
+        """Where tasks wait."""
+        return self.url(1)
+
+    def waiting(self, queues: Sequence[str]) -> int:
+        """How many tasks wait in queues of the broker; raises RedisError."""
+        with self.client(1, timeout=2) as broker:
+            return sum(int(broker.llen(name)) for name in queues)
+
+    def lose_broker(self) -> None:
+        """Take every task there is."""
+        with self.client(1) as broker:
+            broker.flushdb()
 
     def start(self) -> None:
         """Start it on what its file holds, and wait until it answers."""

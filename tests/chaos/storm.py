@@ -15,7 +15,7 @@ from chaos.outage import LateWriter, Queues
 from chaos.owner import Owner
 from chaos.plan import Member, Run
 from chaos.reader import Reader
-from chaos.writers import LibraryWriter, PlainWriter, Writer
+from chaos.writers import LibraryWriter, PlainWriter, WaitingWriter, Writer
 
 Actor: TypeAlias = Reader | Writer | Owner | Queues
 
@@ -51,7 +51,7 @@ class Storm:
         self.historian = self._historian()
         self.writers = [*(self._writer(n) for n in range(1, _WRITERS)), self.historian]
         self.owners = self._owners()
-        self.queues = Queues(house.outside(timeout=2, db=1))
+        self.queues = Queues(house.server.waiting)
 
     def _owners(self) -> list[Owner]:
         """The moves come first: a memory whose workers die all the time has no unready chunk only now and then."""
@@ -63,7 +63,8 @@ class Storm:
     def _writer(self, n: int) -> LibraryWriter | PlainWriter:
         rest, more = self._part(n, [member for member in self._cast if not member.whole])
         if n == 4:
-            return PlainWriter(self._house.outside(_CLIENT_TIMEOUT_S), PREFIX, *rest, **more)
+            plain = WaitingWriter if self._run.wait_replicas else PlainWriter
+            return plain(self._house.outside(_CLIENT_TIMEOUT_S), PREFIX, *rest, **more)
         return LibraryWriter(self._house.client(_CLIENT_TIMEOUT_S), *rest, **more)
 
     def _historian(self) -> HistoryWriter:
@@ -78,7 +79,7 @@ class Storm:
     @property
     def hours(self) -> float:
         """By how many the server's clock was set ahead."""
-        return self._house.server.ahead_s / 3_600
+        return float(self._house.server.ahead_s) / 3_600
 
     @property
     def deserted(self) -> list[str]:
@@ -169,13 +170,23 @@ class Storm:
         verb, _, whom = what.partition(" ")
         self.happened[what] += 1
         self._journal.note("fault", fault=what)
-        if whom == "broker":
-            with self._house.server.client(db=1) as broker:
-                broker.flushdb()
+        if what == "lose broker":
+            self._house.server.lose_broker()
         elif what == "drop connections":
             self.dropped += self._house.server.drop_connections()
         elif whom == "server":
             self._to_server(verb)
+        else:
+            self._to_one_of_several(what)
+
+    def _to_one_of_several(self, what: str) -> None:
+        """What befalls one of several servers; a failover may take back what workers did, but no message."""
+        verb = what.partition(" ")[0]
+        if verb not in {"start", "resume"}:
+            self._outage = self._journal.opens("loss" if self._run.may_lose else "failover", "*")
+        self._house.server.do(what)
+        if verb not in {"kill", "pause"}:
+            self._journal.closes(self._outage)
 
     def _to_server(self, verb: str) -> None:
         server = self._house.server

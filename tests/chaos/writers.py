@@ -176,5 +176,23 @@ class PlainWriter(Writer):
         return True
 
 
+class WaitingWriter(PlainWriter):
+    """The same, which believes in what it wrote once a replica holds it, as docs/operations.md tells such writers to."""
+
+    def _try(self, *words: Any) -> bool:
+        if words[1] == f"{self._prefix}:adopt":
+            return super()._try(*words)
+        mark = f"{words[1].partition('}:')[0]}}}:lock:replicated"
+        try:
+            node = self._client.get_node_from_key(mark) if isinstance(self._client, redis.RedisCluster) else None
+            pipe = (node.redis_connection if node else self._client).pipeline(transaction=False)
+            pipe.execute_command(*words)
+            pipe.execute_command("SET", mark, 1, "PX", 10_000)
+            pipe.execute_command("WAIT", 1, 500)
+            return int(pipe.execute()[-1]) >= 1
+        except redis.RedisError:
+            return False
+
+
 def message_of(said: Said) -> Message:
     return Message(resource_id=said.resource, thread_id=said.thread, **said.fields)

@@ -1,0 +1,38 @@
+"""`make scale MINUTES=5`: the storm on every topology that can be run here; fails if a promise broke or too little was seen."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from reports import read_block, write_block
+
+from scale import report
+from scale.topologies import TOPOLOGIES, ran, run_of
+
+_PAGE = Path(__file__).resolve().parents[2] / "docs" / "scale.md"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make scale", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=5)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="a topology's name")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/scale.md")
+    asked = parser.parse_args()
+    chosen = [each for each in TOPOLOGIES if asked.only.lower() in each.name.lower()]
+    missing = [f"{each.name} was not run: {each.missing}" for each in chosen if each.missing]
+    runs = []
+    for each in chosen:
+        if not each.missing:
+            print(f"-- {each.name}", flush=True)  # noqa: T201
+            runs.append(ran(each, run_of(each, asked.minutes * 60, asked.seed)))
+    shown = "\n".join([report.table(runs), *(f"\n{line}." for line in missing)])
+    failures = [f"{each.topology.name}: {why}" for each in runs for why in each.result.failures]
+    print(shown, *(["FAILED", *failures] if failures else ["passed"]), sep="\n")  # noqa: T201
+    if asked.write and not failures:
+        write_block("scale", report.table(runs, read_block("scale", _PAGE)), _PAGE)
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
