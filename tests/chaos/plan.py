@@ -39,6 +39,7 @@ class Run(NamedTuple):
     `compares`: the same messages are said again without faults, to compare what was spent. `leap_s`: how far the server's clock
     is set ahead whenever it is started again. `kinds` are the faults of servers, and `down_s` how long they last at least and at
     most, where they are not one server's. `wait_replicas`: what a push waits for. `may_lose`: failovers may lose what was said.
+    `partitions`: parts of each index that is no resource's.
     """
 
     seconds: float = FULL_SECONDS
@@ -55,6 +56,7 @@ class Run(NamedTuple):
     down_s: tuple[float, float] | None = None
     wait_replicas: int = 0
     may_lose: bool = False
+    partitions: int = 1
 
     @property
     def quota(self) -> int:
@@ -63,8 +65,8 @@ class Run(NamedTuple):
 
     @property
     def queue_limit(self) -> int:
-        """Tasks that may wait in the broker's queues at any time: two for each place."""
-        return 2 * WORKERS * THREADS
+        """Tasks that may wait in the queues at any time: two for each place, or for each part of an index."""
+        return 2 * max(WORKERS * THREADS, self.partitions)
 
     @property
     def late(self) -> int:

@@ -9,6 +9,7 @@ from chaos.run import Result, chaos
 from chaos.server import AofServer
 from rabbitmq import binary
 
+from om_api.store.driver.partitions import CLUSTER
 from scale.clusters import ClusterPlace
 from scale.rabbit import RabbitPlace
 from scale.sentinels import SentinelPlace
@@ -28,6 +29,7 @@ class Topology(NamedTuple):
     kinds: tuple[str, ...]
     wait_replicas: int = 0
     may_lose: bool = False
+    partitions: int = 1
     missing: str = ""
 
 
@@ -52,7 +54,13 @@ TOPOLOGIES = (
     Topology("Sentinel, wait_replicas: 1", lambda folder, _: SentinelPlace(folder), _OF_SENTINEL, 1),
     Topology("Sentinel, wait_replicas: 0", lambda folder, _: SentinelPlace(folder), _OF_SENTINEL, may_lose=True),
     Topology("RabbitMQ", lambda folder, run: RabbitPlace(folder, run.fsync), _OF_RABBITMQ, missing=_NO_RABBITMQ),
-    Topology("Cluster, wait_replicas: 1", lambda folder, run: ClusterPlace(folder, run.seed), _OF_A_CLUSTER, 1),
+    Topology(
+        "Cluster, wait_replicas: 1",
+        lambda folder, run: ClusterPlace(folder, run.seed),
+        _OF_A_CLUSTER,
+        1,
+        partitions=CLUSTER,
+    ),
 )
 
 
@@ -83,6 +91,7 @@ def run_of(topology: Topology, seconds: float, seed: int) -> Run:
         down_s=None if topology.kinds == _OF_ONE else _DOWN_S,
         wait_replicas=topology.wait_replicas,
         may_lose=topology.may_lose,
+        partitions=topology.partitions,
     )
 
 
