@@ -95,8 +95,14 @@ def _told(threads: Mapping[str, Sequence[EncodedMessage]], known: Sequence[tuple
 
 
 def _write(
-    keys: Keys, resource: str, threads: Iterable[str], pace: PushPace, args: Sequence[Any],
-    replicas: Replicas | None, *, mark: bool = True
+    keys: Keys,
+    resource: str,
+    threads: Iterable[str],
+    pace: PushPace,
+    args: Sequence[Any],
+    replicas: Replicas | None,
+    *,
+    mark: bool = True,
 ) -> Verb[_Said]:
     of, pusher = keys.of(resource), pace.pusher.id
     names = [of.tokens, keys.due_observe.of(resource) if mark else of.tokens]
