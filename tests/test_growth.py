@@ -258,6 +258,13 @@ _KEPT = {
     *("dispatcher._capacity", "connections.refused", "connections._open", "shares.lanes"),
     "settings_watcher._reported",
     "task_events._held",
+    *(
+        "partitions.indexes",
+        "lasting._own",
+        "lasting._told",
+        "cluster._clients",
+        "slots.found",
+    ),  # of models, and of nodes
     *("uses._ids", "webhook_sender._client", "recalling._indexes", "analysis._known", "segment._NONE"),
 }
 # of one reader, which is reckoned by what it holds
