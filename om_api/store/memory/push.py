@@ -67,12 +67,10 @@ def push(
 ) -> Steps[Pushed]:
     """Add messages of one resource; each has id, thread_id, tokens and at. Atomic per 500 messages; safe to repeat.
 
-    `replicas` must hold these, known ones too, and all before them, else a NotReplicatedError is raised.
     `before` are the records of a thread's history that these are the end of: should one of them not be known, or the thread
     have gone on otherwise, the push is `apart` and adds nothing. With WHATEVER they are the end in any case, INSIDE
     they are not; with a `head` behind it, unless the thread ended with another id meanwhile.
-
-    Raises RateLimitedError, and nothing was added, for what comes faster than `pace` permits.
+    Raises RateLimitedError, with nothing added, for what `pace` does not permit; NotReplicatedError unless `replicas` hold it.
     """
     threads = _by_thread(messages)
     fixed = [int(mark), "thread" if thread_scope else "resource", resource, new_signing_key(), pace.words()]
@@ -83,8 +81,8 @@ def push(
         raise _limited(resource, pace, *known[0])
     if due == _APART:
         return Pushed(0, (), (), (), now, apart=True)
-    ids, other = _told(threads, known) if known else ((), ())
-    return Pushed(len(messages) - len(known), ids, other, tuple(due.split()), now)
+    told = _told(threads, known) if known else ((), ())
+    return Pushed(len(messages) - len(known), *told, tuple(due.split()), now)
 
 
 def _told(threads: Mapping[str, Sequence[EncodedMessage]], known: Sequence[tuple[int, bytes]]) -> tuple[_Ids, _Others]:
