@@ -84,6 +84,7 @@ _COMMON = (
     _kind("webhook_dead", r"webhook:ID:dead:\{.+\}", "zset", expires=True),
     _kind("breaker", "lock:breaker:.+", "hash", expires=True),
     _kind("holders", "lock:holders:.+", "zset", expires=True),
+    _kind("lasting", "lock:lasting", "hash", expires=True),
     _kind("window", r"lock:rates:[^{].*", "list", expires=True),
     _kind("guard", "lock:.+", "string", expires=True),  # and the rest of lock:rates, counters of tokens
 )

@@ -26,7 +26,7 @@ from om_api.store.audit.invariants import Breach
 from om_api.store.audit.verify import verify
 from om_api.store.driver.connection import Connection
 from om_api.store.driver.steps import Wait
-from om_api.store.fleet import breaker, event_stream, rates, webhook_queue, webhook_records
+from om_api.store.fleet import breaker, event_stream, presence, rates, webhook_queue, webhook_records
 from om_api.store.memory import chunks, clear, due, migrate, reading, requests, scope_state
 from om_api.store.memory.keys import queued
 
@@ -92,7 +92,9 @@ def test_what_workers_share_of_a_model_is_no_breach(store):
     shared = rates.RateLimiter(Connection(store.client), store.keys)
     assert shared.take("a model", rates.Rate(requests_per_minute=9, tokens_per_minute=9), 1) == 0
 
-    assert len(store.client.keys(f"{store.keys.prefix}:lock:*")) >= 5
+    store.run(presence.lasted(store.keys, "observe|a model", 1.5))
+
+    assert len(store.client.keys(f"{store.keys.prefix}:lock:*")) >= 6
     assert breaches(store) == []
 
 
