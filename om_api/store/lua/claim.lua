@@ -5,7 +5,8 @@
 -- for fewer than `least` none is taken. Who stands there `grace_ms` longer than its lease was lost with its task or its worker; who
 -- stands there further ahead than any lease is of a time before the server's clock was set back.
 -- Of slow scopes no more than `slow_most` are in flight: `slow` has them from when they are taken until their tasks end.
--- Whose time is another one by now, because it was put off, looked at or done, has lost its turn.
+-- Whose time is another one by now, because it was put off, looked at or done, has lost its turn: 10,000 of those are passed by at
+-- once, so that thousands of agents that were cleared hold nobody up. Turns are kept while anybody asks for them.
 -- Returns {how many are due without a turn, [scope, lease, is it slow]...}.
 local due, queued, turns, slow, n, most, least = KEYS[1], KEYS[2], KEYS[3], KEYS[4], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local lease_ms, fraction, grace_ms, slow_most = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -17,21 +18,22 @@ local far = now + 2 * math.abs(lease_ms)
 local waiting = redis.call('ZCOUNT', queued, string.format('(%d', lost), string.format('%d', far))
 local room = math.min(n, most - waiting)
 local reply = {redis.call('ZCOUNT', due, '(-5e12', now) + redis.call('ZCOUNT', due, '-inf', '-inf')}
+redis.call('PEXPIRE', turns, 20 * math.abs(lease_ms))
 if most - waiting < least then
   return reply
 end
-local function next_of(from, to, count)
-  return count > 0 and redis.call('ZRANGEBYSCORE', turns, from, to, 'WITHSCORES', 'LIMIT', 0, count) or {}
-end
-local quick = next_of('-inf', '(5e11', room)
-local others = next_of('5e11', '+inf', math.min(room, slow_most - redis.call('ZCOUNT', slow, now, string.format('%d', far))))
+local slow_room = slow_most - redis.call('ZCOUNT', slow, now, string.format('%d', far))
 local lease = string.format('%.17g', now + lease_ms + fraction)
-local i, j = 1, 1
-while quick[i] or others[j] do
-  local is_slow = not quick[i] or (others[j] and tonumber(others[j + 1]) - 1e12 < tonumber(quick[i + 1]))
-  local name = is_slow and others[j] or quick[i]
-  i, j = is_slow and i or i + 2, is_slow and j + 2 or j
-  if (#reply - 1) / 3 >= room then
+local function next_of(from, to)
+  local first = redis.call('ZRANGEBYSCORE', turns, from, to, 'WITHSCORES', 'LIMIT', 0, 1)
+  return first[1], tonumber(first[2] or '')
+end
+for _ = 1, room + 10000 do
+  local name, turn = next_of('-inf', '(5e11')
+  local other, later = next_of('5e11', '+inf')
+  local is_slow = other and slow_room > 0 and (not name or later - 1e12 < turn)
+  name = is_slow and other or name
+  if not name or (#reply - 1) / 3 >= room then
     break
   end
   redis.call('ZREM', turns, name)
@@ -41,6 +43,7 @@ while quick[i] or others[j] do
     if is_slow then
       redis.call('ZADD', slow, lease, name)
       redis.call('PEXPIRE', slow, 20 * math.abs(lease_ms))
+      slow_room = slow_room - 1
     end
     reply[#reply + 1] = name
     reply[#reply + 1] = lease

@@ -10,7 +10,7 @@ from om_api.domain.errors import StoreError
 from om_api.store.fleet import presence
 from om_api.store.fleet.presence import Worker
 from om_api.store.memory import due
-from om_api.store.memory.keys import queued
+from om_api.store.memory.keys import beside, queued
 from om_workers.work.dispatcher import Dispatched, Dispatcher
 
 INDEXES = ("observe", "reflect")
@@ -378,3 +378,31 @@ def test_a_look_ends_no_claim_over_a_push_that_it_has_not_seen(world, monkeypatc
     monkeypatch.undo()
 
     assert world.client.zscore(f"{world.prefix}:due:observe", "harold") <= world.services.run(due.server_ms())
+
+
+def test_thousands_of_turns_that_were_lost_hold_nobody_up(world, dispatcher):
+    """Time 0: 3,000 agents have their turn. Time 1: they are cleared. Time 2: whoever comes next begins at once.
+
+    Catches a tick that passes by as many lost turns as there is room for tasks: with four threads, others waited for hours.
+    """
+    index, gone = world.services.keys.due_observe, [f"gone-{n}" for n in range(3_000)]
+    world.client.zadd(index, dict.fromkeys(gone, 1))
+    for start in range(0, len(gone), 1_000):
+        turns = [due.DueScope(name, name) for name in gone[start : start + 1_000]]
+        assert world.services.run(due.admit(index, turns, 4)) == 1_000
+    world.client.zrem(index, *gone)
+    _mark(world, "harold", at=world.services.run(due.server_ms()))
+
+    assert dispatcher.fill("observe", 9) == Dispatched(due=1)
+    assert _queue(world) == ["harold"]
+
+
+def test_turns_are_kept_while_nobody_new_comes(world, dispatcher):
+    """Catches a backlog whose turns expire after ten minutes: all of it would be given turns anew, and in another order."""
+    _mark(world, *(f"agent-{n}" for n in range(9)))
+    dispatcher.fill("observe", 9)
+    turns = beside(world.services.keys.due_observe, "turns")
+    world.client.pexpire(turns, 5_000)
+    dispatcher.fill("observe", 9)
+
+    assert world.client.pttl(turns) > 60_000
