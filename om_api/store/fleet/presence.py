@@ -1,5 +1,6 @@
 """The traces that workers leave: that a process lives, what its clock says, and when a tick ran last. All of them expire."""
 
+import math
 import time
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -80,12 +81,24 @@ def lasted(keys: Keys, name: str, seconds: float) -> Steps[None]:
 
 
 def lasting(keys: Keys) -> Batch[dict[str, float]]:
-    """For how many seconds tasks last, by `<queue>|<model>`, as far as any were measured within a day."""
+    """For how many seconds tasks last, by `<queue>|<model>`, as far as any were measured within a day.
+
+    What is no time between nothing and a day was not measured, and is left out.
+    """
     return as_hash("HGETALL", keys.lasting).then(_seconds)
 
 
 def _seconds(said: Mapping[bytes, bytes]) -> dict[str, float]:
-    return {name.decode("utf-8", "replace"): float(value) for name, value in said.items()}
+    read = {name.decode("utf-8", "replace"): _number(value) for name, value in said.items()}
+    return {name: seconds for name, seconds in read.items() if 0 < seconds <= _TICKED_S}
+
+
+def _number(value: bytes) -> float:
+    """A number of seconds; nan for what is none, as somebody else may have written."""
+    try:
+        return float(value)
+    except ValueError:
+        return math.nan
 
 
 def ticked(keys: Keys, name: str, at: int, interval: float) -> Steps[None]:

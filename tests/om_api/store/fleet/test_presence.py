@@ -59,3 +59,12 @@ def test_what_an_earlier_version_said_of_a_worker_is_read():
     text = b'{"name":"a","host":"h","pid":1,"version":"0"}'
 
     assert msgspec.json.decode(text, type=Worker) == Worker(name="a", host="h", pid=1, version="0")
+
+
+@pytest.mark.parametrize("value", ["x", "", "nan", "inf", "-inf", "-1", "0", "1e13", b"\xff"])
+def test_what_is_no_time_was_not_measured(store, value):
+    """Catches one forged number with which no tick of the whole fleet hands anything out any more."""
+    store.run(presence.lasted(store.keys, "observe|model-1", 2.5))
+    store.client.hset(store.keys.lasting, "observe|model-2", value)
+
+    assert store.run(presence.lasting(store.keys)) == {"observe|model-1": 2.5}
