@@ -107,8 +107,10 @@ class Dispatcher:
     def begin(self, queue: str, scope: str, lease: str) -> bool:
         """Begin a task that was handed out; False when it has nothing to do any more, because another one did it."""
         index, slow = self._kinds[queue][0], self._lasting.turn(queue, scope).slow
-        if slow and not self._run(due.is_slow(index, scope)):  # nobody knew: it comes again in its turn
-            self._run(due.give_back(index.of(scope), [Claim(scope, lease)]))
+        if slow and not self._run(
+            due.is_slow(index, scope)
+        ):  # nobody knew: it comes again in its turn, as one that is slow
+            self._place_again(queue, index.of(scope), [Claim(scope, lease)], _LOST_MS)
             return False
         begun = self._run(due.start(index, Claim(scope, lease)))
         if begun and slow:

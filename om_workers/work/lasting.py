@@ -15,6 +15,7 @@ from om_api.store.memory.due import DueScope
 from om_api.store.memory.keys import Keys
 
 _USUAL_S = 1.0  # of tasks of a model that nobody has measured
+_LEAST_S = 0.001  # else a turn would cost nothing, and its resource have them all
 _WEIGHT = 0.2  # of the last one in what they are believed to last
 _CHANGED = 0.1  # that is worth telling others
 _LEFT_ALONE = 8  # one thread in so many
@@ -34,10 +35,10 @@ class Lasting:
         self._guard = threading.Lock()
 
     def learned(self, told: Mapping[str, float]) -> None:
-        """Take up what other processes measured."""
+        """Take up what other processes measured; what one of them told since then is news to what was measured here."""
         with self._guard:
+            self._own |= {key: seconds for key, seconds in told.items() if self._told.get(key) != seconds}
             self._told = dict(told)
-            self._own = {**self._told, **self._own}
 
     def turn(self, queue: str, name: str) -> DueScope:
         """What a scope's turn depends on."""
@@ -58,7 +59,7 @@ class Lasting:
         key = _key(queue, self._settings.for_agent(Scope.parse(name).resource))
         with self._guard:
             before = self._own.get(key, seconds)
-            now = self._own[key] = before + _WEIGHT * (seconds - before)
+            now = self._own[key] = max(_LEAST_S, round(before + _WEIGHT * (seconds - before), 3))
             told = self._told.get(key)
             news = told is None or abs(now - told) > _CHANGED * told
             if news:
@@ -67,7 +68,7 @@ class Lasting:
             yield from presence.lasted(self._keys, key, now)
 
     def _seconds(self, queue: str, agent: MemorySettings) -> float:
-        return self._own.get(_key(queue, agent), _USUAL_S)
+        return self._told.get(_key(queue, agent), _USUAL_S)  # what all go by: else each would judge otherwise
 
 
 def _key(queue: str, agent: MemorySettings) -> str:

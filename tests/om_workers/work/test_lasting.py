@@ -71,6 +71,50 @@ def test_what_one_process_measured_another_one_knows(lasting):
     assert other.turn("observe", "slow-2").slow
 
 
+def test_what_others_told_later_holds_for_who_measured_nothing_itself(lasting):
+    """Catches a process of ticks that goes for ever by what it was told first: a slow model would be a quick one to it."""
+    for seconds in (1.0, 60.0):
+        lasting.lasting.learned({"observe|slow-1": seconds})
+
+    assert lasting.lasting.turn("observe", "slow-7").slow
+
+
+def test_what_another_process_told_is_news_to_who_measured_before(lasting):
+    """Catches two processes of which each goes by its own measurement: one hands out what the other one gives back."""
+    lasting.run(lasting.lasting.ended("observe", "slow-1", 1.0))
+    lasting.lasting.learned({"observe|slow-1": 60.0})
+    assert lasting.lasting.turn("observe", "slow-1").slow
+
+    lasting.run(lasting.lasting.ended("observe", "slow-1", 60.0))
+    assert lasting.lasting.turn("observe", "slow-1").cost == 60.0
+
+
+def test_what_lasts_no_time_costs_something(lasting):
+    lasting.run(lasting.lasting.ended("observe", "slow-1", 0.0))
+
+    assert lasting.lasting.turn("observe", "slow-1").cost == 0.001
+
+
+def test_a_slow_scope_begins_at_the_second_try_whoever_hands_it_out(lasting, monkeypatch):
+    """Time 0: a process whose settings call the model quick hands a task out. Time 1: whoever is to begin it knows better.
+
+    Catches a scope that goes back and forth for ever, as while settings are rolled out: handed out as quick, given back as slow.
+    """
+    lasting.services.presence.serve(["observe"], 4)
+    known(lasting, "slow-7")
+    hands_out, begins = Dispatcher(lasting.services), Dispatcher(lasting.services)
+    monkeypatch.setattr(hands_out._lasting, "_ticks", {"observe": 3_600.0})
+    lasting.run(presence.lasted(lasting.services.keys, "observe|slow-1", 60.0))
+    begins.capacity("observe")
+    lasting.run(due.mark(lasting.services.keys.due_observe, [Scope("slow-7")]))
+    begun = []
+    for _ in range(2):
+        assert hands_out.fill("observe", 9).due == 1
+        begun.append(begins.begin("observe", *lasting.dispatch.queue.popleft()[1]))
+
+    assert begun == [False, True]
+
+
 def test_what_is_no_news_is_not_told(lasting):
     for seconds in (60.0, 61.0, 59.0):
         lasting.run(lasting.lasting.ended("observe", "slow-1", seconds))
