@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from om_api.domain.errors import InvalidInputError
+from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.store.driver.partitions import MOST, PartedIndex, Partitions, learn
 from om_api.store.driver.replies import Pair, as_pairs, number, says, write
 from om_api.store.driver.steps import Steps, Verb, exact
@@ -35,8 +35,7 @@ def repartition(keys: Keys, count: int) -> Steps[int]:
             f"the store is on its way to {now.count} partitions: repeat om partitions {now.count} first"
         )
     if now.count != count:
-        for part in (part for index in keys.layout.moved for part in index.parts(count)):
-            yield from Verb("reopen", [part], [], number)
+        yield from _reopen(keys, count)
         former = tuple(n for n in dict.fromkeys((*now.former, now.count)) if n != count)
         if not (yield from _write(keys, Partitions(count=count, former=former, moving=True))):
             raise InvalidInputError("somebody else moves partitions at the same time: repeat when that is done")
@@ -44,16 +43,42 @@ def repartition(keys: Keys, count: int) -> Steps[int]:
 
 
 def go_on(keys: Keys) -> Steps[int]:
-    """End a move that was begun, if one was; how many entries were moved."""
-    now, entries = (yield from learn(keys.layout)), 0
-    if not now.moving:
-        return 0
+    """End a move that was begun, if one was; how many entries were moved. The only part of before is closed in any case.
+
+    Time 0: somebody moves back into one part, and opens it. Time 1: who does so dies before the number is written. Time 2: a
+    new client, which believes in one part until the server refuses, marks a scope there: nobody would look.
+    """
+    now = yield from learn(keys.layout)
+    olds = [old for old in (now.former if now.moving else (1,)) if old != now.count]
+    try:
+        entries = yield from _empty_all(keys, olds)
+    except StoreError:
+        yield from _open_again(keys, olds)
+        raise
+    if now.moving:
+        yield from _write(keys, msgspec.structs.replace(now, moving=False))  # unless somebody did in the meantime
+    yield from _open_again(keys, olds)
+    return entries
+
+
+def _empty_all(keys: Keys, olds: Sequence[int]) -> Steps[int]:
+    entries = 0
     for index in keys.layout.moved:
-        for old in now.former:
+        for old in olds:
             for part in index.parts(old):
                 entries += yield from _empty(index, part, 0 if old == 1 else _CLOSED_S)
-    yield from _write(keys, msgspec.structs.replace(now, moving=False))  # unless somebody did in the meantime
     return entries
+
+
+def _open_again(keys: Keys, olds: Sequence[int]) -> Steps[None]:
+    """Open what was closed here while somebody else moved there."""
+    if olds and (yield from learn(keys.layout)).count in olds:
+        yield from _reopen(keys, keys.layout.now.count)
+
+
+def _reopen(keys: Keys, count: int) -> Steps[None]:
+    for part in (part for index in keys.layout.moved for part in index.parts(count)):
+        yield from Verb("reopen", [part], [], number)
 
 
 def _write(keys: Keys, becomes: Partitions) -> Steps[bool]:

@@ -4,7 +4,7 @@ import pytest
 from scene import HAROLD
 from stores import Store
 
-from om_api.domain.errors import InvalidInputError
+from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.values import Scope
 from om_api.store.driver.connection import Connection
 from om_api.store.fleet import event_stream, repartition
@@ -77,6 +77,40 @@ def _interrupted(store, steps, calls):
 
 def _one(step):
     return (yield step)
+
+
+def test_who_dies_on_the_way_back_into_one_part_leaves_none_open_that_nobody_looks_at(filled):
+    """Time 0: the only part takes entries again. Time 1: who moves dies, the number is as it was. Time 2: a mark comes."""
+    filled.run(repartition.repartition(filled.keys, 4))
+    _interrupted(filled, repartition.repartition(again(filled).keys, 1), 2)
+    stale = again(filled)
+    stale.run(due.mark(stale.keys.due_observe, [Scope("late")]))
+    assert filled.client.zcard(stale.keys.due_observe) == 1
+
+    process = again(filled)
+    assert process.run(repartition.go_on(process.keys)) == 1
+    assert due_of(process).keys() == {*AGENTS, "late"}
+    assert filled.client.get(process.keys.due_observe) == b"moved"
+
+
+def test_a_sweep_that_closes_while_somebody_moves_there_opens_again(filled, monkeypatch):
+    """Time 0: a sweep has read that there are 4 parts. Time 1: somebody moves into one. Time 2: the sweep closes that one."""
+    filled.run(repartition.repartition(filled.keys, 4))
+    sweep, process, empty, came = again(filled), again(filled), repartition._empty, []
+
+    def overtaken(*args):
+        if not came:
+            came.append(1)
+            process.run(repartition.repartition(process.keys, 1))
+            filled.client.delete(process.keys.due_observe)  # all was done: nothing stands there to be moved
+        return (yield from empty(*args))
+
+    monkeypatch.setattr(repartition, "_empty", overtaken)
+    with pytest.raises(StoreError, match="WRONGTYPE"):  # of the resources, which stand in one part by now
+        sweep.run(repartition.go_on(sweep.keys))
+    process.run(due.mark(process.keys.due_observe, [Scope("late")]))
+
+    assert due_of(process).keys() == {"late"}
 
 
 def test_what_is_marked_in_an_old_part_meanwhile_is_moved_and_what_comes_later_is_refused(filled, monkeypatch):
