@@ -9,7 +9,7 @@ the server refuses, nothing is written, it reads the number and marks the scope 
 """
 
 from collections.abc import Callable, Iterable
-from typing import Self, TypeVar
+from typing import Annotated, Self, TypeVar
 from zlib import crc32
 
 import msgspec
@@ -21,16 +21,21 @@ from om_api.store.driver.steps import Askable, Batch, Steps, Verb, each
 
 T = TypeVar("T")
 MOST = 4_096
+Count = Annotated[int, msgspec.Meta(ge=1, le=MOST)]
 CLUSTER = 64  # of a new store on a Cluster: a few for each of its servers
 _CLOSED = "WRONGTYPE"
+
+
+class UnreadableError(StoreError):
+    """What is written where the number of partitions stands is none."""
 
 
 @learned
 class Partitions(msgspec.Struct, frozen=True, kw_only=True):
     """What is written in the store: how many parts there are, how many there were before, and whether they are being moved."""
 
-    count: int
-    former: tuple[int, ...] = ()
+    count: Count
+    former: tuple[Count, ...] = ()
     moving: bool = False
 
 
@@ -150,8 +155,9 @@ def _decoded(said: bytes | None) -> Partitions:
     try:
         return msgspec.json.decode(said, type=Partitions) if said else Partitions(count=1)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise StoreError(
-            "the store's number of partitions cannot be read: write it anew with om partitions N", stored=False
+        raise UnreadableError(
+            "the store's number of partitions cannot be read: write the number that there was anew with om partitions N",
+            stored=False,
         ) from error
 
 

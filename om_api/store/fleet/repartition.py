@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from om_api.domain.errors import InvalidInputError, StoreError
-from om_api.store.driver.partitions import MOST, PartedIndex, Partitions, learn
-from om_api.store.driver.replies import Pair, as_pairs, number, says, write
+from om_api.store.driver.partitions import MOST, PartedIndex, Partitions, UnreadableError, learn
+from om_api.store.driver.replies import Pair, as_bytes, as_pairs, number, says, write
 from om_api.store.driver.steps import Steps, Verb, exact
 from om_api.store.memory.due import LEASE_MS
 from om_api.store.memory.keys import Keys, queued
@@ -29,7 +29,7 @@ def repartition(keys: Keys, count: int) -> Steps[int]:
     """
     if not 1 <= count <= MOST:
         raise InvalidInputError(f"{count} partitions cannot be; permitted: 1 to {MOST:,}")
-    now = yield from learn(keys.layout)
+    now = yield from _known(keys, count)
     if now.moving and now.count != count:
         raise InvalidInputError(
             f"the store is on its way to {now.count} partitions: repeat om partitions {now.count} first"
@@ -40,6 +40,17 @@ def repartition(keys: Keys, count: int) -> Steps[int]:
         if not (yield from _write(keys, Partitions(count=count, former=former, moving=True))):
             raise InvalidInputError("somebody else moves partitions at the same time: repeat when that is done")
     return (yield from go_on(keys))
+
+
+def _known(keys: Keys, count: int) -> Steps[Partitions]:
+    """How many parts there are; where that cannot be read, `count`, which is written anew: whoever asks knows what there was."""
+    try:
+        return (yield from learn(keys.layout))
+    except UnreadableError:
+        keys.layout.said = (yield from as_bytes("GET", keys.partitions)) or b""
+        former = (1,) if count > 1 else ()
+        yield from _write(keys, Partitions(count=count, former=former, moving=count > 1))
+        return keys.layout.now
 
 
 def go_on(keys: Keys) -> Steps[int]:

@@ -111,10 +111,13 @@ def test_a_key_that_holds_something_else_is_no_closed_part(store):
         store.run(due.mark(store.keys.due_observe, [HAROLD]))
 
 
-def test_a_number_that_nobody_can_read_is_said(store):
-    store.client.set(store.keys.partitions, "many", ex=60)
+@pytest.mark.parametrize(
+    "said", ["many", '{"count":0}', '{"count":-4}', '{"count":1000000000}', '{"count":4,"former":[0]}']
+)
+def test_a_number_that_nobody_can_read_is_said(store, said):
+    store.client.set(store.keys.partitions, said, ex=60)
 
-    with pytest.raises(StoreError, match="cannot be read: write it anew with om partitions N"):
+    with pytest.raises(StoreError, match="cannot be read: write the number that there was anew with om partitions N"):
         process = again(store, usual=64)
         process.run(sure(process.keys.layout))
 

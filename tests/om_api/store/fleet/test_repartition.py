@@ -198,3 +198,15 @@ def test_on_the_way_to_one_number_another_waits(filled):
 
     with pytest.raises(InvalidInputError, match="on its way to 4 partitions: repeat om partitions 4 first"):
         process.run(repartition.repartition(process.keys, 8))
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_a_number_that_cannot_be_read_is_written_anew_as_the_error_says(filled, count):
+    filled.run(repartition.repartition(filled.keys, count))
+    filled.client.set(filled.keys.partitions, "many")
+    process = again(filled)
+    process.run(repartition.repartition(process.keys, count))
+
+    assert due_of(process) == {name: n for n, name in enumerate(AGENTS)}
+    assert process.keys.layout.now.count == count
+    assert not process.keys.layout.now.moving
