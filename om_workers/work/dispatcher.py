@@ -165,7 +165,7 @@ class Dispatcher:
         """Give what is due its turn, until little of a thousand has none; how many names were dropped that nobody wrote under."""
         dropped, end, tasks, goes_on = 0, time.monotonic() + seconds, self.share(queue), True
         while goes_on:
-            come = self._run(due.arrivals(part, _SIFTED))
+            come = self._run(due.arrivals(part, _SIFTED, grace_ms))
             known = self._known(come)
             turns = [self._lasting.turn(queue, name) for name in come if name in known]
             admitted = self._run(due.admit(part, turns, tasks, grace_ms))

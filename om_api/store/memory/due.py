@@ -76,9 +76,12 @@ def longest(part: str, now: int) -> Batch[int]:
     )
 
 
-def arrivals(part: str, n: int) -> Steps[list[str]]:
-    """The first n scopes that are due by now and have no turn yet; of a name that is no text, what `drop` takes."""
-    return (yield from Verb("arrivals", [part, beside(part, "turns")], [n], _names))
+def arrivals(part: str, n: int, grace_ms: int = 0, lease_ms: int = LEASE_MS) -> Steps[list[str]]:
+    """The first n scopes that are due by now, have no turn yet and wait as no task; of a name that is no text, what `drop` takes.
+
+    `grace_ms` as for `claims`.
+    """
+    return (yield from Verb("arrivals", [part, beside(part, "turns"), queued(part)], [n, grace_ms, lease_ms], _names))
 
 
 def _names(reply: Any) -> list[str]:
@@ -130,7 +133,7 @@ def _claims(reply: Any) -> Claims:
 
 def claim(part: str, n: int, lease_ms: int = LEASE_MS) -> Steps[list[Claim]]:
     """Take up to n due scopes of a part, each resource in its turn, all of them of one cost."""
-    come = yield from arrivals(part, n)
+    come = yield from arrivals(part, n, lease_ms=lease_ms)
     yield from admit(part, [DueScope(name, name.partition("|")[0]) for name in come], 1, lease_ms=lease_ms)
     return (yield from claims(part, n, lease_ms)).scopes
 

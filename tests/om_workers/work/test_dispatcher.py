@@ -406,3 +406,19 @@ def test_turns_are_kept_while_nobody_new_comes(world, dispatcher):
     dispatcher.fill("observe", 9)
 
     assert world.client.pttl(turns) > 60_000
+
+
+def test_a_thousand_that_wait_as_tasks_and_were_marked_hide_nobody(world):
+    """Time 0: 1,000 tasks wait. Time 1: pushes mark their scopes. Time 2: another agent comes due, and there is room for it."""
+    world.services.presence.serve(["observe"], 1_000)
+    elsewhere = Worker(name="w", host="h", pid=1, version="", queues=INDEXES, concurrency=9)
+    world.services.run(presence.here(world.services.keys, elsewhere))
+    names = [f"agent-{n}" for n in range(1_000)]
+    _mark(world, *names)
+    dispatcher = Dispatcher(world.services)
+    assert dispatcher.fill("observe", 9) == Dispatched(due=1_000)
+    _mark(world, *names, at=2)
+    _mark(world, "harold", at=3)
+
+    assert dispatcher.fill("observe", 9) == Dispatched(due=1)
+    assert _queue(world)[-1] == "harold"
