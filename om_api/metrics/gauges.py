@@ -10,7 +10,8 @@ from om_api.metrics.series import DELIVERIES, EVERYBODY, OTHER, STATES, Sample
 from om_api.settings import Settings, recorded_settings
 from om_api.settings.recorded_settings import RecordedSettings
 from om_api.store.driver.steps import Steps
-from om_api.store.fleet import breaker, event_stream, health, resource_summaries
+from om_api.store.fleet import breaker, event_stream, health, presence, resource_summaries
+from om_api.store.fleet.backlog import FleetBacklog, backlog
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import Waiting
 from om_api.store.fleet.presence import Ticked
@@ -20,6 +21,7 @@ from om_api.store.memory.keys import Keys
 from om_api.store.memory.quarantine import UNKNOWN
 
 Counted = dict[str, int]
+_DISPATCHED = {"observer": "observe", "reflector": "reflect"}  # ticks and what they hand out
 MODELS = 200  # models of which one look shows the breaker
 
 
@@ -46,12 +48,14 @@ class Measurements(NamedTuple):
     ticks: dict[str, Ticked | None]
     breakers: dict[str, BreakerState]
     workers: int
+    behind: dict[str, FleetBacklog | None]
     broker: Broker | None = None
 
 
 def read(settings: Settings, keys: Keys) -> Steps[Measurements]:
     """Look once. Raises StoreError when the store is away."""
-    now = yield from due.server_ms()
+    now, ticks = (yield from due.server_ms()), (yield from health.ticks(keys))
+    workers, lasting = (yield from health.workers(keys)), (yield from presence.lasting(keys))
     resources = yield from event_stream.measured(keys, settings.memory.metrics.resources)
     *own, every = yield from event_stream.counted(keys, [*resources, None])
     return Measurements(
@@ -62,9 +66,10 @@ def read(settings: Settings, keys: Keys) -> Steps[Measurements]:
         elsewhere=(yield from resource_summaries.elsewhere(keys, resources)),
         budgets=(yield from budgets.remaining(settings, keys, resources, now)),
         waiting=(yield from health.waiting(keys)),
-        ticks=(yield from health.ticks(keys)),
+        ticks=ticks,
         breakers=(yield from breaker.states(keys, models.with_breaker(settings)[:MODELS])),
-        workers=len((yield from health.workers(keys))),
+        workers=len(workers),
+        behind={queue: backlog(queue, ticks[tick], workers, lasting) for tick, queue in _DISPATCHED.items()},
     )
 
 
@@ -136,6 +141,8 @@ def _work(found: Measurements) -> Iterator[Sample]:
     for each in found.waiting:
         yield Sample("cortex_om_lag_seconds", (each.what,), each.longest / 1000)
         yield Sample("cortex_om_due_scopes", (each.what,), each.due)
+    for queue, behind in found.behind.items():
+        yield Sample("cortex_om_workers_wanted", (queue,), behind.soon if behind else 0)
     if found.broker:
         yield Sample("cortex_om_broker_up", (), int(found.broker.queues is not None))
         for name, tasks in (found.broker.queues or {}).items():

@@ -123,6 +123,13 @@ SERIES = (
         "`P:due:<work>`",
     ),
     Series("gauge", ("work",), "cortex_om_due_scopes", "Scopes that are due and not taken up.", "`P:due:<work>`"),
+    Series(
+        "gauge",
+        ("work",),
+        "cortex_om_workers_wanted",
+        "Workers more that would work off within ten minutes what has no room; 0 while the fleet keeps up.",
+        _TICKED,
+    ),
     Series("gauge", ("queue",), "cortex_om_queue_tasks", "Tasks that wait in the broker.", _BROKER),
     _gauge("cortex_om_broker_up", "1 when the broker could be asked for its queues, else 0.", _BROKER),
     Series("gauge", ("tick",), "cortex_om_tick_age_seconds", "How long ago a tick ran last.", _TICKED),

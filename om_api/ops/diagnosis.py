@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from om_api.billing.budgets import UsedUp
 from om_api.language.words import amount
+from om_api.store.fleet.backlog import FleetBacklog
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import Condition, ServerInfo, Waiting
 from om_api.store.fleet.presence import Ticked, Worker
@@ -227,6 +228,21 @@ def of_lag(waiting: Iterable[Waiting], intervals: Mapping[str, float]) -> Iterat
             yield Finding(WARNING, "lag", says, f"{do}see their log for failed ticks")
         else:
             yield Finding(OK, "lag", _are_due(each))
+
+
+def of_backlog(queue: str, behind: FleetBacklog | None, interval: float) -> Iterator[Finding]:
+    """Whether the fleet falls behind, by how much, and how many workers would do."""
+    if behind is None or behind.seconds < _MISSED * interval:
+        return
+    waits = amount(behind.due, "scope waits", "scopes wait")
+    says = f"{waits} to {queue} and no worker has room, for {_span(behind.seconds * 1000)}"
+    if behind.grows < 0:
+        left = _span(-1000 * behind.due / behind.grows)
+        yield Finding(NOTE, "backlog", f"{says}; as it goes, it is worked off in {left}", "wait, or add workers")
+        return
+    more = f"add {amount(max(1, behind.more), 'worker')} of {behind.tasks} tasks to keep up"
+    do = f"{more}, {max(1, behind.soon):,} to be done in 10 min"
+    yield Finding(WARNING, "backlog", f"{says}; it grows by {behind.grows * 60:,.0f} a minute", do)
 
 
 def _are_due(waiting: Waiting) -> str:

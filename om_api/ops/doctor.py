@@ -14,6 +14,7 @@ from om_api.settings import Settings
 from om_api.settings.urls import is_redis_url
 from om_api.store.driver.connection import Connection, connected
 from om_api.store.fleet import breaker, health, presence, webhook_records
+from om_api.store.fleet.backlog import backlog
 from om_api.store.memory.keys import keys_of
 from om_api.store.memory.quarantine import UNKNOWN
 
@@ -69,9 +70,13 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     yield from diagnosis.of_workers(workers, installed(), health.QUEUES)
     if not settings.broken_base:
         yield from diagnosis.of_settings(workers, settings.fingerprint)
-    yield from diagnosis.of_ticks(run(health.ticks(keys)), now.server, alive=bool(workers))
+    ticks, lasting = run(health.ticks(keys)), run(presence.lasting(keys))
+    yield from diagnosis.of_ticks(ticks, now.server, alive=bool(workers))
     intervals = {"observe": settings.memory.observer_interval, "reflect": settings.memory.reflector_interval}
     yield from diagnosis.of_lag(run(health.waiting(keys)), intervals)
+    for tick, queue in (("observer", "observe"), ("reflector", "reflect")):
+        behind = backlog(queue, ticks[tick], workers, lasting)
+        yield from diagnosis.of_backlog(queue, behind, intervals[queue])
     yield from diagnosis.of_breakers(run(breaker.states(keys, models.with_breaker(settings))))
     webhooks = run(webhook_records.every(keys))
     yield from diagnosis.of_webhooks(run(webhook_records.states(keys, webhooks)), now.server)

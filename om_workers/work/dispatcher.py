@@ -12,7 +12,7 @@ import structlog
 
 from om_api.domain.errors import OMError
 from om_api.domain.values import Scope
-from om_api.store.driver.partitions import part_of
+from om_api.store.driver.partitions import PartedIndex, part_of
 from om_api.store.fleet import health, presence
 from om_api.store.fleet.presence import Worker
 from om_api.store.memory import due, keyspace_scan
@@ -156,6 +156,10 @@ class Dispatcher:
     def room(self, queue: str) -> int:
         """How many tasks of a queue may wait that nobody has begun."""
         return ceil(self.capacity(queue) * _SHARES[queue])
+
+    def index(self, queue: str) -> PartedIndex:
+        """The due index of a queue."""
+        return self._kinds[queue][0]
 
     def share(self, queue: str) -> int:
         """How many of them may be of one part."""

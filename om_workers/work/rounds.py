@@ -4,9 +4,11 @@ import random
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
+import msgspec
 import structlog
 
 from om_api.domain.errors import OMError
@@ -15,6 +17,7 @@ from om_api.store.driver.partitions import learn
 from om_api.store.driver.replies import as_bool
 from om_api.store.driver.steps import Steps
 from om_api.store.fleet import health, presence
+from om_api.store.fleet.presence import Ticked
 from om_api.store.memory import due, keyspace_scan
 from om_api.store.memory.keys import Keys
 from om_workers.work.dispatcher import Dispatched, Dispatcher
@@ -87,10 +90,16 @@ class Rounds:
             handed = self._hand_out(name, queue, interval)
             return {**handed._asdict(), **beside(interval)}
 
-        came = _tick(name, services, interval, first)
+        came = _tick(name, services, interval, first, partial(self._behind, name, queue))
         if came.outcome is Outcome.BUSY and layout.now.count > 1:
             return _made(name, lambda: _if_any(self._hand_out(name, queue, interval)._asdict()))
         return came
+
+    def _behind(self, name: str, queue: str, now: Ticked) -> Ticked:
+        """A tick with what is due, and since when that is more than the fleet has room for."""
+        run, before = self._services.run, self._services.run(health.tick(self._services.keys, name))
+        now = msgspec.structs.replace(now, due=run(due.count(self._dispatcher.index(queue), now.at)))
+        return now.behind(before) if now.due > self._dispatcher.room(queue) else now
 
     def _hand_out(self, name: str, queue: str, interval: float) -> Dispatched:
         """Hand out what is due in the parts that this tick comes to first; the guard of the tick is that of an only one."""
@@ -109,14 +118,24 @@ def _if_any(did: dict[str, int]) -> dict[str, int] | None:
     return did if any(did.values()) else None
 
 
-def _tick(name: str, services: Services, interval: float, work: Callable[[float], dict[str, int]]) -> RoundResult:
-    """What work came to that is done once in a slot: several beats are one, whose tick comes first runs, the others' end."""
+def _tick(
+    name: str,
+    services: Services,
+    interval: float,
+    work: Callable[[float], dict[str, int]],
+    seen: Callable[[Ticked], Ticked] = lambda now: now,
+) -> RoundResult:
+    """What work came to that is done once in a slot: several beats are one, whose tick comes first runs, the others' end.
+
+    That it ran is noted first, with what it has `seen`.
+    """
 
     def first() -> dict[str, int] | None:
         services.run(learn(services.keys.layout))
         if not services.run(_first_of_slot(services.keys, name, interval)):
             return None
-        services.run(presence.ticked(services.keys, name, services.run(due.server_ms()), interval))
+        now = seen(Ticked(at=services.run(due.server_ms()), interval=interval))
+        services.run(presence.ticked(services.keys, name, now))
         return work(interval)
 
     return _made(name, first)

@@ -119,7 +119,12 @@ def workers(keys: Keys, within_ms: int = presence.LIVES_MS) -> Steps[list[Worker
 
 def ticks(keys: Keys) -> Batch[dict[str, Ticked | None]]:
     """When each tick ran last; None for one that has not for a day."""
-    return by_name(TICKS, lambda name: _read(keys.ticked(name), Ticked), atomic=False)
+    return by_name(TICKS, lambda name: tick(keys, name), atomic=False)
+
+
+def tick(keys: Keys, name: str) -> Batch[Ticked | None]:
+    """When one tick ran last."""
+    return _read(keys.ticked(name), Ticked)
 
 
 def _read(key: str, kind: type[T]) -> Batch[T | None]:

@@ -37,10 +37,22 @@ class Worker(msgspec.Struct, frozen=True, kw_only=True):
 
 @learned
 class Ticked(msgspec.Struct, frozen=True, kw_only=True):
-    """When a tick ran last (server ms), and the interval (s) at which it should."""
+    """When a tick ran last (server ms), and the interval (s) at which it should.
+
+    Where more was `due` than the fleet had room for: `since` when (server ms) that is so, and how many there `was` then.
+    """
 
     at: int
     interval: float
+    due: int = 0
+    since: int = 0
+    was: int = 0
+
+    def behind(self, before: "Ticked | None") -> "Ticked":
+        """The same with the time since which the fleet has been behind, as the tick `before` saw it."""
+        if before and before.since:
+            return msgspec.structs.replace(self, since=before.since, was=before.was)
+        return msgspec.structs.replace(self, since=self.at, was=self.due)
 
 
 class Clocks(NamedTuple):
@@ -101,7 +113,6 @@ def _number(value: bytes) -> float:
         return math.nan
 
 
-def ticked(keys: Keys, name: str, at: int, interval: float) -> Steps[None]:
-    """Note that a tick ran at server ms `at`."""
-    text = msgspec.json.encode(Ticked(at=at, interval=interval))
-    yield from write(("SET", keys.ticked(name), text, "EX", _TICKED_S))
+def ticked(keys: Keys, name: str, now: Ticked) -> Steps[None]:
+    """Note that a tick ran."""
+    yield from write(("SET", keys.ticked(name), msgspec.json.encode(now), "EX", _TICKED_S))

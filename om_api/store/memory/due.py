@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from om_api.domain.values import Scope
 from om_api.store.driver import replies
-from om_api.store.driver.partitions import PartedIndex, asked
+from om_api.store.driver.partitions import PartedIndex, asked, of_all
 from om_api.store.driver.replies import as_float, as_int, as_pairs, number, says, word, write
 from om_api.store.driver.steps import Batch, Steps, Verb, batch, each
 from om_api.store.memory.keys import Keys, beside, queued
@@ -52,6 +52,11 @@ class Claims(NamedTuple):
 def due_since(score: float) -> float:
     """The Unix ms that a scope's score in a due index says: one that has its turn stands that much further ahead."""
     return score + _TURN if score < -_TURN / 2 else score
+
+
+def count(due: PartedIndex, now: int) -> Steps[int]:
+    """How many scopes are due by `now`."""
+    return sum((yield from of_all(due, lambda part: as_int("ZCOUNT", part, "-inf", now))))
 
 
 def longest(part: str, now: int) -> Batch[int]:

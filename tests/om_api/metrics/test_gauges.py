@@ -13,6 +13,7 @@ from om_api.domain.values import Record
 from om_api.metrics import gauges
 from om_api.metrics.gauges import Broker, Measurements, of_gauges
 from om_api.metrics.series import EVERYBODY, OTHER
+from om_api.store.fleet.backlog import FleetBacklog
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import Waiting
 from om_api.store.fleet.presence import Ticked
@@ -30,6 +31,7 @@ NOTHING = Measurements(
     ticks={},
     breakers={},
     workers=0,
+    behind={},
 )
 RECORD = Record(chunk_tokens=200, observation_tokens=400, reflection_tokens=100, observed_tokens=5_000)
 
@@ -39,6 +41,12 @@ def samples(**found):
     settings = load_settings(environ={"OM_MESSAGE_THRESHOLD": "1000", "OM_OBSERVATION_THRESHOLD": "4000"})
     told = of_gauges(NOTHING._replace(**found), settings)
     return {(each.series.removeprefix("cortex_om_"), *each.labels): each.value for each in told}
+
+
+def test_workers_are_wanted_while_the_fleet_is_behind():
+    found = samples(behind={"observe": FleetBacklog(9, 60, 1.0, 2, 3, 32), "reflect": None})
+
+    assert (found["workers_wanted", "observe"], found["workers_wanted", "reflect"]) == (3, 0)
 
 
 def test_a_memory_is_as_full_as_its_record_says():

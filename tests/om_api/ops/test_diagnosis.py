@@ -5,6 +5,7 @@ import pytest
 from om_api.ops import diagnosis
 from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING
 from om_api.store.driver.steps import ALONE, Node
+from om_api.store.fleet.backlog import FleetBacklog
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import QUEUES, Condition, ServerInfo, Waiting
 from om_api.store.fleet.presence import Ticked, Worker
@@ -165,6 +166,24 @@ def test_what_is_due_for_long_is_a_lag():
         (OK, "1 scope is due to reflect"),
     ]
     assert "serves the queue observe" in found[0].do
+
+
+def test_a_fleet_that_falls_behind_is_told_by_how_much_and_how_many_workers_would_do():
+    behind = FleetBacklog(due=2_400, seconds=300, grows=4.0, more=1, soon=6, tasks=32)
+    (found,) = diagnosis.of_backlog("observe", behind, 10)
+
+    assert found.level == WARNING
+    assert found.says == "2,400 scopes wait to observe and no worker has room, for 5 min; it grows by 240 a minute"
+    assert found.do == "add 1 worker of 32 tasks to keep up, 6 to be done in 10 min"
+
+
+def test_a_backlog_that_gets_less_is_told_with_when_it_ends_and_a_short_one_not_at_all():
+    behind = FleetBacklog(due=1_200, seconds=300, grows=-2.0, more=0, soon=0, tasks=32)
+    (found,) = diagnosis.of_backlog("observe", behind, 10)
+
+    assert (found.level, found.says[-34:]) == (NOTE, "as it goes, it is worked off in 10 min"[-34:])
+    assert not [*diagnosis.of_backlog("observe", behind._replace(seconds=29), 10)]
+    assert not [*diagnosis.of_backlog("observe", None, 10)]
 
 
 def test_tasks_that_wait_are_told_and_judged_by_what_is_due_alone():

@@ -8,7 +8,7 @@ from scene import HAROLD
 from om_api.domain.events import Event
 from om_api.store.fleet import event_stream, health, presence, rollout, spending
 from om_api.store.fleet.event_stream import Caps
-from om_api.store.fleet.presence import Worker
+from om_api.store.fleet.presence import Ticked, Worker
 from om_api.store.fleet.rollout import Progress
 from om_api.store.memory import keyspace_scan, model_cooldown, reflect
 
@@ -32,7 +32,11 @@ def _tell(keys):
         (_tell, lambda keys: [keys.spent(FIRST_DAY), keys.spent_by(FIRST_DAY, "harold")], 400 * DAY_MS),
         (lambda keys: event_stream.first_to_tell(keys, "x"), lambda keys: [keys.told("x")], 2 * DAY_MS),
         (lambda keys: presence.here(keys, WORKER), lambda keys: [keys.worker("w"), keys.workers], 30_000),
-        (lambda keys: presence.ticked(keys, "sweep", 1, 60.0), lambda keys: [keys.ticked("sweep")], DAY_MS),
+        (
+            lambda keys: presence.ticked(keys, "sweep", Ticked(at=1, interval=60.0)),
+            lambda keys: [keys.ticked("sweep")],
+            DAY_MS,
+        ),
         (lambda keys: keyspace_scan.stray_keys(keys, 1), lambda keys: [keys.sweep_cursor], 3_600_000),
         (lambda keys: rollout.keep(keys, "ab", Progress(begun=1)), lambda keys: [keys.rollout("ab")], DAY_MS),
         (health.probe, lambda keys: [keys.probe], 1_000),

@@ -6,6 +6,7 @@ from world import World
 
 from om_api.domain.errors import StoreError
 from om_api.store.fleet import health, presence, webhook_queue, webhook_records
+from om_api.store.fleet.presence import Ticked
 from om_workers.work import rounds as module
 from om_workers.work.dispatcher import Dispatcher
 from om_workers.work.rounds import Rounds
@@ -69,7 +70,7 @@ def test_whoever_watches_is_told_when_each_tick_ran_and_only_by_the_one_that_did
     """Catches a tick that leaves no word of itself: doctor and alarms would say that no beat runs."""
     rounds.observe()
     told = world.services.run(health.ticks(world.services.keys))
-    world.services.run(presence.ticked(world.services.keys, "observer", 1, 10))
+    world.services.run(presence.ticked(world.services.keys, "observer", Ticked(at=1, interval=10)))
     assert rounds.observe().outcome == "busy"
 
     assert told["observer"].interval == world.settings.memory.observer_interval
@@ -227,3 +228,22 @@ def test_keys_of_the_older_form_are_adopted_too(world):
     assert _pass_on(world) == 1
     world.work()
     assert world.client.zcard(_key(world, "harold", "t-1")) == 1
+
+
+def test_a_tick_notes_since_when_more_is_due_than_there_is_room_for(world):
+    """Catches a doctor that cannot say whether a backlog grows: each look sees one moment."""
+    world.services.presence.serve(health.QUEUES, 2)
+    rounds = Rounds(world.services, Dispatcher(world.services), lambda _: 0)
+    seen = []
+    for count in (1, 5, 9):
+        for n in range(count):
+            _mark(world, f"agent-{n}")
+        rounds.observe()
+        seen.append(world.services.run(health.ticks(world.services.keys))["observer"])
+        _next_slot(world)
+
+    quiet, first, second = seen
+    assert (quiet.since, quiet.was) == (0, 0)
+    assert (first.since, first.was) == (first.at, first.due)
+    assert (second.since, second.was) == (first.at, first.due)
+    assert second.due > first.due

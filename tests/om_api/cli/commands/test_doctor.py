@@ -9,7 +9,7 @@ from world import SMALL, World
 
 from om_api.cli.embedded import free_port
 from om_api.store.fleet import breaker, presence, webhook_queue, webhook_records
-from om_api.store.fleet.presence import Worker
+from om_api.store.fleet.presence import Ticked, Worker
 from om_api.store.memory import due
 from om_workers.process.heartbeat import Heartbeat
 from om_workers.process.presence import Presence
@@ -36,7 +36,7 @@ def well(here, client, prefix, monkeypatch):
     beat._presence.renew(30)
     now = world.services.run(due.server_ms())
     for name, interval in (("observer", 10), ("reflector", 30), ("webhooks", 5), ("sweep", 60)):
-        world.services.run(presence.ticked(world.services.keys, name, now, interval))
+        world.services.run(presence.ticked(world.services.keys, name, Ticked(at=now, interval=interval)))
     monkeypatch.setenv("OM_MODEL", "extractive")
     return world
 

@@ -6,6 +6,7 @@ import pytest
 import redis
 
 from om_api.store.fleet import presence
+from om_api.store.fleet.presence import Ticked
 from om_workers.process.presence import Presence
 
 
@@ -25,7 +26,7 @@ def test_queues_indexes_ticks_and_workers_are_shown_together(om, om_json, world,
     broker.lpush("observe", "task", "task")
     broker.hset("unacked", "tag", "task")
     world.client.zadd(f"{world.prefix}:due:observe", {"harold": now - 9_000, "albert": now + 60_000})
-    run(presence.ticked(world.services.keys, "observer", now - 4_000, 10))
+    run(presence.ticked(world.services.keys, "observer", Ticked(at=now - 4_000, interval=10)))
     worker = Presence(world.services.connection, world.services.keys)
     worker.serve(["reflect", "observe"], 32)
     worker.renew(30)

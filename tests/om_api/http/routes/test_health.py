@@ -18,6 +18,7 @@ from om_api.metrics.series import OTHER
 from om_api.settings import Settings
 from om_api.store.fleet import presence
 from om_api.store.fleet.breaker import Attempt, report
+from om_api.store.fleet.presence import Ticked
 from om_api.store.memory import due
 
 LOCAL = "http://127.0.0.1:8000"
@@ -130,7 +131,7 @@ def test_lag_counts_from_when_a_scope_came_due_urgent_or_not(world, scrape):
 
 def test_ticks_workers_and_breakers_are_shown_as_the_store_has_them(world, scrape):
     run, keys = world.services.run, world.services.keys
-    run(presence.ticked(keys, "observer", run(due.server_ms()) - 40_000, 10.0))
+    run(presence.ticked(keys, "observer", Ticked(at=run(due.server_ms()) - 40_000, interval=10.0)))
     run(presence.here(keys, presence.Worker(name="w-1", host="h", pid=1, version="1")))
     for _ in range(5):
         run(report(keys, Attempt("deepseek", "token", 10), "failed"))

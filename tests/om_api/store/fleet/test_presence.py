@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from om_api.store.fleet import health, presence
-from om_api.store.fleet.presence import Worker
+from om_api.store.fleet.presence import Ticked, Worker
 
 
 def worker(name):
@@ -44,7 +44,7 @@ def test_a_clock_that_goes_wrong_is_told_in_ms_with_its_sign(store, monkeypatch,
 
 
 def test_a_tick_says_when_it_ran_and_how_often_it_should(store):
-    store.run(presence.ticked(store.keys, "sweep", 17, 60.0))
+    store.run(presence.ticked(store.keys, "sweep", Ticked(at=17, interval=60.0)))
     ticks = store.run(health.ticks(store.keys))
 
     assert ticks == {
