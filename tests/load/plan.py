@@ -38,6 +38,7 @@ class Run(NamedTuple):
     message_threshold: int = 6_000
     observation_threshold: int = 3_000
     quiet_limit: float = 60
+    wait_replicas: int = 0  # one server has none
     leap_s: float = 0  # the server's clock goes on as it does
     hostile_turn: float = 15  # s that the hostile tenant is away, and then here
     hostile_limit: float = 3  # times the others' calm p99, at most, beside him

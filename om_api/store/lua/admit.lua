@@ -21,8 +21,8 @@ local sharing = math.max(1, redis.call('ZCARD', shares) - 2)
 local pace = capacity / sharing / 1000
 local first = math.min(head('-inf', '(5e11'), head('5e11', '+inf') - 1e12)
 local clock = math.max(was, math.min(was + math.max(0, now - at) * pace, first < math.huge and first or was))
+redis.call('ZADD', shares, string.format('%.17g', clock), '*clock', now, '*at') -- first: a full server refuses it, and all with it
 redis.call('ZREMRANGEBYSCORE', shares, '-inf', string.format('(%.17g', clock))
-redis.call('ZADD', shares, string.format('%.17g', clock), '*clock', now, '*at')
 
 local admitted = 0
 for i = 4, #ARGV, 4 do

@@ -18,8 +18,8 @@ local far = now + 2 * math.abs(lease_ms)
 local waiting = redis.call('ZCOUNT', queued, string.format('(%d', lost), string.format('%d', far))
 local room = math.min(n, most - waiting)
 local reply = {redis.call('ZCOUNT', due, '(-5e12', now) + redis.call('ZCOUNT', due, '-inf', '-inf')}
-redis.call('PEXPIRE', turns, 20 * math.abs(lease_ms))
 if most - waiting < least then
+  redis.call('PEXPIRE', turns, 20 * math.abs(lease_ms))
   return reply
 end
 local slow_room = slow_most - redis.call('ZCOUNT', slow, now, string.format('%d', far))
@@ -36,9 +36,8 @@ for _ = 1, room + 10000 do
   if not name or (#reply - 1) / 3 >= room then
     break
   end
-  redis.call('ZREM', turns, name)
   if (tonumber(redis.call('ZSCORE', due, name) or '') or 0) < -5e12 then
-    redis.call('ZADD', due, 'XX', lease, name)
+    redis.call('ZADD', due, 'XX', lease, name) -- first: a full server refuses it, and all with it
     redis.call('ZADD', queued, lease, name)
     if is_slow then
       redis.call('ZADD', slow, lease, name)
@@ -49,7 +48,9 @@ for _ = 1, room + 10000 do
     reply[#reply + 1] = lease
     reply[#reply + 1] = is_slow and '1' or '0'
   end
+  redis.call('ZREM', turns, name)
 end
+redis.call('PEXPIRE', turns, 20 * math.abs(lease_ms))
 if #reply > 1 then
   redis.call('ZREMRANGEBYSCORE', queued, '-inf', string.format('%d', lost))
   redis.call('ZREMRANGEBYSCORE', queued, string.format('(%d', far), '+inf')
