@@ -19,7 +19,7 @@ end
 local was, at = tonumber(redis.call('ZSCORE', shares, '*clock') or '') or 0, tonumber(redis.call('ZSCORE', shares, '*at') or '') or now
 local sharing = math.max(1, redis.call('ZCARD', shares) - 2)
 local pace = capacity / sharing / 1000
-local first = math.min(head('-inf', '(5e11'), head('5e11', '+inf') - 1e12)
+local first = math.min(head('-inf', '(5e11'), head('5e11', '+inf') - 1000000000000)
 local clock = math.max(was, math.min(was + math.max(0, now - at) * pace, first < math.huge and first or was))
 redis.call('ZADD', shares, string.format('%.17g', clock), '*clock', now, '*at') -- first: a full server refuses it, and all with it
 redis.call('ZREMRANGEBYSCORE', shares, '-inf', string.format('(%.17g', clock))
@@ -31,13 +31,13 @@ for i = 4, #ARGV, 4 do
   local place = tonumber(redis.call('ZSCORE', queued, scope) or '')
   local waits = place and place > now - grace_ms and place < now + 2 * math.abs(lease_ms)
   if since and since <= now and not waits then
-    since = since < -4e12 and now or since
+    since = since < -4000000000000 and now or since
     local ahead = math.min(math.max(0, now - since), math.abs(lease_ms)) * pace
     local own = tonumber(redis.call('ZSCORE', shares, resource) or '') or clock - ahead
     local turn = math.max(own, clock - ahead) + cost
     redis.call('ZADD', shares, string.format('%.17g', turn), resource)
-    redis.call('ZADD', turns, string.format('%.17g', turn + admitted * 1e-6 + (slow == '1' and 1e12 or 0)), scope)
-    redis.call('ZADD', due, 'XX', string.format('%.17g', since - 1e13), scope)
+    redis.call('ZADD', turns, string.format('%.17g', turn + admitted / 1000000 + (slow == '1' and 1000000000000 or 0)), scope)
+    redis.call('ZADD', due, 'XX', string.format('%.17g', since - 10000000000000), scope)
     admitted = admitted + 1
   end
 end

@@ -31,12 +31,12 @@ end
 for _ = 1, room + 10000 do
   local name, turn = next_of('-inf', '(5e11')
   local other, later = next_of('5e11', '+inf')
-  local is_slow = other and slow_room > 0 and (not name or later - 1e12 < turn)
+  local is_slow = other and slow_room > 0 and (not name or later - 1000000000000 < turn)
   name = is_slow and other or name
   if not name or (#reply - 1) / 3 >= room then
     break
   end
-  if (tonumber(redis.call('ZSCORE', due, name) or '') or 0) < -5e12 then
+  if (tonumber(redis.call('ZSCORE', due, name) or '') or 0) < -5000000000000 then
     redis.call('ZADD', due, 'XX', lease, name) -- first: a full server refuses it, and all with it
     redis.call('ZADD', queued, lease, name)
     if is_slow then

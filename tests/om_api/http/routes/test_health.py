@@ -187,7 +187,7 @@ def test_quarantines_are_shown_of_each_of_others_and_of_nobody(lived, scrape):
 
 
 def test_queues_are_shown_and_a_broker_that_is_away_leaves_the_rest(lived, settings):
-    away, no_redis = "redis://127.0.0.1:1/0", "amqp://127.0.0.1:1//"
+    away, no_redis = "redis://127.0.0.1:1/0", "sqs://127.0.0.1"
     here, gone, other = (
         samples(locally(given(settings, OM_BROKER_URL=url)).text) for url in (settings.redis_url, away, no_redis)
     )
