@@ -1,6 +1,6 @@
 """`om doctor`'s eyes: reads the store, the broker and the settings, and says what is wrong and what to do about it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from om_api.billing import budgets, models, prices
@@ -15,7 +15,8 @@ from om_api.settings.urls import is_redis_url
 from om_api.store.driver.connection import Connection, connected
 from om_api.store.fleet import breaker, health, presence, webhook_records
 from om_api.store.fleet.backlog import backlog
-from om_api.store.memory.keys import keys_of
+from om_api.store.fleet.presence import Worker
+from om_api.store.memory.keys import Keys, keys_of
 from om_api.store.memory.quarantine import UNKNOWN
 
 _FORBIDDEN = "NOPERM"
@@ -70,13 +71,8 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     yield from diagnosis.of_workers(workers, installed(), health.QUEUES)
     if not settings.broken_base:
         yield from diagnosis.of_settings(workers, settings.fingerprint)
-    ticks, lasting = run(health.ticks(keys)), run(presence.lasting(keys))
-    yield from diagnosis.of_ticks(ticks, now.server, alive=bool(workers))
-    intervals = {"observe": settings.memory.observer_interval, "reflect": settings.memory.reflector_interval}
-    yield from diagnosis.of_lag(run(health.waiting(keys)), intervals)
-    for tick, queue in (("observer", "observe"), ("reflector", "reflect")):
-        behind = backlog(queue, ticks[tick], workers, lasting)
-        yield from diagnosis.of_backlog(queue, behind, intervals[queue])
+    yield from diagnosis.of_ticks(run(health.ticks(keys)), now.server, alive=bool(workers))
+    yield from _pace(settings, keys, connection, workers)
     yield from diagnosis.of_breakers(run(breaker.states(keys, models.with_breaker(settings))))
     webhooks = run(webhook_records.every(keys))
     yield from diagnosis.of_webhooks(run(webhook_records.states(keys, webhooks)), now.server)
@@ -86,6 +82,16 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     agents = [name for name in configured if name != UNKNOWN]
     used_up = run(budgets.used_up(settings, keys, agents, now.server))
     yield from diagnosis.of_budgets(used_up, prices.unenforceable(settings))
+
+
+def _pace(settings: Settings, keys: Keys, connection: Connection, workers: Sequence[Worker]) -> Iterator[Finding]:
+    """Whether what is due is taken up in time, and else how many workers would do."""
+    run = connection.run
+    ticks, lasting, waiting = run(health.ticks(keys)), run(presence.lasting(keys)), run(health.waiting(keys))
+    intervals = {"observe": settings.memory.observer_interval, "reflect": settings.memory.reflector_interval}
+    yield from diagnosis.of_lag(waiting, intervals)
+    for tick, queue in (("observer", "observe"), ("reflector", "reflect")):
+        yield from diagnosis.of_backlog(queue, backlog(queue, ticks[tick], workers, lasting), intervals[queue])
 
 
 def _waited(settings: Settings) -> int:
