@@ -8,7 +8,7 @@ JOBS ?= 2
 # one process of tests mostly waits for the processes that it started
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
-.PHONY: help demo up test lint check bench gate fuzz chaos scale load limits mutants conform compat house faces docs clean
+.PHONY: help demo up test lint check bench gate fuzz chaos scale cluster load limits mutants conform compat house faces docs clean
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
@@ -62,6 +62,9 @@ chaos: $(VENV)/.installed-tests  ## break real processes for minutes (MINUTES=3,
 scale: $(VENV)/.installed-tests  ## the same on Sentinel, RabbitMQ and a Cluster, minutes on each (MINUTES=5, SEED=1, ONLY=sentinel, WRITE=1)
 	@ls /usr/lib/rabbitmq/lib/*/sbin/rabbitmq-server >/dev/null 2>&1 || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get install -y -qq --no-install-recommends rabbitmq-server </dev/null >/dev/null 2>&1; } || echo "rabbitmq-server is not here, and could not be installed by apt-get: nothing is run on it"
 	@PYTHONPATH=tests $(BIN)/python -m scale --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1) --only "$(ONLY)" $(if $(WRITE),--write)
+
+cluster: $(VENV)/.installed-tests  ## run the store's tests and the promises on a Cluster of three primaries with replicas, in 6 minutes
+	OM_TEST_CLUSTER=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile tests/om_api/store tests/promises
 
 load: $(VENV)/.installed-tests  ## ask the API for everything at once while every process is restarted (MINUTES=10, SEED=1, RATE=240, WRITE=1)
 	@PYTHONPATH=tests $(BIN)/python -m load --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1) --rate $(or $(RATE),240) $(if $(WRITE),--write)
