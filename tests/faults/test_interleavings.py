@@ -37,6 +37,7 @@ def test_no_interleaving_loses_or_doubles_a_message(seed, plain):
         pytest.fail(told(seed, found))
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
 def test_a_guard_that_is_taken_out_is_found_within_two_hundred_seeds(guard, plain, monkeypatch):
     guard.take_out(monkeypatch)

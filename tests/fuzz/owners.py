@@ -206,7 +206,7 @@ def restore_overtaken(game: Game) -> None:
 
 
 WEIGHTS: dict[Callable[[Game], Any], float] = {
-    part: 5,
+    part: 3,
     force: 2,
     force_reflect: 2.5,
     pause: 2,
@@ -220,5 +220,5 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     drop: 1,
     migrate: 3,
     restore: 8,
-    restore_overtaken: 3.2,
+    restore_overtaken: 12,
 }
