@@ -19,6 +19,7 @@ from om_api.store.memory.scope_state import ScopeState
 from om_workers.process.event_publisher import why
 from om_workers.process.stopping import StoppedError
 from om_workers.tasks import wiring
+from om_workers.tasks.task_events import as_task
 from om_workers.work.observer import Observer
 from om_workers.work.reflector import Reflector
 from om_workers.work.rounds import RoundResult
@@ -26,6 +27,7 @@ from om_workers.work.scope_worker import LookResult, ScopeWorker
 from om_workers.work.sweep import Sweeper
 
 _TURN_S = 2.0  # for which a task goes on with one scope while others wait
+_TASK_S = 5.0  # for which it goes on with other scopes, while ticks and reflections wait
 _log = structlog.get_logger("om_workers")
 
 
@@ -132,21 +134,36 @@ def _adopt(key: str) -> LookResult:
 
 @_task(name="om.observe")
 def observe(scope: str, lease: str = "") -> str:
+    """Make the moves a scope is due, then those of the scopes whose turn comes next, for some seconds.
+
+    With the `lease` it was handed out with it begins only if no other task did what it is for; without, somebody asks by hand.
+    Flower is told of each scope as of a task of its own: to be one would cost as much again. It says with the first how many
+    followed, for it ends with the last.
+    """
+    first, followed = _observed(scope, lease), 0
+    for claim in wiring.dispatcher().following("observe", scope, _TASK_S):
+        as_task("om.observe", claim, partial(_outcome, claim.scope))
+        followed += 1
+    return _told(*first) + (f", and {followed} more" if followed else "")
+
+
+def _outcome(scope: str) -> str:
+    return _told(*_observed(scope))
+
+
+def _observed(scope: str, lease: str = "") -> tuple[Outcome, str]:
     """Make the moves a scope is due, and have those chunks observed here that come first; a task for them costs as much again.
 
-    It goes on so with what comes after them, and begins no chunk when its turn is over: then others come first.
-    With the `lease` it was handed out with it begins only if no other task did what it is for; without, somebody asks by hand.
+    It goes on so with what comes after them, and begins no chunk when the scope's turn is over: then others come first.
     """
     until = time.monotonic() + _TURN_S
     came, dispatcher = _look(scope, lease), wiring.dispatcher()
-    dispatcher.refill("observe", scope)
     while came.chunks:
         begun = time.monotonic()
         came = _observe(scope, *came.chunks, until=until, seen=came.seen)
         dispatcher.lasted("observe", scope, time.monotonic() - begun)
-        dispatcher.refill("observe", scope)
     dispatcher.ended("observe", scope)
-    return _told(came.outcome, came.error)
+    return came.outcome, came.error
 
 
 @unit("scope_observed", "om.observe")

@@ -3,10 +3,10 @@
 import random
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from math import ceil
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import structlog
 
@@ -16,10 +16,11 @@ from om_api.store.driver.partitions import PartedIndex, part_of
 from om_api.store.fleet import health, presence
 from om_api.store.fleet.presence import Worker
 from om_api.store.memory import due, keyspace_scan
-from om_api.store.memory.due import Claim
+from om_api.store.memory.due import Claim, Claims
 from om_workers.work.lasting import Lasting
 from om_workers.work.services import Services
 
+T = TypeVar("T")
 _AT_ONCE = 100
 _SIFTED = 1_000
 _OTHERS = 3  # parts that are asked where one has nothing
@@ -43,8 +44,8 @@ class Dispatched(NamedTuple):
 class Dispatcher:
     """One process' share in handing out work; its threads may use it at the same time, as other processes use theirs.
 
-    Never more tasks of looks wait than the workers that live run at a time, and half as many of reflections. Whoever begins one
-    hands out the next.
+    Never more tasks of looks wait than the workers that live run at a time, and half as many of reflections. Whoever has done one
+    goes on with what comes next, and hands out more when its time is over.
     """
 
     def __init__(self, services: Services) -> None:
@@ -70,28 +71,57 @@ class Dispatcher:
         return Dispatched(self._fill(queue, key, seconds / 2, least=1, grace_ms=grace_ms)[0], unknown)
 
     def refill(self, queue: str, scope: str = "") -> None:
-        """Hand out what comes next, since the task of a scope was begun: of its part, else of some other one.
+        """Hand out what comes next, since the task of a scope has ended: of its part, else of some other one.
 
         What goes wrong here, the next tick makes good. Who stops hands out nothing: what it gave back is due, and whoever
         goes on takes it.
         """
+        self._of_some_part(queue, scope, self._next)
+
+    def following(self, queue: str, scope: str, seconds: float) -> Iterator[Claim]:
+        """The scopes whose turn comes next, for the task of a scope that goes on with them for so long: each is begun.
+
+        A task costs the broker and Celery as much as half an observation. What is left after that time is handed out.
+        """
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            claim = self._of_some_part(queue, scope, self._begin_next)
+            if not claim:
+                return
+            yield claim
+        self.refill(queue, scope)
+
+    def _of_some_part(self, queue: str, scope: str, take: Callable[[str, str], T]) -> T | None:
+        """What is found in the part of a scope, or else in some other one; nothing for who stops."""
         if self._services.stopping.asked:
-            return
+            return None
         try:
-            for part in self._near(scope):
-                if self._next(queue, self._part(queue, part)):
-                    break
+            return next(filter(None, (take(queue, self._part(queue, part)) for part in self._near(scope))), None)
         except (OMError, ValueError) as error:
             _log.warning("refill_failed", queue=queue, error=str(error)[:300])
+            return None
+
+    def _begin_next(self, queue: str, part: str) -> Claim | None:
+        most = self._lasting.slow_most(queue, self.share(queue))
+
+        def take() -> tuple[list[Claim], int]:
+            came = self._run(due.claims(part, 1, grace_ms=_LOST_MS, slow_most=most, begun=True))
+            self._slow[queue].update(came.slow)
+            return self._in_time(queue, part, came, _LOST_MS), came.arrivals
+
+        return next(iter(self._admitting(queue, part, take)), None)
 
     def _next(self, queue: str, part: str) -> int:
-        """Hand out whose turn it is; where there are too few, those that came due since the tick are given theirs first."""
         least = max(1, self.share(queue) // 4)
-        handed, arrivals = self._fill(queue, part, _REFILL_S, least=least, grace_ms=_LOST_MS)
-        if handed or not arrivals:
-            return handed
+        return self._admitting(queue, part, lambda: self._fill(queue, part, _REFILL_S, least=least, grace_ms=_LOST_MS))
+
+    def _admitting(self, queue: str, part: str, take: Callable[[], tuple[T, int]]) -> T:
+        """Take whose turn it is; where there is none, those that came due since the tick are given theirs first."""
+        taken, arrivals = take()
+        if taken or not arrivals:
+            return taken
         self._admit(queue, part, _REFILL_S, _LOST_MS)
-        return self._fill(queue, part, _REFILL_S, least=least, grace_ms=_LOST_MS)[0]
+        return take()[0]
 
     def _near(self, scope: str) -> list[int]:
         """The part of a scope, and some others that may have what it has not."""
@@ -192,16 +222,22 @@ class Dispatcher:
         send, most, end, handed, arrivals = self._kinds[queue][1], self.share(queue), time.monotonic() + seconds, 0, 0
         slow_most = self._lasting.slow_most(queue, most)
         while most:
-            found, slow, arrivals = self._run(
-                due.claims(part, _AT_ONCE, most=most, least=least, grace_ms=grace_ms, slow_most=slow_most)
-            )
-            late = [each for each in found if each.scope not in slow and self._lasting.turn(queue, each.scope).slow]
-            self._place_again(queue, part, late, grace_ms)
-            self._send(part, [each for each in found if each not in late], send)
-            handed += len(found) - len(late)
-            if (len(found) < _AT_ONCE and not late) or time.monotonic() > end:
+            came = self._run(due.claims(part, _AT_ONCE, most=most, least=least, grace_ms=grace_ms, slow_most=slow_most))
+            found, arrivals = self._in_time(queue, part, came, grace_ms), came.arrivals
+            self._send(part, found, send)
+            handed += len(found)
+            late = len(came.scopes) - len(found)
+            if (len(came.scopes) < _AT_ONCE and not late) or time.monotonic() > end:
                 break
         return handed, arrivals
+
+    def _in_time(self, queue: str, part: str, came: Claims, grace_ms: int) -> list[Claim]:
+        """Those that were taken, less those that are known to be slow only now: they are given another turn."""
+        late = [
+            each for each in came.scopes if each.scope not in came.slow and self._lasting.turn(queue, each.scope).slow
+        ]
+        self._place_again(queue, part, late, grace_ms)
+        return [each for each in came.scopes if each not in late]
 
     def _place_again(self, queue: str, part: str, late: Sequence[Claim], grace_ms: int) -> None:
         """Give another turn to scopes that are known to be slow since they had theirs."""

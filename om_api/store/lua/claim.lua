@@ -1,5 +1,6 @@
--- claim(due, queued, turns, slow; n, most, least, lease_ms, fraction, grace_ms, slow_most)
--- Takes up to n scopes whose turn it is, to be handed out as tasks, and postpones each by a lease. The lease ends in the caller's
+-- claim(due, queued, turns, slow; n, most, least, lease_ms, fraction, grace_ms, slow_most, begun)
+-- Takes up to n scopes whose turn it is, to be handed out as tasks, or to be begun at once by who asks (`begun` = 1), and postpones
+-- each by a lease. The lease ends in the caller's
 -- random fraction of a millisecond, so no two are equal, and only its holder can renew it or say done.
 -- `queued` has the scopes whose tasks nobody has begun, each until its lease ends: never more than `most`, and while there is room
 -- for fewer than `least` none is taken. Who stands there `grace_ms` longer than its lease was lost with its task or its worker; who
@@ -9,7 +10,7 @@
 -- once, so that thousands of agents that were cleared hold nobody up. Turns are kept while anybody asks for them.
 -- Returns {how many are due without a turn, [scope, lease, is it slow]...}.
 local due, queued, turns, slow, n, most, least = KEYS[1], KEYS[2], KEYS[3], KEYS[4], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local lease_ms, fraction, grace_ms, slow_most = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
+local lease_ms, fraction, grace_ms, slow_most, begun = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8] == '1'
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -38,7 +39,9 @@ for _ = 1, room + 10000 do
   end
   if (tonumber(redis.call('ZSCORE', due, name) or '') or 0) < -5000000000000 then
     redis.call('ZADD', due, 'XX', lease, name) -- first: a full server refuses it, and all with it
-    redis.call('ZADD', queued, lease, name)
+    if not begun then
+      redis.call('ZADD', queued, lease, name)
+    end
     if is_slow then
       redis.call('ZADD', slow, lease, name)
       redis.call('PEXPIRE', slow, 20 * math.abs(lease_ms))

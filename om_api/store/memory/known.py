@@ -5,13 +5,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from om_api.domain.errors import InvalidInputError
 from om_api.domain.identity import GOES_ON, KnownId, continues, further_id, mark, record_of, whole_of
 from om_api.domain.messages import Message
 from om_api.domain.values import Scope
-from om_api.domain.wire import parse_member
 from om_api.store.driver.replies import as_fields, as_list, as_pairs, number
 from om_api.store.driver.steps import Batch, Steps, Verb, batch, by_name
+from om_api.store.memory.decoding import met_again
 from om_api.store.memory.keys import Keys, ResourceKeys
 
 DAY_MS = 86_400_000
@@ -71,10 +70,7 @@ def sealing(members: Iterable[bytes]) -> bytes:
 
 
 def _message(member: bytes) -> Message | None:
-    try:
-        return parse_member(member, "-", "-", 0)
-    except InvalidInputError:
-        return None
+    return met_again((member, 0), "-", "-")
 
 
 def arriving(member: bytes, day: int = 0) -> bytes:

@@ -206,7 +206,7 @@ def test_of_what_waits_for_a_broker_that_is_away_the_oldest_goes(dispatcher):
     assert [(line["event"], line["dropped"]) for line in said] == [("task_events_dropped", 2 * MOST - len(waiting))]
 
 
-def test_events_are_sent_twice_a_second_and_not_for_every_task():
+def test_events_are_sent_twice_a_second_and_not_for_every_task(monkeypatch):
     """Catches Celery's own way, which sends at every turn of its loop, and a timer that each new connection adds."""
     turns, repeated, cancelled = [], [], []
 
@@ -223,7 +223,9 @@ def test_events_are_sent_twice_a_second_and_not_for_every_task():
             hub=object(),
             timer=SimpleNamespace(call_repeatedly=repeatedly, cancel=cancelled.append),
             _flush_events=made.flush,
+            event_dispatcher=made,
         )
+        monkeypatch.setattr(Flushing, "sender", None)
         step = Flushing(consumer)
         step.start(consumer)
         for told in ("task-received", "task-started", "task-succeeded"):

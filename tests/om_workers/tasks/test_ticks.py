@@ -5,6 +5,7 @@ import threading
 import time
 from collections import deque
 from contextlib import suppress
+from types import SimpleNamespace
 
 import pytest
 from redis.connection import AbstractConnection
@@ -15,6 +16,7 @@ from om_api.domain.errors import ModelError
 from om_api.store.fleet import health
 from om_workers.process.settings_watcher import SettingsWatcher
 from om_workers.tasks import ticks, wiring
+from om_workers.tasks.task_events import Flushing
 from om_workers.work.rollout import Rollout
 
 
@@ -83,6 +85,7 @@ def test_who_looks_at_a_scope_observes_there_what_comes_first_and_passes_on_the_
     world.services.presence.serve(health.QUEUES, 32)
     monkeypatch.setattr(wiring, "services", lambda: world.services)
     monkeypatch.setattr(ticks, "_TURN_S", 0)
+    monkeypatch.setattr(ticks, "_TASK_S", 0)
     world.say("first", thread="t-1", tokens=700)
     world.say("second", thread="t-2", tokens=700)
     with capture_logs() as lines:
@@ -93,6 +96,65 @@ def test_who_looks_at_a_scope_observes_there_what_comes_first_and_passes_on_the_
     assert _passed_on(world) == ["harold"]
     world.work()
     assert [request.messages[0].content for request in world.model.requests] == ["first", "second"]
+
+
+def _full_scopes(world, *names):
+    for name in names:
+        world.say("what was said", resource=name, tokens=50_000)
+
+
+def test_a_task_goes_on_with_the_scopes_whose_turn_comes_next_and_tells_flower_of_each(world, monkeypatch):
+    """Catches a backlog that costs a task a scope, a scope taken twice, and one that Flower does not see."""
+    told = []
+    monkeypatch.setattr(Flushing, "sender", SimpleNamespace(send=lambda kind, **fields: told.append((kind, fields))))
+    _full_scopes(world, "a", "b", "c")
+    ticks.observer_tick()
+    task = world.dispatch.queue.popleft()[1]
+    _full_scopes(world, "d", "e")
+    ticks.observe(*task)
+
+    observed = {request.messages[0].resource_id for request in world.model.requests}
+    assert observed == {task[0], "d", "e"}  # the two others were handed out to whoever takes their tasks
+    assert sorted(_passed_on(world)) == sorted({"a", "b", "c"} - {task[0]})
+    assert [kind for kind, _ in told] == ["task-received", "task-started", "task-succeeded"] * 2
+    assert [fields["args"].partition(",")[0] for kind, fields in told if kind == "task-received"] == ["('d'", "('e'"]
+    assert {fields["result"] for kind, fields in told if kind == "task-succeeded"} == {"'buffered'"}
+    assert len({fields["uuid"] for _, fields in told}) == 2
+
+
+def test_a_task_says_how_many_scopes_it_went_on_with(world):
+    _full_scopes(world, "a", "b", "c")
+    assert ticks.observe("a") == "buffered, and 2 more"
+
+
+def test_what_follows_a_task_that_failed_is_done_and_a_failure_that_follows_is_told_as_its_own(world, monkeypatch):
+    """Catches one agent whose work fails taking down, or hiding behind, the agents that follow it."""
+    told = []
+    monkeypatch.setattr(Flushing, "sender", SimpleNamespace(send=lambda kind, **fields: told.append((kind, fields))))
+    answers = world.model.complete
+
+    def complete(request):
+        if request.messages[0].resource_id in {"a", "c"}:
+            raise ModelError("it is away", retryable=False, why="other")
+        return answers(request)
+
+    monkeypatch.setattr(world.model, "complete", complete)
+    _full_scopes(world, "a", "b", "c")
+    with pytest.raises(ticks.WorkFailedError):
+        ticks.observe("a")
+
+    ended = [(kind, fields) for kind, fields in told if kind in {"task-succeeded", "task-failed"}]
+    assert ("task-succeeded", "'buffered'") in [(kind, fields.get("result")) for kind, fields in ended]
+    failed = [fields["exception"] for kind, fields in ended if kind == "task-failed"]
+    assert failed
+    assert all(each.startswith("WorkFailedError('failed: ModelError") for each in failed)
+
+
+def test_a_worker_that_stops_goes_on_with_no_other_scope(world):
+    _full_scopes(world, "a", "b")
+    world.services.stopping.ask(60)
+    assert ticks.observe("a") == "buffered"
+    assert [request.messages[0].resource_id for request in world.model.requests] == ["a"]
 
 
 def test_a_task_that_another_did_in_its_place_looks_at_nothing(world, monkeypatch):
@@ -228,6 +290,7 @@ def test_a_task_whose_turn_is_over_leaves_what_comes_next_to_another(world, monk
     """Catches a long conversation that keeps a thread for itself while others wait."""
     _three_chunks(world)
     monkeypatch.setattr(ticks, "_TURN_S", 0.05)
+    monkeypatch.setattr(ticks, "_TASK_S", 0)
     answers = world.model.complete
     monkeypatch.setattr(world.model, "complete", lambda request: (time.sleep(0.1), answers(request))[1])
     ticks.observe("harold")

@@ -466,3 +466,13 @@ def test_a_clock_that_a_reply_has_just_told_is_not_asked_for_again(store):
     store.run(due.mark(store.keys.due_observe, [HAROLD], now=AT))
 
     assert store.client.zscore(store.keys.due_observe.of("harold"), "harold") == AT
+
+
+def test_who_begins_a_scope_at_once_takes_no_place_in_the_queue_and_is_bounded_by_none(store):
+    """Catches a thread that goes on with what comes next and fills the queue with tasks that nobody sent."""
+    admit(store, *map(turn, "abc"))
+    assert claims(store, 1, most=1) == ["a"]
+    assert claims(store, 1, most=1) == []
+    assert claims(store, 1, begun=True) == ["b"]
+    assert store.client.zrange(queued(store.keys.due_observe), 0, -1) == [b"a"]
+    assert claims(store, 1, begun=True) == ["c"]
