@@ -135,17 +135,19 @@ class Dispatcher:
         return index.part(part, index.layout.now.count)
 
     def begin(self, queue: str, scope: str, lease: str) -> bool:
-        """Begin a task that was handed out; False when it has nothing to do any more, because another one did it."""
-        index, slow = self._kinds[queue][0], self._lasting.turn(queue, scope).slow
-        if slow and not self._run(
-            due.is_slow(index, scope)
-        ):  # nobody knew: it comes again in its turn, as one that is slow
+        """Begin a task that was handed out; False when it has nothing to do any more, because another one did it.
+
+        Time 0: a scope is taken as a slow one. Time 1: its model turns out to be quick. Time 2: its task begins, and is a slow
+        one all the same: else nobody would say that it has ended, and it would keep its place until its lease is over.
+        """
+        index = self._kinds[queue][0]
+        began = self._run(due.start(index, Claim(scope, lease)))
+        if began == "started" and self._lasting.turn(queue, scope).slow:  # nobody knew: it comes again in its turn
             self._place_again(queue, index.of(scope), [Claim(scope, lease)], _LOST_MS)
             return False
-        begun = self._run(due.start(index, Claim(scope, lease)))
-        if begun and slow:
+        if began == "slow":
             self._slow[queue].add(scope)
-        return begun
+        return began != "superseded"
 
     def lasted(self, queue: str, scope: str, seconds: float) -> None:
         """Note for how long a task asked a model."""

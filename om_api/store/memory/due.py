@@ -5,7 +5,7 @@ An index stands in parts (partitions.py): what is done to scopes finds theirs, w
 
 import random
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from om_api.domain.values import Scope
 from om_api.store.driver import replies
@@ -18,6 +18,8 @@ LEASE_MS = 30_000
 NO_BOUND = 1 << 40
 _TURN = 1e13  # by which a scope with a turn stands ahead of its time
 URGENT_MS = 3_600_000  # an urgent scope stands this much ahead of what just became due
+
+Started: TypeAlias = Literal["started", "slow", "superseded"]
 
 
 class Claim(NamedTuple):
@@ -154,14 +156,21 @@ def hold(part: str, names: Sequence[str]) -> Steps[list[Claim]]:
     return [Claim(name, lease) for name in names]
 
 
-def start(due: PartedIndex, held: Claim) -> Steps[bool]:
-    """Begin the task of a scope that was handed out; False when another task did, or will, in its place."""
+def start(due: PartedIndex, held: Claim) -> Steps[Started]:
+    """Begin the task of a scope that was handed out; "superseded" when another task did, or will, in its place.
 
-    def begin() -> Verb[bool]:
+    "slow" is one that `claims` took as such: whoever begins it says when it has `ended`.
+    """
+
+    def begin() -> Verb[Started]:
         part = due.of(held.scope)
-        return Verb("start", [part, queued(part)], [held.scope, held.lease], says(b"started"))
+        return Verb("start", [part, queued(part), beside(part, "slow")], [held.scope, held.lease], _started)
 
     return (yield from asked(due.layout, begin))
+
+
+def _started(reply: Any) -> Started:
+    return cast(Started, reply.decode())
 
 
 def keep(due: PartedIndex, scopes: Sequence[str], lease_ms: int = LEASE_MS) -> Steps[None]:
@@ -192,11 +201,6 @@ def done(due: PartedIndex, held: Claim, later: int | None = None) -> Steps[bool]
     """Take a scope off the index, or put it at `later` (Unix ms); False when it was marked due meanwhile."""
     args = [held.scope, held.lease, "" if later is None else later]
     return (yield from asked(due.layout, lambda: Verb("done", [due.of(held.scope)], args, says(b"rest"))))
-
-
-def is_slow(due: PartedIndex, scope: str) -> Steps[bool]:
-    """Whether a scope that was handed out was taken to be slow."""
-    return (yield from as_float("ZSCORE", beside(due.of(scope), "slow"), scope)) is not None
 
 
 def ended(due: PartedIndex, scope: str) -> Steps[None]:

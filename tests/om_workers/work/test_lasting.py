@@ -115,6 +115,29 @@ def test_a_slow_scope_begins_at_the_second_try_whoever_hands_it_out(lasting, mon
     assert begun == [False, True]
 
 
+def test_a_task_that_was_taken_as_slow_leaves_its_place_though_its_model_turned_out_to_be_quick(lasting):
+    """Time 0: scopes are taken as slow ones. Time 1: their model is measured anew, and is quick. Time 2: they begin, and end.
+
+    Catches places that nobody gives back: three tasks at a time, and the next three when a lease is over.
+    """
+    lasting.services.presence.serve(["observe"], 4)
+    dispatcher = Dispatcher(lasting.services)
+    lasting.run(presence.lasted(lasting.services.keys, "observe|slow-1", 60.0))
+    dispatcher.capacity("observe")
+    names = [f"slow-{n}" for n in range(9)]
+    known(lasting, *names)
+    lasting.run(due.mark(lasting.services.keys.due_observe, list(map(Scope, names))))
+    assert dispatcher.fill("observe", 9).due == 3
+    taken = [ids for _, ids in lasting.dispatch.queue]
+    lasting.dispatch.queue.clear()
+    dispatcher._lasting.learned({"observe|slow-1": 0.4})
+
+    assert [dispatcher.begin("observe", *ids) for ids in taken] == [True] * 3
+    for scope, _ in taken:
+        dispatcher.ended("observe", scope)
+    assert {ids[0] for _, ids in lasting.dispatch.queue} >= {"slow-3", "slow-4", "slow-5"}
+
+
 def test_what_is_no_news_is_not_told(lasting):
     for seconds in (60.0, 61.0, 59.0):
         lasting.run(lasting.lasting.ended("observe", "slow-1", seconds))

@@ -143,7 +143,7 @@ def test_a_task_that_waits_keeps_its_place_and_begins_once(store):
     assert store.client.zscore(queued(part), "harold") == float(held.lease)
     assert store.client.pttl(queued(part)) > 0
     assert store.run(due.claim(part, 9)) == []
-    assert store.run(due.start(store.keys.due_observe, held))
+    assert store.run(due.start(store.keys.due_observe, held)) == "started"
     assert store.client.zscore(queued(part), "harold") is None
 
 

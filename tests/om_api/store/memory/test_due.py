@@ -102,7 +102,7 @@ def test_a_mark_never_postpones(store, index):
 def test_a_mark_makes_a_scope_due_at_once_whose_task_was_begun(store):
     mark(store, "harold")
     (held,) = claim(store)
-    assert store.run(due.start(store.keys.due_observe, held))
+    assert store.run(due.start(store.keys.due_observe, held)) == "started"
     mark(store, "harold")
 
     assert names(claim(store)) == ["harold"]
@@ -309,7 +309,7 @@ def test_a_task_begins_while_its_scope_is_queued_or_on_its_lease(store, index, i
     elif not on_lease:
         mark(store, "a", urgent=True)
 
-    assert store.run(due.start(index, held)) is begins
+    assert (store.run(due.start(index, held)) == "started") is begins
     assert store.client.zscore(queued(index), "a") is None
 
 
@@ -323,7 +323,7 @@ def test_a_task_whose_scope_was_put_off_or_taken_meanwhile_has_nothing_to_do(sto
     steps = due.postpone(index, Scope("a"), now + 5_000) if by == "postponed" else due.take(index, Scope("a"))
     store.run(steps)
 
-    assert not store.run(due.start(index, held))
+    assert store.run(due.start(index, held)) == "superseded"
     assert store.client.zscore(queued(index), "a") is None
     mark(store, "a")
     assert names(claim(store)) == ["a"]
@@ -402,7 +402,7 @@ def test_slow_ones_leave_room_and_take_it_again_when_one_of_them_ends(store, ind
     admit(store, turn("quick"))
     assert claims(store, slow_most=3) == ["quick"]
     for held in ("slow-0", "slow-1", "slow-2"):
-        assert store.run(due.start(index, Claim(held, "1.5")))
+        assert store.run(due.start(index, Claim(held, "1.5"))) == "slow"
 
     assert claims(store, slow_most=3) == []
     store.run(due.ended(index, "slow-1"))
