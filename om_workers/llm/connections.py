@@ -7,7 +7,7 @@ import httpx2
 
 from om_api.domain.errors import SettingsError
 
-LIMITS = httpx2.Limits(max_connections=1_000, max_keepalive_connections=100)  # more than any worker has threads
+LIMITS = httpx2.Limits(max_connections=1_000, max_keepalive_connections=1_000)  # more than any worker has threads
 NO_KEY = "none"  # a server without keys minds none, but no SDK works without one
 LARGEST_MB = 16  # no answer in words comes near it; a few hundred kB of gzip may be gigabytes, and end the worker
 _OF_THE_BODY = {b"content-encoding", b"content-length", b"transfer-encoding"}  # as it came, not as it was read

@@ -222,9 +222,13 @@ class Dispatcher:
     def _fill(self, queue: str, part: str, seconds: float, *, least: int, grace_ms: int) -> tuple[int, int]:
         """Hand out whose turn it is; how many, and how many more are due that have no turn yet."""
         send, most, end, handed, arrivals = self._kinds[queue][1], self.share(queue), time.monotonic() + seconds, 0, 0
-        slow_most = self._lasting.slow_most(queue, most)
+        slow_most, a_task = self._lasting.slow_most(queue, most), self._lasting.scopes_a_task(queue)
         while most:
-            came = self._run(due.claims(part, _AT_ONCE, most=most, least=least, grace_ms=grace_ms, slow_most=slow_most))
+            came = self._run(
+                due.claims(
+                    part, _AT_ONCE, most=most, least=least, grace_ms=grace_ms, slow_most=slow_most, a_task=a_task
+                )
+            )
             found, arrivals = self._in_time(queue, part, came, grace_ms), came.arrivals
             self._send(part, found, send)
             handed += len(found)

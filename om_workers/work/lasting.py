@@ -19,6 +19,7 @@ _LEAST_S = 0.001  # else a turn would cost nothing, and its resource have them a
 _WEIGHT = 0.2  # of the last one in what they are believed to last
 _CHANGED = 0.1  # that is worth telling others
 _LEFT_ALONE = 8  # one thread in so many
+_MOMENT_S = 0.25
 
 
 class Lasting:
@@ -49,10 +50,17 @@ class Lasting:
 
     def slow_most(self, queue: str, tasks: int) -> int:
         """How many of so many tasks may be slow."""
-        agents = (self._settings.memory, *map(self._settings.for_agent, self._settings.agents()))
-        if all(self._seconds(queue, agent) > self._ticks[queue] for agent in agents):
+        if all(seconds > self._ticks[queue] for seconds in self._of_all(queue)):
             return tasks
         return max(1, tasks - max(1, tasks // _LEFT_ALONE))
+
+    def scopes_a_task(self, queue: str) -> int:
+        """How many scopes one task does within a moment; 1 where any agent's model may take longer than that."""
+        return max(1, int(_MOMENT_S / max(self._of_all(queue))))
+
+    def _of_all(self, queue: str) -> list[float]:
+        agents = (self._settings.memory, *map(self._settings.for_agent, self._settings.agents()))
+        return [max(_LEAST_S, self._seconds(queue, agent)) for agent in agents]
 
     def ended(self, queue: str, name: str, seconds: float) -> Steps[None]:
         """Note how long a scope's task lasted, and tell others if that is news."""

@@ -1,23 +1,24 @@
--- claim(due, queued, turns, slow; n, most, least, lease_ms, fraction, grace_ms, slow_most, begun)
+-- claim(due, queued, turns, slow; n, most, least, lease_ms, fraction, grace_ms, slow_most, begun, a_task)
 -- Takes up to n scopes whose turn it is, to be handed out as tasks, or to be begun at once by who asks (`begun` = 1), and postpones
 -- each by a lease. The lease ends in the caller's
 -- random fraction of a millisecond, so no two are equal, and only its holder can renew it or say done.
 -- `queued` has the scopes whose tasks nobody has begun, each until its lease ends: never more than `most`, and while there is room
 -- for fewer than `least` none is taken. Who stands there `grace_ms` longer than its lease was lost with its task or its worker; who
 -- stands there further ahead than any lease is of a time before the server's clock was set back.
+-- Where a task does `a_task` scopes within a moment, no more are taken than tasks that all who wait need.
 -- Of slow scopes no more than `slow_most` are in flight: `slow` has them from when they are taken until their tasks end.
 -- Whose time is another one by now, because it was put off, looked at or done, has lost its turn: 10,000 of those are passed by at
 -- once, so that thousands of agents that were cleared hold nobody up. Turns are kept while anybody asks for them.
 -- Returns {how many are due without a turn, [scope, lease, is it slow]...}.
 local due, queued, turns, slow, n, most, least = KEYS[1], KEYS[2], KEYS[3], KEYS[4], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local lease_ms, fraction, grace_ms, slow_most, begun = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8] == '1'
+local lease_ms, fraction, grace_ms, slow_most, begun, a_task = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8] == '1', tonumber(ARGV[9])
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local lost = now - grace_ms
 local far = now + 2 * math.abs(lease_ms)
 local waiting = redis.call('ZCOUNT', queued, string.format('(%d', lost), string.format('%d', far))
-local room = math.min(n, most - waiting)
+local room = math.min(n, most - waiting, math.ceil(redis.call('ZCARD', turns) / a_task))
 local reply = {redis.call('ZCOUNT', due, '(-5e12', now) + redis.call('ZCOUNT', due, '-inf', '-inf')}
 if most - waiting < least then
   redis.call('PEXPIRE', turns, 20 * math.abs(lease_ms))

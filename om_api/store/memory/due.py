@@ -121,14 +121,16 @@ def claims(
     grace_ms: int = 0,
     slow_most: int = NO_BOUND,
     begun: bool = False,
+    a_task: int = 1,
 ) -> Steps[Claims]:
     """Take up to n scopes whose turn it is, each on lease: to be handed out, or `begun` by who asks.
 
     There are never more than `most` of them whose task nobody has begun, and none is taken while there is room for fewer than
-    `least`; of slow ones never more than `slow_most` in flight. One that nobody has begun `grace_ms` after its lease was lost.
+    `least`; no more than one of each `a_task` that have a turn; of slow ones never more than `slow_most` in flight. One that
+    nobody has begun `grace_ms` after its lease was lost.
     """
     keys = [part, queued(part), beside(part, "turns"), beside(part, "slow")]
-    args = [n, most, least, lease_ms, _fraction(), grace_ms, slow_most, int(begun)]
+    args = [n, most, least, lease_ms, _fraction(), grace_ms, slow_most, int(begun), a_task]
     return (yield from Verb("claim", keys, args, _claims))
 
 

@@ -63,6 +63,32 @@ def test_slow_ones_leave_an_eighth_alone_where_anybody_is_quicker(lasting):
     assert one.slow_most("observe", 64) == 64
 
 
+def test_a_task_does_several_scopes_in_a_moment_only_where_every_model_is_quick(lasting):
+    """Catches agents of a model that takes seconds waiting one behind the other, because another model is quick."""
+    one = lasting.lasting
+    assert one.scopes_a_task("observe") == 1
+    lasting.run(one.ended("observe", "harold", 0.02))
+    assert one.scopes_a_task("observe") == 1
+    lasting.run(one.ended("observe", "slow-1", 0.05))
+    assert one.scopes_a_task("observe") == 5
+
+
+def test_quick_scopes_are_handed_out_to_few_tasks_and_all_of_them_are_done(lasting):
+    lasting.services.presence.serve(["observe"], 32)
+    dispatcher = Dispatcher(lasting.services)
+    for model in ("quick-1", "slow-1"):
+        lasting.run(presence.lasted(lasting.services.keys, f"observe|{model}", 0.025))
+    dispatcher.capacity("observe")
+    names = [f"harold-{n}" for n in range(50)]
+    known(lasting, *names)
+    lasting.run(due.mark(lasting.services.keys.due_observe, list(map(Scope, names))))
+    assert dispatcher.fill("observe", 9).due == 5
+    first = lasting.dispatch.queue[0][1][0]
+    followed = [claim.scope for claim in dispatcher.following("observe", first, 60)]
+    handed = [ids[0] for _, ids in lasting.dispatch.queue]
+    assert sorted(handed + followed) == sorted(names)
+
+
 def test_what_one_process_measured_another_one_knows(lasting):
     lasting.run(lasting.lasting.ended("observe", "slow-1", 60.0))
     other = Lasting(lasting.settings, lasting.services.keys)
