@@ -1,5 +1,4 @@
 -- push(tokens, due, pace, pusher_pace, [messages, known]...; mark, scope, resource, fresh_key, limits, [thread, due_name, history, n, [score, member, record, tokens]...]...)
--- uses ids
 -- The hot path: adds the messages of one resource whose ids are not known, and counts exactly those. An id is known while anything
 -- of its message is kept; a message that comes again under it adds nothing here.
 -- Due = nothing was unsealed before, or no worker has said from where on it is due, or that point is reached; a push that
@@ -16,13 +15,54 @@
 -- A count that is more than follows is refused before anything is written: nothing ends a loop that a caller's number makes long.
 -- Returns {now, '!apart'} (no id has a !) for such a history; {now, '!limited', which of the four limits, in how many ms there is
 -- room again} for what comes too fast, of which nothing is written; else {now, due, [position, '' or the record kept]...} of what was known.
--- A part of the due index that was closed refuses first, before anything is written.
+-- A part of the due index that was closed refuses before anything is written, where something may be due.
 local tokens, due, pace, pusher_pace = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local mark, scope, resource, fresh, limits = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local sub = string.sub
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+
+-- What comes most often, one message more of a thread that is not due with it: as all else below, without what that needs to be
+-- ready for. False, and nothing was written, where it may be anything else: known, limited, due, or one by which a bucket is split.
+local function added_alone()
+  if #KEYS ~= 6 or #ARGV ~= 13 or ARGV[9] ~= '1' or ARGV[8] ~= '-' or limits ~= '' then
+    return false
+  end
+  local known, thread, record, weight, span = KEYS[6], ARGV[6], ARGV[12], tonumber(ARGV[13]), 1
+  local was = redis.call('HMGET', known, '#', '/')
+  local count, of = tonumber(was[1]), tonumber(was[2])
+  if not (weight and count and of and of >= 1 and of < 2 ^ 31 and count < 48 * of) then
+    return false
+  end
+  while span * 2 <= of do
+    span = span * 2
+  end
+  local a, b, c, d = string.byte(record, 1, 4) -- its bucket, as in shared/ids.lua
+  local at = (((a * 256 + b) * 256 + c) * 256 + d) % (span * 2)
+  local name = string.format('%d', at < of and at or at - span)
+  local held, id = redis.call('HGET', known, name) or '', sub(record, 1, 7)
+  if string.find(held, id, 1, true) then
+    return false
+  end
+  local counts = redis.call('HMGET', tokens, '*', '*wake', '*key', thread, '#' .. thread, '*wake:' .. thread)
+  local total, own_wake = tonumber(counts[1]) or 0, tonumber(counts[6])
+  local after, grown, messages = (tonumber(counts[4]) or 0) + weight, total + weight, tonumber(counts[5]) or 0
+  local wake = own_wake or tonumber(counts[2])
+  if not (counts[3] and wake and messages > 0 and total > 0 and (own_wake and after or grown) < wake) then
+    return false
+  end
+  redis.call('ZADD', KEYS[5], ARGV[10], ARGV[11])
+  redis.call('HSET', known, '#', string.format('%d', count + 1), '^', id, name, held .. record)
+  redis.call('HSET', tokens, thread, string.format('%d', after), '#' .. thread, string.format('%d', messages + 1), '*', string.format('%d', grown))
+  return true
+end
+
+if added_alone() then
+  return {now, ''}
+end
+
+-- uses ids
 
 local function sliced(command, key, list)
   if #list <= 1000 then

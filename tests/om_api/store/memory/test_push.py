@@ -3,6 +3,7 @@
 import time
 
 import pytest
+import redis
 from msgspec import structs
 from scene import (
     AT,
@@ -208,6 +209,87 @@ def test_in_thread_scope_each_thread_is_due_by_itself(store):
 
     assert push(store, 2, thread_scope=True).due == ()
     assert push(store, 3, thread="t2", thread_scope=True).due == ("harold|t2",)
+
+
+def test_messages_that_come_alone_leave_what_those_that_come_in_pairs_leave(store):
+    """A message that comes alone takes a shorter way through the script, but where its bucket of ids is full."""
+    of = store.keys.of("harold")
+    push(store, 0)
+    push(store, 0, thread="t2")
+    store.run(note.note(store.keys, HAROLD, "", note.Decided("", "*wake", 10_000)))
+    for n in range(1, 241, 2):
+        assert [push(store, one).added for one in (n, n + 1)] == [1, 1]
+        assert push(store, n, n + 1, thread="t2").added == 2
+
+    assert store.client.hgetall(of.known("t1")) == store.client.hgetall(of.known("t2"))
+    assert store.client.zcard(of.messages("t1")) == 241
+    assert counts(store) == {"t1": 2410, "#t1": 241, "t2": 2410, "#t2": 241, "*": 4820, "*wake": 10_000}
+    assert int(store.client.hget(of.known("t1"), "/")) == 6
+
+
+def test_a_message_that_comes_alone_again_is_a_duplicate_however_far_the_thread_is_from_being_due(store):
+    push(store, *range(100))
+    store.run(note.note(store.keys, HAROLD, "", note.Decided("", "*wake", 10_000)))
+    push(store, 100)
+
+    with nothing_changes(store):
+        for n in (0, 57, 100):
+            again = push(store, n)
+            assert (again.added, again.duplicates, again.due) == (0, (f"m{n}",), ())
+
+
+def test_what_makes_nothing_due_asks_nothing_of_a_part_that_was_closed_and_what_does_is_refused(store):
+    push(store, 1)
+    rest(store, HAROLD)
+    if isinstance(store.client, redis.RedisCluster):
+        pytest.skip("there a push marks nothing")
+    store.client.set(store.keys.due_observe, "closed")
+    assert push(store, 2).added == 1
+
+    with nothing_changes(store), pytest.raises(StoreError, match="WRONGTYPE"):
+        push(store, 3, tokens=500)
+
+
+def test_what_another_thread_weighs_makes_a_resource_due_and_no_thread_that_has_a_wake_of_its_own(store):
+    push(store, 1)
+    push(store, 2, thread="t2", tokens=70)
+    rest(store, HAROLD)
+    assert push(store, 3).due == ()
+    assert push(store, 4).due == ("harold",)
+
+    rest(store, T1)
+    assert push(store, 5).due == ()
+
+
+def test_a_thread_of_which_everything_was_sealed_is_due_although_another_is_not(store):
+    push(store, 1, thread_scope=True)
+    push(store, 2, thread="t2", thread_scope=True)
+    rest(store, T1)
+    seal(store, "c1", 1, scope=T1)
+
+    assert push(store, 3, thread_scope=True).due == ("harold|t1",)
+
+
+def test_messages_that_weigh_nothing_are_due(store):
+    push(store, 1, tokens=0)
+    rest(store, HAROLD)
+
+    assert push(store, 2, tokens=0).due == ("harold",)
+
+
+def test_a_message_that_comes_alone_keeps_to_what_is_asked_of_it(store):
+    push(store, 1)
+    rest(store, HAROLD)
+    with nothing_changes(store):
+        assert store.run(pushing(store, [message(3)], before=record_of(message(2)))).apart
+    store.client.hdel(store.keys.of("harold").tokens, "*key")  # as an older version left it
+    push(store, 9)
+    assert store.client.hget(store.keys.of("harold").tokens, "*key")
+    pace = PushPace(PushLimits(messages=1))
+    assert store.run(pushing(store, [message(2)], pace=pace)).added == 1
+
+    with pytest.raises(RateLimitedError):
+        store.run(pushing(store, [message(3)], pace=pace))
 
 
 def test_a_mark_never_postpones(store):
