@@ -91,8 +91,10 @@ def estimate(text: str) -> int:
 
 
 def _count(text: str) -> int:
-    encoding = _encoding()
-    return sum(len(encoding.encode_ordinary(piece)) for piece in _slices(text))
+    encode = _encoding().encode_ordinary
+    if len(text) <= SLICE:
+        return len(encode(text))
+    return sum(len(encode(piece)) for piece in _slices(text))
 
 
 def _slices(text: str) -> Iterator[str]:

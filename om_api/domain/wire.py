@@ -91,8 +91,7 @@ def message_of_json(said: dict[str, Any], thread: str | None = None, resource: s
 
 
 def _filled(message: Message, thread: str | None, resource: str | None) -> Message:
-    own = message.thread_id or not thread, message.resource_id or not resource
-    if all(own):
+    if (message.thread_id or not thread) and (message.resource_id or not resource):
         return message
     place = {"thread_id": message.thread_id or thread, "resource_id": message.resource_id or resource}
     return msgspec.structs.replace(message, **{name: value for name, value in place.items() if value})

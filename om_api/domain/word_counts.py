@@ -19,7 +19,7 @@ class WordCounts:
     def __init__(self, count: Callable[[str], int], most: int = REMEMBERED) -> None:
         self._count, self._most = count, most
         self._known: dict[str, int] = {}
-        self._get = self._known.get
+        self._get, self._weigh = self._known.get, self._known.__getitem__
         self._lock = threading.Lock()
 
     def of(self, text: str) -> int | None:
@@ -28,12 +28,16 @@ class WordCounts:
             return None
         words = text.split(" ")
         words[0] += " "
+        try:
+            return sum(map(self._weigh, words))
+        except KeyError:
+            return self._of_some(words)
+
+    def _of_some(self, words: list[str]) -> int | None:
+        """What words weigh of which some are new; another thread may forget the others meanwhile."""
         counts = [*map(self._get, words)]
-        tokens = sum(filter(None, counts))
-        if None not in counts:
-            return tokens
         learned = self._learned([word for word, known in zip(words, counts, strict=True) if known is None])
-        return None if learned is None else tokens + learned
+        return None if learned is None else sum(filter(None, counts)) + learned
 
     def _learned(self, new: list[str]) -> int | None:
         """What new words weigh, if that can be said of each by itself and of so many."""
@@ -54,4 +58,4 @@ class WordCounts:
 def _stands_alone(word: str) -> bool:
     """Whether a word weighs the same whatever stands around it."""
     bare = word.removesuffix(" ")
-    return len(word) <= LONGEST and not bare[:1].isspace() and not bare[-1:].isspace()
+    return len(word) <= LONGEST and bare == bare.strip()
