@@ -8,6 +8,7 @@ Time 0: a client knows one part. Time 1: all entries are moved into 64, and the 
 the server refuses, nothing is written, it reads the number and marks the scope in one of 64.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Annotated, Self, TypeVar
 from zlib import crc32
@@ -24,6 +25,7 @@ MOST = 4_096
 Count = Annotated[int, msgspec.Meta(ge=1, le=MOST)]
 CLUSTER = 64  # of a new store on a Cluster: a few for each of its servers
 _CLOSED = "WRONGTYPE"
+_PART = re.compile(r":[0-9]+:[0-9]+$")
 
 
 class UnreadableError(StoreError):
@@ -115,6 +117,11 @@ def part_of(name: str, count: int) -> int:
     return crc32(name.partition("|")[0].encode("utf-8", "surrogateescape")) % count
 
 
+def beside(part: str, what: str) -> str:
+    """A key in the slot of a part of an index; no agent may write it, who may write to any part: no part's name begins so."""
+    return f"{_PART.sub('', part)}:{what}:{{{part}}}"
+
+
 def asked(layout: Layout, ask: Callable[[], Askable[T]]) -> Steps[T]:
     """What is asked of indexes by the parts there are: `ask` names them anew if they were closed meanwhile.
 
@@ -169,4 +176,6 @@ def _begin(layout: Layout, count: int) -> Steps[None]:
     begun = Partitions(count=count, former=(1,) if count > 1 else (), moving=count > 1)
     if (yield from as_bool("SET", layout.key, msgspec.json.encode(begun), "NX").writing()) and count > 1:
         for index in layout.moved:
-            yield from Verb("vacate", [str(index)], [0], nothing)  # what comes first is moved by the next sweep
+            yield from Verb(
+                "vacate", [str(index), beside(index, "queued")], [0], nothing
+            )  # what comes first is moved by the next sweep

@@ -7,7 +7,7 @@ What is only added up, the counters, is not moved: it is read from where it stan
 wherever they like.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -100,16 +100,30 @@ def _write(keys: Keys, becomes: Partitions) -> Steps[bool]:
 
 
 def _empty(index: PartedIndex, part: str, kept_s: int) -> Steps[int]:
-    """Move what stands in a part, and close it; how many entries that was. Places of tasks that wait go before their scopes."""
-    places, entries = (yield from as_pairs("ZRANGE", queued(part), 0, -1, "WITHSCORES")), 0
-    yield from _put(index, places, queued)
-    while (yield from Verb("vacate", [part], [kept_s], number)):
+    """Move what stands in a part, and close it; how many entries that was. Places of tasks that wait go before their scopes.
+
+    Time 0: a place is put. Time 1: who knows only the old part begins that task: no place is left there, nor must one be here.
+    """
+    keys, put, entries = [part, queued(part)], set[bytes](), 0
+    while (yield from Verb("vacate", keys, [kept_s], number)):
         pairs = yield from as_pairs("ZRANGE", part, 0, _SLICE - 1, "WITHSCORES")
+        places = dict((yield from as_pairs("ZRANGE", queued(part), 0, -1, "WITHSCORES")))
+        waiting = {name: places[name] for name, _ in pairs if name in places}
+        yield from _forget(index, [name for name, _ in pairs if name in put - waiting.keys()])
+        put |= waiting.keys()
+        yield from _put(index, [*waiting.items()], queued)
         yield from _put(index, pairs, str)
-        words = [word for member, score in pairs for word in (member, exact(score))]
-        yield from Verb("vacate", [part], [kept_s, *words], number)
+        words = [
+            word for name, at in pairs for word in (name, exact(at), exact(waiting[name]) if name in waiting else "")
+        ]
+        yield from Verb("vacate", keys, [kept_s, *words], number)
         entries += len(pairs)
     return entries
+
+
+def _forget(index: PartedIndex, begun: Iterable[bytes]) -> Steps[None]:
+    for part, names in index.by_part(name.decode("utf-8", "surrogateescape") for name in begun).items():
+        yield from write(("ZREM", queued(part), *(name.encode("utf-8", "surrogateescape") for name in names)))
 
 
 def _put(index: PartedIndex, pairs: Sequence[Pair], key_of: Callable[[str], str]) -> Steps[None]:

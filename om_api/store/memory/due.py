@@ -9,10 +9,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from om_api.domain.values import Scope
 from om_api.store.driver import replies
-from om_api.store.driver.partitions import PartedIndex, asked, of_all
+from om_api.store.driver.partitions import PartedIndex, asked, beside, of_all
 from om_api.store.driver.replies import as_float, as_int, as_pairs, number, says, word, write
 from om_api.store.driver.steps import Batch, Steps, Verb, batch, each
-from om_api.store.memory.keys import Keys, beside, queued
+from om_api.store.memory.keys import Keys, queued
 
 LEASE_MS = 30_000
 NO_BOUND = 1 << 40

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 from om_api.domain.values import ID_PATTERN, Scope
 from om_api.settings import Settings
-from om_api.store.driver.partitions import CLUSTER, Layout, PartedIndex
+from om_api.store.driver.partitions import CLUSTER, Layout, PartedIndex, beside
 
 _ID = ID_PATTERN.pattern
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]")
 _LEGIBLE = 60
-_PART = re.compile(r":[0-9]+:[0-9]+$")
 HISTORIES = 10_000
 
 
@@ -167,11 +166,6 @@ def keys_of(settings: Settings, *, cluster: bool = False) -> Keys:
 def queued(part: str) -> str:
     """Which scopes of a part of a due index wait as tasks, each until its lease ends; in that part's slot by the braces."""
     return beside(part, "queued")
-
-
-def beside(part: str, what: str) -> str:
-    """A key in the slot of a part of an index; no agent may write it, who may write to any part: no part's name begins so."""
-    return f"{_PART.sub('', part)}:{what}:{{{part}}}"
 
 
 def histories(reached: int) -> range:

@@ -147,6 +147,42 @@ def test_a_task_that_waits_keeps_its_place_and_begins_once(store):
     assert store.client.zscore(queued(part), "harold") is None
 
 
+@pytest.mark.parametrize("count", [4, 1])
+def test_a_task_that_began_after_a_move_waits_no_more_whatever_comes(store, count):
+    """Catches a place that a sweep, or a move back, took from the old part: nobody is handed a scope whose task seems to wait."""
+    store.run(due.mark(store.keys.due_observe, [HAROLD]))
+    (held,) = store.run(due.claim(store.keys.due_observe, 1))
+    store.run(repartition.repartition(store.keys, 4))
+    assert store.run(due.start(store.keys.due_observe, held))
+    store.run(repartition.repartition(store.keys, count))
+    store.run(due.mark(store.keys.due_observe, [HAROLD]))
+    store.run(repartition.go_on(store.keys))
+    part = store.keys.due_observe.of("harold")
+
+    assert store.client.zcard(queued(part)) == 0
+    assert [claim.scope for claim in store.run(due.claim(part, 9))] == ["harold"]
+
+
+def test_a_task_that_begins_while_its_place_is_moved_waits_nowhere(store, monkeypatch):
+    """Time 0: its place is put. Time 1: a worker that knows only the old part begins it. Time 2: its scope is put."""
+    worker, put, began = again(store), repartition._put, []
+    store.run(due.mark(store.keys.due_observe, [HAROLD, Scope("ada")]))
+    held = {claim.scope: claim for claim in store.run(due.claim(store.keys.due_observe, 2))}
+
+    def overtaken(*args):
+        yield from put(*args)
+        if not began:
+            began.append((yield from due.start(worker.keys.due_observe, held["harold"])))
+
+    monkeypatch.setattr(repartition, "_put", overtaken)
+    store.run(repartition.repartition(store.keys, 4))
+    places = {name for part in store.keys.due_observe.parts() for name in store.client.zrange(queued(part), 0, -1)}
+
+    assert began == [True]
+    assert places == {b"ada"}
+    assert due_of(store).keys() == {"harold", "ada"}
+
+
 def test_a_worker_that_holds_a_lease_of_before_says_done(store):
     worker = again(store)
     worker.run(due.mark(worker.keys.due_observe, [HAROLD]))
