@@ -11,6 +11,7 @@ from fuzz.checker import BrokenError, Held, message_id
 from fuzz.game import Game
 from fuzz.pieces import name_of, pieces
 from fuzz.workers import nobody_survives, observing, reflecting, sealing
+from om_api.store.fleet import repartition
 
 
 def _removing(game: Game, ids: set[str], work: Callable[[], bool], kind: str = "moves") -> Callable[[], None]:
@@ -46,6 +47,12 @@ def pause(game: Game) -> None:
     """Somebody stops the thinking, or lets it go on."""
     om, resource = game.world.om, game.resource
     game.begin("pause", lambda: game.dice.choice([om.pause, om.resume])(resource))
+
+
+def part(game: Game) -> None:
+    """An operator moves the indexes into another number of parts, dies on the way, or meets another one who does."""
+    keys, run, count = game.world.services.keys, game.world.services.run, game.dice.choice([1, 2, 3, 5])
+    game.begin(f"part into {count}", lambda: run(repartition.repartition(keys, count)))
 
 
 def _clearing(game: Game) -> Callable[[], None]:
@@ -199,6 +206,7 @@ def restore_overtaken(game: Game) -> None:
 
 
 WEIGHTS: dict[Callable[[Game], Any], float] = {
+    part: 3,
     force: 2,
     force_reflect: 2.5,
     pause: 2,
@@ -212,5 +220,5 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     drop: 1,
     migrate: 3,
     restore: 8,
-    restore_overtaken: 3.2,
+    restore_overtaken: 12,
 }

@@ -42,6 +42,7 @@ VERBS = {  # what a reader looks for -> what the game counts
     "erase": "erase.lua",
     "erase, overtaken by a worker": "erase_overtaken",
     "migrate the scope": "migrate",
+    "indexes into another number of parts": "part",
     "moves there and back": "moves_there_and_back",
     "retry what was rejected": "retry",
     "undo reflections": "restore.lua",
