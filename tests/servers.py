@@ -294,15 +294,16 @@ class Migration:
     def __init__(self, cluster: Cluster, slot: int, to: _Node) -> None:
         self._cluster, self.slot, self.to = cluster, slot, to
         self.source = cluster.owner(slot)
+        self._clients = {node: node.client() for node in cluster.nodes}
 
     def begin(self) -> None:
         """From now on the source sends whoever asks for a key that it has not to the target (ASK)."""
-        self.to.client().execute_command("CLUSTER SETSLOT", self.slot, "IMPORTING", self.source.id)
-        self.source.client().execute_command("CLUSTER SETSLOT", self.slot, "MIGRATING", self.to.id)
+        self._clients[self.to].execute_command("CLUSTER SETSLOT", self.slot, "IMPORTING", self.source.id)
+        self._clients[self.source].execute_command("CLUSTER SETSLOT", self.slot, "MIGRATING", self.to.id)
 
     def move(self, n: int) -> int:
         """Move up to n keys; how many were moved."""
-        client = self.source.client()
+        client = self._clients[self.source]
         keys = client.execute_command("CLUSTER GETKEYSINSLOT", self.slot, n)
         if keys:
             client.execute_command("MIGRATE", "127.0.0.1", self.to.port, "", 0, 5_000, "KEYS", *keys)
@@ -313,4 +314,4 @@ class Migration:
         others = [node for node in self._cluster.nodes if node.runs and node not in {self.to, self.source}]
         for node in [self.to, self.source, *others]:
             with contextlib.suppress(redis.ResponseError):  # a replica is told by its primary
-                node.client().execute_command("CLUSTER SETSLOT", self.slot, "NODE", self.to.id)
+                self._clients[node].execute_command("CLUSTER SETSLOT", self.slot, "NODE", self.to.id)

@@ -9,12 +9,15 @@ import os
 import pytest
 import redis
 import structlog
-from fuzz.guards import GUARDS
-from fuzz.minimal import failure, told
+from fuzz.everywhere import started
+from fuzz.guards import GUARDS, OF_A_CLUSTER
+from fuzz.minimal import failure, plan_for, told
 from fuzz.playing import plan
 
 _SEEDS = int(os.environ.get("FUZZ_SEEDS", "50"))
 _ENOUGH = 200
+_ON_A_CLUSTER = 5
+_ENOUGH_THERE = 20
 _FOUND = {
     1032: [
         (37, "push_twins"),
@@ -39,6 +42,12 @@ def plain(server_url):
         yield client
 
 
+@pytest.fixture(scope="module")
+def everywhere(tmp_path_factory):
+    with started(tmp_path_factory.mktemp("moving")) as client:
+        yield client
+
+
 @pytest.mark.parametrize("seed", range(_SEEDS))
 def test_no_interleaving_loses_or_doubles_a_message(seed, plain):
     if found := failure(seed, plan(seed), plain):
@@ -57,5 +66,23 @@ def test_a_guard_that_is_taken_out_is_found_within_two_hundred_seeds(guard, plai
     guard.take_out(monkeypatch)
 
     found = next((seed for seed in range(_ENOUGH) if failure(seed, plan(seed), plain)), None)
+
+    assert found is not None, f"nobody noticed: {guard.story}"
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("seed", range(_ON_A_CLUSTER))
+def test_no_interleaving_with_slots_on_their_way_loses_or_doubles_a_message(seed, everywhere):
+    if found := failure(seed, plan_for(everywhere, seed), everywhere):
+        pytest.fail(told(seed, found))
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("guard", OF_A_CLUSTER, ids=lambda guard: guard.name)
+def test_what_follows_slots_is_found_missing_within_twenty_seeds(guard, everywhere, monkeypatch):
+    guard.take_out(monkeypatch)
+
+    seeds = range(_ENOUGH_THERE)
+    found = next((error for seed in seeds if (error := failure(seed, plan_for(everywhere, seed), everywhere))), None)
 
     assert found is not None, f"nobody noticed: {guard.story}"

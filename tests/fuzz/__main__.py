@@ -4,12 +4,14 @@ import argparse
 import contextlib
 import logging
 import os
-import secrets
 import sys
+import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from pathlib import Path
 
 import redis
 import structlog
@@ -17,20 +19,48 @@ from reports import write_block
 from stores import embedded
 
 from fuzz import report
-from fuzz.minimal import minimal, sweep_away, told
-from fuzz.playing import OPERATIONS, plan, play
+from fuzz.everywhere import started
+from fuzz.minimal import minimal, plan_for, prefix_of, sweep_away, told
+from fuzz.playing import OPERATIONS, play
+
+Played = tuple[int, Counter[str] | None]  # a seed, and its verbs, None where it failed
 
 
-def _one(url: str, operations: int, seed: int) -> tuple[int, Counter[str] | None]:
+def _one(client: redis.Redis, operations: int, seed: int) -> Played:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
-    prefix = f"fuzz-{secrets.token_hex(4)}:om"
+    prefix = prefix_of(seed, client)
+    try:
+        return seed, play(seed, plan_for(client, seed, operations), client, prefix).verbs
+    except Exception:  # noqa: BLE001 -- whatever the product raises is a finding; it is played again below
+        return seed, None
+    finally:
+        sweep_away(client, prefix)
+
+
+def _one_by_url(url: str, operations: int, seed: int) -> Played:
     with redis.Redis.from_url(url) as client:
+        return _one(client, operations, seed)
+
+
+def _on_a_server(url: str, words: argparse.Namespace, seeds: range) -> Iterator[Played]:
+    with ProcessPoolExecutor(words.jobs) as pool:
         try:
-            return seed, play(seed, plan(seed, operations), client, prefix).verbs
-        except Exception:  # noqa: BLE001 -- whatever the product raises is a finding; it is played again below
-            return seed, None
+            yield from pool.map(partial(_one_by_url, url, words.operations), seeds)
         finally:
-            sweep_away(client, prefix)
+            pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _server() -> Iterator[tuple[redis.Redis, str]]:
+    named = os.environ.get("OM_TEST_REDIS_URL")
+    with contextlib.nullcontext(named) if named else embedded() as url, redis.Redis.from_url(url) as client:
+        yield client, url
+
+
+@contextlib.contextmanager
+def _cluster(binary: str) -> Iterator[tuple[redis.Redis, str]]:
+    with tempfile.TemporaryDirectory() as folder, started(Path(folder), binary) as client:
+        yield client, ""
 
 
 def _say(text: str) -> None:
@@ -44,6 +74,9 @@ def _words() -> argparse.Namespace:
     words.add_argument("--first", type=int, default=0, help="the first of them")
     words.add_argument("--operations", type=int, default=OPERATIONS, help="of each seed")
     words.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
+    words.add_argument(
+        "--cluster", default="", help="on a Cluster whose slots move: redis, or anything else for Valkey"
+    )
     words.add_argument("--write", action="store_true", help="write the report into docs/reliability.md")
     return words.parse_args()
 
@@ -51,24 +84,21 @@ def _words() -> argparse.Namespace:
 def main() -> int:
     """Play; 0 when every seed was clean and every verb happened often enough, else 1."""
     words, begun = _words(), time.monotonic()
-    named = os.environ.get("OM_TEST_REDIS_URL")
-    with contextlib.nullcontext(named) if named else embedded() as url:
-        verbs: Counter[str] = Counter()
-        with ProcessPoolExecutor(words.jobs) as pool:
-            seeds = range(words.first, words.first + words.seeds)
-            for seed, found in pool.map(partial(_one, url, words.operations), seeds):
-                if found is None:
-                    pool.shutdown(cancel_futures=True)
-                    return _tell(seed, words.operations, url)
-                verbs.update(found)
-        return _judge(verbs, words, time.monotonic() - begun, url)
+    seeds, verbs = range(words.first, words.first + words.seeds), Counter[str]()
+    with _cluster(words.cluster) if words.cluster else _server() as (client, url):
+        # slots are moved under one game at a time
+        alone = map(partial(_one, client, words.operations), seeds)
+        for seed, found in _on_a_server(url, words, seeds) if url else alone:
+            if found is None:
+                return _tell(seed, words.operations, client)
+            verbs.update(found)
+        return _judge(verbs, words, time.monotonic() - begun, client)
 
 
-def _tell(seed: int, operations: int, url: str) -> int:
+def _tell(seed: int, operations: int, client: redis.Redis) -> int:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     _say(f"seed {seed} failed; looking for the shortest history...")
-    with redis.Redis.from_url(url) as client:
-        left, error = minimal(seed, plan(seed, operations), client)
+    left, error = minimal(seed, plan_for(client, seed, operations), client)
     if error is None:
         _say(f"seed {seed} did not fail again: repeat with --first {seed} --seeds 1")
     else:
@@ -76,16 +106,15 @@ def _tell(seed: int, operations: int, url: str) -> int:
     return 1
 
 
-def _judge(verbs: Counter[str], words: argparse.Namespace, seconds: float, url: str) -> int:
-    steps = words.seeds * words.operations
-    with redis.Redis.from_url(url) as client:
-        about = client.info("server")
+def _judge(verbs: Counter[str], words: argparse.Namespace, seconds: float, client: redis.Redis) -> int:
+    steps, about = words.seeds * words.operations, client.info("server")
     server = f"Valkey {about['valkey_version']}" if "valkey_version" in about else f"Redis {about['redis_version']}"
-    text = report.table(verbs, words.seeds, steps, seconds, server)
+    ran = report.head(words.seeds, steps, seconds, f"a Cluster of {server}" if words.cluster else server)
+    text = report.sent_on(ran, verbs) if words.cluster else report.table(ran, verbs, steps)
     _say(text)
     if words.write:
-        write_block("fuzz", text)
-    if missing := report.rare(verbs, steps):
+        write_block("fuzz-cluster" if words.cluster else "fuzz", text)
+    if missing := report.rare(verbs, steps, report.OF_A_CLUSTER if words.cluster else report.VERBS):
         _say(f"\ntoo rare (under a third of an even share of all steps): {', '.join(missing)}")
         return 1
     return 0

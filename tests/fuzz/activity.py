@@ -11,9 +11,11 @@ from typing import Any
 
 import redis
 from redis.client import Pipeline
+from redis.exceptions import AskError, NoScriptError, TryAgainError
 
 from om_api.store.driver.scripts import load_all
 
+_NOT_DONE = (AskError, TryAgainError, NoScriptError)  # it is asked again, elsewhere, later or whole
 ALL = 100_000  # commands: more than any activity has
 # what a thread is doing, and what a thread that it begins to wait for an answer does for it
 _here: "ContextVar[Activity | None]" = ContextVar("activity", default=None)
@@ -129,7 +131,7 @@ class Activity:
         try:
             reply = command()
         except redis.RedisError as error:
-            self.log.append(f"{name} -> {error}")
+            self.log.append(f"{name} was not done: {error}" if isinstance(error, _NOT_DONE) else f"{name} -> {error}")
             raise
         self.log.append(f"{name} -> {_word(reply)}" if name in load_all() else name)
         if fate == "die":
@@ -156,7 +158,7 @@ class Stoppable(redis.Redis):
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
         """See redis.Redis."""
-        return _performed(args, lambda: super(Stoppable, self).execute_command(*args, **options))
+        return performed(args, lambda: super(Stoppable, self).execute_command(*args, **options))
 
     def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> "_StoppablePipeline":
         """See redis.Redis."""
@@ -173,10 +175,11 @@ class _StoppablePipeline(Pipeline):
                 del self.command_stack[len(self.command_stack) // 2 :]  # the server never got the rest
             return super(_StoppablePipeline, self).execute(raise_on_error)
 
-        return _performed((*words[:2], f"+{len(self) - 1}"), command)
+        return performed((*words[:2], f"+{len(self) - 1}"), command)
 
 
-def _performed(words: tuple[Any, ...], command: Callable[[], Any]) -> Any:
+def performed(words: tuple[Any, ...], command: Callable[[], Any]) -> Any:
+    """Do a command when its turn has come, and what is to become of it."""
     activity = current()
     return activity.perform(words, command) if activity else command()
 

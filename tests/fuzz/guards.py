@@ -5,10 +5,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
+from redis.exceptions import TryAgainError
 
 from om_api.domain import judging
 from om_api.domain.identity import KnownId, Said
-from om_api.store.driver import scripts
+from om_api.store.driver import scripts, slot_parts
+from om_api.store.driver.cluster import ClusterClient, Line
+from om_api.store.driver.steps import pack
 from om_api.store.index import listing as listing_
 from om_api.store.memory import amend, scope_state
 
@@ -162,4 +165,30 @@ GUARDS = (
             "  drop(each.key, each.gone)\n",
         ),
     ),
+)
+
+
+def _who_is_sent_on_does_not_say_so(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(slot_parts, "_ASKING", pack([("PING",)], atomic=False))
+
+
+def _nobody_waits_for_a_slot(patch: pytest.MonkeyPatch) -> None:
+    sent_on = Line._sent_on
+    patch.setattr(
+        Line, "_sent_on", lambda line, part: sent_on(line, part) and not isinstance(part.error, TryAgainError)
+    )
+
+
+OF_A_CLUSTER = (
+    Guard(
+        "ASKING is left out",
+        "a node that takes over a slot sends whoever was sent there back",
+        _who_is_sent_on_does_not_say_so,
+    ),
+    Guard(
+        "MOVED is not followed",
+        "whoever asks goes on asking a node that served the slot before",
+        lambda patch: patch.setattr(ClusterClient, "moved", lambda *_: None),
+    ),
+    Guard("TRYAGAIN is an answer", "a call fails because a slot is on its way", _nobody_waits_for_a_slot),
 )

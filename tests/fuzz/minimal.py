@@ -6,14 +6,25 @@ from typing import Any
 
 import redis
 
-from fuzz.playing import play
+from fuzz.everywhere import Everywhere
+from fuzz.playing import OPERATIONS, plan, play
 
 _REPLAYS = 200
 
 
+def plan_for(client: redis.Redis, seed: int, operations: int = OPERATIONS) -> list[tuple[int, str]]:
+    """A seed's operations on such a store."""
+    return plan(seed, operations, on_a_cluster=isinstance(client, Everywhere))
+
+
+def prefix_of(seed: int, client: redis.Redis) -> str:
+    """A prefix that nobody else has; on a Cluster of its own a game has the same slots each time."""
+    return f"fuzz-{seed if isinstance(client, Everywhere) else secrets.token_hex(4)}:om"
+
+
 def failure(seed: int, operations: Sequence[tuple[int, str]], client: redis.Redis) -> BaseException | None:
     """What a seed fails with, None when it does not."""
-    prefix = f"fuzz-{secrets.token_hex(4)}:om"
+    prefix = prefix_of(seed, client)
     try:
         play(seed, operations, client, prefix)
     except Exception as error:  # noqa: BLE001 -- whatever the product raises is a finding

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import redis
 
-from fuzz import agents, forces, growing, histories, moving, owners, passing, workers
+from fuzz import agents, forces, growing, histories, migrating, moving, owners, passing, workers
 from fuzz.activity import Activity, somebody_else
 from fuzz.checker import BrokenError
 from fuzz.forces import adopting, leases_expire, locks_expire
@@ -24,11 +24,14 @@ _WEIGHTS = {
     **moving.WEIGHTS,
 }
 VERBS = {verb.__name__: verb for verb in _WEIGHTS}
+_CLUSTERS = {verb.__name__: verb for verb in migrating.WEIGHTS}
 
 
-def plan(seed: int, operations: int = OPERATIONS) -> list[tuple[int, str]]:
+def plan(seed: int, operations: int = OPERATIONS, *, on_a_cluster: bool = False) -> list[tuple[int, str]]:
     """A seed's operations: position and verb. What each does is decided by dice of its own, so that any can be left out."""
-    return list(enumerate(random.Random(f"{seed}:plan").choices(list(VERBS), list(_WEIGHTS.values()), k=operations)))
+    weights = _WEIGHTS | (migrating.WEIGHTS if on_a_cluster else {})
+    verbs = [verb.__name__ for verb in weights]
+    return list(enumerate(random.Random(f"{seed}:plan").choices(verbs, list(weights.values()), k=operations)))
 
 
 def play(seed: int, operations: Sequence[tuple[int, str]], client: redis.Redis, prefix: str) -> Game:
@@ -71,11 +74,13 @@ def begin(game: Game) -> None:
 def step(game: Game, verb: str, dice: random.Random) -> None:
     """Do one operation, then look at everything."""
     game.dice, game.world = dice, dice.choice(game.worlds)
+    if game.slots:
+        game.slots.dice = dice
     game.resource, game.thread = dice.choice(RESOURCES), dice.choice(THREADS)
     game.history.append(f"{verb} {game.resource} {game.thread} by {game.worlds.index(game.world)}")
     before = {activity: len(activity.log) for activity in game.running}
     somebody_else()
-    VERBS[verb](game)
+    (VERBS | _CLUSTERS)[verb](game)
     _tell(game, verb, before)
     game.bury()
     game.check()
@@ -90,6 +95,7 @@ def _tell(game: Game, verb: str, before: dict[Activity, int]) -> None:
     scripts = [entry.partition(" -> ") for entry in words if " -> " in entry]
     happened = {verb, *(f"{name}.lua" for name, _, _ in scripts)}
     happened |= {f"{name}.lua superseded" for name, _, word in scripts if word == "superseded"}
+    happened |= {"ASK", "MOVED", "TRYAGAIN"}.intersection(words)
     game.verbs.update(happened | {"died" for entry in words if entry == "CRASHED"})
 
 

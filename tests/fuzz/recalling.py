@@ -10,7 +10,9 @@ from fuzz.pieces import pieces, uncounted
 
 _AT_ONCE = 40  # words of one query
 _MOST = 100
-_WORD = re.compile(r"(?<=[a-z]-)\d{4}")  # the number of a name, which no other has
+_WORD = re.compile(
+    r"(?<=[a-z]-)\d{4}(?!\w)"
+)  # the number of a name, which no other has: a word, unless a text went on at once
 
 
 def check(om: Any, resource: str, held: Held, ever: Iterable[str]) -> None:

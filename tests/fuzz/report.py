@@ -1,6 +1,7 @@
 """What a run says of itself: how often each verb happened, and what was checked."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 VERBS = {  # what a reader looks for -> what the game counts
     "push, single": "push_one",
@@ -59,6 +60,14 @@ VERBS = {  # what a reader looks for -> what the game counts
     "sweep": "sweep",
     "read, which may activate": "read",
 }
+OF_A_CLUSTER = {
+    "a slot sets out for another node": "slot_leaves",
+    "a part of its keys goes": "slot_goes_on",
+    "all of it has arrived": "slot_arrives",
+    "a command was sent on to where its keys go (ASK)": "ASK",
+    "a command was sent on to where its slot is (MOVED)": "MOVED",
+    "a command waited for its slot (TRYAGAIN)": "TRYAGAIN",
+}
 _INVARIANTS = """\
 After every step, read from outside with plain redis-py: every acknowledged message is covered at least once and every
 message at most once (raw, sealed, or named by an observation in force or replaced by a generation); what its owner removed
@@ -73,14 +82,24 @@ that reflected it since. At the end everybody comes to rest: nothing is left uno
 """
 
 
-def table(verbs: Counter[str], seeds: int, steps: int, seconds: float, server: str) -> str:
+def head(seeds: int, steps: int, seconds: float, server: str) -> str:
+    """What a clean run was."""
+    return f"{seeds:,} seeds, {steps:,} steps, on {server}, in {seconds / 60:.1f} minutes: no invariant was broken."
+
+
+def table(ran: str, verbs: Counter[str], steps: int) -> str:
     """The report of a clean run, as Markdown."""
     shares = [(name, 100 * verbs[counted] / steps) for name, counted in VERBS.items()]
     rows = [f"| {name} | {share:.1f} % |" for name, share in sorted(shares, key=lambda pair: -pair[1])]
-    head = f"{seeds:,} seeds, {steps:,} steps, on {server}, in {seconds / 60:.1f} minutes: no invariant was broken."
-    return "\n".join([head, "", _INVARIANTS, "", "| verb | of all steps |", "|---|---|", *rows])
+    return "\n".join([ran, "", _INVARIANTS, "", "| verb | of all steps |", "|---|---|", *rows])
 
 
-def rare(verbs: Counter[str], steps: int) -> list[str]:
-    """The verbs that happened in less than a third of an even share of the steps: such a run proves too little about them."""
-    return [name for name, counted in VERBS.items() if 3 * len(VERBS) * verbs[counted] < steps]
+def sent_on(ran: str, verbs: Counter[str]) -> str:
+    """The report of a clean run on a Cluster: what came beside the same verbs and invariants."""
+    rows = [f"| {name} | {verbs[counted]:,} |" for name, counted in OF_A_CLUSTER.items()]
+    return "\n".join([ran, "", "| in so many steps | |", "|---|---|", *rows])
+
+
+def rare(verbs: Counter[str], steps: int, known: Mapping[str, str]) -> list[str]:
+    """Those that happened in less than a third of an even share of the steps: such a run proves too little about them."""
+    return [name for name, counted in known.items() if 3 * len(VERBS) * verbs[counted] < steps]
