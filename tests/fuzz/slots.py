@@ -27,12 +27,9 @@ class Slots:
 
     def __init__(self, cluster: Cluster) -> None:
         self.dice = random.Random(0)
-        self.prefix = ""
         self._cluster, self._moving = cluster, dict[int, Migration]()
-        self._homes, self._owners = (
-            dict[int, Any](),
-            dict[int, Any](),
-        )  # where slots were at first, and are, or are going
+        self._homes = dict[int, Any]()  # where slots were at first
+        self._owners = dict[int, Any]()  # where they are, or are going
         self._sent_on = 0  # requests in a row
 
     def leave(self, slot: int) -> None:
@@ -72,13 +69,15 @@ class Slots:
         return [word for word in words if word]
 
     def rest(self) -> None:
-        """Every slot arrives, and goes home."""
+        """Every slot arrives, and goes home; nodes forget all scripts, so that each game begins alike."""
         for moving in [*self._moving.values()]:
             self._end(moving)
         for slot, home in self._homes.items():
             if self._owners.pop(slot) is not home:
                 self._cluster.move(slot, home)
         self._homes.clear()
+        for node in self._cluster.primaries:
+            node.client().script_flush()
 
     def _one(self) -> Migration | None:
         return self._moving[self.dice.choice(sorted(self._moving))] if self._moving else None
