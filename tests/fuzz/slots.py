@@ -1,6 +1,7 @@
 """Slots on their way from one node to another, and the product's client of a Cluster, which stops before it asks a node."""
 
 import random
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import accumulate
@@ -148,17 +149,18 @@ class _Line:
             performed((*words[: 3 - len(more)], *more), lambda: self._exchange(commands))
 
     def _exchange(self, commands: list[tuple[bytes, ...]]) -> Any:
-        """Ask; the last reply, which is that of EXEC if there is one."""
-        self._slots.stir(next(filter(None, map(_key, commands)), b""))
+        """Ask; the last reply, which is that of EXEC if there is one. Heartbeats come at any time, and move nothing."""
         activity = current()
+        plays = activity or threading.current_thread() is threading.main_thread()
+        if plays:
+            self._slots.stir(next(filter(None, map(_key, commands)), b""))
         if activity and activity.dies_now and commands[0][0] != b"MULTI":
             commands = commands[: -(-len(commands) // 2)]  # the server never got the rest
         self.connection.send_packed_command([hiredis.pack_command(command) for command in commands])
         self._replies = [self._reply() for _ in commands]
         asked = accumulate(map(_key, commands), lambda before, own: own or before)
-        told = self._slots.met(
-            [each for each in zip(asked, self._replies, strict=True) if isinstance(each[1], Exception)]
-        )
+        refusals = [each for each in zip(asked, self._replies, strict=True) if isinstance(each[1], Exception)]
+        told = self._slots.met(refusals) if plays else []
         if activity:
             activity.log += told
         last = self._replies[-1]

@@ -94,16 +94,17 @@ def _due(game: Game, push: Push, fresh: Sequence[bool], edit: Edit | None, cut: 
     others = before.keys() - {turn.name for turn in push.turns}
     texts = ([before[name].text for name in others], [turn.form.text for turn in push.turns])
     said_twice = all(any(text.startswith(OK) for text in some) for some in texts)  # nobody can say which of them it is
+    stand = pieces(game.look(push.resource))
+    whole = all(turn.name in stand for turn, word in zip(push.turns, words, strict=True) if word == "known")
     if edit:
         said_twice = said_twice or _may_go_on(push.turns)
-        stand = pieces(game.look(push.resource))
-        whole = all(turn.name in stand for turn, word in zip(push.turns, words, strict=True) if word == "known")
         words[edit.n] = _edited(edit, push.turns[edit.n], before) if whole and others <= {edit.was.name} else ""
     at_end = "".join(word[:1] for word in words).lstrip("kc").removeprefix("g").strip("a") == ""
     overtaken = others and "grown" in words  # another's branch stands behind what grew
     if "" in words or not at_end or said_twice or overtaken:
         return None
-    return Due(words, before, _diverged(words, others, cut))
+    # what was erased is known, and stands nowhere: from there on a history is not what is kept
+    return Due(words, before, _diverged(words, others, cut) if whole else _ANYWHERE)
 
 
 def _word(turn: Turn, before: Forms, *, new: bool) -> str:
