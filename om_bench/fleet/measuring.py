@@ -118,14 +118,15 @@ def _spent(stand: Stand, times: int, work: Callable[[], object]) -> Spent:
     """What each of so many times took, after some that are not counted."""
     for _ in range(max(1, times // 20)):
         work()
-    ours, store = time.process_time(), _used(stand.bare)
+    ours, store = time.process_time(), used(stand.bare)
     for _ in range(times - times // 20):
         work()
     done = times - times // 20
-    return Spent(1e6 * (time.process_time() - ours) / done, 1e6 * (_used(stand.bare) - store) / done)
+    return Spent(1e6 * (time.process_time() - ours) / done, 1e6 * (used(stand.bare) - store) / done)
 
 
-def _used(bare: redis.Redis) -> float:
+def used(bare: redis.Redis) -> float:
+    """Seconds of processor time that a server took so far."""
     told: Mapping[str, float] = bare.info("cpu")
     return told["used_cpu_user"] + told["used_cpu_sys"]
 

@@ -1,19 +1,20 @@
 """Wholes that are measured for the simulation to come to: fleets that drain a backlog, clients that push, what agents weigh."""
 
 import multiprocessing
-import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from typing import NamedTuple
 
 import redis
 
 from om_api.cli.embedded import Embedded
-from om_bench.fleet.measuring import machine, said, today, unit_costs
+from om_bench.fleet.measuring import machine, said, today, unit_costs, used
 from om_bench.fleet.unit_costs import MeasuredPoint, UnitCosts
 from om_bench.harness.pipeline import Pipeline, pipeline
 from om_bench.speed import draining
 from om_bench.speed.draining import Drain, DrainPlan
+from om_bench.speed.working import idle_s
 
 _SLOW = DrainPlan(agents=20_000, workers=(1, 2, 4), concurrency=16, seconds=4)
 _QUICK = DrainPlan(agents=4_000, workers=(1,), concurrency=32, seconds=0.3)
@@ -35,7 +36,6 @@ def measure() -> UnitCosts:
     return UnitCosts(
         day=today(),
         machine=machine(),
-        cores=os.cpu_count() or 1,
         units=dict(unit_costs(slow)),
         points=[*_drained(slow), *_drained(quick), *_pushes(), _weight(), _FAIR],
     )
@@ -44,7 +44,7 @@ def measure() -> UnitCosts:
 def _drained(drain: Drain) -> Iterator[MeasuredPoint]:
     plan = drain.plan
     for fleet in drain.fleets:
-        setup = {"workers": fleet.workers, "threads": plan.concurrency, "seconds": plan.seconds}
+        setup = {"workers": fleet.workers, "threads": plan.concurrency, "seconds": plan.seconds, "cores": fleet.cores}
         processes = f"{fleet.workers} process{'es' if fleet.workers > 1 else ''}"
         yield MeasuredPoint(
             kind="drain", what=f"backlog: {processes} of {plan.concurrency} threads, a model that takes {plan.seconds:g} s",
@@ -55,23 +55,38 @@ def _drained(drain: Drain) -> Iterator[MeasuredPoint]:
 def _pushes() -> Iterator[MeasuredPoint]:
     for clients in _CLIENTS:
         with Embedded() as store, ProcessPoolExecutor(clients, multiprocessing.get_context("spawn")) as pool:
-            found = sum(pool.map(_pushed, [store.url] * clients, range(clients)))
+            found = list(pool.map(_pushed, [store.url] * clients, range(clients)))
+            cores = (
+                sum(each.spent + each.store / clients for each in found) + sum(each.idle for each in found) / clients
+            )
         yield MeasuredPoint(
             kind="push", what=f"pushes of one message by {clients} client process{'es' if clients > 1 else ''}",
-            value=round(found), unit="a second", by=_BY, setup={"clients": clients},
+            value=round(sum(each.rate for each in found)), unit="a second", by=_BY,
+            setup={"clients": clients, "cores": round(cores, 2)},
         )  # fmt: skip
 
 
-def _pushed(url: str, number: int) -> float:
-    """Pushes a second of one client, after some that are not counted."""
-    with pipeline(url) as running:
+class _Pushed(NamedTuple):
+    """What a client did a second: pushes; processor seconds of its own, of the store for all clients, and of nobody."""
+
+    rate: float
+    spent: float
+    store: float
+    idle: float
+
+
+def _pushed(url: str, number: int) -> _Pushed:
+    """Push for some seconds, after some pushes that are not counted."""
+    with pipeline(url) as running, redis.Redis.from_url(url) as bare:
         for n in range(_FIRST):
             running.om.add_message(said(f"first-{number}-{n}", n))
-        began, pushed = time.monotonic(), 0
+        before, began, pushed = (time.process_time(), used(bare), idle_s()), time.monotonic(), 0
         while time.monotonic() < began + _PUSHED_S:
             running.om.add_message(said(f"agent-{number}-{pushed % _FIRST}", pushed))
             pushed += 1
-        return pushed / (time.monotonic() - began)
+        seconds, after = time.monotonic() - began, (time.process_time(), used(bare), idle_s())
+        took = [(now - then) / seconds for now, then in zip(after, before, strict=True)]
+        return _Pushed(pushed / seconds, *took)
 
 
 def _weight() -> MeasuredPoint:

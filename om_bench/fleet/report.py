@@ -29,7 +29,7 @@ class Simulated(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """A measured point beside the simulation's."""
+    """A measured point beside the simulation's; `cores` of the machine were left for it by whatever else ran there."""
 
     what: str
     measured: float
@@ -37,6 +37,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
     by: str
     off: float
+    cores: float | None
 
 
 class FleetReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +63,7 @@ def measure(costs: UnitCosts, load: Load, ground: Ground, agents: Sequence[float
         compared=[
             Compared(
                 what=each.point.what, measured=each.point.value, simulated=round(each.simulated, 2),
-                unit=each.point.unit, by=each.point.by, off=round(each.off, 3),
+                unit=each.point.unit, by=each.point.by, off=round(each.off, 3), cores=each.point.setup.get("cores"),
             )
             for each in reproduced(costs)
         ],
@@ -85,12 +86,12 @@ def as_lines(found: FleetReport) -> Iterator[str]:
     """The figures as Markdown."""
     costs = found.costs
     yield "### What was measured, and what the simulation makes of it"
-    yield f"\nMeasured on {costs.day}: {costs.machine}; all processes of a fleet, its store, its broker and its model share them."
+    yield f"\nMeasured on {costs.day}: {costs.machine}; all processes of a fleet, its store, its broker and its model"
+    yield "share them with whatever else ran."
     yield from table(
-        ["what", "measured", "simulated", "off by", "measured by"],
-        [(each.what, _number(each.measured, each.unit), _number(each.simulated, each.unit), _off(each.off), f"`{each.by}`")
-         for each in found.compared],
-    )  # fmt: skip
+        ["what", "cores left", "measured", "simulated", "off by", "measured by"],
+        [_compared(each) for each in found.compared],
+    )
     yield from _bases(found)
     yield "\n### How large"
     yield from _sizes(found)
@@ -100,6 +101,12 @@ def as_lines(found: FleetReport) -> Iterator[str]:
     yield from _limits(found)
     yield "\n### The busiest hour, simulated"
     yield from _simulated(found)
+
+
+def _compared(each: Compared) -> Sequence[str]:
+    cores = f"{each.cores:g}" if each.cores else "-"
+    both = (_number(value, each.unit) for value in (each.measured, each.simulated))
+    return [each.what, cores, *both, _off(each.off), f"`{each.by}`"]
 
 
 def _off(share: float) -> str:

@@ -29,11 +29,10 @@ class MeasuredPoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnitCosts(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it; of the machine `cores` is how many the measured fleets, their store and their model shared."""
+    """All of it, and the machine that the measured fleets, their store and their model shared."""
 
     day: str
     machine: str
-    cores: int
     units: dict[str, UnitCost]
     points: list[MeasuredPoint]
 

@@ -17,7 +17,7 @@ from om_api.store.memory.keys import Keys
 from om_bench.harness.page import table
 from om_bench.speed.backlog import come_due, waiting
 from om_bench.speed.thinking import Thinking
-from om_bench.speed.working import PREFIX, configured, cpu_s, resident, start
+from om_bench.speed.working import PREFIX, configured, cpu_s, idle_s, resident, start
 
 _ROUNDS, _FIRST = 8, 2  # of one task for each thread: those that are measured, and those before them
 _SETTLING_S = 60.0  # until processes have started, and the first tick has come
@@ -43,7 +43,8 @@ class Drained(msgspec.Struct, frozen=True, kw_only=True):
     """What one fleet did: so many observations in so many seconds, its longest queue, and what each observation took.
 
     Processor time is in ms: of the worker processes, of the server of the memories, of that of the tasks, and of the model
-    that this process plays. `resident` is the memory of a worker process in bytes.
+    that this process plays. `resident` is the memory of a worker process in bytes. `cores` is how much of the machine was left
+    for all of this by whatever else runs on it.
     """
 
     workers: int
@@ -55,6 +56,7 @@ class Drained(msgspec.Struct, frozen=True, kw_only=True):
     broker_ms: float
     model_ms: float
     resident: int
+    cores: float
 
     @property
     def rate(self) -> float:
@@ -112,16 +114,18 @@ def _drained(plan: DrainPlan, workers: int, at: _Stand) -> Drained:
         fleet = [start(held, [*_MODELS, "-c", str(plan.concurrency), "-n", f"w{n}"], at.ours) for n in range(workers)]
         queue = _answered(at, at.model.answered + _FIRST * each, _SETTLING_S + _SLOW * _FIRST * plan.seconds)
         _turns_given(plan, at)
-        before, began, first = _spent(at, fleet), time.monotonic(), at.model.answered
+        before, began, first, idle = _spent(at, fleet), time.monotonic(), at.model.answered, idle_s()
         queue = max(queue, _answered(at, first + _ROUNDS * each, _SLOW * _ROUNDS * max(plan.seconds, 1)))
         seconds, observed = time.monotonic() - began, at.model.answered - first
-        spent = [1_000 * (now - then) / observed for now, then in zip(_spent(at, fleet), before, strict=True)]
+        took = [now - then for now, then in zip(_spent(at, fleet), before, strict=True)]
+        cores = (sum(took) + idle_s() - idle) / seconds
+        spent = [1_000 * each / observed for each in took]
         memory = sum(resident(child.pid) for child in fleet) // workers
         _end(fleet)
     return Drained(
         workers=workers, observed=observed, seconds=round(seconds, 2), queue=queue, worker_ms=round(spent[0], 2),
         store_ms=round(spent[1], 3), broker_ms=round(spent[2], 3), model_ms=round(spent[3], 3),
-        resident=memory,
+        resident=memory, cores=round(cores, 2),
     )  # fmt: skip
 
 

@@ -42,7 +42,7 @@ def test_an_observation_costs_what_the_middle_fleet_took():
     fleets = [
         Drained(
             workers=n, observed=128, seconds=32.0, queue=3, worker_ms=20.0 * n, store_ms=3.0, broker_ms=0.7, model_ms=0.8,
-            resident=n * 10**8,
+            resident=n * 10**8, cores=1.5,
         )
         for n in (1, 2, 4)
     ]  # fmt: skip

@@ -5,7 +5,8 @@ from om_bench.fleet.weights import memory_bytes
 from om_bench.speed.draining import Drain, Drained, DrainPlan
 
 FLEET = Drained(
-    workers=2, observed=256, seconds=32.0, queue=3, worker_ms=20.0, store_ms=3.0, broker_ms=0.7, model_ms=0.8, resident=10**8
+    workers=2, observed=256, seconds=32.0, queue=3, worker_ms=20.0, store_ms=3.0, broker_ms=0.7, model_ms=0.8,
+    resident=10**8, cores=1.5,
 )  # fmt: skip
 
 
@@ -14,7 +15,7 @@ def test_a_drained_backlog_is_a_point_by_its_rate():
     (point,) = points._drained(Drain(plan=plan, fleets=[FLEET]))
 
     assert (point.kind, point.value) == ("drain", 8.0)
-    assert point.setup == {"workers": 2, "threads": 16, "seconds": 4.0}
+    assert point.setup == {"workers": 2, "threads": 16, "seconds": 4.0, "cores": 1.5}
 
 
 def test_an_agent_weighs_what_the_weights_say(monkeypatch):

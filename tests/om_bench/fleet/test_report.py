@@ -28,7 +28,7 @@ def test_what_is_off_by_more_than_a_seventh_is_marked(found):
     told = as_lines(msgspec.structs.replace(found, compared=compared))
     said = [line for line in told if line.startswith(("| far", "| near"))]
 
-    assert [line.split(" | ")[3] for line in said] == ["**-20%**", "+10%"]
+    assert [line.split(" | ")[4] for line in said] == ["**-20%**", "+10%"]
 
 
 def test_what_is_full_first_is_named_and_what_of_it_is_ours(found):

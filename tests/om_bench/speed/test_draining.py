@@ -8,7 +8,7 @@ PLAN = DrainPlan(agents=9_000, workers=(1, 2), concurrency=16, seconds=4.0)
 def drained(workers, seconds):
     return Drained(
         workers=workers, observed=128 * workers, seconds=seconds, queue=9, worker_ms=20.0, store_ms=3.0, broker_ms=0.7,
-        model_ms=0.8, resident=10**8,
+        model_ms=0.8, resident=10**8, cores=1.5,
     )  # fmt: skip
 
 
