@@ -83,11 +83,13 @@ compat: $(VENV)/.installed-tests  ## install the client beside the newest agent 
 
 PAGE := --write docs/benchmarks.md --pictures docs/pictures
 OWN := tests/data/talks
-bench: $(VENV)/.installed-bench  ## measure all that docs/benchmarks.md says, in 15 minutes (TALKS="locomo10.json" for its memory part)
+bench: $(VENV)/.installed-bench  ## measure all that docs/benchmarks.md says, in half an hour (TALKS="locomo10.json" for its memory part)
 	$(BIN)/om bench speed $(PAGE)
 	$(BIN)/om bench speed --only recall $(PAGE) --block recall-speed
 	$(BIN)/om bench walk $(PAGE)
 	$(BIN)/om bench backlog $(PAGE)
+	$(BIN)/om bench drain $(PAGE)
+	$(BIN)/om bench fleet --measure --write docs/internet-scale.md
 	$(BIN)/om bench cost $(PAGE)
 	$(BIN)/om bench recall tests/data/planted_facts.json tests/data/planted.jsonl tests/data/planted_holdout.jsonl $(PAGE)
 	$(BIN)/om bench memory $(OWN)/*/*.json $(PAGE)

@@ -22,6 +22,9 @@ try:
     from om_bench.cost.cache import ACTORS, OBSERVERS
     from om_bench.cost.calls import agent, recorded
     from om_bench.cost.compare import CostPlan
+    from om_bench.fleet import points, unit_costs
+    from om_bench.fleet import report as fleets
+    from om_bench.fleet.load import Ground, Load
     from om_bench.harness import pictures
     from om_bench.harness.loading import load
     from om_bench.harness.page import check_block, write_block
@@ -30,6 +33,7 @@ try:
     from om_bench.memory import memory_report
     from om_bench.memory import recall as across
     from om_bench.speed import backlog as overload
+    from om_bench.speed import draining
     from om_bench.speed import measure as faster
     from om_bench.speed import walk as walks
     from om_bench.speed.measure import ROOMS
@@ -208,6 +212,28 @@ def backlog(*, agents: int, workers: int, concurrency: int, seconds: float, junk
     return found, overload.as_lines(found)
 
 
+@bench.command(epilog=examples("om bench drain", "om bench drain --agents 2000 --workers 1 --workers 2 --seconds 1"))
+@click.option(
+    "--agents", type=click.IntRange(1, 1_000_000), default=100_000, show_default=True, help="Agents that are due."
+)
+@click.option("--workers", type=click.IntRange(1, 64), multiple=True, default=(1, 2, 4), show_default=True,
+              help="Worker processes of a fleet; may be repeated.")  # fmt: skip
+@click.option("--concurrency", type=click.IntRange(1, 1_000), default=16, show_default=True, help="Threads of each.")
+@click.option(
+    "--seconds", type=click.FloatRange(0.1, 600), default=4, show_default=True, help="Of a call of the model."
+)
+@_reported
+def drain(*, agents: int, workers: tuple[int, ...], concurrency: int, seconds: float) -> Found:
+    """Measure how fast fleets of several sizes work on one backlog, and what an observation takes of processors.
+
+    Each works for ten rounds of a call for each of its threads; what the first two take is not counted. Real Celery processes,
+    one more for the ticks, a store and a broker of their own; the model is one of this machine. Let nothing else run meanwhile.
+    """
+    plan = draining.DrainPlan(agents=agents, workers=workers, concurrency=concurrency, seconds=seconds)
+    found = draining.measure(plan)
+    return found, draining.as_lines(found)
+
+
 @bench.command(epilog=examples("om bench walk"))
 @_reported
 def walk() -> Found:
@@ -262,6 +288,59 @@ def cost(
         return tried, thresholds.as_lines(tried)
     found = costs.measure(made, name, plan, os.environ.get(_URL))
     return found, costs.as_lines(found), costs.drawings(found)
+
+
+_LOAD, _GROUND = Load(), Ground()
+_FEW = click.FloatRange(0, min_open=True)
+
+
+@bench.command(
+    epilog=examples(
+        "om bench fleet",
+        "om bench fleet --agents 3000000 --active 0.3 --messages 50 --observer gpt-5.2",
+        "om bench fleet --measure --write docs/internet-scale.md",
+    )
+)
+@click.option("--agents", type=click.FloatRange(1_000, 1e10), multiple=True, default=(1e6, 1e7, 1e8), metavar="NUMBER",
+              help="How many agents there are; may be repeated.  [default: 1e6, 1e7, 1e8]")  # fmt: skip
+@click.option("--active", type=click.FloatRange(0, 1, min_open=True), default=_LOAD.active, show_default=True,
+              help="Share of them that say something on a day.")  # fmt: skip
+@click.option("--messages", type=_FEW, default=_LOAD.messages, show_default=True, help="That each of these says then.")
+@click.option("--tokens", type=_FEW, default=_LOAD.tokens, show_default=True, help="Of a message.")
+@click.option("--peak", type=click.FloatRange(1), default=_LOAD.peak, show_default=True,
+              help="The busiest hour over the average.")  # fmt: skip
+@click.option(
+    "--observer", default=_GROUND.observer, show_default=True, metavar="MODEL", help="Observer and reflector."
+)
+@click.option(
+    "--model-seconds", "model_s", type=_FEW, default=_GROUND.model_s, show_default=True, help="Of a call of it."
+)
+@click.option(
+    "--calls-a-minute", type=_FEW, default=_GROUND.calls_a_minute, show_default=True, help="A provider's limit."
+)
+@click.option("--tokens-a-minute", type=_FEW, default=_GROUND.tokens_a_minute, show_default=True, help="Likewise.")
+@click.option("--threads", type=click.IntRange(1, 1_000), default=_GROUND.threads, show_default=True,
+              help="Of a worker process.")  # fmt: skip
+@click.option("--gib", "gib_dollars", type=_FEW, default=_GROUND.gib_dollars, show_default=True,
+              help="Dollars a month for a GiB of a server's memory.")  # fmt: skip
+@click.option("--core", "core_dollars", type=_FEW, default=_GROUND.core_dollars, show_default=True,
+              help="Dollars a month for a worker's core.")  # fmt: skip
+@click.option("--archive", "archive_dollars", type=_FEW, default=_GROUND.archive_dollars, show_default=True,
+              help="Dollars a month for a GB of an archive.")  # fmt: skip
+@click.option("--measure", "anew", is_flag=True, help="Measure the unit costs of this machine first, in ten minutes.")
+@_reported
+def fleet(*, agents: tuple[float, ...], anew: bool, **assumed: Any) -> Found:
+    """Work out what a fleet for millions of agents takes, and what of it is full first.
+
+    Simulates workers, stores, broker and models of measured unit costs: first what was measured, then what nobody can measure
+    on one machine. No server is started and no model called, but with --measure, which keeps what it finds beside the code.
+    """
+    if anew:
+        unit_costs.write(points.measure())
+    load = Load(**{name: value for name, value in assumed.items() if name in Load.__struct_fields__})
+    ground = Ground(**{name: value for name, value in assumed.items() if name in Ground.__struct_fields__})
+    found = fleets.measure(unit_costs.read(), load, ground, agents)
+    return found, fleets.as_lines(found)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import redis
 
 from om_api import Message, ObservationalMemory, load_settings
 from om_api.cli.children import BEAT, WORKER
+from om_api.cli.embedded import Embedded
 from om_api.store.fleet.health import QUEUES
 from om_api.store.memory.keys import Keys
 from om_bench.harness.page import table
@@ -74,9 +75,10 @@ def measure(plan: BacklogPlan) -> Backlog:
     """Let agents come due while nobody works, start the fleet, and look twice a second until nothing is left."""
     with ExitStack() as held:
         model = held.enter_context(Thinking(plan.seconds))
-        url, ours = configured(held, {"provider": "openai", "base_url": model.url})
-        bare = held.enter_context(redis.Redis.from_url(url, decode_responses=True))
-        _come_due(held.enter_context(ObservationalMemory(load_settings(environ=ours))), plan.agents)
+        store = held.enter_context(Embedded())
+        ours = configured(held, {"provider": "openai", "base_url": model.url}, store)
+        bare = held.enter_context(redis.Redis.from_url(store.url, decode_responses=True))
+        come_due(held.enter_context(ObservationalMemory(load_settings(environ=ours))), plan.agents)
         _flood(bare, plan.junk)
         for _ in range(plan.workers):
             start(held, [*WORKER, "-c", str(plan.concurrency)], ours)
@@ -84,7 +86,8 @@ def measure(plan: BacklogPlan) -> Backlog:
         return Backlog(plan=plan, curve=list(_watched(bare, model, plan)))
 
 
-def _come_due(om: ObservationalMemory, agents: int) -> None:
+def come_due(om: ObservationalMemory, agents: int) -> None:
+    """Have so many agents say a chunk each."""
     for number in range(agents):
         said = f"Invoice {number} of the harbour is due on Friday."
         om.add_message(
@@ -109,15 +112,21 @@ def _watched(bare: redis.Redis, model: Thinking, plan: BacklogPlan) -> Iterator[
         time.sleep(_POLL_S)
 
 
-def _seen(bare: redis.Redis, model: Thinking, at: float) -> BacklogSample:
-    keys, seconds = Keys(PREFIX), bare.time()[0]
-    pipe = bare.pipeline(transaction=False)
+def waiting(broker: redis.Redis) -> int:
+    """How many tasks wait in all queues."""
+    pipe = broker.pipeline(transaction=False)
     for queue in QUEUES:
         pipe.llen(queue)
+    return sum(pipe.execute())
+
+
+def _seen(bare: redis.Redis, model: Thinking, at: float) -> BacklogSample:
+    keys, seconds, queue = Keys(PREFIX), bare.time()[0], waiting(bare)
+    pipe = bare.pipeline(transaction=False)
     pipe.zcount(keys.due_observe, "-inf", seconds * 1_000)
     pipe.hget(keys.counted, "observations")
-    *queues, due, observed = pipe.execute()
-    return BacklogSample(at=round(at, 1), observed=int(observed or 0), due=due, queue=sum(queues), calls=model.answered)
+    due, observed = pipe.execute()
+    return BacklogSample(at=round(at, 1), observed=int(observed or 0), due=due, queue=queue, calls=model.answered)
 
 
 def _is_drained(moment: BacklogSample, plan: BacklogPlan) -> bool:

@@ -109,8 +109,7 @@ class _Working(NamedTuple):
 
     def cpu(self) -> float:
         """Seconds of processor time that the worker process took so far."""
-        user, system = Path(f"/proc/{self.worker.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+        return cpu_s(self.worker.pid)
 
     def _observed(self) -> int:
         return int(self.bare.hget(Keys(PREFIX).counted, "observations") or 0)
@@ -139,22 +138,23 @@ def _working(model: Mapping[str, object], threads: int | None, backlog: Sequence
     Of each agent of the `backlog` a chunk waits for them before they start.
     """
     with ExitStack() as held:
-        url, ours = configured(held, model, observer_interval="1s")
+        store = held.enter_context(Embedded())
+        ours = configured(held, model, store, observer_interval="1s")
         om = held.enter_context(ObservationalMemory(load_settings(environ=ours)))
         for name in backlog:
             om.add_messages(_said(name))
         worker = start(held, [*WORKER, *(["-c", str(threads)] if threads else [])], ours)
         start(held, BEAT, ours)
-        yield _Working(om, held.enter_context(redis.Redis.from_url(url)), worker)
+        yield _Working(om, held.enter_context(redis.Redis.from_url(store.url)), worker)
 
 
-def configured(held: ExitStack, model: Mapping[str, object], **memory: str) -> tuple[str, dict[str, str]]:
-    """The address of a store, and settings by which processes use it and one model, until `held` is closed."""
-    store, folder = held.enter_context(Embedded()), Path(held.enter_context(TemporaryDirectory(prefix="om-bench-")))
+def configured(held: ExitStack, model: Mapping[str, object], store: Embedded, **memory: str) -> dict[str, str]:
+    """Settings by which processes use a store and one model, until `held` is closed."""
+    folder = Path(held.enter_context(TemporaryDirectory(prefix="om-bench-")))
     named = {"observer_model": "thinking", "reflector_model": "thinking", **memory}
     stated = {"observational_memory": named, "models": {"thinking": model}}
     (folder / "observational-memory.yaml").write_bytes(msgspec.json.encode(stated))
-    return store.url, {"OM_REDIS_URL": store.url, "OM_PREFIX": PREFIX, "OM_CONFIG_DIR": str(folder)}
+    return {"OM_REDIS_URL": store.url, "OM_PREFIX": PREFIX, "OM_CONFIG_DIR": str(folder)}
 
 
 def start(held: ExitStack, words: Sequence[str], ours: Mapping[str, str]) -> Child:
@@ -164,6 +164,22 @@ def start(held: ExitStack, words: Sequence[str], ours: Mapping[str, str]) -> Chi
     held.callback(child.stop, 0)
     child.start()
     return child
+
+
+def cpu_s(pid: int | None) -> float:
+    """Seconds of processor time that a process took so far."""
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def idle_s() -> float:
+    """Seconds for which the cores of the machine had nothing to do so far, all together."""
+    return int(Path("/proc/stat").read_text().split()[4]) / os.sysconf("SC_CLK_TCK")
+
+
+def resident(pid: int | None) -> int:
+    """Bytes of memory that a process has."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _wait(met: Callable[[], bool], what: str) -> None:
