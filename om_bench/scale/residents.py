@@ -10,7 +10,7 @@ from om_bench.harness.pipeline import Pipeline
 from om_bench.speed.extracting import spoken
 from om_workers.work.sweep import Sweeper
 
-SETTINGS = ("message_threshold=2000", "observation_threshold=1500")  # as natural messages, a tenth of what is shipped
+SETTINGS = ("message_threshold=2000", "observation_threshold=1500")  # by those that are shipped an agent has 100 kB
 
 
 class Kind(NamedTuple):

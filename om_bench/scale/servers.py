@@ -61,7 +61,7 @@ def servers(count: int) -> Iterator[Servers]:
 
 
 def _options(bus: int) -> Sequence[str]:
-    return ("--cluster-enabled", "yes", "--cluster-port", str(bus), "--cluster-require-full-coverage", "yes")
+    return ("--cluster-enabled", "yes", "--cluster-port", str(bus))
 
 
 def _introduce(clients: Sequence[Any], ports: Sequence[tuple[int, int]]) -> None:
