@@ -100,7 +100,8 @@ def arrivals(part: str, n: int, grace_ms: int = 0, lease_ms: int = LEASE_MS) -> 
 
     `grace_ms` as for `claims`.
     """
-    return (yield from Verb("arrivals", [part, beside(part, "turns"), queued(part)], [n, grace_ms, lease_ms], _names))
+    args = [n, grace_ms, lease_ms, random.random()]
+    return (yield from Verb("arrivals", [part, beside(part, "turns"), queued(part)], args, _names))
 
 
 def _names(reply: Any) -> list[str]:
