@@ -83,7 +83,7 @@ compat: $(VENV)/.installed-tests  ## install the client beside the newest agent 
 
 PAGE := --write docs/benchmarks.md --pictures docs/pictures
 OWN := tests/data/talks
-bench: $(VENV)/.installed-bench  ## measure all that docs/benchmarks.md says, in half an hour (TALKS="locomo10.json" for its memory part)
+bench: $(VENV)/.installed-bench  ## measure all that docs/benchmarks.md says, in half an hour (TALKS="locomo10.json" for its memory part, AGENTS=1000000 for scale)
 	$(BIN)/om bench speed $(PAGE)
 	$(BIN)/om bench speed --only recall $(PAGE) --block recall-speed
 	$(BIN)/om bench walk $(PAGE)
@@ -93,6 +93,7 @@ bench: $(VENV)/.installed-bench  ## measure all that docs/benchmarks.md says, in
 	$(BIN)/om bench cost $(PAGE)
 	$(BIN)/om bench recall tests/data/planted_facts.json tests/data/planted.jsonl tests/data/planted_holdout.jsonl $(PAGE)
 	$(BIN)/om bench memory $(OWN)/*/*.json $(PAGE)
+	$(if $(AGENTS),$(BIN)/om bench scale --agents $(AGENTS) --write docs/benchmarks.md && $(BIN)/om bench scale --agents $(AGENTS) --servers 3 --write docs/benchmarks.md --block scale-three,@echo 'Name how many agents to measure a large store: make bench AGENTS=1000000')
 	$(if $(TALKS),$(BIN)/om bench memory $(TALKS) --block published --write docs/benchmarks.md,@echo 'Name published conversations to measure memory with them too: make bench TALKS="locomo10.json"')
 
 gate: $(VENV)/.installed-tests  ## measure what a memory keeps of the talks that no observer was tuned to (WRITE=1 records it)

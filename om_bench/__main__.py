@@ -32,6 +32,8 @@ try:
     from om_bench.memory import gate as gates
     from om_bench.memory import memory_report
     from om_bench.memory import recall as across
+    from om_bench.scale import measure as larger
+    from om_bench.scale.city import LEAST
     from om_bench.speed import backlog as overload
     from om_bench.speed import draining
     from om_bench.speed import measure as faster
@@ -232,6 +234,24 @@ def drain(*, agents: int, workers: tuple[int, ...], concurrency: int, seconds: f
     plan = draining.DrainPlan(agents=agents, workers=workers, concurrency=concurrency, seconds=seconds)
     found = draining.measure(plan)
     return found, draining.as_lines(found)
+
+
+@bench.command(epilog=examples("om bench scale --agents 20000", "om bench scale --servers 3 --block scale-three"))
+@click.option("--agents", type=click.IntRange(10 * LEAST, 10_000_000), default=1_000_000, show_default=True,
+              help="Agents in the store.")  # fmt: skip
+@click.option("--active", type=click.IntRange(1, 100_000), default=2_000, show_default=True,
+              help="Agents of them that are active in a minute.")  # fmt: skip
+@click.option("--servers", type=click.IntRange(1, 9), default=1, show_default=True,
+              help="Servers that keep them; several are a Cluster.")  # fmt: skip
+@_reported
+def scale(*, agents: int, active: int, servers: int) -> Found:
+    """Measure what ticks, agents, operators and new workers cost among many agents, beside a thousand.
+
+    Of a few dozen memories of a usual mix, made by client and workers, all others are copies: a million take 10 GB of memory
+    and minutes. On servers of their own; let nothing else run meanwhile.
+    """
+    found = larger.measure(larger.ScalePlan(agents=agents, active=active, servers=servers))
+    return found, larger.as_lines(found)
 
 
 @bench.command(epilog=examples("om bench walk"))

@@ -57,14 +57,15 @@ class Embedded(Process):
     With `data_dir` (made if need be, readable by its owner only) what was written is there again next time; a crash
     takes the last second or two. Without, nothing is kept. `port` None takes any free one. The server listens on this
     machine only and asks for no password. Raises StoreError when it cannot start: the port is taken, the folder is in
-    use, or whatever its log says.
+    use, or whatever its log says. `options` are further ones of the server's own.
     """
 
     name = "store"
 
-    def __init__(self, data_dir: Path | None = None, port: int | None = None) -> None:
+    def __init__(self, data_dir: Path | None = None, port: int | None = None, options: Sequence[str] = ()) -> None:
         self.data_dir = data_dir
         self.port = port or 0
+        self._options = options
         self._held = ExitStack()
 
     def __enter__(self) -> Self:
@@ -105,7 +106,7 @@ class Embedded(Process):
         # noeviction: memory that is full refuses a message, which its writer sees; it never loses one silently.
         keeping = _KEPT if self.data_dir else ("--appendonly", "no")
         where = ("--bind", HOST, "--port", str(self.port), "--dir", str(self._folder))
-        return [_server(), *where, "--save", "", *keeping, "--maxmemory-policy", "noeviction"]
+        return [_server(), *where, "--save", "", *keeping, "--maxmemory-policy", "noeviction", *self._options]
 
     def _wait(self, process: subprocess.Popen[bytes]) -> None:
         patience = time.monotonic() + _START_S

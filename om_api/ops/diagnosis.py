@@ -7,7 +7,7 @@ from om_api.billing.budgets import UsedUp
 from om_api.language.words import amount
 from om_api.store.fleet.backlog import FleetBacklog
 from om_api.store.fleet.breaker import BreakerState
-from om_api.store.fleet.health import Condition, ServerInfo, Waiting
+from om_api.store.fleet.health import ServerInfo, Standings, Waiting
 from om_api.store.fleet.presence import Ticked, Worker
 from om_api.store.fleet.webhook_records import WebhookState
 
@@ -254,8 +254,9 @@ def of_queues(queues: Mapping[str, int]) -> Iterator[Finding]:
     yield Finding(OK, "broker", amount(sum(queues.values()), "task waits", "tasks wait"))
 
 
-def of_resources(standings: Sequence[Condition], configured: Mapping[str, str]) -> Iterator[Finding]:
-    """Quarantine, pauses, and memories whose scope is another than the configured one."""
+def of_resources(found: Standings, configured: Mapping[str, str]) -> Iterator[Finding]:
+    """Quarantine, pauses, and memories whose scope is another than the configured one, of those that were looked at."""
+    standings = found.conditions
     broken = [each.resource for each in standings if each.broken]
     if broken:
         says = f"{_some(broken)}: keys hold what is not ours, all else was looked at"
@@ -273,9 +274,11 @@ def of_resources(standings: Sequence[Condition], configured: Mapping[str, str]) 
     paused = [each.resource for each in standings if each.paused]
     if paused:
         yield Finding(NOTE, "paused", _some(paused), f"om resume {paused[0]} lets it go on")
-    known = len([each for each in standings if each.resource != "unknown"])
-    if not rejected:
-        yield Finding(OK, "resources", f"{known:,} known, nothing in quarantine")
+    looked = len([each for each in standings if each.resource != "unknown"])
+    some = [f"looked at were the {looked:,} that workers looked at last"] if looked < found.known else []
+    if some or not rejected:
+        says = ", ".join([f"{found.known:,} known", *some, *([] if rejected else ["nothing in quarantine"])])
+        yield Finding(OK, "resources", says)
 
 
 def of_budgets(found: Iterable[UsedUp], unpriced: Sequence[str]) -> Iterator[Finding]:

@@ -77,7 +77,7 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     webhooks = run(webhook_records.every(keys))
     yield from diagnosis.of_webhooks(run(webhook_records.states(keys, webhooks)), now.server)
     standings = run(health.standings(keys))
-    configured = {each.resource: settings.for_agent(each.resource).scope for each in standings}
+    configured = {each.resource: settings.for_agent(each.resource).scope for each in standings.conditions}
     yield from diagnosis.of_resources(standings, configured)
     agents = [name for name in configured if name != UNKNOWN]
     used_up = run(budgets.used_up(settings, keys, agents, now.server))

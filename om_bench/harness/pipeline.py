@@ -36,6 +36,17 @@ _EXTRACTIVE = {
 }
 
 
+def environment(url: str, folder: str, changed: Sequence[str] = ()) -> dict[str, str]:
+    """The variables by which processes use a store without a model; `folder` is an empty one, `changed` as of a pipeline."""
+    return {
+        **_EXTRACTIVE,
+        **_as_environment(changed),
+        "OM_REDIS_URL": url,
+        "OM_PREFIX": "om-bench",
+        "OM_CONFIG_DIR": folder,
+    }
+
+
 def _as_environment(settings: Sequence[str]) -> Mapping[str, str]:
     """Settings by their names in the environment: "reflection.drain=false" is OM_REFLECTION__DRAIN."""
     pairs = [tuple(word.strip() for word in setting.split("=", 1)) for setting in settings]
@@ -111,8 +122,8 @@ class Pipeline:
         """Hand out and do what is due once; whether there was anything."""
         run, keys = self.services.run, self.services.keys
         for index, send in ((keys.due_observe, self._queue.observe), (keys.due_reflect, self._queue.reflect)):
-            for part in index.parts():
-                for claim in run(due.claim(part, _CLAIMS)):
+            for number in run(due.busy_parts(index)):
+                for claim in run(due.claim(index.parts()[number], _CLAIMS)):
                     send(claim.scope, claim.lease)
         worked = bool(self._queue.tasks)
         while self._queue.tasks:
@@ -141,13 +152,11 @@ def pipeline(
     `changed` are settings ("name=value"), `registry` makes who knows the models. Raises StoreError, SettingsError, and
     InvalidInputError for what is not name=value.
     """
-    stated = _as_environment(changed)
     if url is None:
         with Embedded() as store, pipeline(store.url, changed, registry) as made:
             yield made
         return
     with TemporaryDirectory(prefix="om-bench-") as empty:
-        environ = {**_EXTRACTIVE, **stated, "OM_REDIS_URL": url, "OM_PREFIX": "om-bench", "OM_CONFIG_DIR": empty}
-        settings = load_settings(environ=environ)
+        settings = load_settings(environ=environment(url, empty, changed))
         with Pipeline(settings, registry(settings)) as made:
             yield made

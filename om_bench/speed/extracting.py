@@ -53,7 +53,7 @@ _WORDS = {
 
 def extractive_observer(_: Stand) -> Iterator[Figure]:
     """A conversation of two people, noted at a tenth and at a quarter of its tokens."""
-    talk = Talk("spoken", tuple(_spoken(random.Random(1))), ())
+    talk = Talk("spoken", tuple(spoken(random.Random(1))), ())
     whole = sum(map(counter(), (message.text() for message in talk.messages)))
     for share in _SHARES:
         taken = median([_took(talk, int(share * whole)) for _ in range(_ROUNDS)])
@@ -74,7 +74,8 @@ def _took(talk: Talk, tokens: int) -> float:
     return time.process_time() - start
 
 
-def _spoken(dice: random.Random) -> Iterator[Message]:
+def spoken(dice: random.Random) -> Iterator[Message]:
+    """A long conversation of two people in English, made up; the same for the same dice."""
     for n in range(_MESSAGES):
         at = _START_MS + n // _SITTING * 86_400_000 + n % _SITTING * _STEP_MS
         told = " ".join(dice.sample(_SENTENCES, 1 + (n % 4 == 0)))

@@ -42,10 +42,11 @@ def measure(url: str | None, names: Sequence[str]) -> Measured:
     with stand(url) as made:
         server = made.bare.info("server")
         figures = [figure for name in names or ROOMS for figure in ROOMS[name](made)]
-    return Measured(f"{datetime.now(UTC):%Y-%m-%d}", _machine(server), figures)
+    return Measured(f"{datetime.now(UTC):%Y-%m-%d}", machine(server), figures)
 
 
-def _machine(server: dict[str, object]) -> str:
+def machine(server: dict[str, object]) -> str:
+    """What something was measured on, its server by what INFO says of it."""
     store = f"Valkey {server['valkey_version']}" if "valkey_version" in server else f"Redis {server['redis_version']}"
     return (
         f"{os.cpu_count()} cores, {platform.machine()}, Linux {platform.release().split('-')[0]}, "

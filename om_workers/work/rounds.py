@@ -103,12 +103,14 @@ class Rounds:
 
     def _hand_out(self, name: str, queue: str, interval: float) -> Dispatched:
         """Hand out what is due in the parts that this tick comes to first; the guard of the tick is that of an only one."""
-        keys, total, end = self._services.keys, Dispatched(), time.monotonic() + interval / 2
-        numbers = list(range(keys.layout.now.count))
+        keys, run, end = self._services.keys, self._services.run, time.monotonic() + interval / 2
+        if keys.layout.now.count == 1:
+            return self._dispatcher.fill(queue, interval / 2)
+        total, numbers = Dispatched(), run(due.busy_parts(self._dispatcher.index(queue)))
         random.shuffle(numbers)
         for number in numbers:
             left = max(0.0, end - time.monotonic())
-            if len(numbers) == 1 or (left and self._services.run(_first_of_slot(keys, f"{name}:{number}", interval))):
+            if left and run(_first_of_slot(keys, f"{name}:{number}", interval)):
                 handed = self._dispatcher.fill(queue, left, number)
                 total = Dispatched(total.due + handed.due, total.unknown + handed.unknown)
         return total

@@ -10,7 +10,9 @@ README = (ROOT / "README.md").read_text()
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
-@pytest.mark.parametrize("block", ["speed", "backlog", "drain", "cost", "recall", "memory", "published"])
+@pytest.mark.parametrize(
+    "block", ["speed", "backlog", "drain", "scale", "scale-three", "cost", "recall", "memory", "published"]
+)
 def test_every_command_has_written_its_table(block):
     written = PAGE.partition(f"<!-- {block} -->")[2].partition(f"<!-- /{block} -->")[0]
 

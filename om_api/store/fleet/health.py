@@ -11,15 +11,17 @@ from om_api.store.driver.replies import as_bool, as_bytes, as_int, as_names, com
 from om_api.store.driver.slots import SLOTS
 from om_api.store.driver.steps import ALONE, Batch, Node, Nodes, Steps, at, batch, by_name, each
 from om_api.store.driver.tolerant_read import of_many
-from om_api.store.fleet import presence
+from om_api.store.fleet import presence, resource_summaries
 from om_api.store.fleet.presence import Ticked, Worker
 from om_api.store.memory import due
 from om_api.store.memory.keys import Keys, ResourceKeys
 from om_api.store.memory.keyspace_scan import all_resources
+from om_api.store.memory.quarantine import UNKNOWN
 
 T = TypeVar("T")
 QUEUES = ("ticks", "observe", "reflect", "maintenance")
 TICKS = ("observer", "reflector", "webhooks", "sweep")
+LOOKED_AT = 10_000  # resources in one look
 _PROBE_MS = 1_000
 
 
@@ -40,6 +42,13 @@ class Condition(NamedTuple):
     rejected: int
     paused: bool
     broken: bool = False
+
+
+class Standings(NamedTuple):
+    """How many resources the workers know, and how some or all of them stand, and the one that stands for nobody's."""
+
+    known: int
+    conditions: list[Condition]
 
 
 def probe(keys: Keys) -> Steps[StoreError | None]:
@@ -163,11 +172,18 @@ def unacked() -> Batch[int]:
     return as_int("HLEN", "unacked")
 
 
-def standings(keys: Keys) -> Steps[list[Condition]]:
-    """What operations ask of every resource that workers have met, and of the one that stands for nobody's."""
-    names = sorted({*(yield from all_resources(keys)), "unknown"})
+def standings(keys: Keys, most: int = LOOKED_AT) -> Steps[Standings]:
+    """What operations ask of resources that workers have met, and of the one that stands for nobody's.
+
+    Where there are more than `most`, about so many are looked at, those that workers looked at last.
+    """
+    known, newest = yield from resource_summaries.newest(keys, most)
+    if len(newest) < known <= most:  # one part has more of them than its share
+        newest = yield from all_resources(keys)
+    names = sorted({*newest, UNKNOWN})
     found = yield from of_many(lambda name: _condition(name, keys.of(name)), names)
-    return [found.get(name) or Condition(name, None, 0, paused=False, broken=True) for name in names]
+    conditions = [found.get(name) or Condition(name, None, 0, paused=False, broken=True) for name in names]
+    return Standings(known - (UNKNOWN in newest), conditions)
 
 
 def _condition(name: str, of: ResourceKeys) -> Batch[Condition]:

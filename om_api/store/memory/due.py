@@ -58,7 +58,19 @@ def due_since(score: float) -> float:
 
 def count(due: PartedIndex, now: int) -> Steps[int]:
     """How many scopes are due by `now`."""
-    return sum((yield from of_all(due, lambda part: as_int("ZCOUNT", part, "-inf", now))))
+    return sum((yield from _counts(due, now)))
+
+
+def busy_parts(due: PartedIndex) -> Steps[list[int]]:
+    """The numbers of the parts in which anything is due, asked of all at once; an only part is not asked, and named."""
+    if due.layout.is_sure and due.layout.now.count == 1:
+        return [0]
+    counts = yield from _counts(due, (yield from server_ms()))
+    return [number for number, scopes in enumerate(counts) if scopes]
+
+
+def _counts(due: PartedIndex, now: int) -> Steps[list[int]]:
+    return (yield from of_all(due, lambda part: as_int("ZCOUNT", part, "-inf", now)))
 
 
 def longest(part: str, now: int) -> Batch[int]:
@@ -88,7 +100,8 @@ def arrivals(part: str, n: int, grace_ms: int = 0, lease_ms: int = LEASE_MS) -> 
 
     `grace_ms` as for `claims`.
     """
-    return (yield from Verb("arrivals", [part, beside(part, "turns"), queued(part)], [n, grace_ms, lease_ms], _names))
+    args = [n, grace_ms, lease_ms, random.random()]
+    return (yield from Verb("arrivals", [part, beside(part, "turns"), queued(part)], args, _names))
 
 
 def _names(reply: Any) -> list[str]:

@@ -145,6 +145,11 @@ def test_the_port_asked_for_is_taken():
         assert store.url == f"redis://{HOST}:{port}/0"
 
 
+def test_options_of_the_servers_own_are_passed_on_to_it():
+    with Embedded(options=("--maxclients", "77")) as store, redis.Redis.from_url(store.url) as client:
+        assert client.config_get("maxclients")["maxclients"] == "77"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a child with its parent")
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_it_ends_with_its_parent_however_that_ends(tmp_path, how, wait_until):

@@ -7,7 +7,7 @@ from om_api.ops.diagnosis import ERROR, NOTE, OK, WARNING
 from om_api.store.driver.steps import ALONE, Node
 from om_api.store.fleet.backlog import FleetBacklog
 from om_api.store.fleet.breaker import BreakerState
-from om_api.store.fleet.health import QUEUES, Condition, ServerInfo, Waiting
+from om_api.store.fleet.health import QUEUES, Condition, ServerInfo, Standings, Waiting
 from om_api.store.fleet.presence import Ticked, Worker
 from om_api.store.fleet.webhook_records import WebhookState
 from om_workers import app
@@ -202,13 +202,31 @@ def test_resources_are_named_for_quarantine_scope_and_pause():
     standings.append(Condition("new", None, rejected=0, paused=False))
     configured = {each.resource: "resource" for each in standings}
 
-    found = {finding.about: finding for finding in diagnosis.of_resources(standings, configured)}
+    found = {finding.about: finding for finding in diagnosis.of_resources(Standings(8, standings), configured)}
 
     assert found["quarantine"].says == "7 entries of r-0, r-1, r-2, r-3, r-4 and 2 more"
     assert "om migrate-scope r-0 --to resource" in found["scope"].do
     assert (found["paused"].level, found["paused"].says) == (NOTE, "r-0")
     assert found["quarantine"].trouble
     assert found["scope"].trouble
+
+
+SOME = "1,000,000 known, looked at were the 2 that workers looked at last"
+
+
+@pytest.mark.parametrize(
+    ("known", "rejected", "says"),
+    [
+        (2, 0, "2 known, nothing in quarantine"),
+        (1_000_000, 0, f"{SOME}, nothing in quarantine"),
+        (1_000_000, 1, SOME),
+    ],
+)
+def test_who_was_looked_at_is_said_where_that_is_not_everybody(known, rejected, says):
+    conditions = [Condition(name, None, rejected=rejected, paused=False) for name in ("ada", "harold", "unknown")]
+    *_, found = diagnosis.of_resources(Standings(known, conditions), {})
+
+    assert (found.level, found.about, found.says) == (OK, "resources", says)
 
 
 def test_an_open_breaker_is_trouble_with_a_remedy_and_what_a_provider_asks_for_is_a_note():

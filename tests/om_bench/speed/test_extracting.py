@@ -4,7 +4,7 @@ from om_bench.speed import extracting
 
 
 def test_the_conversation_is_the_same_every_time_and_two_people_speak_in_turns():
-    said, again = (list(extracting._spoken(random.Random(1))) for _ in range(2))
+    said, again = (list(extracting.spoken(random.Random(1))) for _ in range(2))
 
     assert said == again
     assert len(said) == 1_500

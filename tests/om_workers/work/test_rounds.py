@@ -5,12 +5,15 @@ from structlog.testing import capture_logs
 from world import World
 
 from om_api.domain.errors import StoreError
+from om_api.store.driver.partitions import part_of
 from om_api.store.fleet import health, presence, webhook_queue, webhook_records
 from om_api.store.fleet.presence import Ticked
+from om_api.store.memory import due
 from om_workers.work import rounds as module
 from om_workers.work.dispatcher import Dispatcher
 from om_workers.work.rounds import Rounds
 
+FILL = Dispatcher.fill
 MESSAGE = '{"role": "user", "content": "hi"}'
 
 
@@ -247,3 +250,26 @@ def test_a_tick_notes_since_when_more_is_due_than_there_is_room_for(world):
     assert (first.since, first.was) == (first.at, first.due)
     assert (second.since, second.was) == (first.at, first.due)
     assert second.due > first.due
+
+
+def test_of_many_parts_a_tick_goes_through_those_in_which_something_is_due(world, monkeypatch):
+    """Catches a tick that asks each part three times over to learn that nothing is due."""
+    filled = []
+    monkeypatch.setattr(
+        Dispatcher, "fill", lambda self, queue, left, part: filled.append(part) or FILL(self, queue, left, part)
+    )
+    world.client.set(world.services.keys.partitions, '{"count": 64}')
+    world.services.presence.serve(health.QUEUES, 64)
+    rounds = Rounds(world.services, Dispatcher(world.services), lambda _: 0)
+    assert rounds.observe().outcome == "rest"
+    assert filled == []
+
+    names = ["ada", "harold", "zoe"]
+    _next_slot(world)
+    for name in names:
+        world.client.hset(world.services.keys.of(name).tokens, "*", 0)
+    world.services.run(due.mark(world.services.keys.due_observe, names))
+    rounds.observe()
+
+    assert sorted(filled) == sorted({part_of(name, 64) for name in names})
+    assert _passed_on(world) == names

@@ -6,11 +6,13 @@ import pytest
 
 from om_api.domain.errors import StoreError
 from om_api.store.driver.connection import Connection
+from om_api.store.driver.partitions import learn
 from om_api.store.driver.steps import ALONE
 from om_api.store.fleet import health
-from om_api.store.fleet.health import Condition, Waiting
+from om_api.store.fleet.health import Condition, Standings, Waiting
 
 HOUR_MS = 3_600_000
+NAMES = ("ada", "berta", "cleo", "dora", "elsa", "finn")  # as workers looked at them
 
 
 def refused(steps):
@@ -88,10 +90,35 @@ def test_every_resource_is_told_of_and_one_that_cannot_be_read_as_broken(store):
     store.client.hset(of("harold").tokens, "*paused", 1)
     store.client.set(of("ada").rejected, "no list", ex=60)
 
-    assert store.run(health.standings(store.keys)) == [
+    told = [
         Condition("ada", None, 0, paused=False, broken=True),
         Condition("harold", "thread", 2, paused=True),
         Condition("unknown", None, 0, paused=False),
+    ]
+
+    assert store.run(health.standings(store.keys)) == Standings(2, told)
+
+
+@pytest.mark.parametrize(("most", "looked"), [(4, ["cleo", "dora", "elsa", "finn"]), (6, [*NAMES])])
+def test_of_many_resources_those_are_looked_at_that_workers_looked_at_last(store, most, looked):
+    """Catches a doctor that reads a million memories, and one that passes somebody by where all could be read."""
+    store.client.zadd(store.keys.resources, {name: at for at, name in enumerate(NAMES)})
+    found = store.run(health.standings(store.keys, most))
+
+    assert found.known == len(NAMES)
+    assert [each.resource for each in found.conditions] == [*looked, "unknown"]
+
+
+def test_where_one_part_has_more_than_its_share_nobody_is_passed_by(store):
+    store.client.set(store.keys.partitions, '{"count": 8}')
+    store.run(learn(store.keys.layout))
+    part = store.keys.resources.of("ada")
+    names = [name for n in range(200) if store.keys.resources.of(name := f"agent-{n}") == part][:9]
+    store.client.zadd(part, dict.fromkeys(names, 1))
+
+    assert [each.resource for each in store.run(health.standings(store.keys, 16)).conditions] == [
+        *sorted(names),
+        "unknown",
     ]
 
 

@@ -3,9 +3,10 @@
 import time
 
 import pytest
-from scene import AT, HAROLD, nothing_changes, push
+from scene import AT, HAROLD, nothing_changes, push, trips
 
 from om_api.domain.values import Scope
+from om_api.store.driver.partitions import learn, part_of
 from om_api.store.memory import due
 from om_api.store.memory.due import Claim, DueScope
 from om_api.store.memory.keys import beside, queued
@@ -448,6 +449,49 @@ def test_a_time_that_somebody_wrote_as_if_it_had_a_turn_keeps_nobody_waiting(sto
 
     assert sorted(store.run(due.arrivals(index, 9))) == ["endless", "harold", "zero"]
     assert sorted(names(claim(store))) == ["a", "endless", "harold", "zero"]
+
+
+def test_one_without_a_turn_among_many_that_have_one_is_found_and_not_all_are_looked_at_each_time(store, index):
+    """Catches a look at a million names for the sake of one."""
+    names = [f"agent-{n:03}" for n in range(300)]
+    store.client.zadd(index, dict.fromkeys(names, 1))
+    admitted = store.run(due.admit(index, [DueScope(name, name) for name in names], 1))
+    store.client.zrem(f"{index}:turns:{{{index}}}", names[150])
+    found = [store.run(due.arrivals(index, 2)) for _ in range(500)]
+
+    assert admitted == len(names)
+    assert {tuple(each) for each in found} == {(), (names[150],)}
+
+
+def test_where_all_turns_were_lost_every_scope_is_found_and_none_that_is_not_due(store, index):
+    """Catches a bound behind which the first are found again and again, or a look beyond the last of them."""
+    names = {f"agent-{n:03}" for n in range(50)}
+    store.client.zadd(index, {**dict.fromkeys(names, -9e12), "later": 9e15})
+    found = set[str]()
+    for _ in range(500):
+        come = store.run(due.arrivals(index, 2))
+        store.run(due.admit(index, [DueScope(name, name) for name in come], 1))
+        found.update(come)
+
+    assert found == names
+    assert store.run(due.arrivals(index, 2)) == []
+
+
+def test_which_parts_have_anything_due_is_asked_of_all_of_them_at_once(store):
+    """Who has a turn is due too, and who is on lease is not."""
+    keys = store.keys
+    store.client.set(keys.partitions, '{"count": 64}')
+    store.run(learn(keys.layout))
+    store.client.zadd(keys.due_observe.of("ada"), {"ada": 1})
+    store.client.zadd(keys.due_observe.of("harold"), {"harold": -9e12})
+    store.client.zadd(keys.due_observe.of("zoe"), {"zoe": 9e15})
+
+    parts = sorted(part_of(name, 64) for name in ("ada", "harold"))
+    assert store.run(trips(due.busy_parts(keys.due_observe))) == (parts, 2)
+
+
+def test_an_only_part_is_not_asked_whether_anything_is_due(store):
+    assert store.run(trips(due.busy_parts(store.keys.due_observe))) == ([0], 0)
 
 
 def test_how_long_a_scope_has_been_due_is_told_whether_it_has_a_turn(store, index):

@@ -1,0 +1,1 @@
+"""Scale: what everything costs in a store of a million agents, beside a store of a thousand."""
