@@ -27,7 +27,7 @@ from om_workers.work.scope_worker import LookResult, ScopeWorker
 from om_workers.work.sweep import Sweeper
 
 _TURN_S = 2.0  # for which a task goes on with one scope while others wait
-_TASK_S = 5.0  # for which it goes on with other scopes, while ticks and reflections wait
+_TASK_S = 5.0  # for which it goes on with other scopes, while what was handed out waits; or half a tick, if that is less
 _log = structlog.get_logger("om_workers")
 
 
@@ -141,7 +141,8 @@ def observe(scope: str, lease: str = "") -> str:
     followed, for it ends with the last.
     """
     first, followed = _observed(scope, lease), 0
-    for claim in wiring.dispatcher().following("observe", scope, _TASK_S):
+    seconds = min(_TASK_S, wiring.settings().memory.observer_interval / 2)
+    for claim in wiring.dispatcher().following("observe", scope, seconds):
         as_task("om.observe", claim, partial(_outcome, claim.scope))
         followed += 1
     return _told(*first) + (f", and {followed} more" if followed else "")

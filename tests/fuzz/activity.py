@@ -187,9 +187,8 @@ def performed(words: tuple[Any, ...], command: Callable[[], Any]) -> Any:
 def _name(words: tuple[Any, ...]) -> str:
     """What a command is called in a history: our scripts by their name, others by their word and first key."""
     if words[0] in {"EVALSHA", "EVAL"}:
-        return next(
-            (name for name, script in load_all().items() if words[1] in {script.sha, script.source}), "a lock's script"
-        )
+        scripts = [*load_all().values(), *load_all(cluster=True).values()]
+        return next((script.name for script in scripts if words[1] in {script.sha, script.source}), "a lock's script")
     return " ".join(str(word).rpartition(":om:")[2][:40] for word in words[:3])
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from om_api.domain.errors import StoreError
 from om_api.store.driver.replies import command, write
-from om_api.store.driver.steps import Node, Nodes, Steps, at
+from om_api.store.driver.steps import ALONE, Node, Nodes, Steps, at
 
 _HEADER = re.compile(r"-- (\w+)\(([^;)]*);([^)]*)\)")
 _USES = re.compile(r"^-- uses (\w+)$", re.MULTILINE)
@@ -42,16 +42,33 @@ def parse(name: str, source: str) -> Script:
         raise ValueError(f"the first line of {name}.lua must be its signature: -- {name}(key, ...; argument, ...)")
     groups = tuple(len(group.split(",")) for group in _GROUP.findall(header[2]))
     fixed = [key for key in _GROUP.sub("", header[2]).split(",") if key.strip()]
-    sha = hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest()
-    return Script(name, source, sha, len(fixed), groups)
+    return Script(name, source, _sha(source), len(fixed), groups)
+
+
+def _sha(source: str) -> str:
+    return hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest()
 
 
 @cache
-def load_all() -> dict[str, Script]:
-    """Every verb by its name."""
+def load_all(*, cluster: bool = False) -> dict[str, Script]:
+    """Every verb by its name; those for a Cluster take one key more, see `absent`."""
     folder = files("om_api.store") / "lua"
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".lua"))
-    return {name[:-4]: parse(name[:-4], whole((folder / name).read_text("utf-8"))) for name in names}
+    verbs = {name[:-4]: parse(name[:-4], whole((folder / name).read_text("utf-8"))) for name in names}
+    if not cluster:
+        return verbs
+    taking = {name: f"KEYS[#KEYS] = nil\n{verb.source}" for name, verb in verbs.items()}
+    return {name: verb._replace(source=taking[name], sha=_sha(taking[name])) for name, verb in verbs.items()}
+
+
+def absent(key: str) -> str:
+    """A key of a key's slot that never exists: with it a script runs where all of its slot is, or not at all.
+
+    A node that gives a slot away runs scripts all of whose keys it still has. Time 0: a script takes the last member out of
+    a set, which is gone by that. Time 1: it adds another one. Time 2: the node says that the set must be elsewhere by now, and
+    ends the script, of which half was written. Where a key is missing from the beginning, it says to try again.
+    """
+    return f"{key}:absent" if "{" in key else f"{key}:absent:{{{key}}}"
 
 
 def whole(source: str) -> str:
@@ -82,7 +99,7 @@ def provide() -> Steps[int]:
 
 
 def _provide(node: Node) -> Steps[int]:
-    verbs = list(load_all().values())
+    verbs = list((load_all() if node is ALONE else load_all(cluster=True)).values())
     held = yield from at(node, command(_flags, "SCRIPT EXISTS", *(verb.sha for verb in verbs)))
     missing = [verb for verb, there in zip(verbs, held, strict=True) if not there]
     for verb in missing:

@@ -14,7 +14,7 @@ from redis.exceptions import TimeoutError as NotAnswered
 
 from om_api.domain.errors import NotPermittedError, NotReplicatedError, SettingsError, StoreError
 from om_api.store.driver.cluster import Line, NodeRequest, PartlyKeptError
-from om_api.store.driver.scripts import Script, load_all
+from om_api.store.driver.scripts import Script, absent, load_all
 from om_api.store.driver.slot_parts import parted
 from om_api.store.driver.steps import (
     ALONE,
@@ -84,7 +84,7 @@ class Endpoint:
         if isinstance(step, Verb):
             if step.replicas:
                 return (yield from self._replicated(step, step.replicas))
-            return (yield from _called(self._evaluated, step.name, step.keys, step.args))
+            return (yield from self._called(step.name, step.keys, step.args))
         if isinstance(step, Wait):
             return (yield self.time.sleep, (step.seconds,))
         if isinstance(step, Nodes):
@@ -116,7 +116,7 @@ class Endpoint:
     def _by_script(self, commands: Sequence[Words]) -> Calls[Any]:
         words = [word for command in commands for word in (len(command), *command)]
         names = [command[1] for command in commands if len(command) > 1]
-        return (yield from _called(self._evaluated, "batch", names, words))
+        return (yield from self._called("batch", names, words))
 
     def _replicated(self, step: Verb[Any], replicas: Replicas) -> Calls[Any]:
         """A script's reply once replicas hold what it wrote; raises NotReplicatedError.
@@ -126,11 +126,9 @@ class Endpoint:
         over one connection at once: no other server than that which ran the script can answer. On a Cluster the script finds
         its node first, and is repeated there with the question.
         """
-        script: Script = load_all()[step.name]
-        script.check(len(step.keys))
-        words = (len(step.keys), *step.keys, *step.args)
+        script, words = self._spoken(step.name, step.keys, step.args)
         behind = (("SET", replicas.mark, 1, "PX", _MARK_MS), ("WAIT", replicas.number, replicas.within_ms))
-        found = (yield from _called(self._evaluated, step.name, step.keys, step.args)) if self.line else None
+        found = (yield from self._called(step.name, step.keys, step.args)) if self.line else None
         for how in (("EVALSHA", script.sha), ("EVAL", script.source)):
             reply, marked, hold = yield from self._together([(*how, *words), *behind])
             if not isinstance(reply, NoScriptError):
@@ -155,6 +153,20 @@ class Endpoint:
                 self.line.cluster.failed(at)
             raise answer
         return answer
+
+    def _called(self, name: str, keys: Sequence[str], args: Sequence[Any]) -> Calls[Any]:
+        script, words = self._spoken(name, keys, args)
+        try:
+            return (yield from self._evaluated("evalsha", script.sha, *words))
+        except NoScriptError:
+            return (yield from self._evaluated("eval", script.source, *words))
+
+    def _spoken(self, name: str, keys: Sequence[str], args: Sequence[Any]) -> tuple[Script, Words]:
+        """A script, and what follows its name in a call."""
+        script = (load_all(cluster=True) if self.line else load_all())[name]
+        script.check(len(keys))
+        given = (*keys, absent(keys[0])) if self.line and keys else keys
+        return script, (len(given), *given, *args)
 
     def _evaluated(self, name: str, *words: Any) -> Calls[Any]:
         if self.line is None:
@@ -253,16 +265,6 @@ def _raise_unless_readable(step: Batch[Any], error: RedisError) -> None:
     """Raise an error, unless it is that of a server which is out of memory and lets a script read all the same."""
     if step.writes or not step.atomic or _FULL not in str(error):
         raise error
-
-
-def _called(evaluate: Callable[..., Calls[Any]], name: str, keys: Sequence[str], args: Sequence[Any]) -> Calls[Any]:
-    script: Script = load_all()[name]
-    script.check(len(keys))
-    words = (len(keys), *keys, *args)
-    try:
-        return (yield from evaluate("evalsha", script.sha, *words))
-    except NoScriptError:
-        return (yield from evaluate("eval", script.source, *words))
 
 
 def _not_replicated(replicas: Replicas, why: str) -> NotReplicatedError:

@@ -5,7 +5,10 @@ import re
 import pytest
 
 from om_api.store.driver.connection import Connection
-from om_api.store.driver.scripts import load_all, parse, provide
+from om_api.store.driver.scripts import absent, load_all, parse, provide
+from om_api.store.driver.slots import slot_of
+from om_api.store.memory import due
+from om_api.store.memory.keys import Keys
 
 NAMES = sorted(load_all())
 
@@ -115,4 +118,19 @@ def test_every_node_of_a_cluster_is_given_what_it_lacks_replicas_too(cluster, cl
         node.client().script_flush()
 
     assert (run(provide()), run(provide())) == (2 * len(NAMES), 0)
-    assert all(all(node.client().script_exists(*(load_all()[name].sha for name in NAMES))) for node in cluster.nodes)
+    shas = [script.sha for script in load_all(cluster=True).values()]
+    assert all(all(node.client().script_exists(*shas)) for node in cluster.nodes)
+
+
+@pytest.mark.parametrize("key", ["cortex:om:{harold}:tokens", "cortex:om:due:observe:64:7", "cortex:om:events"])
+def test_the_key_that_never_exists_is_of_the_slot_and_of_who_may_use_the_other(key):
+    assert slot_of(("GET", absent(key))) == slot_of(("GET", key))
+    assert absent(key).startswith(key)
+
+
+def test_a_script_on_a_cluster_sees_the_keys_it_was_given(cluster_client):
+    """Catches the key more being taken for one of a further group, and a first script that takes no groups."""
+    run = Connection(cluster_client).run
+    keys = Keys("absent-test")
+    run(due.mark(keys.due_observe, ["harold"]))
+    assert [claim.scope for claim in run(due.claim(str(keys.due_observe), 5))] == ["harold"]
