@@ -59,7 +59,7 @@ fuzz: $(VENV)/.installed-tests  ## play seeded interleavings on a real server (S
 chaos: $(VENV)/.installed-tests  ## break real processes for minutes (MINUTES=3, SEED=1, FSYNC=always or everysec, WRITE=1)
 	@PYTHONPATH=tests $(BIN)/python -m chaos --minutes $(or $(MINUTES),3) --seed $(or $(SEED),1) --fsync $(or $(FSYNC),always) $(if $(WRITE),--write)
 
-scale: $(VENV)/.installed-tests  ## the same on Sentinel, RabbitMQ and a Cluster, minutes on each (MINUTES=5, SEED=1, ONLY=sentinel, WRITE=1)
+scale: $(VENV)/.installed-tests  ## the same on one server, Sentinel, RabbitMQ and a Cluster, minutes on each (MINUTES=5, SEED=1, ONLY=one, WRITE=1)
 	@ls /usr/lib/rabbitmq/lib/*/sbin/rabbitmq-server >/dev/null 2>&1 || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get install -y -qq --no-install-recommends rabbitmq-server </dev/null >/dev/null 2>&1; } || echo "rabbitmq-server is not here, and could not be installed by apt-get: nothing is run on it"
 	@PYTHONPATH=tests $(BIN)/python -m scale --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1) --only "$(ONLY)" $(if $(WRITE),--write)
 

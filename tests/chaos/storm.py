@@ -193,7 +193,7 @@ class Storm:
         if verb == "pause":
             server.pause()
         elif verb == "resume":
-            server.resume()
+            server.go_on()
         elif verb == "start":
             server.start()
             self._journal.closes(self._outage)

@@ -56,6 +56,25 @@ def test_a_cut_tail_takes_what_came_last_and_the_rest_is_there_again(tmp_path):
     assert left == list(range(len(left)))
 
 
+def test_a_server_runs_unless_it_is_paused_or_killed_and_again_once_it_was_started(tmp_path):
+    with AofServer(tmp_path, "always") as server:
+        seen = [server.runs]
+        for act in (server.pause, server.go_on, server.pause, server.kill, server.start):
+            act()
+            seen.append(server.runs)
+        answers = server.answers()
+
+    assert seen == [True, False, True, False, False, True]
+    assert (answers, server.runs) == (True, False)
+
+
+def test_a_server_that_ends_as_it_starts_is_told_at_once_with_its_log(tmp_path):
+    with pytest.raises(RuntimeError, match=r"did not start; its log: .*server\.log"), AofServer(tmp_path, "sometimes"):
+        pytest.fail("it started")
+
+    assert "sometimes" in (tmp_path / "server.log").read_text()
+
+
 @pytest.mark.skipif(not clock.library(), reason="libfaketime is not installed")
 def test_a_server_that_is_started_again_is_further_ahead_and_has_what_it_had(tmp_path):
     with AofServer(tmp_path, "always", leap_s=3_600) as server, server.client() as client:

@@ -1,7 +1,6 @@
 """One server for memories, and RabbitMQ for tasks, which is killed by itself."""
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
@@ -20,11 +19,8 @@ class RabbitPlace(AofServer):
         self.failovers = 0
 
     def __enter__(self) -> Self:
-        with ExitStack() as held:
-            held.enter_context(self._broker)
-            super().__enter__()
-            held.pop_all()
-        return self
+        self._broker.__enter__()
+        return super().__enter__()  # which ends both if it fails
 
     def __exit__(self, *_: object) -> None:
         super().__exit__()

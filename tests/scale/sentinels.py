@@ -1,15 +1,15 @@
 """A primary with its replica, watched by three Sentinels: data and broker of a run, which fails over when the primary dies."""
 
-import shutil
-from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import redis
+from chaos.server import Queued
 from redis.sentinel import MasterNotFoundError, Sentinel
-from servers import AT_ONCE, BINARIES, Server
+from servers import AT_ONCE, BINARIES, Server, Several
 from world import wait_until
+
+from om_api.cli.embedded import HOST
 
 _NAME = "mymaster"
 _QUORUM = 2
@@ -26,52 +26,38 @@ class _Data(Server):
     """One of the two servers; it comes back as a replica of whoever is the primary then."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True)
         super().__init__(folder, *_KEPT)
-        self._plain = list(self._command)
+        self._plain = self._command
 
     def follow(self, port: int) -> None:
         """As which one it starts the next time."""
-        self._command = [*self._plain, "--replicaof", f"127.0.0.1 {port}"]
+        self._command = [*self._plain, "--replicaof", f"{HOST} {port}"]
 
 
 class _Watcher(Server):
     """A Sentinel."""
 
     def __init__(self, folder: Path, primary: Server) -> None:
-        folder.mkdir(parents=True)
         super().__init__(folder)
         config = folder / "sentinel.conf"
         config.write_text(_CONFIG.format(name=_NAME, port=primary.port, quorum=_QUORUM))
-        self._command = [BINARIES["embedded"], str(config), *self._command[1:3], "--bind", "127.0.0.1", "--sentinel"]
+        self._command = [BINARIES["embedded"], str(config), *self._command[1:3], "--bind", HOST, "--sentinel"]
 
 
-class SentinelPlace:
+class SentinelPlace(Queued, Several):
     """Where a run's memories (db 0) and tasks (db 1) are: on whoever the Sentinels call the primary. `failovers` so far."""
 
     ahead_s = 0.0
 
     def __init__(self, folder: Path) -> None:
-        shutil.rmtree(folder, ignore_errors=True)
         self._data = [_Data(folder / name) for name in ("one", "other")]
         self._data[1].follow(self._data[0].port)
         self._watchers = [_Watcher(folder / f"sentinel-{n}", self._data[0]) for n in range(3)]
+        self._sentinel = Sentinel([(HOST, each.port) for each in self._watchers], socket_timeout=1)
         self._down: _Data | None = None
         self._before = self._data[0].port
         self.failovers = 0
-        self._held = ExitStack()
-
-    def __enter__(self) -> Self:
-        with ExitStack() as held:
-            for server in (*self._data, *self._watchers):
-                held.enter_context(server)
-            self._sentinel = Sentinel([("127.0.0.1", each.port) for each in self._watchers], socket_timeout=1)
-            wait_until(self._is_whole, "the Sentinels and the replica to know one another", 30)
-            self._held = held.pop_all()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._held.close()
+        super().__init__(*self._data, *self._watchers)
 
     @property
     def redis_url(self) -> str:
@@ -82,26 +68,11 @@ class SentinelPlace:
         return self._url(1)
 
     def _url(self, db: int) -> str:
-        return f"redis+sentinel://{','.join(f'127.0.0.1:{each.port}' for each in self._watchers)}/{_NAME}/{db}"
+        return f"redis+sentinel://{','.join(f'{HOST}:{each.port}' for each in self._watchers)}/{_NAME}/{db}"
 
     def client(self, db: int = 0, timeout: float = 10) -> Any:
         """A plain client of the primary, whoever that is."""
         return self._sentinel.master_for(_NAME, redis.Redis, db=db, socket_timeout=timeout)
-
-    def waiting(self, queues: Sequence[str]) -> int:
-        """How many tasks wait in queues of the broker; raises RedisError."""
-        with self.client(1, timeout=2) as broker:
-            return sum(int(broker.llen(name)) for name in queues)
-
-    def lose_broker(self) -> None:
-        """Take every task there is."""
-        with self.client(1) as broker:
-            broker.flushdb()
-
-    def drop_connections(self) -> int:
-        """Have the primary close every connection of a client; how many they were."""
-        with self.client() as client:
-            return int(client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"))
 
     def do(self, what: str) -> None:
         """Kill, pause or replace the primary, or cut off its replica; and have what was away come back as a replica."""
@@ -111,7 +82,7 @@ class SentinelPlace:
         elif verb in {"start", "resume"}:
             self._bring_back(what)
         else:
-            wait_until(self._is_whole, "a replica that follows", _FAILS_OVER_S)
+            self.wait_until_whole()
             primary, replica = self._roles()
             self._down = primary if whom == "primary" else replica
             self._down.kill() if verb == "kill" else self._down.pause()
@@ -128,14 +99,14 @@ class SentinelPlace:
         else:
             self._down.go_on()
         self._down = None
-        wait_until(self._is_whole, "what was away to follow", _FAILS_OVER_S)
+        self.wait_until_whole()
 
     def _replace(self) -> None:
         """Have the Sentinels make the replica the primary, although nothing is wrong with the one there is."""
         before = self._before
         wait_until(self._is_replacing, "a replica to fail over to", _FAILS_OVER_S)
         wait_until(lambda: self._count() != before, "the replica to be the primary", _FAILS_OVER_S)
-        wait_until(self._is_whole, "the primary of before to follow", _FAILS_OVER_S)  # whoever was connected read there
+        self.wait_until_whole()  # whoever was connected read there
 
     def _is_replacing(self) -> bool:
         """Whether a Sentinel took it upon itself; none does while it takes the replica for dead."""
@@ -161,11 +132,11 @@ class SentinelPlace:
         one, other = self._data
         return (one, other) if one.port == port else (other, one)
 
-    def _is_whole(self) -> bool:
+    def is_whole(self) -> bool:
         """Whether the replica is in step, and every Sentinel knows it and the others."""
         primary, replica = self._roles()
         try:
-            with redis.Redis(port=primary.port, socket_timeout=1) as client:
+            with primary.client(timeout=1) as client:
                 linked = client.info("replication").get("slave0", {}).get("state") == "online"
             return linked and all(self._knows_all(each, replica) for each in self._sentinel.sentinels)
         except redis.RedisError:
