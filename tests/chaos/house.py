@@ -34,15 +34,15 @@ observational_memory:
   context_max_tokens: null  # a reader looks for every message, however long nothing was observed
   durability: {{wait_replicas: {replicas}, wait_timeout: 0.5s}}
   observe_idle_after: 30d  # a server whose clock leaps by hours calls every memory idle, and nothing compares with that
-  observer_interval: 0.5s
+  observer_interval: {tick}s
   reflector_interval: 1s
   observer_model: local
   reflector_model: local
   observer: {{timeout: 2s}}
   reflection: {{timeout: 3s}}
 models:
-  local: {{provider: openai, base_url: "{url}"}}
 """
+_MODEL = '  {name}: {{provider: openai, base_url: "{url}"}}\n'
 _SOLO = "observational_memory: {scope: thread}\n"
 
 
@@ -50,7 +50,8 @@ class House:
     """Everything a run needs, started on entry and stopped by its ids on every way out.
 
     `commands` are its processes, three workers and two beats unless said otherwise; `place` makes the servers that it stands on,
-    one server unless said otherwise.
+    one server unless said otherwise. `models` are the URLs of others than its own by their names, `agents` what is set for others
+    than `solo-*`.
     """
 
     def __init__(
@@ -59,9 +60,12 @@ class House:
         run: Run,
         commands: Mapping[str, Sequence[str]] | None = None,
         place: Callable[[Path, Run], Any] | None = None,
+        models: Mapping[str, str] = {},
+        agents: Mapping[str, str] = {},
     ) -> None:
         self.folder, self._run, self._commands = folder, run, commands or celery()
         self._place = place or (lambda folder, run: AofServer(folder, run.fsync, run.leap_s))
+        self._more, self._agents = models, {"solo-*": _SOLO, **agents}
         self._held = ExitStack()
 
     def __enter__(self) -> Self:
@@ -78,12 +82,15 @@ class House:
         self._held.close()
 
     def _configure(self) -> None:
-        solo = self.folder / "config" / "agents" / "solo-*"
-        solo.mkdir(parents=True)
-        (solo / "memory.yaml").write_text(_SOLO)
+        for name, text in self._agents.items():
+            agent = self.folder / "config" / "agents" / name
+            agent.mkdir(parents=True)
+            (agent / "memory.yaml").write_text(text)
         run = self._run
         sizes = {"window": run.message_threshold, "threshold": run.observation_threshold, "replicas": run.wait_replicas}
-        text = _YAML.format(**sizes, url=self.models.url)
+        models = {"local": self.models.url, **self._more}
+        text = _YAML.format(**sizes, tick=run.tick)
+        text += "".join(_MODEL.format(name=name, url=url) for name, url in models.items())
         (self.folder / "config" / "observational-memory.yaml").write_text(text)
 
     def _environ(self) -> dict[str, str]:

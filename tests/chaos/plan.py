@@ -39,7 +39,7 @@ class Run(NamedTuple):
     `compares`: the same messages are said again without faults, to compare what was spent. `leap_s`: how far the server's clock
     is set ahead whenever it is started again. `kinds` are the faults of servers, and `down_s` how long they last at least and at
     most, where they are not one server's. `wait_replicas`: what a push waits for. `may_lose`: failovers may lose what was said.
-    `partitions`: parts of each index that is no resource's.
+    `partitions`: parts of each index that is no resource's. `tick`: s between two looks for what is due.
     """
 
     seconds: float = FULL_SECONDS
@@ -57,6 +57,7 @@ class Run(NamedTuple):
     wait_replicas: int = 0
     may_lose: bool = False
     partitions: int = 1
+    tick: float = 0.5
 
     @property
     def quota(self) -> int:

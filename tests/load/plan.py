@@ -8,6 +8,7 @@ from typing import NamedTuple
 from chaos.plan import Member
 
 SERVER, API = "server", "api"
+QUICK_S, SLOW_S = 0.5, 3.0  # what a call takes of the models of waiting.py
 _DOWN_S = (0.5, 2.0)
 _UNDISTURBED = 0.1  # of the run, at its end
 
@@ -15,7 +16,8 @@ _UNDISTURBED = 0.1  # of the run, at its end
 class Least(NamedTuple):
     """What a run must have seen, or it fails by itself: answers a second while the API was up, restarts of each process.
 
-    `beside`: answers to others while the hostile tenant was here; `hostile`: to each thing that he does.
+    `beside`: answers to others while the hostile tenant was here; `hostile`: to each thing that he does. `waits` of small
+    agents that no restart excuses, each beside so many scopes that are `due`: more than there are threads.
     """
 
     rate: float = 200
@@ -23,6 +25,8 @@ class Least(NamedTuple):
     restarts: int = 3
     beside: int = 1_000
     hostile: int = 1
+    waits: int = 20
+    due: int = 50
 
 
 class Run(NamedTuple):
@@ -42,6 +46,8 @@ class Run(NamedTuple):
     leap_s: float = 0  # the server's clock goes on as it does
     hostile_turn: float = 15  # s that the hostile tenant is away, and then here
     hostile_limit: float = 3  # times the others' calm p99, at most, beside him
+    tick: float = 2  # s between two looks for what is due
+    wait_limit: float = 3  # ticks that a small agent waits, at most, beside the time that its model takes
 
 
 class Restart(NamedTuple):

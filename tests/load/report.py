@@ -7,8 +7,8 @@ from chaos.aftermath import Rest
 from chaos.judging import Verdict
 
 from load.hostile import DOES
-from load.plan import Run
-from load.seen import Tally, percentile
+from load.plan import QUICK_S, Run
+from load.seen import Tally, Waits, percentile
 
 _SHARES = (0.5, 0.95, 0.99)
 
@@ -28,6 +28,7 @@ class Seen(NamedTuple):
     verdict: Verdict
     rest: Rest
     hostile: Counter[str]
+    waits: Waits
 
     @property
     def rate(self) -> float:
@@ -55,6 +56,8 @@ def missed(seen: Seen) -> list[str]:
     asked = [("answers a second", round(seen.rate, 1), least.rate), ("resources", seen.resources, least.resources)]
     asked += [("answers beside the hostile tenant", len(seen.tally.beside), least.beside)]
     asked += [(f"answers to his {what}", _answers(seen, what), least.hostile) for what in DOES]
+    asked += [("waits of small agents that no restart excuses", len(seen.waits.took), least.waits)]
+    asked += [("scopes due beside a small agent", min(seen.waits.due, default=least.due), least.due)]
     asked += [(f"restarts of {name}", seen.restarted(name), least.restarts) for name in seen.names]
     return [f"saw {had} {what}, not the {wanted} it takes" for what, had, wanted in asked if had < wanted]
 
@@ -77,6 +80,9 @@ def broken(seen: Seen) -> list[str]:
             f"the others' p99 was {beside * 1_000:.0f} ms beside the hostile tenant, more than {seen.run.hostile_limit:g}"
             f" times the {calm * 1_000:.0f} ms without him"
         )
+    most = seen.run.wait_limit * seen.run.tick + QUICK_S
+    if late := sum(took > most for took in seen.waits.took):
+        found.append(f"{late} chunks of small agents were observed after more than {most:g} s: {_waited(seen)}")
     if seen.tally.wrong:
         found += [f"{seen.tally.wrong} answers should not have been:", *seen.tally.examples]
     return found
@@ -112,6 +118,8 @@ def _rows(seen: Seen) -> list[tuple[object, ...]]:
         ("seconds that the API / the store was away", f"{seen.lasted_s - seen.up_s:.0f} / {seen.away_s:.0f}"),
         ("p99 of all, ms: without / beside the hostile tenant, times", _compared(seen)),
         ("what the hostile tenant was answered", _counted(seen.hostile)),
+        (f"waits of small agents (excused), ticks of {seen.run.tick:g} s: median / longest", _waited(seen)),
+        ("scopes due beside them, at least", min(seen.waits.due, default=0)),
         ("seconds to quiet", f"{seen.rest.quiet_s:.1f}"),
     ]
 
@@ -119,6 +127,12 @@ def _rows(seen: Seen) -> list[tuple[object, ...]]:
 def _compared(seen: Seen) -> str:
     calm, beside = seen.p99s
     return f"{calm * 1_000:.1f} / {beside * 1_000:.1f}, {beside / calm if calm else 0:.2f}"
+
+
+def _waited(seen: Seen) -> str:
+    waits, tick = seen.waits, seen.run.tick
+    median, longest = (percentile(waits.took, share) / tick for share in (0.5, 1))
+    return f"{len(waits.took)} ({waits.excused}): {median:.2f} / {longest:.2f}"
 
 
 def _wrong(tally: Tally) -> str:

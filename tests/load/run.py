@@ -3,6 +3,7 @@
 import sys
 import time
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,13 +14,14 @@ from chaos.crew import celery
 from chaos.house import House
 from chaos.journal import Journal
 
-from load import report
+from load import report, waiting
 from load.enduring import Enduring
 from load.plan import API, Run, cast
 from load.report import Seen
 from load.restarting import Restarting
-from load.seen import Away, Tally
+from load.seen import Away, Tally, Waits
 from load.traffic import Traffic, badges
+from load.waiting import Crowd
 from om_api.cli.embedded import free_port
 
 _OM = "import sys; from om_api.cli import main; sys.exit(main())"
@@ -37,7 +39,7 @@ class _Storm:
     """What everybody shares while the run lasts."""
 
     def __init__(self) -> None:
-        self.tally, self.store, self.api = Tally(), Away(), Away()
+        self.tally, self.store, self.api, self.waits = Tally(), Away(), Away(), Waits()
         self.lasted_s = 0.0
 
 
@@ -49,12 +51,16 @@ def load(run: Run) -> Result:
 def _judged(folder: Path, run: Run, journal: Journal) -> Result:
     storm, port = _Storm(), free_port()
     commands = {**celery(workers=2, beats=2), API: [sys.executable, "-c", _OM, "api", "--port", str(port)]}
-    with House(folder, run, commands) as house:
+    with ExitStack() as held:
+        served = waiting.models(held)
+        house = held.enter_context(House(folder, run, commands, models=served.urls, agents=waiting.AGENTS))
         restarting = Restarting(house, run, journal, storm.store, storm.api)
         enduring = Enduring(house, port, run.hostile_turn, storm.tally.hostile)
-        failures = _rage(house, f"http://127.0.0.1:{port}", run, journal, storm, restarting, enduring)
+        crowd = Crowd(house, served, restarting.anybody, storm.waits)
+        failures = _rage(house, f"http://127.0.0.1:{port}", run, journal, storm, restarting, enduring, crowd)
         house.moods.well = True
         enduring.forget()
+        crowd.forget()
         rest = aftermath.settle(house, [member.name for member in cast()])
     failures += [*restarting.disorderly, *(f"{who}, without a kill of ours" for who in house.crew.deserted)]
     if _TRACEBACK in (folder / f"{API}.log").read_bytes():
@@ -72,6 +78,7 @@ def _rage(
     storm: _Storm,
     restarting: Restarting,
     enduring: Enduring,
+    crowd: Crowd,
 ) -> list[str]:
     """Let everybody ask and every process come and go for the time planned; what went wrong with the asking."""
     traffic = Traffic(base, run, journal, badges(house), storm.tally, storm.store, storm.api, house.outside(timeout=5))
@@ -79,9 +86,11 @@ def _rage(
     began = time.monotonic()
     traffic.start()
     enduring.start()
+    crowd.start()
     try:
         restarting.restart_all()
     finally:
+        crowd.halt()
         enduring.halt()
         traffic.halt()
         storm.lasted_s = time.monotonic() - began
@@ -104,4 +113,5 @@ def _seen(run: Run, journal: Journal, storm: _Storm, restarting: Restarting, res
         verdict=judging.judge(rest.held, journal, at_rest=True),
         rest=rest,
         hostile=Counter(),
+        waits=storm.waits,
     )

@@ -4,6 +4,7 @@ import time
 from collections import Counter, defaultdict
 
 _KEPT = 50
+_SETTLED_S = 5.0  # until a server's clients are connected again, and workers at work
 WAITING = "waiting"  # what kinds of requests are called that wait for workers
 
 
@@ -20,6 +21,11 @@ class Away:
     def ends(self) -> None:
         """It is back."""
         self._times[-1] = (self._times[-1][0], time.monotonic())
+
+    @property
+    def now(self) -> bool:
+        """Whether it is away."""
+        return bool(self._times) and self._times[-1][1] == float("inf")
 
     def during(self, began: float, ended: float) -> bool:
         """Whether it was away at any time between the two."""
@@ -60,6 +66,23 @@ class Tally:
         self.wrong += 1
         if len(self.examples) < _KEPT:
             self.examples.append(what)
+
+
+class Waits:
+    """How long (s) small agents waited while every process was there, and beside how many that were due; others are excused."""
+
+    def __init__(self) -> None:
+        self.took: list[float] = []
+        self.due: list[int] = []
+        self.excused = 0
+
+    def note(self, began: float, ended: float, due: int, away: Away) -> None:
+        """A wait that is over. It is excused where a process was away in it, or shortly before."""
+        if away.during(began - _SETTLED_S, ended):
+            self.excused += 1
+        else:
+            self.took.append(ended - began)
+            self.due.append(due)
 
 
 def percentile(values: list[float], share: float) -> float:

@@ -11,7 +11,7 @@ from load import report
 from load.asking import Asker
 from load.hostile import DOES
 from load.plan import Run
-from load.seen import Away, Tally, percentile
+from load.seen import Away, Tally, Waits, percentile
 
 PROBLEM = {"content-type": "application/problem+json", "retry-after": "1"}
 NOT_STORED = {"headers": PROBLEM, "json": {"stored": False}}
@@ -20,6 +20,11 @@ NOT_STORED = {"headers": PROBLEM, "json": {"stored": False}}
 @pytest.fixture
 def tally():
     return Tally()
+
+
+@pytest.fixture
+def waits():
+    return Waits()
 
 
 @pytest.fixture
@@ -113,8 +118,11 @@ def test_a_run_that_saw_too_little_fails_by_itself(tally):
     rest = type("Rest", (), {"held": held})
     tally.calm, tally.beside = [0.1] * 900, [0.1] * 100
     hostile = Counter(dict.fromkeys(DOES[1:], 1))
+    waits = Waits()
+    waits.took, waits.due = [0.1] * 19, [200] * 18 + [49]
     known = {
         "hostile": hostile,
+        "waits": waits,
         "run": Run(),
         "tally": tally,
         "up_s": 10.0,
@@ -128,18 +136,64 @@ def test_a_run_that_saw_too_little_fails_by_itself(tally):
         "saw 49 resources, not the 50 it takes",
         "saw 100 answers beside the hostile tenant, not the 1000 it takes",
         "saw 0 answers to his header flood, not the 1 it takes",
+        "saw 19 waits of small agents that no restart excuses, not the 20 it takes",
+        "saw 49 scopes due beside a small agent, not the 50 it takes",
         "saw 2 restarts of server, not the 3 it takes",
     ]
 
 
-@pytest.mark.parametrize(("beside", "failures"), [(0.29, 0), (0.31, 1)])
-def test_others_must_be_answered_beside_a_hostile_tenant_nearly_as_they_are_without_him(tally, beside, failures):
-    tally.calm, tally.beside = [0.1] * 1_000, [beside] * 1_000
-    rest = SimpleNamespace(breaches=[], quiet_s=1, unfinished="", held=None)
-    known = {"run": Run(), "tally": tally, "rest": rest, "verdict": SimpleNamespace(wrong=[])}
-    found = report.broken(report.Seen(**{**dict.fromkeys(report.Seen._fields), **known}))
+@pytest.fixture
+def broken(tally, waits):
+    """What is broken of a run that is fine but for what a test does to it."""
 
-    assert len(found) == failures
+    def found():
+        rest = SimpleNamespace(breaches=[], quiet_s=1, unfinished="", held=None)
+        known = {"run": Run(), "tally": tally, "waits": waits, "rest": rest, "verdict": SimpleNamespace(wrong=[])}
+        return report.broken(report.Seen(**{**dict.fromkeys(report.Seen._fields), **known}))
+
+    return found
+
+
+@pytest.mark.parametrize(("beside", "failures"), [(0.29, 0), (0.31, 1)])
+def test_others_must_be_answered_beside_a_hostile_tenant_nearly_as_they_are_without_him(
+    tally, broken, beside, failures
+):
+    tally.calm, tally.beside = [0.1] * 1_000, [beside] * 1_000
+
+    assert len(broken()) == failures
+
+
+@pytest.mark.parametrize(
+    ("longest", "found"),
+    [
+        (6.4, []),
+        (6.6, ["1 chunks of small agents were observed after more than 6.5 s: 3 (0): 0.50 / 3.30"]),
+    ],
+)
+def test_a_small_agent_beside_noisy_ones_waits_three_ticks_and_a_call_at_most(waits, broken, longest, found):
+    for took in (longest, 0.5, 1.0):
+        waits.note(0.0, took, 200, Away())
+
+    assert broken() == found
+
+
+def test_a_wait_is_excused_by_a_process_that_was_away_in_it_or_shortly_before(waits):
+    away = Away()
+    away._times = [(100.0, 110.0)]
+    for began, ended in ((97.0, 99.9), (97.0, 100.1), (109.0, 190.0), (114.9, 190.0), (115.1, 190.0)):
+        waits.note(began, ended, 7, away)
+
+    assert ([round(took, 1) for took in waits.took], waits.due, waits.excused) == ([2.9, 74.9], [7, 7], 3)
+
+
+def test_who_is_away_is_so_until_it_is_back():
+    away = Away()
+    seen = [away.now]
+    for step in (away.begins, away.ends, away.begins):
+        step()
+        seen.append(away.now)
+
+    assert seen == [False, True, False, True]
 
 
 def test_answers_are_told_apart_by_whether_the_hostile_tenant_was_here(ask, tally):
