@@ -17,7 +17,7 @@ from om_api.store.driver.partitions import PartedIndex
 from om_api.store.memory.keys import Keys
 from om_bench.harness.pipeline import Pipeline, environment
 from om_bench.scale.residents import MIX, SETTINGS, Kind, residents
-from om_bench.scale.servers import Servers, servers
+from om_bench.scale.servers import StandServers, servers
 
 LEAST = sum(kind.models for kind in MIX)  # agents of a city: the memories that all others are copies of
 _AT_ONCE = 2_000
@@ -43,7 +43,7 @@ class City(NamedTuple):
     They are copies of the memories of a `street`, in order. It took `seconds` to fill, and an agent takes `bytes` of memory.
     """
 
-    servers: Servers
+    servers: StandServers
     running: Pipeline
     environ: Mapping[str, str]
     street: Sequence[CopiedMemory]
@@ -94,7 +94,7 @@ def _name(number: int) -> str:
     return f"agent-{number:07}"
 
 
-def _street(places: Servers, running: Pipeline) -> list[CopiedMemory]:
+def _street(places: StandServers, running: Pipeline) -> list[CopiedMemory]:
     """A hundred memories in the order in which they are copied, again and again."""
     keys = running.services.keys
     made = {kind: [_model(places, keys, kind, name) for name in names] for kind, names in residents(running).items()}
@@ -103,7 +103,7 @@ def _street(places: Servers, running: Pipeline) -> list[CopiedMemory]:
     return street
 
 
-def _model(places: Servers, keys: Keys, kind: Kind, name: str) -> CopiedMemory:
+def _model(places: StandServers, keys: Keys, kind: Kind, name: str) -> CopiedMemory:
     lines, own = defaultdict[str, list[str]](list), keys.of(name).base
     for key in _keys_of(places, name):
         at = own if key.startswith(own) else key
@@ -120,19 +120,19 @@ def _model(places: Servers, keys: Keys, kind: Kind, name: str) -> CopiedMemory:
     )
 
 
-def _keys_of(places: Servers, name: str) -> list[str]:
+def _keys_of(places: StandServers, name: str) -> list[str]:
     found = (key for node in places.nodes for key in node.scan_iter(f"*{name}*", count=10_000))
     return sorted(key.decode() for key in found)
 
 
-def _loaded(places: Servers, lines: Sequence[str]) -> str:
+def _loaded(places: StandServers, lines: Sequence[str]) -> str:
     """The digest of a script, which every server has."""
     script = "\n".join(["for i = 1, #KEYS do", *lines, "end"])
     (digest,) = {str(node.script_load(script)) for node in places.nodes}
     return digest
 
 
-def _settle(places: Servers, keys: Keys, street: Sequence[CopiedMemory], numbers: range) -> None:
+def _settle(places: StandServers, keys: Keys, street: Sequence[CopiedMemory], numbers: range) -> None:
     """Make these agents: first all of their keys, then their places in the indexes."""
     models = {_name(number): street[number % len(street)] for number in numbers}
     pipes = {id(node): node.pipeline(transaction=False) for node in places.nodes}

@@ -15,14 +15,14 @@ _PATIENCE_S = 60.0  # a store of millions of keys may stand still for seconds wh
 _POLL_S = 0.05
 
 
-class Spent(NamedTuple):
+class ServersWork(NamedTuple):
     """Seconds of servers' processor time, and the requests that they read: a batch is one, of 16 kB at most."""
 
     cpu: float
     requests: int
 
 
-class Servers(NamedTuple):
+class StandServers(NamedTuple):
     """Where memories and tasks are kept, and a bare redis-py client of each of the servers that keep memories."""
 
     url: str
@@ -38,26 +38,26 @@ class Servers(NamedTuple):
         """Bytes that all that is kept takes."""
         return sum(int(node.info("memory")["used_memory"]) for node in self.nodes)
 
-    def spent(self) -> Spent:
+    def spent(self) -> ServersWork:
         """What the servers took so far, all of them together. To ask is a request to each."""
         told = [node.info("cpu", "stats") for node in self.nodes]
         cpu = sum(each["used_cpu_user"] + each["used_cpu_sys"] for each in told)
-        return Spent(float(cpu), sum(int(each["total_reads_processed"]) for each in told))
+        return ServersWork(float(cpu), sum(int(each["total_reads_processed"]) for each in told))
 
 
 @contextmanager
-def servers(count: int) -> Iterator[Servers]:
+def servers(count: int) -> Iterator[StandServers]:
     """So many servers, of memories nobody else uses; several are a Cluster, and one more has the tasks."""
     with ExitStack() as held:
         buses = [free_port() for _ in range(count)]
         nodes = [held.enter_context(Embedded(options=_options(bus) if count > 1 else ())) for bus in buses]
         clients = [held.enter_context(redis.Redis(HOST, node.port, socket_timeout=_PATIENCE_S)) for node in nodes]
         if count == 1:
-            yield Servers(nodes[0].url, nodes[0].url, clients)
+            yield StandServers(nodes[0].url, nodes[0].url, clients)
             return
         _introduce(clients, [(node.port, bus) for node, bus in zip(nodes, buses, strict=True)])
         url = f"redis+cluster://{','.join(f'{HOST}:{node.port}' for node in nodes)}"
-        yield Servers(url, held.enter_context(Embedded()).url, clients)
+        yield StandServers(url, held.enter_context(Embedded()).url, clients)
 
 
 def _options(bus: int) -> Sequence[str]:

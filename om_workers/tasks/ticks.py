@@ -27,7 +27,9 @@ from om_workers.work.scope_worker import LookResult, ScopeWorker
 from om_workers.work.sweep import Sweeper
 
 _TURN_S = 2.0  # for which a task goes on with one scope while others wait
-_TASK_S = 5.0  # for which it goes on with other scopes, while what was handed out waits; or half a tick, if that is less
+_TASK_S = (
+    5.0  # for which it goes on with other scopes, while what was handed out waits; or half a tick, if that is less
+)
 _log = structlog.get_logger("om_workers")
 
 
