@@ -17,7 +17,7 @@ class Least(NamedTuple):
     """What a run must have seen, or it fails by itself: answers a second while the API was up, restarts of each process.
 
     `beside`: answers to others while the hostile tenant was here; `hostile`: to each thing that he does. `waits` of small
-    agents that no restart excuses, each beside so many scopes that are `due`: more than there are threads.
+    agents, each beside so many scopes that are `due`: more than there are threads.
     """
 
     rate: float = 200
@@ -47,6 +47,7 @@ class Run(NamedTuple):
     hostile_turn: float = 15  # s that the hostile tenant is away, and then here
     hostile_limit: float = 3  # times the others' calm p99, at most, beside him
     tick: float = 2  # s between two looks for what is due
+    noise: float = 60  # s behind all that, in which noisy agents have more to do than the workers can
     wait_limit: float = 3  # ticks that a small agent waits, at most, beside the time that its model takes
 
 

@@ -56,7 +56,7 @@ def missed(seen: Seen) -> list[str]:
     asked = [("answers a second", round(seen.rate, 1), least.rate), ("resources", seen.resources, least.resources)]
     asked += [("answers beside the hostile tenant", len(seen.tally.beside), least.beside)]
     asked += [(f"answers to his {what}", _answers(seen, what), least.hostile) for what in DOES]
-    asked += [("waits of small agents that no restart excuses", len(seen.waits.took), least.waits)]
+    asked += [("waits of small agents", len(seen.waits.took), least.waits)]
     asked += [("scopes due beside a small agent", min(seen.waits.due, default=least.due), least.due)]
     asked += [(f"restarts of {name}", seen.restarted(name), least.restarts) for name in seen.names]
     return [f"saw {had} {what}, not the {wanted} it takes" for what, had, wanted in asked if had < wanted]
@@ -118,7 +118,7 @@ def _rows(seen: Seen) -> list[tuple[object, ...]]:
         ("seconds that the API / the store was away", f"{seen.lasted_s - seen.up_s:.0f} / {seen.away_s:.0f}"),
         ("p99 of all, ms: without / beside the hostile tenant, times", _compared(seen)),
         ("what the hostile tenant was answered", _counted(seen.hostile)),
-        (f"waits of small agents (excused), ticks of {seen.run.tick:g} s: median / longest", _waited(seen)),
+        (f"waits of small agents, ticks of {seen.run.tick:g} s: median / longest", _waited(seen)),
         ("scopes due beside them, at least", min(seen.waits.due, default=0)),
         ("seconds to quiet", f"{seen.rest.quiet_s:.1f}"),
     ]
@@ -132,7 +132,7 @@ def _compared(seen: Seen) -> str:
 def _waited(seen: Seen) -> str:
     waits, tick = seen.waits, seen.run.tick
     median, longest = (percentile(waits.took, share) / tick for share in (0.5, 1))
-    return f"{len(waits.took)} ({waits.excused}): {median:.2f} / {longest:.2f}"
+    return f"{len(waits.took)}: {median:.2f} / {longest:.2f}"
 
 
 def _wrong(tally: Tally) -> str:

@@ -15,14 +15,10 @@ _POLL_S = 0.05
 
 
 class Restarting:
-    """The faults of one run; `done` counts them by process and signal, `disorderly` names what did not end well.
-
-    `anybody` is away while any process is.
-    """
+    """The faults of one run; `done` counts them by process and signal, `disorderly` names what did not end well."""
 
     def __init__(self, house: House, run: Run, journal: Journal, store: Away, api: Away) -> None:
         self._house, self._run, self._journal, self._store, self._api = house, run, journal, store, api
-        self.anybody = Away()
         self.done: Counter[tuple[str, str]] = Counter()
         self.disorderly: list[str] = []
         self.names = [SERVER, *house.crew.names]
@@ -38,8 +34,6 @@ class Restarting:
         self._let_pass(began + self._run.seconds)
 
     def _restart(self, planned: Restart) -> None:
-        if not self.anybody.now:
-            self.anybody.begins()
         if planned.who == SERVER:
             self._restart_server(planned)
             return
@@ -72,8 +66,5 @@ class Restarting:
 
     def _let_pass(self, until: float) -> None:
         while time.monotonic() < until:
-            crew = self._house.crew
-            crew.tend()
-            if self.anybody.now and all(map(crew.works, crew.names)):
-                self.anybody.ends()
+            self._house.crew.tend()
             time.sleep(min(_POLL_S, max(0.0, until - time.monotonic())))

@@ -56,11 +56,11 @@ def _judged(folder: Path, run: Run, journal: Journal) -> Result:
         house = held.enter_context(House(folder, run, commands, models=served.urls, agents=waiting.AGENTS))
         restarting = Restarting(house, run, journal, storm.store, storm.api)
         enduring = Enduring(house, port, run.hostile_turn, storm.tally.hostile)
-        crowd = Crowd(house, served, restarting.anybody, storm.waits)
-        failures = _rage(house, f"http://127.0.0.1:{port}", run, journal, storm, restarting, enduring, crowd)
+        failures = _rage(house, f"http://127.0.0.1:{port}", run, journal, storm, restarting, enduring)
         house.moods.well = True
         enduring.forget()
-        crowd.forget()
+        aftermath.tell(f"{run.noise:.0f} s of noisy agents beside small ones")
+        Crowd(house, served, storm.waits).play(run.noise)
         rest = aftermath.settle(house, [member.name for member in cast()])
     failures += [*restarting.disorderly, *(f"{who}, without a kill of ours" for who in house.crew.deserted)]
     if _TRACEBACK in (folder / f"{API}.log").read_bytes():
@@ -78,7 +78,6 @@ def _rage(
     storm: _Storm,
     restarting: Restarting,
     enduring: Enduring,
-    crowd: Crowd,
 ) -> list[str]:
     """Let everybody ask and every process come and go for the time planned; what went wrong with the asking."""
     traffic = Traffic(base, run, journal, badges(house), storm.tally, storm.store, storm.api, house.outside(timeout=5))
@@ -86,11 +85,9 @@ def _rage(
     began = time.monotonic()
     traffic.start()
     enduring.start()
-    crowd.start()
     try:
         restarting.restart_all()
     finally:
-        crowd.halt()
         enduring.halt()
         traffic.halt()
         storm.lasted_s = time.monotonic() - began

@@ -4,7 +4,6 @@ import time
 from collections import Counter, defaultdict
 
 _KEPT = 50
-_SETTLED_S = 5.0  # until a server's clients are connected again, and workers at work
 WAITING = "waiting"  # what kinds of requests are called that wait for workers
 
 
@@ -69,20 +68,16 @@ class Tally:
 
 
 class Waits:
-    """How long (s) small agents waited while every process was there, and beside how many that were due; others are excused."""
+    """How long (s) small agents waited beside noisy ones, and beside how many scopes that were due."""
 
     def __init__(self) -> None:
         self.took: list[float] = []
         self.due: list[int] = []
-        self.excused = 0
 
-    def note(self, began: float, ended: float, due: int, away: Away) -> None:
-        """A wait that is over. It is excused where a process was away in it, or shortly before."""
-        if away.during(began - _SETTLED_S, ended):
-            self.excused += 1
-        else:
-            self.took.append(ended - began)
-            self.due.append(due)
+    def note(self, took: float, due: int) -> None:
+        """A wait that is over."""
+        self.took.append(took)
+        self.due.append(due)
 
 
 def percentile(values: list[float], share: float) -> float:

@@ -16,14 +16,14 @@ from chaos.house import PREFIX, House
 from model_server import ModelServer
 
 from load.plan import QUICK_S, SLOW_S
-from load.seen import Away, Waits
+from load.seen import Waits
 from om_api import Message, ObservationalMemory
 from om_api.domain.errors import StoreError
 
 _CHUNK = 1_000  # tokens
 _AHEAD = 2  # messages of each that are there before any of them is observed
 _EVERY_S, _PAUSE_S, _POLL_S = 0.5, (0.5, 2.0), 0.05
-_LATE_S, _PATIENCE_S = 60.0, 5.0
+_HEAD_S, _LATE_S, _PATIENCE_S = 5.0, 60.0, 5.0
 _AGENT = f"""
 observational_memory:
   scope: {{scope}}
@@ -60,26 +60,28 @@ def models(held: ExitStack) -> Models:
 
 
 class Crowd:
-    """Everybody, noisy and small; begins with `start`, ends with `halt`."""
+    """Everybody, noisy and small."""
 
-    def __init__(self, house: House, served: Models, away: Away, waits: Waits) -> None:
+    def __init__(self, house: House, served: Models, waits: Waits) -> None:
         self._om, outside = house.client(_PATIENCE_S), house.outside(_PATIENCE_S)
         self._noise = [Noise(self._om, _NOISY, served.quick), Noise(self._om, _SLOW, served.slow)]
-        self._small = [Small(self._om, name, outside, away, waits) for name in _SMALL]
+        self._small = [Small(self._om, name, outside, waits) for name in _SMALL]
 
-    def start(self) -> None:
-        for each in (*self._noise, *self._small):
-            each.start()
-
-    def halt(self) -> None:
-        """End, the noisy ones last: who waits has until then what it waits for."""
-        for each in (*self._small, *self._noise):
-            each.halted.set()
+    def play(self, seconds: float) -> None:
+        """Have them talk for so long, the noisy ones until the last of the others was heard; nothing of it is left."""
+        for noise in self._noise:
+            noise.start()
+        time.sleep(_HEAD_S)
+        for small in self._small:
+            small.start()
+        time.sleep(seconds)
+        for small in self._small:
+            small.halted.set()
         for small in self._small:
             small.join(2 * _LATE_S)
-
-    def forget(self) -> None:
-        """Remove what all of them said, for nobody wrote it down."""
+        for noise in self._noise:
+            noise.halted.set()
+            noise.join(2 * _PATIENCE_S)
         for name in {*_SMALL, *(resource for resource, _ in (*_NOISY, *_SLOW))}:
             self._om.clear(name)
 
@@ -109,9 +111,9 @@ class Noise(threading.Thread):
 class Small(threading.Thread):
     """Says a chunk's worth now and then, and notes how long that is not observed, and how many others were due."""
 
-    def __init__(self, om: ObservationalMemory, name: str, outside: redis.Redis, away: Away, waits: Waits) -> None:
+    def __init__(self, om: ObservationalMemory, name: str, outside: redis.Redis, waits: Waits) -> None:
         super().__init__(name=name, daemon=True)
-        self._om, self._outside, self._away, self._waits = om, outside, away, waits
+        self._om, self._outside, self._waits = om, outside, waits
         self.halted = threading.Event()
 
     def run(self) -> None:
@@ -119,7 +121,7 @@ class Small(threading.Thread):
         while not self.halted.wait(random.uniform(*_PAUSE_S)):
             due, began, said = self._due(), time.monotonic(), said + 1
             self._until_observed(said, began + _LATE_S)
-            self._waits.note(began, time.monotonic(), due, self._away)
+            self._waits.note(time.monotonic() - began, due)
 
     def _due(self) -> int:
         while True:
