@@ -22,12 +22,6 @@ _CLIENTS = (1, 2, 4)
 _PUSHED_S, _FIRST = 4.0, 200
 _AGENTS, _SAID, _AT_ONCE = 20, 500, 10
 _BY = "om bench fleet --measure"
-# what the real dispatcher comes to by a scripted clock
-_FAIR = MeasuredPoint(
-    kind="fair", what="longest wait of a small agent beside 200 due scopes of one resource", value=10.0, unit="s",
-    by="tests/om_workers/work/test_lasting.py",
-    setup={"threads": 16, "scopes": 200, "seconds": 5.0, "every_s": 35.0},
-)  # fmt: skip
 
 
 def measure() -> UnitCosts:
@@ -37,7 +31,7 @@ def measure() -> UnitCosts:
         day=today(),
         machine=machine(),
         units=dict(unit_costs(slow)),
-        points=[*_drained(slow), *_drained(quick), *_pushes(), _weight(), _FAIR],
+        points=[*_drained(slow), *_drained(quick), *_pushes(), _weight()],
     )
 
 

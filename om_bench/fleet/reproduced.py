@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from om_bench.fleet.clock import Clock, Servers
 from om_bench.fleet.simulation import Duration, Fleet, backlog, simulate
-from om_bench.fleet.turns import DueTask
 from om_bench.fleet.unit_costs import MeasuredPoint, UnitCosts
 from om_bench.fleet.weights import memory_bytes
 
@@ -74,16 +73,6 @@ def _push(costs: UnitCosts, setup: Mapping[str, float]) -> float:
     return (pushed - len(clients)) / _PUSHED_S
 
 
-def _fair(_: UnitCosts, setup: Mapping[str, float]) -> float:
-    """The longest wait of a small agent, due every so many seconds, beside one resource whose scopes are due all the time."""
-    small, noisy, every = "small", "noisy", setup["every_s"]
-    fleet = Fleet(workers=1, threads=int(setup["threads"]))
-    played_s, lasts = 300.0, setup["seconds"]
-    due = [DueTask(noisy, 0.0, lasts) for _ in range(int(setup["scopes"] + fleet.places * played_s / lasts))]
-    due += [DueTask(small, every * n, 1.0) for n in range(1, int(played_s / every) + 1)]
-    return simulate(fleet, due, played_s).wait(1.0, small)
-
-
 def _memory(_: UnitCosts, setup: Mapping[str, float]) -> float:
     return memory_bytes(**setup) / setup["agents"]
 
@@ -91,6 +80,5 @@ def _memory(_: UnitCosts, setup: Mapping[str, float]) -> float:
 SIMULATED: Mapping[str, Callable[[UnitCosts, Mapping[str, float]], float]] = {
     "drain": _drain,
     "push": _push,
-    "fair": _fair,
     "memory": _memory,
 }

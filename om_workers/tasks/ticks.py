@@ -27,9 +27,8 @@ from om_workers.work.scope_worker import LookResult, ScopeWorker
 from om_workers.work.sweep import Sweeper
 
 _TURN_S = 2.0  # for which a task goes on with one scope while others wait
-_TASK_S = (
-    5.0  # for which it goes on with other scopes, while what was handed out waits; or half a tick, if that is less
-)
+# for which it goes on with other scopes, while what was handed out waits; or half a tick, if that is less
+_TASK_S = 5.0
 _log = structlog.get_logger("om_workers")
 
 
@@ -139,7 +138,7 @@ def observe(scope: str, lease: str = "") -> str:
     """Make the moves a scope is due, then those of the scopes whose turn comes next, for some seconds.
 
     With the `lease` it was handed out with it begins only if no other task did what it is for; without, somebody asks by hand.
-    Flower is told of each scope as of a task of its own: to be one would cost as much again. It says with the first how many
+    Flower is told of each scope as of a task of its own. It says with the first how many
     followed, for it ends with the last.
     """
     first, followed = _observed(scope, lease), 0

@@ -44,8 +44,8 @@ class Dispatched(NamedTuple):
 class Dispatcher:
     """One process' share in handing out work; its threads may use it at the same time, as other processes use theirs.
 
-    Never more tasks of looks wait than the workers that live run at a time, and half as many of reflections. Whoever has done one
-    goes on with what comes next, and hands out more when its time is over.
+    Never more tasks of looks wait than the workers that live run at a time, and half as many of reflections. The task of a
+    look goes on with what comes next, and hands out more when its time is over.
     """
 
     def __init__(self, services: Services) -> None:
@@ -81,7 +81,7 @@ class Dispatcher:
     def following(self, queue: str, scope: str, seconds: float) -> Iterator[Claim]:
         """The scopes whose turn comes next, for the task of a scope that goes on with them for so long: each is begun.
 
-        A task costs the broker and Celery as much as half an observation. What is left after that time is handed out.
+        What is left after that time is handed out.
         """
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -105,9 +105,12 @@ class Dispatcher:
         most = self._lasting.slow_most(queue, self.share(queue))
 
         def take() -> tuple[list[Claim], int]:
-            came = self._run(due.claims(part, 1, grace_ms=_LOST_MS, slow_most=most, begun=True))
-            self._slow[queue].update(came.slow)
-            return self._in_time(queue, part, came, _LOST_MS), came.arrivals
+            while True:
+                came = self._run(due.claims(part, 1, grace_ms=_LOST_MS, slow_most=most, begun=True))
+                self._slow[queue].update(came.slow)
+                found = self._in_time(queue, part, came, _LOST_MS)
+                if found or not came.scopes:
+                    return found, came.arrivals
 
         return next(iter(self._admitting(queue, part, take)), None)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import redis
 import structlog
 from reports import write_block
+from servers import BINARIES
 from stores import embedded
 
 from fuzz import report
@@ -74,9 +75,7 @@ def _words() -> argparse.Namespace:
     words.add_argument("--first", type=int, default=0, help="the first of them")
     words.add_argument("--operations", type=int, default=OPERATIONS, help="of each seed")
     words.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
-    words.add_argument(
-        "--cluster", default="", help="on a Cluster whose slots move: redis, or anything else for Valkey"
-    )
+    words.add_argument("--cluster", choices=["1", *sorted(BINARIES)], default="", help="on one whose slots move")
     words.add_argument("--write", action="store_true", help="write the report into docs/reliability.md")
     return words.parse_args()
 

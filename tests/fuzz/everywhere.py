@@ -71,7 +71,7 @@ class Everywhere(redis.Redis):
 def started(folder: Path, binary: str = "") -> Iterator[Everywhere]:
     """A Cluster of three primaries while the block runs: of "redis", or of the embedded server."""
     with (
-        Cluster(folder, replicas=False, binary=BINARIES.get(binary, BINARIES["embedded"])) as cluster,
+        Cluster(folder, replicas=False, binary=BINARIES["embedded" if binary in {"", "1"} else binary]) as cluster,
         contextlib.closing(Everywhere(cluster)) as client,
     ):
         yield client

@@ -21,11 +21,6 @@ class Away:
         """It is back."""
         self._times[-1] = (self._times[-1][0], time.monotonic())
 
-    @property
-    def now(self) -> bool:
-        """Whether it is away."""
-        return bool(self._times) and self._times[-1][1] == float("inf")
-
     def during(self, began: float, ended: float) -> bool:
         """Whether it was away at any time between the two."""
         return any(gone <= ended and back >= began for gone, back in self._times)

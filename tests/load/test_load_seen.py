@@ -177,16 +177,6 @@ def test_a_small_agent_beside_noisy_ones_waits_three_ticks_and_a_call_at_most(wa
     assert broken() == found
 
 
-def test_who_is_away_is_so_until_it_is_back():
-    away = Away()
-    seen = [away.now]
-    for step in (away.begins, away.ends, away.begins):
-        step()
-        seen.append(away.now)
-
-    assert seen == [False, True, False, True]
-
-
 def test_answers_are_told_apart_by_whether_the_hostile_tenant_was_here(ask, tally):
     ask(httpx2.Response(200))
     tally.hostile.begins()

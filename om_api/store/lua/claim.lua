@@ -18,7 +18,7 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local lost = now - grace_ms
 local far = now + 2 * math.abs(lease_ms)
 local waiting = redis.call('ZCOUNT', queued, string.format('(%d', lost), string.format('%d', far))
-local room = math.min(n, most - waiting, math.ceil(redis.call('ZCARD', turns) / a_task))
+local room = math.min(n, most - waiting, math.ceil((redis.call('ZCARD', turns) + waiting) / a_task) - waiting)
 local reply = {redis.call('ZCOUNT', due, '(-5e12', now) + redis.call('ZCOUNT', due, '-inf', '-inf')}
 if most - waiting < least then
   redis.call('PEXPIRE', turns, 20 * math.abs(lease_ms))
@@ -40,7 +40,9 @@ for _ = 1, room + 10000 do
   end
   if (tonumber(redis.call('ZSCORE', due, name) or '') or 0) < -5000000000000 then
     redis.call('ZADD', due, 'XX', lease, name) -- first: a full server refuses it, and all with it
-    if not begun then
+    if begun then
+      redis.call('ZREM', queued, name) -- the place of a task that was lost
+    else
       redis.call('ZADD', queued, lease, name)
     end
     if is_slow then

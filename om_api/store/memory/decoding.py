@@ -14,8 +14,7 @@ from om_api.domain.wire import parse_member
 from om_api.store.driver.replies import Pair, scored
 
 _LONGEST_TIME = 18  # digits
-_SHORT = 4_096  # bytes
-_met: LRU[bytes, Message] = LRU(4_096)
+_parsed: LRU[bytes, Message] = LRU(4_096, most_weight=4_000_000)  # bytes
 
 
 def unsealed_threads(counts: Mapping[bytes, bytes]) -> dict[str, tuple[int, int]]:
@@ -114,14 +113,17 @@ def message_of(pair: Pair, thread: str, resource: str) -> Message | None:
         return None
 
 
-def met_again(pair: Pair, thread: str, resource: str) -> Message | None:
-    """The same for who reads a message several times on its way into a chunk and out of it: plain ones are parsed once."""
+def parsed_once(pair: Pair, thread: str, resource: str) -> Message | None:
+    """The same for a worker, which reads a message several times on its way into a chunk and out of it: plain ones parse once.
+
+    They stay in this process until newer ones take their room, erased ones too; nobody is shown them from there.
+    """
     member, at = pair
-    known = _met.get(member)
+    known = _parsed.get(member)
     if known is None:
         known = message_of((member, 0), "-", "-")
-        if known and len(member) <= _SHORT and isinstance(known.content, str) and known.metadata is None:
-            _met.put(member, known)
+        if known and isinstance(known.content, str) and known.metadata is None:
+            _parsed.put(member, known, len(member))
     if known is None:
         return None
     message = copy(known)

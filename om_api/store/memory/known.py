@@ -10,7 +10,7 @@ from om_api.domain.messages import Message
 from om_api.domain.values import Scope
 from om_api.store.driver.replies import as_fields, as_list, as_pairs, number
 from om_api.store.driver.steps import Batch, Steps, Verb, batch, by_name
-from om_api.store.memory.decoding import met_again
+from om_api.store.memory.decoding import parsed_once
 from om_api.store.memory.keys import Keys, ResourceKeys
 
 DAY_MS = 86_400_000
@@ -70,7 +70,7 @@ def sealing(members: Iterable[bytes]) -> bytes:
 
 
 def _message(member: bytes) -> Message | None:
-    return met_again((member, 0), "-", "-")
+    return parsed_once((member, 0), "-", "-")
 
 
 def arriving(member: bytes, day: int = 0) -> bytes:

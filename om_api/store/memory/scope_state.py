@@ -8,7 +8,7 @@ from om_api.domain.values import Chunk, Record, Scope, to_ms
 from om_api.store.driver.partitions import asked
 from om_api.store.driver.replies import Pair, as_bool, as_bytes, as_float, as_hash, as_int, as_pairs, server_ms, write
 from om_api.store.driver.steps import Batch, Steps, batch, by_name, each, if_permitted
-from om_api.store.memory.decoding import as_chunk, as_record, met_again, unsealed_threads
+from om_api.store.memory.decoding import as_chunk, as_record, parsed_once, unsealed_threads
 from om_api.store.memory.due import URGENT_MS, due_since
 from om_api.store.memory.keys import Keys, ResourceKeys
 from om_api.store.memory.known import COMPLETE
@@ -222,7 +222,7 @@ def raw_messages(
     known = {name: raw for name, raw in (read or {}).items() if len(raw.pairs) == raw.members}
     known |= yield from raw_sets(keys, resource, [name for name in threads if name not in known], whole=True)
     return {
-        thread: [(pair[0], said) for pair in known[thread].pairs if (said := met_again(pair, thread, resource))]
+        thread: [(pair[0], said) for pair in known[thread].pairs if (said := parsed_once(pair, thread, resource))]
         for thread in threads
     }
 
@@ -230,7 +230,7 @@ def raw_messages(
 def sealed_messages(keys: Keys, resource: str, chunk: Chunk) -> Batch[list[Message]]:
     """The messages a chunk covers, oldest first."""
     read = as_pairs("ZRANGE", keys.of(resource).sealed(chunk.id), 0, -1, "WITHSCORES")
-    return read.then(lambda pairs: list(filter(None, (met_again(pair, chunk.thread, resource) for pair in pairs))))
+    return read.then(lambda pairs: list(filter(None, (parsed_once(pair, chunk.thread, resource) for pair in pairs))))
 
 
 def leave(keys: Keys, state: ScopeState, locks: Sequence[str]) -> Steps[list[int]]:

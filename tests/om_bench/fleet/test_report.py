@@ -21,7 +21,7 @@ def test_each_measured_point_and_unit_cost_has_its_row(found):
     ] == []
 
 
-def test_what_is_off_by_more_than_a_seventh_is_marked(found):
+def test_what_is_off_by_more_than_fifteen_percent_is_marked(found):
     compared = [
         msgspec.structs.replace(found.compared[0], what=what, off=off) for what, off in (("far", -0.2), ("near", 0.1))
     ]

@@ -45,10 +45,6 @@ def test_a_fleet_that_needs_no_processor_drains_as_fast_as_its_model_answers():
     assert SIMULATED["drain"](costs, {"workers": 2, "threads": 8, "seconds": 4.0, "cores": 2}) == pytest.approx(4.0)
 
 
-def test_a_small_agent_waits_as_long_as_beside_the_real_dispatcher():
-    assert SIMULATED["fair"](COSTS, {"threads": 16, "scopes": 200, "seconds": 5.0, "every_s": 35.0}) == 10.0
-
-
 def test_off_is_told_of_what_was_measured():
     point = MeasuredPoint(kind="push", what="pushes", value=200.0, unit="a second", by="om bench fleet --measure")
 

@@ -86,22 +86,22 @@ MARKED = b'{"id":"k","role":"user","content":"hi","metadata":{"a":1}}'
 
 
 @pytest.mark.parametrize("said", [PLAIN, PARTS, MARKED, b'{"role":"user","content":"no id"}'])
-def test_a_message_that_is_met_again_is_what_it_is_where_it_stands_now(said):
+def test_a_message_that_is_parsed_once_is_what_it_is_where_it_stands_now(said):
     """Catches a message that keeps the thread, the agent or the time under which it was met first."""
     for thread, resource, at in (("t1", "harold", 5.0), ("t2", "albert", 1_700_000_000_000.0)):
-        assert decoding.met_again((said, at), thread, resource) == decoding.message_of((said, at), thread, resource)
+        assert decoding.parsed_once((said, at), thread, resource) == decoding.message_of((said, at), thread, resource)
 
 
 @pytest.mark.parametrize("said", [PLAIN, PARTS, MARKED])
 def test_who_changes_a_message_that_was_met_changes_nobody_elses(said):
-    first = decoding.met_again((said, 1.0), "t", "r")
+    first = decoding.parsed_once((said, 1.0), "t", "r")
     first.content = [{"type": "text", "text": "else"}] if isinstance(first.content, str) else first.content
     for part in first.content:
         part["text"] = "else"
     if first.metadata:
         first.metadata["a"] = 2
-    assert decoding.met_again((said, 1.0), "t", "r") == decoding.message_of((said, 1.0), "t", "r")
+    assert decoding.parsed_once((said, 1.0), "t", "r") == decoding.message_of((said, 1.0), "t", "r")
 
 
 def test_what_is_no_message_is_none_however_often_it_is_met():
-    assert [decoding.met_again((b"no", 1.0), "t", "r") for _ in range(2)] == [None, None]
+    assert [decoding.parsed_once((b"no", 1.0), "t", "r") for _ in range(2)] == [None, None]

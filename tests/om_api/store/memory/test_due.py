@@ -520,3 +520,21 @@ def test_who_begins_a_scope_at_once_takes_no_place_in_the_queue_and_is_bounded_b
     assert claims(store, 1, begun=True) == ["b"]
     assert store.client.zrange(queued(store.keys.due_observe), 0, -1) == [b"a"]
     assert claims(store, 1, begun=True) == ["c"]
+
+
+def test_who_begins_a_scope_whose_task_was_lost_leaves_no_place_of_that_task(store):
+    """Catches a place that counts as a waiting task until a lease, or ten, is over."""
+    admit(store, turn("a"))
+    assert claims(store, 1) == ["a"]
+    store.client.zadd(queued(store.keys.due_observe), {"a": store.run(due.server_ms()) - 1})
+    store.client.zadd(store.keys.due_observe, {"a": 1})
+    admit(store, turn("a"))
+    assert claims(store, 1, begun=True, grace_ms=60_000) == ["a"]
+    assert store.client.zcard(queued(store.keys.due_observe)) == 0
+
+
+def test_no_more_tasks_are_handed_out_than_all_who_wait_need_those_that_wait_already_included(store):
+    admit(store, *(turn(f"quick-{n}") for n in range(20)))
+    assert len(claims(store, 10, a_task=5)) == 4
+    assert claims(store, 10, a_task=5) == []
+    assert len(claims(store, 10)) == 10
