@@ -1,5 +1,6 @@
 """A primary with its replica, watched by three Sentinels: data and broker of a run, which fails over when the primary dies."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from om_api.cli.embedded import HOST
 
 _NAME = "mymaster"
 _QUORUM = 2
+_GIVEN_UP_S = 10.0  # more than twice a failover-timeout
 _CONFIG = """
 sentinel monitor {name} 127.0.0.1 {port} {quorum}
 sentinel down-after-milliseconds {name} 1000
@@ -103,9 +105,16 @@ class SentinelPlace(Queued, Several):
 
     def _replace(self) -> None:
         """Have the Sentinels make the replica the primary, although nothing is wrong with the one there is."""
-        before = self._before
-        wait_until(self._is_replacing, "a replica to fail over to", _FAILS_OVER_S)
-        wait_until(lambda: self._count() != before, "the replica to be the primary", _FAILS_OVER_S)
+        before, asked = self._before, 0.0
+
+        def replaced() -> bool:
+            """Whether it has; what a Sentinel gave up, because the replica was too slow to answer, is asked for again."""
+            nonlocal asked
+            if self._count() == before and time.monotonic() - asked > _GIVEN_UP_S and self._is_replacing():
+                asked = time.monotonic()
+            return self._count() != before
+
+        wait_until(replaced, "the replica to be the primary", _FAILS_OVER_S)
         self.wait_until_whole()  # whoever was connected read there
 
     def _is_replacing(self) -> bool:
