@@ -14,7 +14,9 @@ from om_api.cli.embedded import HOST
 
 _NAME = "mymaster"
 _QUORUM = 2
-_GIVEN_UP_S = 10.0  # more than twice a failover-timeout
+_GIVEN_UP_S = (
+    7.0  # more than a failover-timeout, and no multiple of the 10 s after which Sentinels correct a replica's role
+)
 _CONFIG = """
 sentinel monitor {name} 127.0.0.1 {port} {quorum}
 sentinel down-after-milliseconds {name} 1000
@@ -153,5 +155,6 @@ class SentinelPlace(Queued, Several):
 
     def _knows_all(self, watcher: Any, replica: _Data) -> bool:
         known = watcher.sentinel_masters()[_NAME]
-        ports = {each["port"] for each in watcher.sentinel_slaves(_NAME)}
+        # who takes it for a primary still would make it a replica again while another Sentinel promotes it
+        ports = {each["port"] for each in watcher.sentinel_slaves(_NAME) if each.get("role-reported") == "slave"}
         return known["num-other-sentinels"] == len(self._watchers) - 1 and replica.port in ports
