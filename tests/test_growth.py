@@ -237,6 +237,7 @@ _KEPT = {
     *(
         "tokens._known",
         "word_counts._known",
+        "decoding._parsed",
         "tokens._load",
         "tags._opens",
         "recorded_settings._read",

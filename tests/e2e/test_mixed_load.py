@@ -10,7 +10,8 @@ SHORT = Run(
     rate=60,
     agents=12,
     restarts=1,
-    least=Least(rate=0, resources=30, restarts=1, beside=0, hostile=0),
+    least=Least(rate=0, resources=30, restarts=1, beside=0, hostile=0, waits=0, due=0),
+    noise=0,  # how long somebody waits is a figure
     hostile_turn=5,
     hostile_limit=1_000,  # his part is a figure
     message_threshold=600,

@@ -59,8 +59,9 @@ def _judged(folder: Path, run: Run, journal: Journal) -> Result:
         failures = _rage(house, f"http://127.0.0.1:{port}", run, journal, storm, restarting, enduring)
         house.moods.well = True
         enduring.forget()
-        aftermath.tell(f"{run.noise:.0f} s of noisy agents beside small ones")
-        Crowd(house, served, storm.waits).play(run.noise)
+        if run.noise:
+            aftermath.tell(f"{run.noise:.0f} s of noisy agents beside small ones")
+            Crowd(house, served, storm.waits).play(run.noise)
         rest = aftermath.settle(house, [member.name for member in cast()])
     failures += [*restarting.disorderly, *(f"{who}, without a kill of ours" for who in house.crew.deserted)]
     if _TRACEBACK in (folder / f"{API}.log").read_bytes():

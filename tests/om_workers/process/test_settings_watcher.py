@@ -21,6 +21,7 @@ def house(client, prefix, tmp_path, monkeypatch):
     monkeypatch.setattr(wiring, "settings", lambda: world.settings)
     monkeypatch.setattr(wiring, "_services", cache(lambda: world.services))
     monkeypatch.setattr(settings_watcher, "EVERY_S", 0.0)
+    monkeypatch.setattr(ticks, "_TASK_S", 0)  # each task does its own scope alone
     _watch(monkeypatch, world.settings)
     return world
 
