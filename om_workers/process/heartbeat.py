@@ -1,4 +1,4 @@
-"""Keeping leases alive: one thread a process renews every lock and claim that is held while a model thinks.
+"""Keeping leases alive: one thread a process renews every lock and claim that is held while a model thinks, while there are any.
 
 It also says that the process lives, from when it is ready to work until it ends.
 """
@@ -113,8 +113,16 @@ class Heartbeat:
                 self._renew()
             except Exception:  # noqa: BLE001
                 _log.exception("heartbeat_failed")
-            if self._wake.wait(self._lease_s / _BEATS_A_LEASE):
+            if self._wake.wait(self._lease_s / _BEATS_A_LEASE) or self._rests():
                 return
+
+    def _rests(self) -> bool:
+        """Whether there is nothing to renew: the thread ends then, and another one begins when there is."""
+        with self._guard:
+            rests = not (self._present or self._locks or self._claims)
+            if rests:
+                self._thread = None
+            return rests
 
     def _renew(self) -> None:
         if self._presence and self._present:

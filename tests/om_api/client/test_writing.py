@@ -51,7 +51,7 @@ def test_a_message_is_encoded_once_on_its_way(writer, monkeypatch):
     )
 
     assert encoded == list(receipt.ids)
-    members = [word for word in asked.args if isinstance(word, bytes) and word.startswith(b"{")]
+    members = [word for word in asked.args if isinstance(word, bytes) and word.startswith(b'{"')]
     assert [json.loads(word)["id"] for word in members] == list(receipt.ids)
 
 
