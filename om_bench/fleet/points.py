@@ -12,9 +12,9 @@ from om_api.cli.embedded import Embedded
 from om_bench.fleet.measuring import machine, said, today, unit_costs, used
 from om_bench.fleet.unit_costs import MeasuredPoint, UnitCosts
 from om_bench.harness.pipeline import Pipeline, pipeline
+from om_bench.harness.processes import idle_s
 from om_bench.speed import draining
 from om_bench.speed.draining import Drain, DrainPlan
-from om_bench.speed.working import idle_s
 
 _SLOW = DrainPlan(agents=20_000, workers=(1, 2, 4), concurrency=16, seconds=4)
 _QUICK = DrainPlan(agents=4_000, workers=(1,), concurrency=32, seconds=0.3)

@@ -1,6 +1,5 @@
 """One server, or a Cluster of three on this machine, for as long as something is measured on it."""
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
@@ -9,10 +8,9 @@ import redis
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
 from om_api.cli.embedded import HOST, Embedded, free_port
-from om_api.domain.errors import StoreError
+from om_bench.harness.processes import wait
 
 _PATIENCE_S = 60.0  # a store of millions of keys may stand still for seconds while it grows its tables
-_POLL_S = 0.05
 
 
 class ServersWork(NamedTuple):
@@ -71,11 +69,7 @@ def _introduce(clients: Sequence[Any], ports: Sequence[tuple[int, int]]) -> None
         client.execute_command("CLUSTER ADDSLOTSRANGE", first, end - 1)
     for port, bus in ports[1:]:
         clients[0].execute_command("CLUSTER MEET", HOST, port, bus)
-    end_at = time.monotonic() + _PATIENCE_S
-    while not all(_is_whole(client, len(clients)) for client in clients):
-        if time.monotonic() > end_at:
-            raise StoreError(f"a cluster of {len(clients)} servers did not come together within {_PATIENCE_S:.0f} s")
-        time.sleep(_POLL_S)
+    wait(lambda: all(_is_whole(client, len(clients)) for client in clients), f"a cluster of {len(clients)} servers")
 
 
 def _is_whole(client: Any, count: int) -> bool:

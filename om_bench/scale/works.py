@@ -1,7 +1,6 @@
 """What is measured in a city: what beats, agents, operators and new workers do."""
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from typing import NamedTuple
@@ -10,13 +9,13 @@ import redis
 
 from om_api import Message
 from om_api.cli.children import BEAT, WORKER
-from om_api.domain.errors import StoreError
 from om_api.metrics.scraper import Scraper
 from om_api.ops import doctor, top
 from om_api.store.fleet.health import QUEUES
 from om_api.store.memory import due
 from om_api.store.memory.keys import queued
 from om_bench.harness.pipeline import KeptTasks
+from om_bench.harness.processes import wait
 from om_bench.scale.city import City
 from om_bench.scale.residents import KNOWN
 from om_bench.speed.working import start
@@ -25,7 +24,6 @@ from om_workers.work.rounds import Rounds
 
 _READERS = 50
 _LIVES_S = 3_600  # as the one worker that there is
-_PATIENCE_S = 120.0
 _POLL_S = 0.005
 
 
@@ -129,22 +127,14 @@ class Stage:
         self.city.delete(self.city.keys.ticked("observer"))
         with ExitStack() as held, closing(redis.Redis.from_url(self.city.servers.broker)) as broker:
             start(held, BEAT, {**self.city.environ, "OM_OBSERVER_INTERVAL": "1s"})
-            _wait(lambda: bool(broker.llen("ticks")), "a tick of a beat")
+            wait(lambda: bool(broker.llen("ticks")), "a tick of a beat", _POLL_S)
 
     def cold_start(self, _n: int) -> None:
         """Start a worker process, until it has begun its first task."""
         ticked = self.city.keys.ticked("observer")
         with ExitStack() as held:
             start(held, WORKER, self.city.environ)
-            _wait(lambda: bool(self.city.servers.node_of(ticked).exists(ticked)), "the first task of a worker")
-
-
-def _wait(met: Callable[[], bool], what: str) -> None:
-    end = time.monotonic() + _PATIENCE_S
-    while not met():
-        if time.monotonic() > end:
-            raise StoreError(f"{what} did not come within {_PATIENCE_S:.0f} s: let nothing else run on the machine")
-        time.sleep(_POLL_S)
+            wait(lambda: bool(self.city.servers.node_of(ticked).exists(ticked)), "the first task of a worker", _POLL_S)
 
 
 class Work(NamedTuple):

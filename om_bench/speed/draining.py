@@ -12,12 +12,12 @@ import redis
 from om_api import ObservationalMemory, load_settings
 from om_api.cli.children import BEAT, WORKER, Child
 from om_api.cli.embedded import Embedded
-from om_api.domain.errors import StoreError
 from om_api.store.memory.keys import Keys
 from om_bench.harness.page import table
+from om_bench.harness.processes import cpu_s, idle_s, resident, wait
 from om_bench.speed.backlog import come_due, waiting
 from om_bench.speed.thinking import Thinking
-from om_bench.speed.working import PREFIX, configured, cpu_s, idle_s, resident, start
+from om_bench.speed.working import PREFIX, configured, start
 
 _ROUNDS, _FIRST = 8, 2  # of one task for each thread: those that are measured, and those before them
 _SETTLING_S = 60.0  # until processes have started, and the first tick has come
@@ -131,22 +131,24 @@ def _drained(plan: DrainPlan, workers: int, at: _Stand) -> Drained:
 
 def _turns_given(plan: DrainPlan, at: _Stand) -> None:
     """Wait until all that is due has its turn, and so stands at a time that no clock says: that is no part of an observation."""
-    end = time.monotonic() + _SETTLING_S + plan.agents * _TURN_S
-    while at.memories.zcount(Keys(PREFIX).due_observe, _NO_CLOCK, at.memories.time()[0] * 1_000):
-        if time.monotonic() > end:
-            raise StoreError("what came due was not given its turn: let nothing else run on the machine")
-        time.sleep(_LOOK_EVERY * _POLL_S)
+
+    def given() -> bool:
+        return not at.memories.zcount(Keys(PREFIX).due_observe, _NO_CLOCK, at.memories.time()[0] * 1_000)
+
+    wait(given, "the turns of what came due", _LOOK_EVERY * _POLL_S, _SETTLING_S + plan.agents * _TURN_S)
 
 
 def _answered(at: _Stand, calls: int, patience: float) -> int:
     """Wait until the model has answered so many calls; the longest queue meanwhile."""
-    end, longest, polls = time.monotonic() + patience, 0, itertools.count()
-    while at.model.answered < calls:
-        if time.monotonic() > end:
-            raise StoreError(f"{calls} calls did not come within {patience:.0f} s: let nothing else run on the machine")
+    longest, polls = 0, itertools.count()
+
+    def answered() -> bool:
+        nonlocal longest
         if next(polls) % _LOOK_EVERY == 0:
             longest = max(longest, waiting(at.queues))
-        time.sleep(_POLL_S)
+        return at.model.answered >= calls
+
+    wait(answered, f"{calls} calls", _POLL_S, patience)
     return longest
 
 

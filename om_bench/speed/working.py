@@ -3,7 +3,7 @@
 import os
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,8 +15,8 @@ import redis
 from om_api import Message, ObservationalMemory, load_settings
 from om_api.cli.children import BEAT, WORKER, Child
 from om_api.cli.embedded import Embedded
-from om_api.domain.errors import StoreError
 from om_api.store.memory.keys import Keys
+from om_bench.harness.processes import cpu_s, wait
 from om_bench.speed.stand import Figure, Stand
 from om_bench.speed.thinking import NOTES, Thinking
 
@@ -37,8 +37,6 @@ _WORDS = [
 _MESSAGES, _TOKENS = 60, 100  # of a push: a chunk of 6,000 tokens, in messages of about 400 bytes
 _AGENTS, _PUSHES = 50, 5  # five chunks of 6,000 tokens: the last push brings an activation, as everywhere
 _IDLE_S = 5.0
-_PATIENCE_S = 120.0
-_POLL_S = 0.02
 _BURST, _THREADS, _LONG_S = 500, 450, 8
 _REACH_MS, _REACH_CALLS = 10, 400
 
@@ -105,7 +103,7 @@ class _Working(NamedTuple):
 
     def wait(self, count: int) -> None:
         """Return when so many observations were made since the store began."""
-        _wait(lambda: self._observed() >= count, f"{count} observations")
+        wait(lambda: self._observed() >= count, f"{count} observations")
 
     def cpu(self) -> float:
         """Seconds of processor time that the worker process took so far."""
@@ -164,27 +162,3 @@ def start(held: ExitStack, words: Sequence[str], ours: Mapping[str, str]) -> Chi
     held.callback(child.stop, 0)
     child.start()
     return child
-
-
-def cpu_s(pid: int | None) -> float:
-    """Seconds of processor time that a process took so far."""
-    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-
-
-def idle_s() -> float:
-    """Seconds for which the cores of the machine had nothing to do so far, all together."""
-    return int(Path("/proc/stat").read_text().split()[4]) / os.sysconf("SC_CLK_TCK")
-
-
-def resident(pid: int | None) -> int:
-    """Bytes of memory that a process has."""
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def _wait(met: Callable[[], bool], what: str) -> None:
-    end = time.monotonic() + _PATIENCE_S
-    while not met():
-        if time.monotonic() > end:
-            raise StoreError(f"{what} did not come within {_PATIENCE_S:.0f} s: let nothing else run on the machine")
-        time.sleep(_POLL_S)

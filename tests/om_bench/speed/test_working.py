@@ -1,6 +1,3 @@
-import pytest
-
-from om_api import StoreError
 from om_bench.speed import working
 
 
@@ -11,10 +8,3 @@ def test_a_push_is_a_chunk_of_6000_tokens_in_messages_that_were_never_said_befor
     assert sum(message.tokens for message in said) == 5 * 6_000
     assert len({message.content for message in said}) == len(said)
     assert all(300 < len(message.content) < 500 for message in said)
-
-
-def test_what_does_not_come_in_time_is_named(monkeypatch):
-    monkeypatch.setattr(working, "_PATIENCE_S", 0.0)
-
-    with pytest.raises(StoreError, match="7 observations did not come within 0 s"):
-        working._wait(lambda: False, "7 observations")
