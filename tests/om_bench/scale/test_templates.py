@@ -1,4 +1,4 @@
-from om_bench.scale.residents import KNOWN, MIX, NEW, OLD
+from om_bench.scale.templates import KNOWN, MIX, NEW, OLD
 
 
 def test_the_memories_of_each_kind_are_what_the_kind_says(small):

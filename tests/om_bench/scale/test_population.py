@@ -7,8 +7,8 @@ from world import contents
 
 from om_api.ops import doctor
 from om_api.store.audit.verify import examine
-from om_bench.scale.city import city
-from om_bench.scale.residents import KNOWN, MIX
+from om_bench.scale.population import population
+from om_bench.scale.templates import KNOWN, MIX
 
 
 def _left_by(made, name, model):
@@ -53,8 +53,8 @@ def test_all_agents_are_whole(small):
     _is_whole(small)
 
 
-def test_agents_of_a_cluster_are_whole_too(few_models):
-    with city(50, 3) as made:
+def test_agents_of_a_cluster_are_whole_too(few_templates):
+    with population(50, 3) as made:
         _is_whole(made)
         assert made.keys.layout.now.count == 64
         assert all(node.dbsize() for node in made.servers.nodes)
@@ -63,7 +63,7 @@ def test_agents_of_a_cluster_are_whole_too(few_models):
 def test_agents_are_of_the_mix_and_a_context_of_one_holds_what_was_noted(small):
     (name,) = small.some(1, KNOWN)
 
-    assert Counter(each.kind.name for each in small.street) == {kind.name: kind.percent for kind in MIX}
+    assert Counter(each.kind.name for each in small.templates) == {kind.name: kind.percent for kind in MIX}
     assert small.running.om.stats(name).observations > 0
     assert "<observations" in str(small.running.om.get_context("t-0", name).as_openai())
     assert len(set(small.some(80))) == 80
