@@ -1,4 +1,4 @@
-"""`om bench scale`: the same work among many agents and in one of a thousand, in turns."""
+"""`om bench scale`: the same work among many agents and among a thousand, in turns."""
 
 import resource
 import time
@@ -60,7 +60,7 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure(plan: ScalePlan) -> Scale:
-    """Fill two cities, each on servers of its own, and measure in both."""
+    """Fill two populations, each on servers of its own, and measure in both."""
     with population(FEW, plan.servers) as few, population(plan.agents, plan.servers) as many:
         stages = [Stage(each, plan.active) for each in (few, many)]
         return Scale(
@@ -75,7 +75,7 @@ def measure(plan: ScalePlan) -> Scale:
 
 
 def _row(work: Work, stages: Sequence[Stage]) -> ScaleRow:
-    """An act in both cities in turns, so that what slows the machine down slows both."""
+    """An act in both populations in turns, so that what slows the machine down slows both."""
     rounds = [[_cost(work, stage, n) for stage in stages] for n in range(work.rounds)]
     few, many = (_middle(costs) for costs in zip(*rounds, strict=True))
     return ScaleRow(work=work.name, few=few, many=many)

@@ -17,7 +17,7 @@ from om_api.store.driver.partitions import PartedIndex
 from om_api.store.memory.keys import Keys
 from om_bench.harness.pipeline import Pipeline, environment
 from om_bench.scale.servers import StandServers, servers
-from om_bench.scale.templates import MIX, SETTINGS, Kind, made
+from om_bench.scale.templates import MIX, SETTINGS, Kind, make_templates
 
 LEAST = sum(kind.templates for kind in MIX)  # agents of a population: the memories that all others are copies of
 _AT_ONCE = 2_000
@@ -97,7 +97,9 @@ def _name(number: int) -> str:
 def _mixed(places: StandServers, running: Pipeline) -> list[CopiedMemory]:
     """A hundred memories in the order in which they are copied, again and again."""
     keys = running.services.keys
-    read = {kind: [_template(places, keys, kind, name) for name in names] for kind, names in made(running).items()}
+    read = {
+        kind: [_template(places, keys, kind, name) for name in names] for kind, names in make_templates(running).items()
+    }
     templates = [some[n % len(some)] for kind, some in read.items() for n in range(kind.percent)]
     random.Random(1).shuffle(templates)
     return templates
@@ -134,21 +136,21 @@ def _loaded(places: StandServers, lines: Sequence[str]) -> str:
 
 def _copy(places: StandServers, keys: Keys, templates: Sequence[CopiedMemory], numbers: range) -> None:
     """Make these agents: first all of their keys, then their places in the indexes."""
-    models = {_name(number): templates[number % len(templates)] for number in numbers}
+    copied = {_name(number): templates[number % len(templates)] for number in numbers}
     pipes = {id(node): node.pipeline(transaction=False) for node in places.nodes}
-    for script, some in _by_script(models).items():
+    for script, some in _by_script(copied).items():
         for at in _calls(some, _IN_A_CALL if len(places.nodes) == 1 else 1):
             pipes[id(places.node_of(at[0]))].evalsha(script, len(at), *at)
-    for part, scores in _by_part(models, keys, numbers).items():
+    for part, scores in _by_part(copied, keys, numbers).items():
         pipes[id(places.node_of(part))].zadd(part, scores)
     for pipe in pipes.values():
         pipe.execute()
 
 
-def _by_script(models: Mapping[str, CopiedMemory]) -> Mapping[str, list[str]]:
+def _by_script(copied: Mapping[str, CopiedMemory]) -> Mapping[str, list[str]]:
     found = defaultdict[str, list[str]](list)
-    for name, model in models.items():
-        for at, script in model.scripts.items():
+    for name, template in copied.items():
+        for at, script in template.scripts.items():
             found[script].append(at.replace("*", name))
     return found
 
@@ -159,10 +161,10 @@ def _calls(names: Sequence[str], size: int) -> Iterator[Sequence[str]]:
         yield some
 
 
-def _by_part(models: Mapping[str, CopiedMemory], keys: Keys, numbers: range) -> Mapping[str, dict[str, float]]:
+def _by_part(copied: Mapping[str, CopiedMemory], keys: Keys, numbers: range) -> Mapping[str, dict[str, float]]:
     """Their places in the indexes. When they were looked at differs, as sweeps come round."""
     found = defaultdict[str, dict[str, float]](dict)
-    for number, (name, model) in zip(numbers, models.items(), strict=True):
-        for index, score in model.scores.items():
+    for number, (name, template) in zip(numbers, copied.items(), strict=True):
+        for index, score in template.scores.items():
             found[index.of(name)][name] = score - (_LOOKED_MS * number if index is keys.resources else 0)
     return found

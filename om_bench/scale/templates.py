@@ -42,7 +42,7 @@ OLD = Kind("old", 2, 3, raw=20, sittings=4, messages=30, reflections=2, threads=
 MIX = (NEW, KNOWN, OLD)
 
 
-def made(running: Pipeline) -> dict[Kind, list[str]]:
+def make_templates(running: Pipeline) -> dict[Kind, list[str]]:
     """Make the memories of every kind; the names of their resources."""
     names = {kind: [_name(kind, number) for number in range(kind.templates)] for kind in MIX}
     for kind, own in names.items():

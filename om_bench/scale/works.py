@@ -35,9 +35,8 @@ class Stage:
         self.settings, self._om = population.running.om.settings, population.running.om
         self.active, self._readers = population.some(min(active, population.copies)), population.some(_READERS, KNOWN)
         self._due = min(max(1, round(active * self.settings.memory.observer_interval / 60)), population.copies)
-        services = population.running.services._replace(
-            queues=KeptTasks(0)
-        )  # what rounds cost is measured, not what follows
+        # what rounds cost is measured, not what follows
+        services = population.running.services._replace(queues=KeptTasks(0))
         services.presence.serve(QUEUES, active)
         services.presence.renew(_LIVES_S)
         self._run, self._rounds = services.run, Rounds(services, Dispatcher(services), lambda _: 0)
@@ -134,13 +133,10 @@ class Stage:
     def cold_start(self, _n: int) -> None:
         """Start a worker process, until it has begun its first task."""
         ticked = self.population.keys.ticked("observer")
+        node = self.population.servers.node_of(ticked)
         with ExitStack() as held:
             start(held, WORKER, self.population.environ)
-            wait(
-                lambda: bool(self.population.servers.node_of(ticked).exists(ticked)),
-                "the first task of a worker",
-                _POLL_S,
-            )
+            wait(lambda: bool(node.exists(ticked)), "the first task of a worker", _POLL_S)
 
 
 class Work(NamedTuple):

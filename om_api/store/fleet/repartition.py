@@ -103,6 +103,7 @@ def _empty(index: PartedIndex, part: str, kept_s: int) -> Steps[int]:
     """Move what stands in a part, and close it; how many entries that was. Places of tasks that wait go before their scopes.
 
     Time 0: a place is put. Time 1: who knows only the old part begins that task: no place is left there, nor must one be here.
+    Who ends it too within that moment leaves one, which is lost ten leases later.
     """
     keys, put, entries = [part, queued(part)], set[bytes](), 0
     while (yield from Verb("vacate", keys, [kept_s], number)):

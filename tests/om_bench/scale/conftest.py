@@ -1,4 +1,4 @@
-"""Small cities, of a memory of each kind."""
+"""Small populations, of a memory of each kind."""
 
 import pytest
 

@@ -11,14 +11,14 @@ from om_bench.scale.population import population
 from om_bench.scale.templates import KNOWN, MIX
 
 
-def _left_by(made, name, model):
+def _left_by(made, name, template):
     """Every key of an agent with what it holds. Messages say whose they were, but the name of their key wins."""
     found = {}
     for node in made.servers.nodes:
         for key in node.scan_iter(f"*{name}*", count=10_000):
             found |= {at.decode(): held for at, held in contents(node, key.decode()).items()}
     found = {key: sorted(held.items()) if isinstance(held, dict) else held for key, held in found.items()}
-    return {key.replace(name, "*"): repr(held).replace(name, "*").replace(model, "*") for key, held in found.items()}
+    return {key.replace(name, "*"): repr(held).replace(name, "*").replace(template, "*") for key, held in found.items()}
 
 
 def _indexes(made, name):
@@ -42,11 +42,11 @@ def _is_whole(made):
 
 @pytest.mark.parametrize("kind", MIX, ids=[kind.name for kind in MIX])
 def test_a_copy_left_what_the_real_one_left_and_stands_where_that_stands(small, kind):
-    model = f"model-{kind.name}-000"
+    template = f"template-{kind.name}-000"
     (copy,) = small.some(1, kind)
 
-    assert _left_by(small, copy, model) == _left_by(small, model, model) != {}
-    assert _indexes(small, copy) == _indexes(small, model) >= {str(small.keys.resources)}
+    assert _left_by(small, copy, template) == _left_by(small, template, template) != {}
+    assert _indexes(small, copy) == _indexes(small, template) >= {str(small.keys.resources)}
 
 
 def test_all_agents_are_whole(small):
