@@ -33,7 +33,6 @@ try:
     from om_bench.memory import memory_report
     from om_bench.memory import recall as across
     from om_bench.scale import measure as larger
-    from om_bench.scale.city import LEAST
     from om_bench.speed import backlog as overload
     from om_bench.speed import draining
     from om_bench.speed import measure as faster
@@ -237,7 +236,7 @@ def drain(*, agents: int, workers: tuple[int, ...], concurrency: int, seconds: f
 
 
 @bench.command(epilog=examples("om bench scale --agents 20000", "om bench scale --servers 3 --block scale-three"))
-@click.option("--agents", type=click.IntRange(10 * LEAST, 10_000_000), default=1_000_000, show_default=True,
+@click.option("--agents", type=click.IntRange(larger.FEW, 10_000_000), default=1_000_000, show_default=True,
               help="Agents in the store.")  # fmt: skip
 @click.option("--active", type=click.IntRange(1, 100_000), default=2_000, show_default=True,
               help="Agents of them that are active in a minute.")  # fmt: skip

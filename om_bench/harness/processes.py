@@ -7,7 +7,7 @@ from pathlib import Path
 
 from om_api.domain.errors import StoreError
 
-PATIENCE_S = 120.0
+_PATIENCE_S = 120.0
 
 
 def cpu_s(pid: int | None) -> float:
@@ -26,7 +26,7 @@ def resident(pid: int | None) -> int:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def wait(met: Callable[[], bool], what: str, poll_s: float = 0.02, patience_s: float = PATIENCE_S) -> None:
+def wait(met: Callable[[], bool], what: str, poll_s: float = 0.02, patience_s: float = _PATIENCE_S) -> None:
     """Return when it is met; StoreError, which says `what` did not come, after so many seconds."""
     end = time.monotonic() + patience_s
     while not met():

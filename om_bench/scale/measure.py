@@ -1,4 +1,4 @@
-"""`om bench scale`: the same work in a city of many agents and in one of a thousand, in turns."""
+"""`om bench scale`: the same work among many agents and among a thousand, in turns."""
 
 import resource
 import time
@@ -9,8 +9,8 @@ from statistics import median
 import msgspec
 
 from om_bench.harness.page import table
-from om_bench.scale.city import city
-from om_bench.scale.residents import MIX
+from om_bench.scale.population import population
+from om_bench.scale.templates import MIX
 from om_bench.scale.works import Stage, Work, works
 from om_bench.speed.measure import machine
 
@@ -60,8 +60,8 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure(plan: ScalePlan) -> Scale:
-    """Fill two cities, each on servers of its own, and measure in both."""
-    with city(FEW, plan.servers) as few, city(plan.agents, plan.servers) as many:
+    """Fill two populations, each on servers of its own, and measure in both."""
+    with population(FEW, plan.servers) as few, population(plan.agents, plan.servers) as many:
         stages = [Stage(each, plan.active) for each in (few, many)]
         return Scale(
             plan=plan,
@@ -75,7 +75,7 @@ def measure(plan: ScalePlan) -> Scale:
 
 
 def _row(work: Work, stages: Sequence[Stage]) -> ScaleRow:
-    """An act in both cities in turns, so that what slows the machine down slows both."""
+    """An act in both populations in turns, so that what slows the machine down slows both."""
     rounds = [[_cost(work, stage, n) for stage in stages] for n in range(work.rounds)]
     few, many = (_middle(costs) for costs in zip(*rounds, strict=True))
     return ScaleRow(work=work.name, few=few, many=many)
@@ -83,7 +83,7 @@ def _row(work: Work, stages: Sequence[Stage]) -> ScaleRow:
 
 def _cost(work: Work, stage: Stage, n: int) -> Cost:
     """What an act costs, without what it costs the servers to be asked for that."""
-    servers = stage.city.servers
+    servers = stage.population.servers
     work.before(stage, n)
     first, second, began, own = servers.spent(), servers.spent(), time.perf_counter(), _own()
     for again in range(work.times):

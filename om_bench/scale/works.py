@@ -1,4 +1,4 @@
-"""What is measured in a city: what beats, agents, operators and new workers do."""
+"""What is measured in a population: what beats, agents, operators and new workers do."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -16,8 +16,8 @@ from om_api.store.memory import due
 from om_api.store.memory.keys import queued
 from om_bench.harness.pipeline import KeptTasks
 from om_bench.harness.processes import wait
-from om_bench.scale.city import City
-from om_bench.scale.residents import KNOWN
+from om_bench.scale.population import Population
+from om_bench.scale.templates import KNOWN
 from om_bench.speed.working import start
 from om_workers.work.dispatcher import Dispatcher
 from om_workers.work.rounds import Rounds
@@ -28,14 +28,15 @@ _POLL_S = 0.005
 
 
 class Stage:
-    """A city and who acts in it: so many agents are active in a minute. Each act is told how often it was done before."""
+    """A population and who acts in it: so many agents are active in a minute. Each act is told how often it was done before."""
 
-    def __init__(self, city: City, active: int) -> None:
-        self.city = city
-        self.settings, self._om = city.running.om.settings, city.running.om
-        self.active, self._readers = city.some(min(active, city.copies)), city.some(_READERS, KNOWN)
-        self._due = min(max(1, round(active * self.settings.memory.observer_interval / 60)), city.copies)
-        services = city.running.services._replace(queues=KeptTasks(0))  # what rounds cost is measured, not what follows
+    def __init__(self, population: Population, active: int) -> None:
+        self.population = population
+        self.settings, self._om = population.running.om.settings, population.running.om
+        self.active, self._readers = population.some(min(active, population.copies)), population.some(_READERS, KNOWN)
+        self._due = min(max(1, round(active * self.settings.memory.observer_interval / 60)), population.copies)
+        # what rounds cost is measured, not what follows
+        services = population.running.services._replace(queues=KeptTasks(0))
         services.presence.serve(QUEUES, active)
         services.presence.renew(_LIVES_S)
         self._run, self._rounds = services.run, Rounds(services, Dispatcher(services), lambda _: 0)
@@ -43,19 +44,19 @@ class Stage:
 
     def next_slot(self, _n: int = 0) -> None:
         """Let the time come for the next of every tick."""
-        keys = self.city.keys
+        keys = self.population.keys
         names = [f"{name}{part}" for name in ("observer", "reflector") for part in self._parts()]
-        self.city.delete(*map(keys.tick, [*names, "sweep"]), *map(queued, keys.due_observe.parts()))
+        self.population.delete(*map(keys.tick, [*names, "sweep"]), *map(queued, keys.due_observe.parts()))
         self._began = self._run(due.server_ms())
 
     def _parts(self) -> list[str]:
-        return ["", *(f":{number}" for number in range(self.city.keys.layout.now.count))]
+        return ["", *(f":{number}" for number in range(self.population.keys.layout.now.count))]
 
     def come_due(self, n: int) -> None:
         """Have as many agents due as become active between two ticks."""
         self.next_slot()
         first = n * self._due % (len(self.active) - self._due + 1)
-        self._run(due.mark(self.city.keys.due_observe, self.active[first : first + self._due]))
+        self._run(due.mark(self.population.keys.due_observe, self.active[first : first + self._due]))
 
     def observer_tick(self, _n: int) -> None:
         """What a beat sends most often."""
@@ -71,8 +72,8 @@ class Stage:
 
     def tended(self) -> int:
         """How many agents were looked at since the time came for it."""
-        parts = self.city.keys.resources.parts()
-        return sum(self.city.servers.node_of(part).zcount(part, self._began, "+inf") for part in parts)
+        parts = self.population.keys.resources.parts()
+        return sum(self.population.servers.node_of(part).zcount(part, self._began, "+inf") for part in parts)
 
     def push(self, n: int) -> None:
         """An agent says something."""
@@ -92,8 +93,8 @@ class Stage:
         for name in self.active:
             self._say(name)
             self._om.get_context("t-0", name).as_openai()
-        self._run(due.mark(self.city.keys.due_observe, self.active))
-        self.city.running.work()
+        self._run(due.mark(self.population.keys.due_observe, self.active))
+        self.population.running.work()
 
     def _say(self, name: str) -> None:
         said = "I am back from the harbour, and will paint the boat on Friday."
@@ -124,17 +125,18 @@ class Stage:
     def leave_a_tick(self, _n: int) -> None:
         """Have a beat send an observer tick that nobody runs yet."""
         self.next_slot()
-        self.city.delete(self.city.keys.ticked("observer"))
-        with ExitStack() as held, closing(redis.Redis.from_url(self.city.servers.broker)) as broker:
-            start(held, BEAT, {**self.city.environ, "OM_OBSERVER_INTERVAL": "1s"})
+        self.population.delete(self.population.keys.ticked("observer"))
+        with ExitStack() as held, closing(redis.Redis.from_url(self.population.servers.broker)) as broker:
+            start(held, BEAT, {**self.population.environ, "OM_OBSERVER_INTERVAL": "1s"})
             wait(lambda: bool(broker.llen("ticks")), "a tick of a beat", _POLL_S)
 
     def cold_start(self, _n: int) -> None:
         """Start a worker process, until it has begun its first task."""
-        ticked = self.city.keys.ticked("observer")
+        ticked = self.population.keys.ticked("observer")
+        node = self.population.servers.node_of(ticked)
         with ExitStack() as held:
-            start(held, WORKER, self.city.environ)
-            wait(lambda: bool(self.city.servers.node_of(ticked).exists(ticked)), "the first task of a worker", _POLL_S)
+            start(held, WORKER, self.population.environ)
+            wait(lambda: bool(node.exists(ticked)), "the first task of a worker", _POLL_S)
 
 
 class Work(NamedTuple):

@@ -83,10 +83,10 @@ class Heartbeat:
 
     @contextmanager
     def _kept(self, kept: set[T], what: T) -> Iterator[None]:
-        with self._guard:
-            kept.add(what)
-            self._start()
         try:
+            with self._guard:
+                kept.add(what)
+                self._start()
             yield
         finally:
             with self._guard:
@@ -95,16 +95,19 @@ class Heartbeat:
     def stop(self) -> None:
         """End the thread, and say that this process is no longer there; leases run out by themselves."""
         self._wake.set()
-        if self._thread is not None:
-            self._thread.join(_LAST_WORD_S)  # a beat under way would bring the word back
+        with self._guard:
+            thread = self._thread
+        if thread is not None:
+            thread.join(_LAST_WORD_S)  # a beat under way would bring the word back
         if self._presence and self._present:
             self._present = False
             self._presence.end()
 
     def _start(self) -> None:
         if self._thread is None:
-            self._thread = threading.Thread(target=self._beat, name="om-heartbeat", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._beat, name="om-heartbeat", daemon=True)
+            thread.start()  # may fail: then none is there
+            self._thread = thread
 
     def _beat(self) -> None:
         while True:

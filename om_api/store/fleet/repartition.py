@@ -8,7 +8,6 @@ wherever they like.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
 
 import msgspec
 
@@ -103,37 +102,24 @@ def _write(keys: Keys, becomes: Partitions) -> Steps[bool]:
 def _empty(index: PartedIndex, part: str, kept_s: int) -> Steps[int]:
     """Move what stands in a part, and close it; how many entries that was. Places of tasks that wait go before their scopes.
 
-    Time 0: a place is put. Time 1: who knows only the old part begins that task, and maybe ends it: no place is left there, nor
-    must one be here.
+    Time 0: a place is put. Time 1: who knows only the old part begins that task: no place is left there, nor must one be here.
+    Who ends it too within that moment leaves one, which is lost ten leases later.
     """
-    put, entries = set[bytes](), 0
-    while (yield from _vacate(part, kept_s, [])).left:
+    keys, put, entries = [part, queued(part)], set[bytes](), 0
+    while (yield from Verb("vacate", keys, [kept_s], number)):
         pairs = yield from as_pairs("ZRANGE", part, 0, _SLICE - 1, "WITHSCORES")
         places = dict((yield from as_pairs("ZRANGE", queued(part), 0, -1, "WITHSCORES")))
         waiting = {name: places[name] for name, _ in pairs if name in places}
-        yield from _forget(index, put - places.keys())
+        yield from _forget(index, [name for name, _ in pairs if name in put - waiting.keys()])
+        put |= waiting.keys()
         yield from _put(index, [*waiting.items()], queued)
         yield from _put(index, pairs, str)
         words = [
             word for name, at in pairs for word in (name, exact(at), exact(waiting[name]) if name in waiting else "")
         ]
-        put = (put | waiting.keys()) - (yield from _vacate(part, kept_s, words)).taken
+        yield from Verb("vacate", keys, [kept_s, *words], number)
         entries += len(pairs)
-    yield from _forget(index, put)
     return entries
-
-
-class _Vacated(NamedTuple):
-    left: int
-    taken: set[bytes]
-
-
-def _vacate(part: str, kept_s: int, words: Sequence[Any]) -> Steps[_Vacated]:
-    return (yield from Verb("vacate", [part, queued(part)], [kept_s, *words], _vacated))
-
-
-def _vacated(reply: Any) -> _Vacated:
-    return _Vacated(reply[0], {*reply[1:]})
 
 
 def _forget(index: PartedIndex, begun: Iterable[bytes]) -> Steps[None]:

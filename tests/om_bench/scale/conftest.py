@@ -1,22 +1,22 @@
-"""Small cities, of a memory of each kind."""
+"""Small populations, of a memory of each kind."""
 
 import pytest
 
-from om_bench.scale import city as module
-from om_bench.scale import residents
+from om_bench.scale import population as module
+from om_bench.scale import templates
 
 
 @pytest.fixture(scope="package")
-def few_models():
+def few_templates():
     """Three memories are made instead of dozens."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(residents, "MIX", tuple(kind._replace(models=1) for kind in residents.MIX))
-        patch.setattr(module, "LEAST", len(residents.MIX))
+        patch.setattr(templates, "MIX", tuple(kind._replace(templates=1) for kind in templates.MIX))
+        patch.setattr(module, "LEAST", len(templates.MIX))
         yield
 
 
 @pytest.fixture(scope="package")
-def small(few_models):
+def small(few_templates):
     """Some agents on one server."""
-    with module.city(100) as made:
+    with module.population(100) as made:
         yield made

@@ -6,7 +6,7 @@ from om_bench.scale.measure import ScalePlan, as_lines, measure
 from om_bench.scale.works import works
 
 
-def test_everything_is_measured_in_a_small_city_and_in_a_smaller_one(few_models, monkeypatch):
+def test_everything_is_measured_among_few_agents_and_among_fewer(few_templates, monkeypatch):
     *once, starts = [each._replace(rounds=1, times=1) for each in works(60)]
     monkeypatch.setattr(module, "works", lambda _: once)
     monkeypatch.setattr(module, "FEW", 50)
@@ -25,8 +25,8 @@ def test_everything_is_measured_in_a_small_city_and_in_a_smaller_one(few_models,
     assert "100 agents on one server" in lines
 
 
-def test_more_agents_are_asked_for_than_memories_are_made():
+def test_no_fewer_agents_are_asked_for_than_they_are_compared_with():
     done = CliRunner().invoke(bench, ["scale", "--agents", "36"])
 
     assert done.exit_code == 2
-    assert "360<=x" in done.stderr
+    assert "1000<=x" in done.stderr

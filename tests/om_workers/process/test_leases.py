@@ -48,16 +48,16 @@ def test_one_thread_renews_everything(store):
 
 def test_no_thread_is_there_for_nothing_and_what_comes_later_is_renewed(store, monkeypatch):
     """Catches a thread left behind by everyone who ever held something: hundreds of them, all waking up for nothing."""
-    beat, before = Heartbeat(Connection(store.client), lease_s=0.15), set(threading.enumerate())
+    renewed, renew = [], Lease.renew
+    monkeypatch.setattr(Lease, "renew", lambda lock: renewed.append(renew(lock)) or renewed[-1])
+    beat, before = Heartbeat(Connection(store.client), lease_s=0.6), set(threading.enumerate())
     with beat.lock(f"{store.keys.prefix}:lock:a"):
         assert len(set(threading.enumerate()) - before) == 1
     wait_until(lambda: not set(threading.enumerate()) - before, "the thread to end")
 
-    renewed, renew = [], Lease.renew
-    monkeypatch.setattr(Lease, "renew", lambda lock: renewed.append(renew(lock)) or renewed[-1])
     with beat.lock(f"{store.keys.prefix}:lock:b"):
         wait_until(lambda: len(renewed) > 1, "renewals")
-    assert all(renewed)
+        assert all(renewed)
     beat.stop()
 
 

@@ -1,9 +1,9 @@
-from om_bench.scale.residents import KNOWN, MIX, NEW, OLD
+from om_bench.scale.templates import KNOWN, MIX, NEW, OLD
 
 
 def test_the_memories_of_each_kind_are_what_the_kind_says(small):
     """Catches thresholds under which nobody reflects, or everything is condensed at once."""
-    new, known, old = (small.running.om.stats(f"model-{kind.name}-000") for kind in (NEW, KNOWN, OLD))
+    new, known, old = (small.running.om.stats(f"template-{kind.name}-000") for kind in (NEW, KNOWN, OLD))
 
     assert (new.observations, new.generation, new.threads) == (0, 0, 1)
     assert (known.observed_messages, known.generation) == (KNOWN.sittings * KNOWN.messages, 0)

@@ -22,7 +22,7 @@ class Kind(NamedTuple):
 
     name: str
     percent: int
-    models: int
+    templates: int
     raw: int
     sittings: int = 0
     messages: int = 0
@@ -42,22 +42,22 @@ OLD = Kind("old", 2, 3, raw=20, sittings=4, messages=30, reflections=2, threads=
 MIX = (NEW, KNOWN, OLD)
 
 
-def residents(running: Pipeline) -> dict[Kind, list[str]]:
+def make_templates(running: Pipeline) -> dict[Kind, list[str]]:
     """Make the memories of every kind; the names of their resources."""
-    made = {kind: [_name(kind, number) for number in range(kind.models)] for kind in MIX}
-    for kind, names in made.items():
-        for number, name in enumerate(names):
-            _live(running, kind, name, number)
+    names = {kind: [_name(kind, number) for number in range(kind.templates)] for kind in MIX}
+    for kind, own in names.items():
+        for number, name in enumerate(own):
+            _converse(running, kind, name, number)
     Sweeper(running.services).sweep()
     running.work()
-    return made
+    return names
 
 
 def _name(kind: Kind, number: int) -> str:
-    return f"model-{kind.name}-{number:03}"
+    return f"template-{kind.name}-{number:03}"
 
 
-def _live(running: Pipeline, kind: Kind, name: str, number: int) -> None:
+def _converse(running: Pipeline, kind: Kind, name: str, number: int) -> None:
     said = spoken(random.Random(name))
     for sitting in range(kind.sittings):
         thread = f"t-{sitting % kind.threads}"
@@ -66,7 +66,7 @@ def _live(running: Pipeline, kind: Kind, name: str, number: int) -> None:
         if sitting >= kind.sittings - kind.reflections:
             running.om.force_reflect(name)
             running.work()
-    running.push(*_messages(said, 1 + kind.raw * number // kind.models, name, "t-0"))
+    running.push(*_messages(said, 1 + kind.raw * number // kind.templates, name, "t-0"))
 
 
 def _messages(said: Iterator[Message], count: int, resource: str, thread: str) -> list[Message]:

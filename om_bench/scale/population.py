@@ -16,10 +16,10 @@ from om_api import load_settings
 from om_api.store.driver.partitions import PartedIndex
 from om_api.store.memory.keys import Keys
 from om_bench.harness.pipeline import Pipeline, environment
-from om_bench.scale.residents import MIX, SETTINGS, Kind, residents
 from om_bench.scale.servers import StandServers, servers
+from om_bench.scale.templates import MIX, SETTINGS, Kind, make_templates
 
-LEAST = sum(kind.models for kind in MIX)  # agents of a city: the memories that all others are copies of
+LEAST = sum(kind.templates for kind in MIX)  # agents of a population: the memories that all others are copies of
 _AT_ONCE = 2_000
 _IN_A_CALL = 100  # of agents, where one server has all of their keys
 _LOOKED_MS = 30  # between one agent and the next that a sweep looks at: they are two thousand a minute
@@ -37,16 +37,16 @@ class CopiedMemory(NamedTuple):
     scores: Mapping[PartedIndex, float]
 
 
-class City(NamedTuple):
+class Population(NamedTuple):
     """So many agents on servers that nobody else uses, with a client and workers of ours, and the variables for more of them.
 
-    They are copies of the memories of a `street`, in order. It took `seconds` to fill, and an agent takes `bytes` of memory.
+    They are copies of `templates`, in order. It took `seconds` to fill, and an agent takes `bytes` of memory.
     """
 
     servers: StandServers
     running: Pipeline
     environ: Mapping[str, str]
-    street: Sequence[CopiedMemory]
+    templates: Sequence[CopiedMemory]
     agents: int
     seconds: float
     bytes: float
@@ -63,9 +63,9 @@ class City(NamedTuple):
 
     def some(self, count: int, kind: Kind | None = None) -> list[str]:
         """The names of up to so many agents, of a kind or of all, the same each time."""
-        own = {n for n, model in enumerate(self.street) if kind is None or kind.name == model.kind.name}
+        own = {n for n, each in enumerate(self.templates) if kind is None or kind.name == each.kind.name}
         dice = random.Random(1)
-        numbers = [n for n in dice.sample(range(self.copies), self.copies) if n % len(self.street) in own]
+        numbers = [n for n in dice.sample(range(self.copies), self.copies) if n % len(self.templates) in own]
         return [_name(n) for n in numbers[:count]]
 
     def delete(self, *keys: str) -> None:
@@ -75,7 +75,7 @@ class City(NamedTuple):
 
 
 @contextmanager
-def city(count: int, number_of_servers: int = 1) -> Iterator[City]:
+def population(count: int, number_of_servers: int = 1) -> Iterator[Population]:
     """So many agents of the usual mix, all of them at rest."""
     with ExitStack() as held:
         places = held.enter_context(servers(number_of_servers))
@@ -83,27 +83,29 @@ def city(count: int, number_of_servers: int = 1) -> Iterator[City]:
         environ = environment(places.url, folder, (*SETTINGS, f"broker_url={places.broker}"))
         running = held.enter_context(Pipeline(load_settings(environ=environ)))
         before, began = places.used, time.monotonic()
-        street = _street(places, running)
+        templates = _mixed(places, running)
         for first in range(0, count - LEAST, _AT_ONCE):
-            _settle(places, running.services.keys, street, range(first, min(first + _AT_ONCE, count - LEAST)))
+            _copy(places, running.services.keys, templates, range(first, min(first + _AT_ONCE, count - LEAST)))
         took, used = time.monotonic() - began, places.used - before
-        yield City(places, running, environ, street, count, took, used / count)
+        yield Population(places, running, environ, templates, count, took, used / count)
 
 
 def _name(number: int) -> str:
     return f"agent-{number:07}"
 
 
-def _street(places: StandServers, running: Pipeline) -> list[CopiedMemory]:
+def _mixed(places: StandServers, running: Pipeline) -> list[CopiedMemory]:
     """A hundred memories in the order in which they are copied, again and again."""
     keys = running.services.keys
-    made = {kind: [_model(places, keys, kind, name) for name in names] for kind, names in residents(running).items()}
-    street = [models[n % len(models)] for kind, models in made.items() for n in range(kind.percent)]
-    random.Random(1).shuffle(street)
-    return street
+    read = {
+        kind: [_template(places, keys, kind, name) for name in names] for kind, names in make_templates(running).items()
+    }
+    templates = [some[n % len(some)] for kind, some in read.items() for n in range(kind.percent)]
+    random.Random(1).shuffle(templates)
+    return templates
 
 
-def _model(places: StandServers, keys: Keys, kind: Kind, name: str) -> CopiedMemory:
+def _template(places: StandServers, keys: Keys, kind: Kind, name: str) -> CopiedMemory:
     lines, own = defaultdict[str, list[str]](list), keys.of(name).base
     for key in _keys_of(places, name):
         at = own if key.startswith(own) else key
@@ -132,23 +134,23 @@ def _loaded(places: StandServers, lines: Sequence[str]) -> str:
     return digest
 
 
-def _settle(places: StandServers, keys: Keys, street: Sequence[CopiedMemory], numbers: range) -> None:
+def _copy(places: StandServers, keys: Keys, templates: Sequence[CopiedMemory], numbers: range) -> None:
     """Make these agents: first all of their keys, then their places in the indexes."""
-    models = {_name(number): street[number % len(street)] for number in numbers}
+    copied = {_name(number): templates[number % len(templates)] for number in numbers}
     pipes = {id(node): node.pipeline(transaction=False) for node in places.nodes}
-    for script, some in _by_script(models).items():
+    for script, some in _by_script(copied).items():
         for at in _calls(some, _IN_A_CALL if len(places.nodes) == 1 else 1):
             pipes[id(places.node_of(at[0]))].evalsha(script, len(at), *at)
-    for part, scores in _by_part(models, keys, numbers).items():
+    for part, scores in _by_part(copied, keys, numbers).items():
         pipes[id(places.node_of(part))].zadd(part, scores)
     for pipe in pipes.values():
         pipe.execute()
 
 
-def _by_script(models: Mapping[str, CopiedMemory]) -> Mapping[str, list[str]]:
+def _by_script(copied: Mapping[str, CopiedMemory]) -> Mapping[str, list[str]]:
     found = defaultdict[str, list[str]](list)
-    for name, model in models.items():
-        for at, script in model.scripts.items():
+    for name, template in copied.items():
+        for at, script in template.scripts.items():
             found[script].append(at.replace("*", name))
     return found
 
@@ -159,10 +161,10 @@ def _calls(names: Sequence[str], size: int) -> Iterator[Sequence[str]]:
         yield some
 
 
-def _by_part(models: Mapping[str, CopiedMemory], keys: Keys, numbers: range) -> Mapping[str, dict[str, float]]:
+def _by_part(copied: Mapping[str, CopiedMemory], keys: Keys, numbers: range) -> Mapping[str, dict[str, float]]:
     """Their places in the indexes. When they were looked at differs, as sweeps come round."""
     found = defaultdict[str, dict[str, float]](dict)
-    for number, (name, model) in zip(numbers, models.items(), strict=True):
-        for index, score in model.scores.items():
+    for number, (name, template) in zip(numbers, copied.items(), strict=True):
+        for index, score in template.scores.items():
             found[index.of(name)][name] = score - (_LOOKED_MS * number if index is keys.resources else 0)
     return found
