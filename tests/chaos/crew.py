@@ -19,7 +19,7 @@ _BEAT_STARTS_S = 2.0
 _GROWN_S = 1.5  # of work, before a kill is worth its while
 _READY_S = 120
 _STOP_S = 15
-_ENDS_S = 60  # being asked to: what it works on is finished first
+_ENDS_S = 90  # being asked to: what it works on is finished first, for up to a minute
 _SAYS = {"worker": b"ready.", "api": b"Uvicorn running on"}  # once it works; a beat says nothing
 
 
