@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 
 class DueTask(NamedTuple):
-    """One look at a scope of a resource: due since `due_s`, for so long its model thinks. All turns cost the same."""
+    """One look at a scope of a resource: due since `due_s`, for so long its model thinks, and so much its turn costs."""
 
     resource: str
     due_s: float
     model_s: float
+    cost_s: float = 1.0
 
 
 class FairTurns:
@@ -34,7 +35,7 @@ class FairTurns:
     def admit(self) -> None:
         """Give their turn to all that came."""
         for task in self._come:
-            turn = max(self._clocks.get(task.resource, 0.0), self._common) + 1
+            turn = max(self._clocks.get(task.resource, 0.0), self._common) + task.cost_s
             self._clocks[task.resource] = turn
             heapq.heappush(self._turns, (turn, next(self._numbers), task))
         self._come.clear()
@@ -43,7 +44,7 @@ class FairTurns:
         """Hand out those whose turn comes first."""
         handed = [heapq.heappop(self._turns) for _ in range(min(most, len(self._turns)))]
         if handed:
-            self._common = max(self._common, handed[-1][0] - 1)
+            self._common = max(self._common, handed[-1][0] - handed[-1][2].cost_s)
         if not len(self):
             self._clocks.clear()
         return [task for _, _, task in handed]
