@@ -32,7 +32,8 @@ def _one(client: redis.Redis, operations: int, seed: int) -> Played:
     prefix = prefix_of(seed, client)
     try:
         return seed, play(seed, plan_for(client, seed, operations), client, prefix).verbs
-    except Exception:  # noqa: BLE001 -- whatever the product raises is a finding; it is played again below
+    except Exception as error:  # noqa: BLE001 -- whatever the product raises is a finding; it is played again below
+        _say(f"seed {seed}: {type(error).__name__}: {error}"[:500])
         return seed, None
     finally:
         sweep_away(client, prefix)

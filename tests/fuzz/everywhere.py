@@ -70,8 +70,10 @@ class Everywhere(redis.Redis):
 @contextlib.contextmanager
 def started(folder: Path, binary: str = "") -> Iterator[Everywhere]:
     """A Cluster of three primaries while the block runs: of "redis", or of the embedded server."""
+    binary = "embedded" if binary in {"", "1"} else binary
     with (
-        Cluster(folder, replicas=False, binary=BINARIES["embedded" if binary in {"", "1"} else binary]) as cluster,
+        # a machine that stands still for a second is no node that died
+        Cluster(folder, replicas=False, timeout_ms=60_000, binary=BINARIES[binary]) as cluster,
         contextlib.closing(Everywhere(cluster)) as client,
     ):
         yield client
