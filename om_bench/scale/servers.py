@@ -69,7 +69,11 @@ def _introduce(clients: Sequence[Any], ports: Sequence[tuple[int, int]]) -> None
         client.execute_command("CLUSTER ADDSLOTSRANGE", first, end - 1)
     for port, bus in ports[1:]:
         clients[0].execute_command("CLUSTER MEET", HOST, port, bus)
-    wait(lambda: all(_is_whole(client, len(clients)) for client in clients), f"a cluster of {len(clients)} servers")
+    wait(
+        lambda: all(_is_whole(client, len(clients)) for client in clients),
+        f"a cluster of {len(clients)} servers",
+        patience_s=_PATIENCE_S,
+    )
 
 
 def _is_whole(client: Any, count: int) -> bool:
