@@ -1,6 +1,6 @@
 """What an agent's model reads before its next turn, as one value in everybody's form."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from copy import copy, deepcopy
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,8 +13,8 @@ from om_api.context.gemini import gemini_request
 from om_api.context.openai import openai_messages
 from om_api.context.openai_responses import openai_items
 from om_api.context.tail import Tail
-from om_api.context.turns import Turn
-from om_api.context.view import Block
+from om_api.context.turns import Turn, Turns
+from om_api.context.view import Block, Kind
 from om_api.domain.messages import Message
 from om_api.domain.values import Generation, Observation
 from om_api.recall.recalled import RecalledHit
@@ -59,6 +59,25 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def text(self) -> str:
         """Everything as one plain text; a message is preceded by its role, and its further lines stand behind a tab."""
         return "\n\n".join(block.plain for block in self.blocks)
+
+    @property
+    def system(self) -> str:
+        """What stands in the system prompt, behind the agent's own: notes, which grow at their end until they are reflected."""
+        return self.made.system()
+
+    def only(self, ids: Collection[str], *kinds: Kind) -> "Context":
+        """A context of these raw messages alone, with the blocks of these kinds around them: for whoever places them himself."""
+        tail = self.made.tail.of(ids)
+        around = [block for block in self.made.framing if block.kind in kinds]
+        before = [block for block in around if block.kind != "volatile"]
+        blocks, _ = tail.parts()
+        system = "\n\n".join(block.text for block in before if block.role == "system")
+        return msgspec.structs.replace(
+            self,
+            blocks=(*before, *blocks, *(block for block in around if block.kind == "volatile")),
+            tokens=sum(block.tokens for block in (*around, *blocks)),
+            made=Made(tail, around, lambda: system, Turns()),
+        )
 
     @cached_property
     def _turns(self) -> list[Turn]:

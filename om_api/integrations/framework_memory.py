@@ -1,0 +1,111 @@
+"""A memory as a framework's adapter uses it: each model call is kept and answered with what the model should read."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from om_api.client.memory import ObservationalMemory
+from om_api.context.recall_tool import recall_tool
+from om_api.domain.caching import LRU
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.messages import Message
+from om_api.integrations.turn import Render, Turn, View, view_of, without_recalled
+
+_KNOWN = 100_000  # messages whose names are remembered; of others the store is asked
+
+
+class RecallSpec(NamedTuple):
+    """Recall as a model's tool: its name, what it is for, and the JSON schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class FrameworkMemory:
+    """What adapters have in common. Thread-safe, and blocking: its asyncio twins run in a thread, whatever the loop.
+
+    Messages are kept by the ids that the framework gives them. What has none, and a history that begins with ids nobody
+    knows, is found by what it says (`sync`): so a framework may send the whole of it again, each time under other ids.
+    Raises StoreError, unless the memory was made with `fail_open`.
+    """
+
+    def __init__(self, memory: ObservationalMemory | None = None) -> None:
+        if memory is not None and not isinstance(memory, ObservationalMemory):
+            raise InvalidInputError(
+                f"memory is {type(memory).__name__}: hand over an ObservationalMemory, which asyncio adapters use too"
+            )
+        self.memory = memory or ObservationalMemory()
+        self._names: LRU[tuple[str, str, str], str] = LRU(_KNOWN)
+
+    def view(self, turn: Turn, render: Render) -> View:
+        """Keep what is new of a turn, and say what a model reads of it: two round trips, one where nothing is new."""
+        names = self.record(turn)
+        return view_of(turn, names, self.memory.get_context(turn.thread_id, turn.resource_id), render)
+
+    async def aview(self, turn: Turn, render: Render) -> View:
+        """The same in asyncio."""
+        return await asyncio.to_thread(self.view, turn, render)
+
+    def record(self, turn: Turn) -> list[str | None]:
+        """Keep what is new of a turn; the id that each of its messages is kept under, None where it is not (yet)."""
+        messages = [*without_recalled(turn.messages)]
+        names = [self._names.get((turn.resource_id, turn.thread_id, each.id)) if each.id else None for each in messages]
+        if None not in names:
+            return names
+        if len(messages) > 1 and names[0] is None:
+            names = self._synced(turn, messages) or names
+        new = [n for n in _said_last(messages) if names[n] is None] if names[0] is None else _missing(names)
+        return self._added(turn, messages, names, new)
+
+    async def arecord(self, turn: Turn) -> list[str | None]:
+        """The same in asyncio."""
+        return await asyncio.to_thread(self.record, turn)
+
+    def recall(self, arguments: Any, resource_id: str) -> str:
+        """The text of a recall tool's result; arguments that cannot be are answered with what is permitted."""
+        return self.memory.answer_recall(arguments, resource_id)
+
+    async def arecall(self, arguments: Any, resource_id: str) -> str:
+        """The same in asyncio."""
+        return await asyncio.to_thread(self.recall, arguments, resource_id)
+
+    def _synced(self, turn: Turn, messages: Sequence[Message]) -> list[str | None]:
+        """The names of a whole history, of which what is new is kept; none where the store is away."""
+        found = self.memory.sync(messages, turn.resource_id, turn.thread_id)
+        if not (found.added or found.known or found.grown or found.changed):
+            return []
+        self._learn(turn, messages, found.ids)
+        return [*found.ids]
+
+    def _added(
+        self, turn: Turn, messages: Sequence[Message], names: list[str | None], new: Sequence[int]
+    ) -> list[str | None]:
+        if new:
+            given = [messages[n] for n in new]
+            ids = self.memory.add_messages(given, thread_id=turn.thread_id, resource_id=turn.resource_id).ids
+            self._learn(turn, given, ids)
+            for n, name in zip(new, ids, strict=True):
+                names[n] = name
+        return names
+
+    def _learn(self, turn: Turn, messages: Sequence[Message], ids: Sequence[str]) -> None:
+        for message, name in zip(messages, ids, strict=True):
+            if message.id:
+                self._names.put((turn.resource_id, turn.thread_id, message.id), name)
+
+
+def recall_spec() -> RecallSpec:
+    """Recall as a framework's tool takes it."""
+    return RecallSpec(**recall_tool()["function"])
+
+
+def _missing(names: Sequence[str | None]) -> list[int]:
+    return [n for n, name in enumerate(names) if name is None]
+
+
+def _said_last(messages: Sequence[Message]) -> range:
+    """What is surely new while nobody can be asked: from a user's last words on; what precedes it comes again."""
+    end = next((n for n in reversed(range(len(messages))) if messages[n].role == "user"), 0)
+    start = next((n + 1 for n in reversed(range(end)) if messages[n].role != "user"), 0)
+    return range(start, len(messages))

@@ -1,0 +1,177 @@
+"""A turn: what a framework is about to send to a model, and what it should send of a memory instead."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from hashlib import sha256
+from itertools import takewhile
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from om_api.context import Context
+from om_api.context.recall_tool import NAME as RECALL
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.messages import Message
+from om_api.domain.tags import escape
+from om_api.domain.tool_calls import exchanges, named
+from om_api.domain.values import check_id, is_id
+from om_api.domain.wire import Given, message_of
+
+_RECALLED = "(what the memory held then; ask again)"
+
+
+class Held(NamedTuple):
+    """What a framework holds and sends as one: its own objects, and as what messages they are kept.
+
+    None of what is no part of the conversation, such as the agent's own instructions.
+    """
+
+    items: tuple[Any, ...]
+    messages: tuple[Message, ...] = ()
+
+
+class Turn(NamedTuple):
+    """Whose conversation it is, and what the framework holds of it, oldest first."""
+
+    resource_id: str
+    thread_id: str
+    held: Sequence[Held]
+
+    @property
+    def messages(self) -> list[Message]:
+        """All of it, as messages."""
+        return [message for each in self.held for message in each.messages]
+
+
+class View(NamedTuple):
+    """What a model reads: notes, which go behind the agent's own system prompt, and the framework's items, ours among them."""
+
+    system: str
+    items: list[Any]
+
+    def behind(self, instructions: str | None) -> str:
+        """The system prompt: the agent's own instructions, unchanged, and then the notes."""
+        return "\n\n".join(filter(None, (instructions, self.system)))
+
+
+Render: TypeAlias = Callable[
+    [Context], list[Any]
+]  # what a context holds, without a system prompt, as a framework's items
+
+
+def kept_as(given: Given, name: str | None = None) -> Message:
+    """A vendor's message with the id that a framework knows it by, if it has one. Raises InvalidInputError."""
+    message = message_of(given)
+    message.id = id_of(name) if name else ""
+    return message
+
+
+def id_of(name: str) -> str:
+    """A framework's name of something, as an id that may name a key: itself, or its hash."""
+    return name if is_id(name) else "h-" + sha256(name.encode(errors="replace")).hexdigest()[:32]
+
+
+def place_of(resource_id: object, thread_id: object, *, resource_from: str, thread_from: str) -> tuple[str, str]:
+    """Resource and thread of a turn; raises InvalidInputError, which says where a framework's user names what is missing."""
+    for value, what, where in (
+        (resource_id, "resource_id, whose memory it is", resource_from),
+        (thread_id, "thread_id, which conversation it is", thread_from),
+    ):
+        if value in (None, ""):
+            raise InvalidInputError(f"{what}, is missing: {where}")
+    return check_id(resource_id, "resource_id"), check_id(thread_id, "thread_id")
+
+
+def without_recalled(messages: Iterable[Message]) -> Iterator[Message]:
+    """Messages as they are kept: of what our recall tool found only that it was asked, or a memory would feed on itself."""
+    names: dict[str, str] = {}
+    for message in messages:
+        known = named(message, names)
+        if isinstance(known.content, str) or not any(map(_is_recalled, known.content)):
+            yield message
+        else:
+            parts = [{**part, "result": _RECALLED} if _is_recalled(part) else part for part in known.content]
+            yield msgspec.structs.replace(known, content=parts)
+
+
+def _is_recalled(part: Mapping[str, Any]) -> bool:
+    return part["type"] == "tool-result" and part.get("name") == RECALL
+
+
+def view_of(turn: Turn, names: Sequence[str | None], context: Context, render: Render) -> View:
+    """What a model reads of a turn whose messages are kept under these names (None: not kept yet, the store being away).
+
+    What the framework holds stands as it holds it, if it is raw in the memory; what is behind notes is left out. A call
+    and its results are shown or left out as one. What could be read as a tag of ours is shown as we write it. Raw
+    messages that the framework does not hold come before its own, unless it holds what nobody could compare with them.
+    """
+    raw = {message.id for message in context.made.tail.messages}
+    lead = [*takewhile(lambda each: not each.messages, turn.held)]
+    groups = [*_groups(turn.held[len(lead) :], names, raw)]
+    known = {name for group in groups for name in group.names}
+    strange = context.unavailable and None in names
+    ours = set[str]() if strange else raw - known
+    items = [item for each in lead for item in each.items] + render(context.only(ours, "continuation"))
+    for group in groups:
+        items += render(context.only(group.names)) if group.is_forged else group.items
+    return View(context.system, items + render(context.only((), "volatile")))
+
+
+class _Group(NamedTuple):
+    """What is shown at a place: items, or what is kept under these names, where it would be read as what it is not."""
+
+    items: list[Any]
+    names: Collection[str]
+    is_forged: bool = False
+
+
+def _groups(held: Sequence[Held], names: Sequence[str | None], raw: AbstractSet[str]) -> Iterator[_Group]:
+    """What is shown of what is held, in its order, and what is not with its names alone."""
+    own_names = [*_by_held(held, names)]
+    exchange = _exchanges(held)
+    members: dict[int, list[int]] = {}
+    for place, group in enumerate(exchange):
+        members.setdefault(group, []).append(place)
+    for place, group in enumerate(exchange):
+        own = {name for n in members[group] for name in own_names[n] if name}
+        shown = any(not own_names[n] or None in own_names[n] or raw & {*own_names[n]} for n in members[group])
+        forged = shown and own <= {*raw} and any(_is_forged(held[n]) for n in members[group])
+        if forged and own:
+            yield _Group([], own if place == group else (), is_forged=True)
+        else:
+            yield _Group([*held[place].items] if shown else [], own)
+
+
+def _by_held(held: Sequence[Held], names: Sequence[str | None]) -> Iterator[Sequence[str | None]]:
+    start = 0
+    for each in held:
+        yield names[start : start + len(each.messages)]
+        start += len(each.messages)
+
+
+def _exchanges(held: Sequence[Held]) -> list[int]:
+    """For each place the first one of its exchange: that of the calls which it answers."""
+    messages = [message for each in held for message in each.messages]
+    places = [place for place, each in enumerate(held) for _ in each.messages]
+    asked: dict[str, int] = {}
+    group = [*range(len(held))]
+    for place, each in zip(places, exchanges(messages), strict=True):
+        for call in each.answers:
+            group[place] = min(group[place], group[asked.get(call, place)])
+        asked |= dict.fromkeys(each.calls, place)
+    return group
+
+
+def _is_forged(held: Held) -> bool:
+    return any(escape(text) != text for message in held.messages for text in _texts(message.content))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
