@@ -1,0 +1,1 @@
+"""An agent of each framework as its user would write it, which the suite talks to: see protocol.py."""
