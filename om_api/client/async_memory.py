@@ -142,6 +142,13 @@ class AsyncObservationalMemory:
         """
         return await self._run(self._core.sync(placed(messages), resource_id, thread_id, pusher))
 
+    async def known_ids(self, ids: Iterable[str], resource_id: str, thread_id: str) -> set[str]:
+        """Which of these ids a thread knows: those of its messages, wherever they are kept, and of what was removed.
+
+        With `fail_open` none, while the store is away.
+        """
+        return await self._run(self._core.known_ids(ids, resource_id, thread_id))
+
     # -- reading ------------------------------------------------------------------------------------------------------
 
     async def get_context(self, thread_id: str, resource_id: str, max_tokens: int | None = None) -> Context:

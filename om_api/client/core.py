@@ -26,6 +26,7 @@ from om_api.settings import FileProblem, Settings
 from om_api.settings.logs import library_log
 from om_api.store.driver.steps import Steps
 from om_api.store.memory.keys import keys_of
+from om_api.store.memory.known import recognise
 from om_api.store.memory.push import ServerClock
 
 
@@ -87,6 +88,18 @@ class Core:
             return Synced(tuple(message.id for message in given), 0, 0)
         self._away = False
         return found
+
+    def known_ids(self, ids: Iterable[str], resource: str, thread: str) -> Steps[set[str]]:
+        """Which of these ids are known."""
+        asked = {check_id(each, "id") for each in ids}
+        place = check_id(resource, "resource_id"), check_id(thread, "thread_id")
+        try:
+            return {*(yield from recognise(self.keys, *place, asked))}
+        except StoreError as error:
+            if not self.fails_open:
+                raise
+            self._lost(error)
+            return set()
 
     def _send(self, messages: list[EncodedMessage]) -> Steps[Receipt]:
         """Send messages after those that wait; of two calls at once neither forgets what only the other one has sent."""

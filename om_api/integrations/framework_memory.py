@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
 from om_api.client.memory import ObservationalMemory
 from om_api.context.recall_tool import recall_tool
 from om_api.domain.caching import LRU
@@ -53,7 +55,7 @@ class FrameworkMemory:
         names = [self._names.get((turn.resource_id, turn.thread_id, each.id)) if each.id else None for each in messages]
         if None not in names:
             return names
-        if len(messages) > 1 and names[0] is None:
+        if names[0] is None and any(each.role == "assistant" for each in messages):
             names = self._synced(turn, messages) or names
         new = [n for n in _said_last(messages) if names[n] is None] if names[0] is None else _missing(names)
         return self._added(turn, messages, names, new)
@@ -71,8 +73,14 @@ class FrameworkMemory:
         return await asyncio.to_thread(self.recall, arguments, resource_id)
 
     def _synced(self, turn: Turn, messages: Sequence[Message]) -> list[str | None]:
-        """The names of a whole history, of which what is new is kept; none where the store is away."""
-        found = self.memory.sync(messages, turn.resource_id, turn.thread_id)
+        """The names of a whole history, of which what is new is kept; none where the store is away.
+
+        Ids of which nobody knows one are new each time: what they are ids of is found by what it says.
+        """
+        ids = {each.id for each in messages if each.id}
+        known = self.memory.known_ids(ids, turn.resource_id, turn.thread_id) if ids else ids
+        given = messages if known else [msgspec.structs.replace(each, id="") for each in messages]
+        found = self.memory.sync(given, turn.resource_id, turn.thread_id)
         if not (found.added or found.known or found.grown or found.changed):
             return []
         self._learn(turn, messages, found.ids)

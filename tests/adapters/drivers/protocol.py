@@ -1,7 +1,8 @@
 """What the suite says to a framework's agent, and hears from it: a line of JSON each. Needs nothing but the framework and us.
 
-A driver runs in the framework's environment, as `python -m drivers.<name>` in tests/adapters. `serve(take_turn)` reads one `Said` a line, has the agent take a turn of which the
-fake model's replies are given, and writes what that model was sent at each call.
+A driver runs in the framework's environment, as `python -m drivers.<name>` in tests/adapters. `serve(take_turn)` reads one
+`Said` a line, has the agent take a turn of which the fake model's replies are given, and writes what that model was sent at
+each call.
 """
 
 import json

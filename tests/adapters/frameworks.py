@@ -1,0 +1,99 @@
+"""The frameworks, each with an environment of its own that holds its newest version, and an agent in it to talk to."""
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+ENVIRONMENTS = ROOT / ".venv-adapters"
+_PATIENCE_S = 600
+
+
+class Framework(NamedTuple):
+    """A framework: its name, the extra of ours that brings it, the distribution whose version counts, and what it cannot do."""
+
+    name: str
+    extra: str
+    distribution: str
+    modes: tuple[str, ...] = ("sync", "async", "stream")
+    also: tuple[str, ...] = ()  # what its agent needs besides
+
+    @property
+    def python(self) -> Path:
+        """The Python of its environment."""
+        return ENVIRONMENTS / self.name / "bin" / "python"
+
+    def install(self) -> None:
+        """Make its environment hold the newest version beside this checkout; raises CalledProcessError, with what it said."""
+        if not self.python.exists():
+            venv.create(self.python.parents[1])
+        given = f"{ROOT}[{self.extra}]" if self.extra else str(ROOT)
+        command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--upgrade-package", self.distribution]
+        subprocess.run(
+            [*command, "--python", self.python, "--editable", given, *self.also], check=True, timeout=_PATIENCE_S
+        )
+
+    @property
+    def version(self) -> str:
+        """The version that is installed."""
+        told = f"from importlib.metadata import version; print(version({self.distribution!r}))"
+        found = subprocess.run([self.python, "-c", told], check=True, capture_output=True, text=True)
+        return found.stdout.strip()
+
+    def driver(self) -> Sequence[str | Path]:
+        """The command that starts its agent."""
+        return [self.python, "-m", f"drivers.{self.name}"]
+
+
+FRAMEWORKS = {each.name: each for each in (Framework("langchain", "langchain", "langchain"),)}
+
+
+class Agent:
+    """An agent of a framework in a process of its own, which takes turns."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    def say(self, text: str, *replies: dict[str, Any], **said: Any) -> "Answered":
+        """A user's turn, with what the model is to reply at each call; what came of it."""
+        stdin, stdout = self.process.stdin, self.process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        print(json.dumps({"say": text, "replies": replies, **said}), file=stdin, flush=True)
+        line = stdout.readline()
+        assert line, f"the agent ended with {self.process.wait(10)}"
+        return Answered(**json.loads(line))
+
+
+class Answered(NamedTuple):
+    """What came of a turn: the answer or an error, the tools that were offered, and what the model was sent at each call."""
+
+    answer: str | None
+    error: str | None
+    tools: list[str]
+    calls: list[dict[str, Any]]
+
+
+@contextmanager
+def agent(framework: Framework, **environ: str) -> Iterator[Agent]:
+    """A new process with an agent in it, which ends with the block."""
+    own = {name: text for name, text in os.environ.items() if not name.startswith(("OM_", "PYTHON"))}
+    with subprocess.Popen(
+        framework.driver(),
+        cwd=HERE,
+        env={**own, **environ},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield Agent(process)
+        finally:
+            process.kill()
