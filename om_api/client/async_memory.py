@@ -143,10 +143,7 @@ class AsyncObservationalMemory:
         return await self._run(self._core.sync(placed(messages), resource_id, thread_id, pusher))
 
     async def known_ids(self, ids: Iterable[str], resource_id: str, thread_id: str) -> set[str]:
-        """Which of these ids a thread knows: those of its messages, wherever they are kept, and of what was removed.
-
-        With `fail_open` none, while the store is away.
-        """
+        """Which of these ids a thread knows: those of its messages, wherever they are kept, and of what was erased."""
         return await self._run(self._core.known_ids(ids, resource_id, thread_id))
 
     # -- reading ------------------------------------------------------------------------------------------------------

@@ -91,15 +91,8 @@ class Core:
 
     def known_ids(self, ids: Iterable[str], resource: str, thread: str) -> Steps[set[str]]:
         """Which of these ids are known."""
-        asked = {check_id(each, "id") for each in ids}
         place = check_id(resource, "resource_id"), check_id(thread, "thread_id")
-        try:
-            return {*(yield from recognise(self.keys, *place, asked))}
-        except StoreError as error:
-            if not self.fails_open:
-                raise
-            self._lost(error)
-            return set()
+        return {*(yield from recognise(self.keys, *place, {check_id(each, "id") for each in ids}))}
 
     def _send(self, messages: list[EncodedMessage]) -> Steps[Receipt]:
         """Send messages after those that wait; of two calls at once neither forgets what only the other one has sent."""

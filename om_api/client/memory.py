@@ -139,10 +139,7 @@ class ObservationalMemory:
         return self._run(self._core.sync(placed(messages), resource_id, thread_id, pusher))
 
     def known_ids(self, ids: Iterable[str], resource_id: str, thread_id: str) -> set[str]:
-        """Which of these ids a thread knows: those of its messages, wherever they are kept, and of what was removed.
-
-        With `fail_open` none, while the store is away.
-        """
+        """Which of these ids a thread knows: those of its messages, wherever they are kept, and of what was erased."""
         return self._run(self._core.known_ids(ids, resource_id, thread_id))
 
     # -- reading ------------------------------------------------------------------------------------------------------

@@ -65,9 +65,14 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """What stands in the system prompt, behind the agent's own: notes, which grow at their end until they are reflected."""
         return self.made.system()
 
-    def only(self, ids: Collection[str], *kinds: Kind) -> "Context":
-        """A context of these raw messages alone, with the blocks of these kinds around them: for whoever places them himself."""
+    def only(self, ids: Collection[str], *kinds: Kind, days: bool = True) -> "Context":
+        """A context of these raw messages alone, with the blocks of these kinds around them: for whoever places them himself.
+
+        Without `days` no line says when another one begins.
+        """
         tail = self.made.tail.of(ids)
+        if not days:
+            tail = tail._replace(parted=tail.parted._replace(days=[None] * len(tail.messages)))
         around = [block for block in self.made.framing if block.kind in kinds]
         before = [block for block in around if block.kind != "volatile"]
         blocks, _ = tail.parts()

@@ -9,11 +9,12 @@ import msgspec
 from om_api.client.memory import ObservationalMemory
 from om_api.context.recall_tool import recall_tool
 from om_api.domain.caching import LRU
-from om_api.domain.errors import InvalidInputError
+from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.messages import Message
 from om_api.integrations.turn import Render, Turn, View, view_of, without_recalled
 
 _KNOWN = 100_000  # messages whose names are remembered; of others the store is asked
+_LAST = 500  # ids of a history that are looked up
 
 
 class RecallSpec(NamedTuple):
@@ -75,16 +76,22 @@ class FrameworkMemory:
     def _synced(self, turn: Turn, messages: Sequence[Message]) -> list[str | None]:
         """The names of a whole history, of which what is new is kept; none where the store is away.
 
-        Ids of which nobody knows one are new each time: what they are ids of is found by what it says.
+        Ids of which a thread knows none are new each time: what they are ids of is found by what it says.
         """
-        ids = {each.id for each in messages if each.id}
-        known = self.memory.known_ids(ids, turn.resource_id, turn.thread_id) if ids else ids
-        given = messages if known else [msgspec.structs.replace(each, id="") for each in messages]
+        strange = self._are_strange([each.id for each in messages if each.id], turn.resource_id, turn.thread_id)
+        given = [msgspec.structs.replace(each, id="") for each in messages] if strange else messages
         found = self.memory.sync(given, turn.resource_id, turn.thread_id)
         if not (found.added or found.known or found.grown or found.changed):
             return []
         self._learn(turn, messages, found.ids)
         return [*found.ids]
+
+    def _are_strange(self, ids: Sequence[str], resource: str, thread: str) -> bool:
+        try:
+            known = self.memory.known_ids(ids[-_LAST:], resource, thread)
+            return not known and self.memory.is_known(resource, thread)
+        except StoreError:
+            return False  # `sync` says whether that is an error
 
     def _added(
         self, turn: Turn, messages: Sequence[Message], names: list[str | None], new: Sequence[int]

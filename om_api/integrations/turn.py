@@ -113,7 +113,7 @@ def view_of(turn: Turn, names: Sequence[str | None], context: Context, render: R
     ours = set[str]() if strange else raw - known
     items = [item for each in lead for item in each.items] + render(context.only(ours, "continuation"))
     for group in groups:
-        items += render(context.only(group.names)) if group.is_forged else group.items
+        items += render(context.only(group.names, days=False)) if group.is_forged else group.items
     return View(context.system, items + render(context.only((), "volatile")))
 
 

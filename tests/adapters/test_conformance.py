@@ -44,7 +44,7 @@ def test_a_talk_of_sixty_turns_with_tools_passes_the_threshold_twice(framework, 
 
 def test_a_process_that_is_started_again_goes_on_where_the_last_one_ended(framework, world, environ):
     said = []
-    for n in range(4):
+    for n in range(3):
         with agent(framework, **environ) as an_agent:
             take(an_agent, turn_of(n), said)
 
@@ -53,7 +53,7 @@ def test_a_process_that_is_started_again_goes_on_where_the_last_one_ended(framew
 
 def test_a_history_that_is_sent_again_each_turn_is_kept_once(framework, world, environ):
     said, history = [], []
-    for n in range(6):
+    for n in range(3):
         with agent(framework, **environ) as an_agent:
             turn = turn_of(3 * n + 1)
             take(an_agent, turn, said, again=history)

@@ -1,0 +1,142 @@
+"""What adapters have in common: everything is kept once, whichever ids a framework gives, and whoever is away."""
+
+import asyncio
+
+import pytest
+from servers import Server
+
+from om_api import AsyncObservationalMemory, InvalidInputError, ObservationalMemory, StoreError, load_settings
+from om_api.integrations.framework_memory import FrameworkMemory, recall_spec
+from om_api.integrations.turn import Held, Turn, kept_as
+
+
+def turn(*said, thread="t-1"):
+    """A turn of (role, text, name)s."""
+    return Turn(
+        "harold",
+        thread,
+        [Held((text,), (kept_as({"role": role, "content": text}, name),)) for role, text, name in said],
+    )
+
+
+def render(found):
+    return [each["content"] for each in found.as_openai()]
+
+
+@pytest.fixture
+def memory(server_client, prefix):
+    return ObservationalMemory(load_settings(None, {"OM_PREFIX": prefix}), client=server_client)
+
+
+def kept(memory):
+    return [message.content for message in memory.messages("harold", "t-1")]
+
+
+def test_what_has_an_id_is_kept_once_by_it(memory):
+    adapter = FrameworkMemory(memory)
+    first, more = [("user", "ok", "u1"), ("assistant", "fine", "a1")], [("user", "ok", "u2")]
+    adapter.record(turn(*first[:1]))
+    adapter.record(turn(*first))
+    adapter.record(turn(*first, *more))
+    FrameworkMemory(memory).record(turn(*first, *more))
+
+    assert kept(memory) == ["ok", "fine", "ok"]
+
+
+def test_who_says_the_same_in_the_next_run_has_said_it_again(memory):
+    for name in ("u1", "u2", None, None):
+        FrameworkMemory(memory).record(turn(("user", "ok", name)))
+
+    assert kept(memory) == ["ok"] * 4
+
+
+def test_a_history_under_new_ids_each_time_is_found_by_what_it_says(memory):
+    talk = [("user", "hi"), ("assistant", "hello"), ("user", "ok"), ("assistant", "fine"), ("user", "ok")]
+    adapter = FrameworkMemory(memory)
+    for run, end in enumerate((1, 3, 5)):
+        adapter.record(turn(*((role, text, f"r{run}-{n}") for n, (role, text) in enumerate(talk[:end]))))
+
+    assert kept(memory) == [text for _, text in talk]
+
+
+def test_a_history_without_ids_is_kept_once(memory):
+    talk = [("user", "hi", None), ("assistant", "hello", None), ("user", "ok", None), ("assistant", "fine", None)]
+    for end in (1, 2, 3, 4):
+        FrameworkMemory(memory).record(turn(*talk[:end]))
+
+    assert kept(memory) == ["hi", "hello", "ok", "fine"]
+
+
+def test_a_history_of_which_one_id_is_known_is_known_by_its_ids(memory):
+    old = [("user", "ok", "u1"), ("assistant", "fine", "a1")]
+    FrameworkMemory(memory).record(turn(*old))
+    FrameworkMemory(memory).record(turn(*old, ("user", "ok", "u2"), ("assistant", "fine", "a2")))
+
+    assert kept(memory) == ["ok", "fine", "ok", "fine"]
+    assert memory.known_ids(["u1", "u2", "nobody"], "harold", "t-1") == {"u1", "u2"}
+
+
+def test_what_was_erased_does_not_come_back_with_the_history(memory):
+    talk = [("user", "my secret is 4711", "u1"), ("assistant", "I see", "a1")]
+    FrameworkMemory(memory).record(turn(*talk))
+    memory.erase("harold", matching="4711")
+    view = FrameworkMemory(memory).view(turn(*talk, ("user", "go on", "u2")), render)
+
+    assert not [item for item in view.items if "4711" in item]
+    assert not [text for text in kept(memory) if "4711" in text]
+
+
+def test_a_view_is_what_the_memory_holds(memory):
+    memory.add_message({"role": "user", "content": "said elsewhere"}, resource_id="harold", thread_id="t-1")
+    view = FrameworkMemory(memory).view(turn(("user", "hi", "u1")), render)
+
+    assert view.items[:2] == ["said elsewhere", "hi"]
+
+
+def test_asyncio_has_the_same_in_whatever_loop(memory):
+    adapter = FrameworkMemory(memory)
+    asyncio.run(adapter.arecord(turn(("user", "hi", "u1"))))
+    view = asyncio.run(adapter.aview(turn(("user", "hi", "u1"), ("assistant", "hello", "a1")), render))
+
+    assert view.items[:2] == ["hi", "hello"]
+    assert "hello" in asyncio.run(adapter.arecall({"query": "hello"}, "harold"))
+
+
+def test_a_tool_asked_wrongly_is_answered_with_what_is_permitted(memory):
+    assert "needs a query" in FrameworkMemory(memory).recall({}, "harold")
+
+
+def test_recall_is_a_tool_as_its_provider_takes_it():
+    spec = recall_spec()
+
+    assert (spec.name, spec.parameters["required"]) == ("recall", ["query"])
+
+
+def test_another_kind_of_memory_is_refused_with_what_to_hand_over(server_client, prefix):
+    other = AsyncObservationalMemory(load_settings(None, {"OM_PREFIX": prefix, "OM_REDIS_URL": "redis://127.0.0.1:1"}))
+    with pytest.raises(InvalidInputError, match="hand over an ObservationalMemory"):
+        FrameworkMemory(other)
+
+
+def test_while_the_store_is_away_what_is_new_waits_and_what_was_said_is_kept_once(tmp_path):
+    talk = [("user", "hi", "u1"), ("assistant", "hello", "a1"), ("user", "ok", "u2"), ("assistant", "fine", "a2")]
+    with Server(tmp_path, "--appendonly", "yes", "--appendfsync", "always") as server:
+        settings = load_settings(None, {"OM_REDIS_URL": server.url})
+        with ObservationalMemory(settings, fail_open=True, timeout=2) as memory:
+            FrameworkMemory(memory).record(turn(*talk[:2]))
+            server.kill()
+            adapter = FrameworkMemory(memory)  # which knows nothing of the thread
+            assert adapter.view(turn(*talk[:3]), render).items[:3] == ["hi", "hello", "ok"]
+            assert adapter.view(turn(*talk), render).items[:4] == ["hi", "hello", "ok", "fine"]
+            server.start()
+            adapter.record(turn(*talk))
+
+            assert kept(memory) == ["hi", "hello", "ok", "fine"]
+
+
+def test_without_fail_open_the_store_being_away_is_an_error(tmp_path):
+    settings = load_settings(None, {"OM_REDIS_URL": "redis://127.0.0.1:1/0"})
+    adapter = FrameworkMemory(ObservationalMemory(settings))
+    for held in ([("user", "hi", "u1")], [("user", "hi", "u1"), ("assistant", "hello", "a1")]):
+        with pytest.raises(StoreError):
+            adapter.record(turn(*held))

@@ -1,0 +1,27 @@
+"""A framework that is missing, or too old, is said in one line with what brings it."""
+
+import importlib
+
+import pytest
+
+from om_api.domain.extras import MissingExtraError
+from om_api.integrations.importing import importing
+
+
+def test_a_framework_that_is_not_installed_says_what_brings_it():
+    with pytest.raises(MissingExtraError, match=r"nobody is not installed: pip install --upgrade 'cortex-om\[some\]'"):  # noqa: SIM117
+        with importing("nobody", "some"):
+            importlib.import_module("nobody")
+
+
+def test_one_that_is_too_old_says_its_version_and_what_brings_a_newer_one():
+    with pytest.raises(MissingExtraError, match=r"redis \d.+does not fit.+cortex-om\[some\]"):  # noqa: SIM117
+        with importing("redis", "some"):
+            from redis import NothingOfTheSort  # noqa: F401
+
+
+@pytest.mark.parametrize("name", ["langchain"])
+def test_an_adapter_without_its_framework_says_so(name, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, name, None)
+    with pytest.raises(MissingExtraError, match=f"cortex-om\\[{name}\\]"):
+        importlib.import_module(f"om_api.integrations.{name}")
