@@ -8,7 +8,7 @@ JOBS ?= 2
 # one process of tests mostly waits for the processes that it started
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
-.PHONY: help demo up test lint check bench gate fuzz chaos scale cluster load limits mutants conform compat house faces docs clean
+.PHONY: help demo up test lint check bench gate fuzz chaos scale cluster load limits mutants conform compat adapters house faces docs clean
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
@@ -81,6 +81,9 @@ conform: $(VENV)/.installed-tests  ## ask a real server everything that its Open
 compat: $(VENV)/.installed-tests  ## install the client beside the newest agent frameworks, and use it there (ONLY=crewai, WRITE=1)
 	@PYTHONPATH=tests $(BIN)/python -m compat $(ONLY) $(if $(WRITE),--write)
 
+adapters: $(VENV)/.installed-tests  ## run one suite against an agent of every framework, the newest version of each (ONLY=langchain, JOBS=2, WRITE=1)
+	@PYTHONPATH=tests $(BIN)/python -m adapters $(ONLY) --jobs $(JOBS) $(if $(WRITE),--write)
+
 PAGE := --write docs/benchmarks.md --pictures docs/pictures
 OWN := tests/data/talks
 bench: $(VENV)/.installed-bench  ## measure all that docs/benchmarks.md says, in half an hour (TALKS="locomo10.json" for its memory part, AGENTS=1000000 for scale)
@@ -109,4 +112,4 @@ docs: $(VENV)/.installed  ## write the generated documents again
 	$(BIN)/python .ci/generated_pages.py --write
 
 clean:  ## remove what was installed and built
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-adapters dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

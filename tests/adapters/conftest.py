@@ -1,4 +1,4 @@
-"""Which frameworks the suite is run for: those that ADAPTERS names, or all of them; without it nothing here is collected."""
+"""Which frameworks the suite is run for: those that ADAPTERS names (see __main__.py); without it nothing here is collected."""
 
 import os
 from typing import Any
@@ -8,8 +8,7 @@ from world import World
 
 from adapters.frameworks import FRAMEWORKS, Framework
 
-NAMED = os.environ.get("ADAPTERS", "").split()
-ASKED = [*FRAMEWORKS] if NAMED == ["all"] else NAMED
+ASKED = os.environ.get("ADAPTERS", "").split()
 collect_ignore_glob = [] if ASKED else ["test_*.py"]
 
 

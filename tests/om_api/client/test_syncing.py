@@ -515,3 +515,16 @@ def test_metadata_that_merely_has_our_word_hides_no_message(world):
     world.om.add_message(marked, thread_id="t-1", resource_id="harold")
     found = sync(world, turns("a", "b", "c", "d"), fresh(world))
     assert (found.added, found.known, texts(world)) == (1, 3, ["a", "b", "c", "d"])
+
+
+def test_a_thread_knows_the_ids_of_its_messages_wherever_they_are(world):
+    names = world.say("one", "two")
+    world.om.force_observe(resource_id="harold")
+    world.settle()
+    world.say("three", thread="t-2")
+
+    assert world.om.known_ids([*names, "nobody"], "harold", "t-1") == {*names}
+    assert world.om.known_ids(names, "harold", "t-2") == set()
+    assert world.om.known_ids([], "harold", "t-1") == set()
+    with pytest.raises(InvalidInputError, match="id 'a b' is not an id"):
+        world.om.known_ids(["a b"], "harold", "t-1")

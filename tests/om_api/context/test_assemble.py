@@ -122,3 +122,37 @@ def test_counts_of_the_writers_are_believed():
 
     assert [block.tokens for block in made.blocks if block.kind == "message"] == [77]
     assert 5000 < next(block.tokens for block in made.blocks if block.kind == "observations") < 5020
+
+
+def test_some_raw_messages_alone_are_a_context_of_their_own():
+    made = context(snapshot([said("one", id="m1"), said("two", NOON + 1, id="m2"), said("three", NOON + 2, id="m3")]))
+    some = made.only({"m1", "m3"})
+
+    assert [each["content"] for each in some.as_openai()] == ["one", "three"]
+    assert [message.id for message in some.messages] == ["m1", "m3"]
+    assert some.tokens == sum(block.tokens for block in some.blocks) < made.tokens
+
+
+def test_the_blocks_of_some_kinds_stand_around_them():
+    made = context(full())
+    lead, end = made.only((), "continuation"), made.only((), "volatile")
+
+    assert kinds(lead) == ["continuation"]
+    assert kinds(end) == ["volatile"]
+    assert lead.as_openai() + end.as_openai() == [made.as_openai()[1], made.as_openai()[-1]]
+
+
+def test_a_context_in_pieces_says_what_the_whole_says():
+    made = context(full())
+    ids = {message.id for message in made.messages}
+    pieces = made.only((), "continuation"), made.only(ids), made.only((), "volatile")
+
+    assert made.as_openai()[0] == {"role": "system", "content": made.system}
+    assert [each for piece in pieces for each in piece.as_openai()] == made.as_openai()[1:]
+
+
+def test_without_days_no_line_parts_them():
+    made = context(snapshot([said("one", id="m1")], [observed(1)]))
+
+    assert "day" in kinds(made.only({"m1"}))
+    assert kinds(made.only({"m1"}, days=False)) == ["message"]
