@@ -52,7 +52,13 @@ class Framework(NamedTuple):
         return [self.python, "-m", f"drivers.{self.name}"]
 
 
-FRAMEWORKS = {each.name: each for each in (Framework("langchain", "langchain", "langchain"),)}
+FRAMEWORKS = {
+    each.name: each
+    for each in (
+        Framework("langchain", "langchain", "langchain"),
+        Framework("pydantic_ai", "pydantic-ai", "pydantic-ai-slim"),
+    )
+}
 
 
 class Agent:
