@@ -81,7 +81,7 @@ def take_turn(said: Said, script: Script) -> str:
     history = HISTORIES.get(place, []) if said.again is None else [*map(again, said.again)]
     asked = {
         "message_history": history,
-        "conversation_id": said.thread or "",  # of none at all Pydantic AI makes a new one
+        "conversation_id": said.thread,
         "metadata": {"resource_id": said.resource} if said.resource else None,
     }
     if said.mode == "stream":
