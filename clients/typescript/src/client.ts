@@ -41,6 +41,7 @@ export class ObservationalMemory {
   readonly #unsent = new Unsent();
   readonly #last = new LastContexts();
   #away = false;
+  #full = false;
 
   constructor(options: Options) {
     this.#transport = new Transport(options);
@@ -69,9 +70,7 @@ export class ObservationalMemory {
     if (!this.#failOpen || options.replace) return (await this.#sent(ready, options)).receipt;
     for (const { resource, thread, message } of ready) this.#last.said(placed(resource, thread), [message]);
     try {
-      const receipt = await this.#sentAfterThoseThatWait(ready, options);
-      this.#away = false;
-      return receipt;
+      return await this.#sentAfterThoseThatWait(ready, options);
     } catch (error) {
       this.#lost(error);
       const at = Date.now();
@@ -250,8 +249,10 @@ export class ObservationalMemory {
   async #sentAfterThoseThatWait(ready: Waiting[], options: Call): Promise<Receipt> {
     const waiting = this.#unsent.all;
     await this.#sent(waiting, options, (some) => this.#unsent.sent(some));
+    const { receipt } = await this.#sent(ready, options);
+    this.#away = false;
     if (this.#unsent.dropped) this.#tellDropped();
-    return (await this.#sent(ready, options)).receipt;
+    return receipt;
   }
 
   async #sent(ready: readonly Waiting[], options: AddOptions, done?: (some: Waiting[]) => void): Promise<{ receipt: Receipt }> {
@@ -278,8 +279,12 @@ export class ObservationalMemory {
     this.#away = true;
   }
 
+  /** Says once that something had no room while the memory is away, and how much it was when it is back. */
   #tellDropped(): void {
-    if (!this.#away || this.#unsent.dropped === 1) this.#warn(`${this.#unsent.dropped} of the messages that waited had no room and are lost`);
+    const { dropped } = this.#unsent;
+    if (this.#away && !this.#full) this.#warn("there is no room for all messages that wait: the oldest are lost");
+    if (!this.#away) this.#warn(`${dropped} of the messages that waited had no room and are lost`);
+    this.#full = this.#away;
     if (!this.#away) this.#unsent.dropped = 0;
   }
 }

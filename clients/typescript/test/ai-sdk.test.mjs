@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import { generateText, jsonSchema, simulateReadableStream, stepCountIs, streamText, tool, wrapLanguageModel } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { InvalidInputError, ObservationalMemory, UnreachableError } from "cortex-om";
@@ -9,10 +9,9 @@ import { SYSTEM, TURNS, Prompts, answer, assertActivatedTwice, assertKept, calle
 
 let api, memory;
 before(async () => {
-  api = await Api.started();
-  memory = new ObservationalMemory({ url: api.url, key, timeoutMs: 30_000, retries: 30 });
+  api = await Api.shared();
+  memory = new ObservationalMemory({ url: api.url, key, timeoutMs: 90_000, retries: 200 });
 });
-after(() => api.kill());
 
 const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
 const generated = (content, reason = "stop") => ({ content, finishReason: { unified: reason, raw: undefined }, usage, warnings: [] });

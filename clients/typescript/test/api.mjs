@@ -21,9 +21,18 @@ export async function until(holds, what, seconds = 30) {
   }
 }
 
+let shared;
+
 export class Api {
-  static async started() {
+  /** One for all tests of a process, which ends with them. */
+  static shared() {
+    shared ??= Api.#started();
+    return shared;
+  }
+
+  static async #started() {
     const api = new Api();
+    process.once("exit", () => api.process?.kill("SIGKILL"));
     api.port = await freePort();
     api.url = `http://127.0.0.1:${api.port}`;
     await api.start();
@@ -33,6 +42,7 @@ export class Api {
   async start() {
     const [command, ...words] = JSON.parse(process.env.TEST_API);
     this.process = spawn(command, [...words, "--port", String(this.port)], { stdio: "ignore" });
+    this.process.unref();
     const answers = () => fetch(`${this.url}/readyz`).then((reply) => reply.ok, () => false);
     await until(answers, "om api", 60);
   }

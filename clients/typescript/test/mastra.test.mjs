@@ -1,7 +1,7 @@
 // Its packages are those of test/mastra, an installation of its own: they are 150 MB.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { InvalidInputError, ObservationalMemory } from "cortex-om";
 import { MemoryProcessor, recallTool } from "cortex-om/mastra";
@@ -18,10 +18,9 @@ const { z } = await load("zod");
 
 let api, memory;
 before(async () => {
-  api = await Api.started();
-  memory = new ObservationalMemory({ url: api.url, key, timeoutMs: 30_000, retries: 30 });
+  api = await Api.shared();
+  memory = new ObservationalMemory({ url: api.url, key, timeoutMs: 90_000, retries: 200 });
 });
-after(() => api.kill());
 
 const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
 
