@@ -1,12 +1,10 @@
 """Write what the TypeScript client is made of: `typescript_sources.py --write`, or without it say which files are stale.
 
-Types come from the OpenAPI document of `om api`, by openapi-typescript; the script that pushes from the store's; the tool of
-recall from ours. `clients/typescript/node_modules` must be there (`npm ci`).
+Types come from the OpenAPI document of `om api`, by openapi-typescript; the script that pushes, the tool of recall and the names
+of tags from our sources. A folder in which `npm ci` was run may be named; else it is `clients/typescript`.
 """
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -101,14 +99,14 @@ def made() -> dict[Path, str]:
 
 
 def _types() -> str:
-    npx = [os.environ.get("OM_NODE") or shutil.which("node") or "node", "node_modules/openapi-typescript/bin/cli.js"]
+    installed = next((Path(word) for word in sys.argv[1:] if word != "--write"), PACKAGE)
     with tempfile.TemporaryDirectory() as folder:
         told, types = Path(folder) / "openapi.json", Path(folder) / "api.ts"
         told.write_text(json.dumps(document()), "utf-8")
-        command = [*npx, str(told), "-o", str(types)]
-        done = subprocess.run(command, cwd=PACKAGE, capture_output=True, text=True, check=False)  # noqa: S603  ours
+        command = ["node", "node_modules/openapi-typescript/bin/cli.js", str(told), "-o", str(types)]
+        done = subprocess.run(command, cwd=installed, capture_output=True, text=True, check=False)  # noqa: S603  ours
         if done.returncode:
-            sys.exit(f"openapi-typescript failed (npm ci in {PACKAGE.name} first?): {done.stderr or done.stdout}")
+            sys.exit(f"openapi-typescript failed (run npm ci in {installed.name} first): {done.stderr or done.stdout}")
         return types.read_text("utf-8")
 
 
