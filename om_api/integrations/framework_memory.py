@@ -56,9 +56,10 @@ class FrameworkMemory:
         names = [self._names.get((turn.resource_id, turn.thread_id, each.id)) if each.id else None for each in messages]
         if None not in names:
             return names
-        if names[0] is None and any(each.role == "assistant" for each in messages):
+        loose = names[0] is None or not all(each.id for each in messages)
+        if loose and any(each.role == "assistant" for each in messages):
             names = self._synced(turn, messages) or names
-        new = [n for n in _said_last(messages) if names[n] is None] if names[0] is None else _missing(names)
+        new = [n for n in _said_last(messages) if names[n] is None] if loose else _missing(names)
         return self._added(turn, messages, names, new)
 
     async def arecord(self, turn: Turn) -> list[str | None]:

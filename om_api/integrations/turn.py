@@ -10,6 +10,7 @@ import msgspec
 
 from om_api.context import Context
 from om_api.context.recall_tool import NAME as RECALL
+from om_api.context.view import Kind
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
@@ -103,26 +104,43 @@ def view_of(turn: Turn, names: Sequence[str | None], context: Context, render: R
 
     What the framework holds stands as it holds it, if it is raw in the memory; what is behind notes is left out. A call
     and its results are shown or left out as one. What could be read as a tag of ours is shown as we write it. Raw
-    messages that the framework does not hold come before its own, unless it holds what nobody could compare with them.
+    messages that the framework does not hold, such as those of a run that failed, stand where they were said, unless it
+    holds what nobody could compare with them.
     """
-    raw = {message.id for message in context.made.tail.messages}
+    raw = {message.id: n for n, message in enumerate(context.made.tail.messages)}
     lead = [*takewhile(lambda each: not each.messages, turn.held)]
-    groups = [*_groups(turn.held[len(lead) :], names, raw)]
-    known = {name for group in groups for name in group.names}
+    groups = [*_groups(turn.held[len(lead) :], names, raw.keys())] or [_Group([], ())]
     strange = context.unavailable and None in names
-    ours = set[str]() if strange else raw - known
-    items = [item for each in lead for item in each.items] + render(context.only(ours, "continuation"))
-    for group in groups:
+    items = [item for each in lead for item in each.items]
+    for n, (ours, group) in enumerate(zip(_unheld(groups, {} if strange else raw), groups, strict=True)):
+        kinds: tuple[Kind, ...] = () if n else ("continuation",)
+        items += render(context.only(ours, *kinds, days=not n)) if ours or kinds else []
         items += render(context.only(group.names, days=False)) if group.is_forged else group.items
     return View(context.system, items + render(context.only((), "volatile")))
 
 
 class _Group(NamedTuple):
-    """What is shown at a place: items, or what is kept under these names, where it would be read as what it is not."""
+    """What is shown at a place: items, or what is kept under these names, where it would be read as what it is not.
+
+    `is_free` where no call before it waits for a result that comes later.
+    """
 
     items: list[Any]
     names: Collection[str]
     is_forged: bool = False
+    is_free: bool = True
+
+
+def _unheld(groups: Sequence[_Group], raw: Mapping[str, int]) -> Iterator[list[str]]:
+    """For each group which raw messages that are not held stand before it: those that are older; all, where the newest begins."""
+    known = {name for group in groups for name in group.names}
+    left = [name for name in raw if name not in known]
+    last = max(n for n, group in enumerate(groups) if group.is_free)
+    for n, group in enumerate(groups):
+        place = len(raw) if n == last else min((raw[name] for name in group.names if name in raw), default=0)
+        ours = [name for name in left if raw[name] < place] if left and group.is_free else []
+        left = left[len(ours) :]
+        yield ours
 
 
 def _groups(held: Sequence[Held], names: Sequence[str | None], raw: AbstractSet[str]) -> Iterator[_Group]:
@@ -132,14 +150,14 @@ def _groups(held: Sequence[Held], names: Sequence[str | None], raw: AbstractSet[
     members: dict[int, list[int]] = {}
     for place, group in enumerate(exchange):
         members.setdefault(group, []).append(place)
+    answered = -1  # the place where the last of the calls so far is answered
     for place, group in enumerate(exchange):
         own = {name for n in members[group] for name in own_names[n] if name}
         shown = any(not own_names[n] or None in own_names[n] or raw & {*own_names[n]} for n in members[group])
-        forged = shown and own <= {*raw} and any(_is_forged(held[n]) for n in members[group])
-        if forged and own:
-            yield _Group([], own if place == group else (), is_forged=True)
-        else:
-            yield _Group([*held[place].items] if shown else [], own)
+        forged = bool(own) and shown and own <= {*raw} and any(_is_forged(held[n]) for n in members[group])
+        items = [] if forged or not shown else [*held[place].items]
+        yield _Group(items, own if place == group or not forged else (), forged, place > answered)
+        answered = max(answered, members[group][-1])
 
 
 def _by_held(held: Sequence[Held], names: Sequence[str | None]) -> Iterator[Sequence[str | None]]:

@@ -24,6 +24,7 @@ class Framework(NamedTuple):
     distribution: str
     modes: tuple[str, ...] = ("sync", "async", "stream")
     also: tuple[str, ...] = ()  # what its agent needs besides
+    makes_threads: bool = False  # for a run that names none: it is a conversation of its own
 
     @property
     def python(self) -> Path:
@@ -52,7 +53,16 @@ class Framework(NamedTuple):
         return [self.python, "-m", f"drivers.{self.name}"]
 
 
-FRAMEWORKS = {each.name: each for each in (Framework("langchain", "langchain", "langchain"),)}
+FRAMEWORKS = {
+    each.name: each
+    for each in (
+        Framework("langchain", "langchain", "langchain"),
+        Framework("pydantic_ai", "pydantic-ai", "pydantic-ai-slim", makes_threads=True),
+        Framework(
+            "agent_framework", "agent-framework", "agent-framework-core", ("async", "stream"), makes_threads=True
+        ),
+    )
+}
 
 
 class Agent:

@@ -67,6 +67,15 @@ def test_a_history_without_ids_is_kept_once(memory):
     assert kept(memory) == ["hi", "hello", "ok", "fine"]
 
 
+def test_a_history_of_which_only_some_have_ids_is_kept_once(memory):
+    talk = [("user", "hi", "u1"), ("assistant", "hello", None), ("user", "ok", "u2"), ("assistant", "fine", None)]
+    adapter = FrameworkMemory(memory)
+    for end in (1, 2, 3, 4, 4):
+        adapter.record(turn(*talk[:end]))
+
+    assert kept(memory) == ["hi", "hello", "ok", "fine"]
+
+
 def test_a_history_of_which_one_id_is_known_is_known_by_its_ids(memory):
     old = [("user", "ok", "u1"), ("assistant", "fine", "a1")]
     FrameworkMemory(memory).record(turn(*old))

@@ -53,6 +53,19 @@ def test_what_the_framework_does_not_hold_comes_before_what_it_holds():
     ]
 
 
+def test_what_a_run_said_that_failed_stands_where_it_was_said():
+    seen = view([held("a"), held("d")], raw("a", "b", "c", "d"))
+
+    assert seen.items[1:-1] == ["<a>", "our user: text of b", "our user: text of c", "<d>"]
+
+
+def test_what_nobody_holds_stands_before_what_was_said_last_and_within_no_exchange():
+    holds = [held("a"), held("call", CALL), held("result", RESULT)]
+    seen = view(holds, raw("a", "call", "b", "result", "c"))
+
+    assert seen.items[1:-1] == ["<a>", "our user: text of b", "our user: text of c", "<call>", "<result>"]
+
+
 def test_instructions_among_the_messages_stay_in_front_of_everything():
     seen = view([Held(("<be good>",)), held("a")], raw("a"))
 
