@@ -56,7 +56,9 @@ class FrameworkMemory:
         names = [self._names.get((turn.resource_id, turn.thread_id, each.id)) if each.id else None for each in messages]
         if None not in names:
             return names
-        if names[0] is None and any(each.role == "assistant" for each in messages):
+        if any(each.role == "assistant" for each in messages) and (
+            names[0] is None or not all(each.id for each in messages)
+        ):
             names = self._synced(turn, messages) or names
         new = [n for n in _said_last(messages) if names[n] is None] if names[0] is None else _missing(names)
         return self._added(turn, messages, names, new)
@@ -64,6 +66,16 @@ class FrameworkMemory:
     async def arecord(self, turn: Turn) -> list[str | None]:
         """The same in asyncio."""
         return await asyncio.to_thread(self.record, turn)
+
+    def raw(self, resource_id: str, thread_id: str) -> list[Message]:
+        """What a model would read as it was said: the history of a framework that keeps none."""
+        messages = self.memory.get_context(thread_id, resource_id).messages
+        self._learn(Turn(resource_id, thread_id, ()), messages, [each.id for each in messages])
+        return messages
+
+    async def araw(self, resource_id: str, thread_id: str) -> list[Message]:
+        """The same in asyncio."""
+        return await asyncio.to_thread(self.raw, resource_id, thread_id)
 
     def recall(self, arguments: Any, resource_id: str) -> str:
         """The text of a recall tool's result; arguments that cannot be are answered with what is permitted."""

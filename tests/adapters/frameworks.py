@@ -52,7 +52,13 @@ class Framework(NamedTuple):
         return [self.python, "-m", f"drivers.{self.name}"]
 
 
-FRAMEWORKS = {each.name: each for each in (Framework("langchain", "langchain", "langchain"),)}
+FRAMEWORKS = {
+    each.name: each
+    for each in (
+        Framework("langchain", "langchain", "langchain"),
+        Framework("openai_agents", "openai-agents", "openai-agents"),
+    )
+}
 
 
 class Agent:
