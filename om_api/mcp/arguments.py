@@ -16,7 +16,7 @@ _PATTERN = f"^{ID_PATTERN.pattern}$"
 _AN_ID = "it is no id: use 1 to 200 of A-Z a-z 0-9 . _ : @ + -"
 _MOST_FAULTS = 5
 LEAST_TOKENS, MOST_TOKENS = 200, 100_000
-MANY, FEW = 10_000, 3_000  # tokens of an answer, unless a call says otherwise
+MANY, FEW = 20_000, 3_000  # tokens of an answer, unless a call says otherwise
 
 
 class Arguments(BaseModel):

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal
 
+from msgspec import structs
 from pydantic import BaseModel, ConfigDict, Field
 
 from om_api.client.receipts import Receipt
@@ -94,14 +95,10 @@ async def add_messages(desk: Desk, asked: AddMessages) -> str:
         Message(role=each.role, content=each.content, id=each.id or "", resource_id=resource, thread_id=thread)
         for each in asked.messages
     ]
-    names = [each.id for each in given]
-    if not all(names):
+    if not all(each.id for each in given):
         names = names_of(given, await desk.memory.messages(resource, thread))
-    said = [
-        Message(role=m.role, content=m.content, id=n, resource_id=resource, thread_id=thread)
-        for m, n in zip(given, names, strict=True)
-    ]
-    receipt = await desk.memory.add_messages(said, pusher=desk.caller.key.pusher)
+        given = [structs.replace(each, id=name) for each, name in zip(given, names, strict=True)]
+    receipt = await desk.memory.add_messages(given, pusher=desk.caller.key.pusher)
     return "\n".join(_told(receipt, thread))
 
 

@@ -5,9 +5,8 @@ from zoneinfo import ZoneInfo
 
 from om_api.context.parts import plain
 from om_api.context.view import local_time
-from om_api.domain.folding import folded, one_line
+from om_api.domain.folding import folded
 from om_api.domain.messages import Message
-from om_api.domain.tags import escape
 
 
 def when(at: int, zone: ZoneInfo) -> str:
@@ -17,8 +16,7 @@ def when(at: int, zone: ZoneInfo) -> str:
 
 def turn_of(message: Message, zone: ZoneInfo, mark: str = "") -> str:
     """A message; its further lines stand behind a tab."""
-    head = f"{mark}[{when(message.at, zone)}] {one_line(message.role)} ({one_line(message.id)})"
-    return escape(f"{head}: {folded(plain(message))}")
+    return f"{mark}[{when(message.at, zone)}] {message.role} ({message.id}): {folded(plain(message))}"
 
 
 def turns_of(messages: Iterable[Message], zone: ZoneInfo) -> Iterable[tuple[str, str]]:

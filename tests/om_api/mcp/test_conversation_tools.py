@@ -63,7 +63,7 @@ def test_a_message_of_a_megabyte_is_kept_and_read_page_by_page(host):
     host("add_messages", thread_id="t-1", messages=[{"role": "user", "content": "word " * 190_000}])
     page = host("get_context", thread_id="t-1")
 
-    assert estimate(page.text) < 10_000
+    assert estimate(page.text) <= 20_000
     assert "There is more: call this again with cursor" in page.text
     assert host("add_messages", thread_id="t-1", messages=[{"role": "user", "content": "x" * 1_000_001}]).failed
 

@@ -10,6 +10,7 @@ from om_api.domain.push_limits import PushLimits
 from om_api.http import make_app
 from om_api.http.routes import mcp
 from om_api.http.serving.limits import MAX_CALL
+from om_api.http.serving.shares import Share
 
 METADATA = "/.well-known/oauth-protected-resource/mcp"
 ACCEPT = {"Accept": "application/json, text/event-stream"}
@@ -159,6 +160,14 @@ def test_a_body_has_its_limit(using):
     answer = using("writer", "harold")("POST", "/mcp", content=b"x" * (MAX_CALL + 1), headers=ACCEPT)
 
     assert answer.status_code == 413
+
+
+def test_what_is_sent_counts_as_what_its_key_has_in_flight(post, monkeypatch):
+    held, hold = [], Share.hold
+    monkeypatch.setattr(Share, "hold", lambda share, size: held.append(size) or hold(share, size))
+    post("reader", "tools/list", padding="x" * 100_000)
+
+    assert sum(held) > 100_000
 
 
 def test_a_share_is_given_back(app, post):
