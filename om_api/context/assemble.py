@@ -104,6 +104,14 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The `system_instruction` (absent while there is no memory) and `contents` of a request to Gemini."""
         return gemini_request(self.blocks, self._turns)
 
+    def as_blocks(self) -> list[dict[str, Any]]:
+        """The blocks, each with its `hash`, and with the `id` of the message that it shows ("" where it shows none)."""
+        shown = iter(message.id for message in self.made.tail.messages)
+        return [
+            {**msgspec.structs.asdict(block), "hash": block.hash, "id": next(shown) if block.kind == "message" else ""}
+            for block in self.blocks
+        ]
+
 
 def _own(message: Message) -> Message:
     own = copy(message)
@@ -119,5 +127,5 @@ FORMS: dict[str, Callable[[Context], Any]] = {
     "openai_responses": Context.as_openai_responses,
     "anthropic": Context.as_anthropic,
     "gemini": Context.as_gemini,
-    "blocks": lambda found: [{**msgspec.structs.asdict(block), "hash": block.hash} for block in found.blocks],
+    "blocks": Context.as_blocks,
 }

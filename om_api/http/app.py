@@ -24,6 +24,7 @@ from om_api.http.routes import (
     events,
     force,
     health,
+    mcp,
     messages,
     migration,
     observations,
@@ -88,7 +89,7 @@ def make_app(settings: Settings, *, locked: bool = True, timeout: float = 5.0) -
     app.state.connections = Connections(settings.memory.api)
     app.state.streams, app.state.stopping = Streams(settings.memory.api), Shutdown()
     app.state.origins = settings.memory.api.cors_origins if locked else ()
-    for router in (*_WRITTEN_AND_READ, *_OPERATED, health.router, health.figures):
+    for router in (*_WRITTEN_AND_READ, *_OPERATED, health.router, health.figures, mcp.router):
         app.include_router(router)
     problems.install(app)
     return app
@@ -105,7 +106,8 @@ async def _living(app: FastAPI, settings: Settings, *, locked: bool, patience: f
     app.state.app_state = state
     kept = _keep_fresh(settings), _keep_telling(memory), _keep_uses(state)
     tasks = [asyncio.create_task(each) for each in kept]
-    yield
+    async with mcp.opened(memory) as app.state.mcp:
+        yield
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -66,6 +66,16 @@ class FrameworkMemory:
         """The same in asyncio."""
         return await asyncio.to_thread(self.record, turn)
 
+    def raw(self, resource_id: str, thread_id: str) -> list[Message]:
+        """What a model would read as it was said: the history of a framework that keeps none."""
+        messages = self.memory.get_context(thread_id, resource_id).messages
+        self._learn(Turn(resource_id, thread_id, ()), messages, [each.id for each in messages])
+        return messages
+
+    async def araw(self, resource_id: str, thread_id: str) -> list[Message]:
+        """The same in asyncio."""
+        return await asyncio.to_thread(self.raw, resource_id, thread_id)
+
     def recall(self, arguments: Any, resource_id: str) -> str:
         """The text of a recall tool's result; arguments that cannot be are answered with what is permitted."""
         return self.memory.answer_recall(arguments, resource_id)

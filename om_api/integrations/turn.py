@@ -181,7 +181,9 @@ def _exchanges(held: Sequence[Held]) -> list[int]:
 
 
 def _is_forged(held: Held) -> bool:
-    return any(escape(text) != text for message in held.messages for text in _texts(message.content))
+    return bool(held.items) and any(
+        escape(text) != text for message in held.messages for text in _texts(message.content)
+    )
 
 
 def _texts(value: Any) -> Iterator[str]:

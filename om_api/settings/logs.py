@@ -7,7 +7,7 @@ from typing import Any
 import structlog
 
 _TO_STDERR = structlog.PrintLoggerFactory(sys.stderr)
-_NOISY = ("celery.app.trace", "celery.worker.strategy", "celery.beat")  # our tasks say it themselves, in one line
+_NOISY = ("celery.app.trace", "celery.worker.strategy", "celery.beat", "mcp")  # we say it ourselves, in one line
 
 
 def library_log() -> Any:

@@ -61,6 +61,7 @@ FRAMEWORKS = {
         Framework(
             "agent_framework", "agent-framework", "agent-framework-core", ("async", "stream"), makes_threads=True
         ),
+        Framework("openai_agents", "openai-agents", "openai-agents"),
         Framework("agno", "agno", "agno", makes_threads=True),
     )
 }

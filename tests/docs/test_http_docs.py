@@ -28,6 +28,7 @@ def _table(title):
 def test_the_limits_of_the_guide_are_those_in_force():
     most = [
         limits.MAX_BODY,
+        limits.MAX_CALL,
         limits.SMALL_BODY,
         limits.MAX_IMPORT,
         limits.MAX_BATCH,

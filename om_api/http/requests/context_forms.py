@@ -12,7 +12,10 @@ from om_api.http.requests.openai_forms import FunctionCallItem, FunctionCallOutp
 
 
 class ContextBlock(msgspec.Struct):
-    """A piece of a context; `stable` ones stay as they are until the memory changes, `hash` tells whether one did."""
+    """A piece of a context; `stable` ones stay as they are until the memory changes, `hash` tells whether one did.
+
+    `id` is that of the message which it shows, "" for whatever else is shown.
+    """
 
     kind: Kind
     role: str
@@ -20,6 +23,7 @@ class ContextBlock(msgspec.Struct):
     stable: bool
     tokens: int
     hash: str
+    id: str
 
 
 class RecalledMention(msgspec.Struct, frozen=True):

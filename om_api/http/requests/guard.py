@@ -46,6 +46,11 @@ class Guarded(APIRoute):
         self._most, self._waits = told.get(MOST, SMALL_BODY), told.get(WAITS, False)
         super().__init__(path, endpoint, **options)
 
+    @property
+    def takes_body(self) -> bool:
+        """Whether a body is read, before the request waits for its turn."""
+        return self.body_field is not None
+
     def get_route_handler(self) -> Handler:
         """Ask who is there, then read and handle."""
         handle = super().get_route_handler()
@@ -72,9 +77,9 @@ class Guarded(APIRoute):
 
     async def _handled(self, handle: Handler, asked: Request, share: Share) -> Response:
         """Read the body, wait for a turn, and answer."""
-        request = bounded(asked, self._most, share.hold if self.body_field else lambda _: None)
+        request = bounded(asked, self._most, share.hold if self.takes_body else lambda _: None)
         try:
-            if self.body_field:
+            if self.takes_body:
                 await request.body()
             async with nullcontext() if self._waits else share.lane.turns:
                 if request.method == "GET":

@@ -6,7 +6,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 _METHODS = ("GET", "POST", "DELETE")
-_SENT = ("Authorization", "Content-Type", "Last-Event-ID")
+_SENT = ("Authorization", "Content-Type", "Last-Event-ID", "Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version")
 _READ = ("Content-Disposition", "Retry-After", "WWW-Authenticate")
 
 

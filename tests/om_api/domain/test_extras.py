@@ -46,7 +46,7 @@ def without(monkeypatch):
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_what_an_extra_brings_is_what_the_project_says(extra):
     known = packages_distributions()
-    brought = {name for package in EXTRAS[extra] for name in known[package]} - {"google-auth", "starlette"}
+    brought = {name for package in EXTRAS[extra] for name in known[package]} - {"google-auth", "mcp-types", "starlette"}
 
     assert distributions(brought) == distributions(PROJECT["optional-dependencies"][extra])
 
@@ -127,3 +127,19 @@ def test_a_model_without_its_sdk_is_not_available_and_the_log_says_why(without, 
 
     assert Registry(settings).model_for(name, 0) is None
     assert f"{package} is not installed: pip install 'cortex-om[workers]' brings it" in capsys.readouterr().out
+
+
+def test_the_api_answers_without_mcp_and_says_what_brings_it():
+    done = run_without(
+        ["mcp", "mcp_types"], "import om_api.http; from om_api.http.routes import mcp; print(mcp._LACKING)"
+    )
+
+    assert re.fullmatch(r"mcp\S* is not installed: pip install 'cortex-om\[mcp\]' brings it\n", done.stdout)
+
+
+@pytest.mark.parametrize("package", ["mcp", "mcp_types"])
+def test_om_mcp_says_what_brings_its_protocol(package):
+    done = run_without([package], "from om_api.cli import main; sys.argv = ['om', 'mcp']; main()")
+
+    assert done.returncode == 2
+    assert re.fullmatch(r"Error: mcp\S* is not installed: pip install 'cortex-om\[mcp\]' brings it\n", done.stderr)

@@ -43,6 +43,27 @@ def test_what_has_an_id_is_kept_once_by_it(memory):
     assert kept(memory) == ["ok", "fine", "ok"]
 
 
+def test_a_history_some_of_which_has_ids_is_kept_once(memory):
+    adapter, talk = (
+        FrameworkMemory(memory),
+        [("assistant", "hello", "a1"), ("user", "ok", None), ("assistant", "fine", "a2")],
+    )
+    for end in (1, 2, 3, 3):
+        adapter.record(turn(*talk[:end]))
+
+    assert kept(memory) == ["hello", "ok", "fine"]
+
+
+def test_the_raw_messages_are_the_history_of_a_framework_that_keeps_none(memory):
+    memory.add_message({"role": "user", "content": "hi", "id": "u1"}, resource_id="harold", thread_id="t-1")
+    adapter = FrameworkMemory(memory)
+    raw = asyncio.run(adapter.araw("harold", "t-1"))
+    names = adapter.record(Turn("harold", "t-1", [Held(("<hi>",), (message,)) for message in raw]))
+
+    assert names == ["u1"]
+    assert kept(memory) == ["hi"]
+
+
 def test_who_says_the_same_in_the_next_run_has_said_it_again(memory):
     for name in ("u1", "u2", None, None):
         FrameworkMemory(memory).record(turn(("user", "ok", name)))

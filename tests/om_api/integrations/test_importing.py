@@ -20,8 +20,14 @@ def test_one_that_is_too_old_says_its_version_and_what_brings_a_newer_one():
             from redis import NothingOfTheSort  # noqa: F401
 
 
-@pytest.mark.parametrize("name", ["langchain"])
-def test_an_adapter_without_its_framework_says_so(name, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, name, None)
-    with pytest.raises(MissingExtraError, match=f"cortex-om\\[{name}\\]"):
+@pytest.mark.parametrize(
+    ("name", "module", "extra"),
+    [
+        ("langchain", "langchain", "langchain"),
+        ("openai_agents", "agents", "openai-agents"),
+    ],
+)
+def test_an_adapter_without_its_framework_says_so(name, module, extra, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, module, None)
+    with pytest.raises(MissingExtraError, match=f"cortex-om\\[{extra}\\]"):
         importlib.import_module(f"om_api.integrations.{name}")

@@ -23,7 +23,7 @@ def test_a_context_can_be_had_as_openai_messages(om, observed):
 def test_a_context_can_be_had_as_blocks(om, observed):
     blocks = json.loads(om("context", "harold", "t-1", "--format", "blocks").stdout)
 
-    assert {"kind", "role", "text", "stable", "tokens", "hash"} == blocks[0].keys()
+    assert {"kind", "role", "text", "stable", "tokens", "hash", "id"} == blocks[0].keys()
     assert {"observations", "message", "volatile"} <= {block["kind"] for block in blocks}
 
 

@@ -13,7 +13,7 @@ from om_api.http import app as apps
 from om_api.http import make_app
 from om_api.http.requests.guard import Guarded
 
-PUBLIC = {"/", "/docs", "/healthz", "/readyz", "/v1/openapi.json"}
+PUBLIC = {"/", "/.well-known/oauth-protected-resource/mcp", "/docs", "/healthz", "/readyz", "/v1/openapi.json"}
 ROUTES = list(iter_route_contexts(make_app(load_settings(environ={})).routes))
 #: what each endpoint is documented to need: a change here is a change of who may do what
 NEEDED = {
@@ -62,6 +62,7 @@ NEEDED = {
     ("POST", "/v1/webhooks/{webhook}/retry"): "operator",
     ("POST", "/v1/webhooks/{webhook}/enable"): "operator",
     ("GET", "/metrics"): "reader",
+    ("POST", "/mcp"): "reader",
 }
 OF_ALL = {"/metrics", "/v1/costs"}  # what is said of all resources together, to keys that are bound to every one
 SAID = {"messages": [{"role": "user", "content": "x"}]}
@@ -133,7 +134,7 @@ def test_without_a_key_that_is_known_every_endpoint_stays_closed(app, ring, head
     for method, path in NEEDED:
         where, body = _asked(path, "harold")
         answer = app.request(method, where, headers=headers, **body)
-        assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+        assert (answer.status_code, answer.headers["www-authenticate"].split()[0]) == (401, "Bearer")
 
 
 @pytest.mark.parametrize("path", ["/v1/resources/anybody/threads", "/metrics"])

@@ -21,6 +21,9 @@ def test_a_context_is_the_librarys_in_every_format(say, ask, world, form):
     assert found["tokens"] == own.tokens
     if form == "blocks":
         assert [block["hash"] for block in found["context"]] == [block.hash for block in own.blocks]
+        shown = [(block["kind"], block["id"]) for block in found["context"]]
+        assert [name for kind, name in shown if kind == "message"] == [message.id for message in own.messages]
+        assert not any(name for kind, name in shown if kind != "message")
     else:
         assert found["context"] == meant[form]
 

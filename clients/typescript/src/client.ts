@@ -1,0 +1,341 @@
+/** The memory as an agent has it. */
+import { InvalidInputError, OMError, StoreError } from "./errors.js";
+import { eventsOf, type EventOptions } from "./events.js";
+import { RECALL_TOOLS } from "./generated/recall_tool.js";
+import { checkedId, newId } from "./ids.js";
+import { LastContexts } from "./last_contexts.js";
+import { Transport, encoded } from "./transport.js";
+import type {
+  Around, Call, Context, Event, Forced, Format, Generation, KeptMessage, Message, Observation, Options, Place, Recalled,
+  RecallOptions, Receipt, Stats, Synced, Thread,
+} from "./types.js";
+import { Unsent, type Waiting } from "./waiting.js";
+
+const BATCH = 500; // messages of a request
+const BATCH_CHARACTERS = 2 ** 21; // of JSON, of which one takes 3 bytes at most
+const LONGEST_WAIT_S = 60;
+
+export interface AddOptions extends Place, Call {
+  /** Let a message take the place of the raw one of its id that says something else; it never waits for a memory that is away. */
+  replace?: boolean;
+}
+
+export interface ContextOptions<F extends Format> extends Place, Call {
+  threadId: string;
+  /** Whose request it is for; `openai` unless you say otherwise. */
+  format?: F;
+  /** Leave older messages out above this. */
+  maxTokens?: number;
+}
+
+/**
+ * A memory over HTTP. It needs only `fetch`, and runs wherever that is: Node, Deno, Bun, Workers, browsers.
+ *
+ * Every call throws OMError, or what its `signal` was aborted with. Writes are repeated with the same ids, so none is kept twice.
+ */
+export class ObservationalMemory {
+  readonly #transport: Transport;
+  readonly #resourceId: string | undefined;
+  readonly #failOpen: boolean;
+  readonly #warn: (message: string) => void;
+  readonly #unsent = new Unsent();
+  readonly #last = new LastContexts();
+  #away = false;
+  #full = false;
+
+  constructor(options: Options) {
+    this.#transport = new Transport(options);
+    this.#resourceId = options.resourceId === undefined ? undefined : checkedId(options.resourceId, "resourceId");
+    this.#failOpen = options.failOpen ?? false;
+    this.#warn = options.onWarning ?? ((message) => console.warn(`cortex-om: ${message}`));
+  }
+
+  /** Whether the memory goes on while it cannot be reached. */
+  get failsOpen(): boolean {
+    return this.#failOpen;
+  }
+
+  /** Keep one message. */
+  addMessage(message: Message, options: AddOptions = {}): Promise<Receipt> {
+    return this.addMessages([message], options);
+  }
+
+  /**
+   * Keep messages, oldest first, as you have them: ours, OpenAI's, Anthropic's, Gemini's.
+   *
+   * More than fit into a request are sent in several: should a later one fail, `stored` of its StoreError is null.
+   */
+  async addMessages(messages: readonly Message[], options: AddOptions = {}): Promise<Receipt> {
+    const ready = this.#ready(messages, options);
+    if (!this.#failOpen || options.replace) return (await this.#sent(ready, options)).receipt;
+    for (const { resource, thread, message } of ready) this.#last.said(placed(resource, thread), [message]);
+    try {
+      return await this.#sentAfterThoseThatWait(ready, options);
+    } catch (error) {
+      this.#lost(error);
+      const at = Date.now();
+      this.#unsent.add(ready.map((each) => ({ ...each, message: { timestamp: at, ...each.message } })));
+      if (this.#unsent.dropped) this.#tellDropped();
+      return receiptOf(ready);
+    }
+  }
+
+  /**
+   * Add what is new of a thread's whole history, as you hold it, with ids or without.
+   *
+   * While the memory is away and it fails open, nothing waits: the next sync brings it all.
+   */
+  async sync(messages: readonly Message[], options: Place & Call = {}): Promise<Synced> {
+    const { resource, thread } = this.#place(options);
+    try {
+      if (this.#unsent.all.length) await this.#sentAfterThoseThatWait([], options);
+      const body = { messages: messages.map(bare) };
+      const found = await this.#transport.json<Synced>(`${pathOf(resource, thread)}/sync`, { method: "POST", body, signal: options.signal });
+      this.#away = false;
+      return found;
+    } catch (error) {
+      if (!this.#failOpen) throw error;
+      this.#lost(error);
+      const ids = messages.map((message) => String((message as { id?: unknown }).id ?? ""));
+      return { ids, added: 0, known: 0, grown: [], changed: [], diverged_at: null, unavailable: true };
+    }
+  }
+
+  /** The agent's whole memory for a thread, as a provider's request takes it. No model is waited for. */
+  async getContext<F extends Format = "openai">(options: ContextOptions<F>): Promise<Context<F>> {
+    const { resource, thread } = this.#place(options);
+    const format = options.format ?? ("openai" as F);
+    const query = { format, max_tokens: options.maxTokens };
+    const [key, said] = [placed(resource, thread), this.#last.count(placed(resource, thread))];
+    try {
+      if (this.#unsent.all.length) await this.#sentAfterThoseThatWait([], options);
+      const found = await this.#transport.json<Context<F>>(`${pathOf(resource, thread)}/context`, { query, signal: options.signal });
+      if (this.#failOpen) this.#last.read(key, found, said);
+      this.#away = false;
+      return found;
+    } catch (error) {
+      if (!this.#failOpen) throw error;
+      this.#lost(error);
+      return this.#last.of(key, format) as Context<F>;
+    }
+  }
+
+  /** Look up what was said before by its words, in every thread and tier, the best hit first. */
+  async recall(query: string, options: RecallOptions & Place & Call = {}): Promise<Recalled> {
+    const { signal, resourceId, threadId, maxTokens, ...limits } = options;
+    const asked = { ...limits, thread_id: threadId, max_tokens: maxTokens, q: query };
+    return this.#transport.json(`${this.#of(resourceId)}/recall`, { query: asked, signal });
+  }
+
+  /** A message of the past with the turns around it; page on from either end. */
+  async browse(messageId: string, options: { before?: number; after?: number } & Place & Call = {}): Promise<Around> {
+    const { signal, resourceId, threadId, ...turns } = options;
+    const path = `${this.#of(resourceId)}/messages/${encodeURIComponent(checkedId(messageId, "messageId"))}/around`;
+    return this.#transport.json(path, { query: { ...turns, thread_id: threadId }, signal });
+  }
+
+  /** The tool by which a model looks up the past, as a provider's list of tools takes it. */
+  recallTool<F extends keyof typeof RECALL_TOOLS = "openai">(format: F = "openai" as F): (typeof RECALL_TOOLS)[F] {
+    return structuredClone(RECALL_TOOLS[format]);
+  }
+
+  /** Answer a model's call of the tool, as its vendor gave it, or its arguments alone: the text to hand back. */
+  async answerRecall(call: object, options: { maxTokens?: number } & Place & Call = {}): Promise<string> {
+    const asked = { method: "POST", body: call, query: { max_tokens: options.maxTokens }, signal: options.signal } as const;
+    return (await this.#transport.json<{ text: string }>(`${this.#of(options.resourceId)}/recall-tool`, asked)).text;
+  }
+
+  /** The threads of a resource. */
+  async threads(options: Place & Call = {}): Promise<Thread[]> {
+    return this.#every(`${this.#of(options.resourceId)}/threads`, {}, options);
+  }
+
+  /** The observations in force, of one thread or of all. */
+  async observations(options: Place & Call = {}): Promise<Observation[]> {
+    return this.#every(`${this.#of(options.resourceId)}/observations`, { thread_id: options.threadId }, options);
+  }
+
+  /** The generations of a resource's reflections. */
+  async reflections(options: Place & Call = {}): Promise<Generation[]> {
+    return this.#every(`${this.#of(options.resourceId)}/reflections`, { thread_id: options.threadId }, options);
+  }
+
+  /** The messages behind an observation, oldest first; none once they have expired. */
+  async sources(observationId: string, options: Place & Call = {}): Promise<KeptMessage[]> {
+    const name = encodeURIComponent(checkedId(observationId, "observationId"));
+    return this.#every(`${this.#of(options.resourceId)}/observations/${name}/messages`, {}, options);
+  }
+
+  /** The messages of a thread that no observation took the place of yet, oldest first. */
+  async messages(options: Place & Call = {}): Promise<KeptMessage[]> {
+    const { resource, thread } = this.#place(options);
+    return this.#every(`${pathOf(resource, thread)}/messages`, {}, options);
+  }
+
+  /** How full a memory is, and what waits. */
+  async stats(options: { resourceId?: string } & Call = {}): Promise<Stats> {
+    return this.#transport.json(`${this.#of(options.resourceId)}/stats`, { signal: options.signal });
+  }
+
+  /** Have the workers observe what is raw now, and wait for it so many seconds. */
+  async observe(options: { wait?: number } & Place & Call = {}): Promise<Forced> {
+    return this.#force("observe", options);
+  }
+
+  /** Have the workers condense the observations now, and wait for it so many seconds. */
+  async reflect(options: { wait?: number } & Place & Call = {}): Promise<Forced> {
+    return this.#force("reflect", options);
+  }
+
+  /** What happens to memories from now on, or behind `after`; after a break it goes on where it was. */
+  events(options: EventOptions = {}): AsyncGenerator<Event, void, void> {
+    return eventsOf(this.#transport, options);
+  }
+
+  /** Send what waits, if the memory is back: at the end of a process that fails open. How many messages still wait. */
+  async flush(options: Call = {}): Promise<number> {
+    try {
+      if (this.#unsent.all.length) await this.#sentAfterThoseThatWait([], options);
+    } catch (error) {
+      this.#lost(error);
+    }
+    return this.#unsent.all.length;
+  }
+
+  #force(what: "observe" | "reflect", { wait = 0, ...options }: { wait?: number } & Place & Call): Promise<Forced> {
+    if (!(wait >= 0 && wait <= LONGEST_WAIT_S)) throw new InvalidInputError(`wait must be 0 to ${LONGEST_WAIT_S} seconds`);
+    const body = { wait, ...(options.threadId === undefined ? {} : { thread_id: options.threadId }) };
+    return this.#transport.json(`${this.#of(options.resourceId)}/${what}`, { method: "POST", body, signal: options.signal, waitMs: wait * 1000 });
+  }
+
+  async #every<T>(path: string, query: Record<string, unknown>, { signal }: Call): Promise<T[]> {
+    const found: T[] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page: { items: T[]; next?: string | null } = await this.#transport.json(path, { query: { ...query, cursor, limit: 500 }, signal });
+      found.push(...page.items);
+      cursor = page.next ?? null;
+    }
+    return found;
+  }
+
+  #of(resourceId: string | undefined): string {
+    return `/resources/${encodeURIComponent(this.#resource(resourceId))}`;
+  }
+
+  #resource(resourceId: string | undefined): string {
+    return checkedId(resourceId ?? this.#resourceId, "resourceId");
+  }
+
+  #place(options: Place): { resource: string; thread: string } {
+    return { resource: this.#resource(options.resourceId), thread: checkedId(options.threadId, "threadId") };
+  }
+
+  /** Messages with their ids and places; throws InvalidInputError, which says by position which one cannot be. */
+  #ready(messages: readonly Message[], options: Place): Waiting[] {
+    return messages.map((given, n) => {
+      if (typeof given !== "object" || given === null || Array.isArray(given)) {
+        throw new InvalidInputError(`messages[${n}] is ${Array.isArray(given) ? "a list" : typeof given}, no message: pass {role, content}; nothing was sent`);
+      }
+      try {
+        const own = given as Place & { id?: unknown };
+        const place = this.#place({ ...pick(own), ...pick(options) });
+        return { ...place, message: { ...bare(given), id: own.id ?? newId() } };
+      } catch (error) {
+        throw new InvalidInputError(`messages[${n}]: ${(error as Error).message}; nothing was sent`, { cause: error });
+      }
+    });
+  }
+
+  async #sentAfterThoseThatWait(ready: Waiting[], options: Call): Promise<Receipt> {
+    const waiting = this.#unsent.all;
+    await this.#sent(waiting, options, (some) => this.#unsent.sent(some));
+    const { receipt } = await this.#sent(ready, options);
+    this.#away = false;
+    if (this.#unsent.dropped) this.#tellDropped();
+    return receipt;
+  }
+
+  async #sent(ready: readonly Waiting[], options: AddOptions, done?: (some: Waiting[]) => void): Promise<{ receipt: Receipt }> {
+    const receipt = receiptOf([]);
+    let kept = false;
+    for (const some of batches(ready)) {
+      try {
+        const path = `${pathOf(some[0]!.resource, some[0]!.thread)}/messages`;
+        const body = { messages: some.map((each) => each.message), ...(options.replace ? { replace: true } : {}) };
+        added(receipt, await this.#transport.json(path, { method: "POST", body, signal: options.signal }));
+        [kept] = [true];
+        done?.(some);
+      } catch (error) {
+        throw kept ? partly(error, receipt.ids.length) : error;
+      }
+    }
+    return { receipt };
+  }
+
+  /** Throws what is no failure of the memory; says once that it is away. */
+  #lost(error: unknown): void {
+    if (!(error instanceof StoreError)) throw error;
+    if (!this.#away) this.#warn(`the memory is away, and the agent goes on without it: ${error.message}`);
+    this.#away = true;
+  }
+
+  /** Says once that something had no room while the memory is away, and how much it was when it is back. */
+  #tellDropped(): void {
+    const { dropped } = this.#unsent;
+    if (this.#away && !this.#full) this.#warn("there is no room for all messages that wait: the oldest are lost");
+    if (!this.#away) this.#warn(`${dropped} of the messages that waited had no room and are lost`);
+    this.#full = this.#away;
+    if (!this.#away) this.#unsent.dropped = 0;
+  }
+}
+
+function pick({ threadId, resourceId }: Place): Place {
+  return { ...(threadId === undefined ? {} : { threadId }), ...(resourceId === undefined ? {} : { resourceId }) };
+}
+
+/** A message as it is sent: without the names of its place. */
+function bare(given: Message): Record<string, unknown> {
+  const { threadId: _thread, resourceId: _resource, ...message } = given as Record<string, unknown>;
+  return message;
+}
+
+function placed(resource: string, thread: string): string {
+  return `${resource}|${thread}`;
+}
+
+function pathOf(resource: string, thread: string): string {
+  return `/resources/${encodeURIComponent(resource)}/threads/${encodeURIComponent(thread)}`;
+}
+
+/** Messages in the order they were given, in as many as fit into a request and are of one thread. */
+function* batches(ready: readonly Waiting[]): Generator<Waiting[]> {
+  let [some, size]: [Waiting[], number] = [[], 0];
+  for (const each of ready) {
+    const own = encoded(each.message).length;
+    const other = some[0] && placed(some[0].resource, some[0].thread) !== placed(each.resource, each.thread);
+    if (some.length && (other || some.length >= BATCH || size + own > BATCH_CHARACTERS)) {
+      yield some;
+      [some, size] = [[], 0];
+    }
+    some.push(each);
+    size += own;
+  }
+  if (some.length) yield some;
+}
+
+function receiptOf(ready: readonly Waiting[]): Receipt {
+  return { ids: ready.map(({ message }) => String(message["id"])), added: 0, duplicates: [], grown: [], changed: [], replaced: [] };
+}
+
+function added(all: Receipt, more: Receipt): void {
+  all.added += more.added;
+  for (const name of ["ids", "duplicates", "grown", "changed", "replaced"] as const) (all[name] as unknown[]).push(...more[name]);
+}
+
+/** What a later request of a call was refused with: the messages of the earlier ones are kept. */
+function partly(error: unknown, kept: number): unknown {
+  if (!(error instanceof OMError)) return error;
+  const text = `${error.message} (the first ${kept} messages of this call are kept)`;
+  const stored = error instanceof StoreError ? { stored: null } : {};
+  return Object.assign(Object.create(Object.getPrototypeOf(error) as object) as OMError, error, { message: text, ...stored, name: error.name, cause: error });
+}

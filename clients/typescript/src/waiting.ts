@@ -1,0 +1,58 @@
+/** Messages that wait in this process for a memory that is away: bounded, and what did not fit is counted. */
+
+export interface Waiting {
+  readonly resource: string;
+  readonly thread: string;
+  readonly message: Record<string, unknown>;
+}
+
+const MOST = 1_000;
+const MOST_CHARACTERS = 8 * 2 ** 20;
+
+/** The newest messages that could not be sent, oldest first. */
+export class Unsent {
+  #waiting: { each: Waiting; size: number }[] = [];
+  #weight = 0;
+  /** How many had no room since this was asked last. */
+  dropped = 0;
+
+  get all(): Waiting[] {
+    return this.#waiting.map(({ each }) => each);
+  }
+
+  add(messages: readonly Waiting[]): void {
+    for (const each of messages) {
+      const size = JSON.stringify(each.message).length;
+      this.#waiting.push({ each, size });
+      this.#weight += size;
+    }
+    while (this.#waiting.length > MOST || this.#weight > MOST_CHARACTERS) {
+      this.#weight -= this.#waiting.shift()?.size ?? 0;
+      this.dropped++;
+    }
+  }
+
+  /** Forget what was sent, and leave alone what another call has sent and forgotten meanwhile. */
+  sent(messages: readonly Waiting[]): void {
+    const gone = new Set(messages);
+    this.#waiting = this.#waiting.filter(({ each }) => !gone.has(each));
+    this.#weight = this.#waiting.reduce((sum, { size }) => sum + size, 0);
+  }
+}
+
+/** A map that forgets what was set longest ago. */
+export class Recent<Value> {
+  readonly #held = new Map<string, Value>();
+
+  constructor(readonly most: number) {}
+
+  get(key: string): Value | undefined {
+    return this.#held.get(key);
+  }
+
+  set(key: string, value: Value): void {
+    this.#held.delete(key);
+    this.#held.set(key, value);
+    if (this.#held.size > this.most) this.#held.delete(this.#held.keys().next().value as string);
+  }
+}

@@ -1,0 +1,3 @@
+// All tests that a version of Node can run, in one process: they share one `om api`.
+await import("./client.test.mjs");
+await import("./redis.test.mjs");

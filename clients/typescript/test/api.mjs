@@ -1,0 +1,65 @@
+// An `om api` of the test's own, which it may kill and start again. TEST_API is its command, TEST_KEY a key, TEST_STORE_PID the store's process.
+import { spawn } from "node:child_process";
+import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export const key = process.env.TEST_KEY;
+export { sleep };
+
+export async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((done) => server.once("listening", done));
+  const { port } = server.address();
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+export async function until(holds, what, seconds = 30) {
+  for (const end = Date.now() + seconds * 1000; ; await sleep(50)) {
+    if (await holds()) return;
+    if (Date.now() > end) throw new Error(`waited ${seconds} s in vain for ${what}`);
+  }
+}
+
+let shared;
+
+export class Api {
+  /** One for all tests of a process, which ends with them. */
+  static shared() {
+    shared ??= Api.#started();
+    return shared;
+  }
+
+  static async #started() {
+    const api = new Api();
+    process.once("exit", () => api.process?.kill("SIGKILL"));
+    api.port = await freePort();
+    api.url = `http://127.0.0.1:${api.port}`;
+    await api.start();
+    return api;
+  }
+
+  async start() {
+    const [command, ...words] = JSON.parse(process.env.TEST_API);
+    this.process = spawn(command, [...words, "--port", String(this.port)], { stdio: "ignore" });
+    this.process.unref();
+    const answers = () => fetch(`${this.url}/readyz`).then((reply) => reply.ok, () => false);
+    await until(answers, "om api", 60);
+  }
+
+  async kill() {
+    const gone = new Promise((done) => this.process.once("exit", done));
+    this.process.kill("SIGKILL");
+    await gone;
+  }
+}
+
+/** Have the store answer nothing while `during` runs. */
+export async function withoutStore(during) {
+  process.kill(Number(process.env.TEST_STORE_PID), "SIGSTOP");
+  try {
+    return await during();
+  } finally {
+    process.kill(Number(process.env.TEST_STORE_PID), "SIGCONT");
+  }
+}

@@ -1,0 +1,93 @@
+// A talk of many turns with tools, and what every prompt of it must be.
+import assert from "node:assert/strict";
+
+export const SYSTEM = "You are Harold's assistant. Answer in one sentence.";
+export const TURNS = 60;
+const PADDING = "and what else was said that day about the ferry, the harbour and the weather over the fjord. ";
+
+/** What the user says at a turn; each text stands in no other one. */
+export const question = (n) => `Question number marker${n}q: where is parcel ${n}? ${PADDING.repeat(2)}`;
+export const result = (n, which) => `Parcel ${n} is in hall marker${n}r${which}.`;
+export const answer = (n) => `It is in the hall that marker${n}a names.`;
+
+const parts = ({ content }) => (typeof content === "string" ? [{ type: "text", text: content }] : content);
+const textOf = (message) => parts(message).map((part) => part.text ?? "").join("\n");
+const outputOf = (part) => part.output ?? part.result;
+
+/** The number of the turn that a prompt is of: that of its newest question. */
+export function turnOf(prompt) {
+  const texts = prompt.filter(({ role }) => role === "user").map(textOf);
+  const found = texts.flatMap((text) => [...text.matchAll(/marker(\d+)q/g)].map((match) => Number(match[1])));
+  return Math.max(...found);
+}
+
+/** How many tools were called since the newest question. */
+export function calledSince(prompt, n) {
+  const from = prompt.findLastIndex((message) => message.role === "user" && textOf(message).includes(`marker${n}q:`));
+  return prompt.slice(from).filter(({ role }) => role === "tool").length;
+}
+
+/** Checks prompts one after the other. */
+export class Prompts {
+  seen = [];
+  withNotes = 0;
+  #notes = "";
+
+  check(prompt) {
+    this.seen.push(prompt);
+    assert.equal(prompt[0].role, "system");
+    assert.equal(textOf(prompt[0]), SYSTEM);
+    this.#checkNotes(prompt);
+    const raw = prompt.filter(({ role }) => role !== "system");
+    const calls = new Map();
+    for (const message of raw) {
+      for (const part of parts(message)) {
+        if (part.type === "tool-call") calls.set(part.toolCallId, calls.has(part.toolCallId) ? assert.fail("a call twice") : "open");
+        if (part.type !== "tool-result") continue;
+        assert.equal(calls.get(part.toolCallId), "open", `the result of ${part.toolCallId} has no call, or comes twice`);
+        calls.set(part.toolCallId, "done");
+      }
+    }
+    assert.deepEqual([...calls].filter(([, state]) => state === "open"), [], "a call without its result");
+    const questions = raw.filter(({ role }) => role === "user").map(textOf).filter((text) => text.startsWith("Question"));
+    assert.equal(new Set(questions).size, questions.length, "a question twice");
+    const n = turnOf(prompt);
+    assert.ok(questions.at(-1).startsWith(`Question number marker${n}q`));
+  }
+
+  #checkNotes(prompt) {
+    const notes = prompt.slice(1).find(({ role }) => role === "system");
+    assert.ok(prompt.filter(({ role }) => role === "system").length <= 2);
+    if (!notes) return;
+    this.withNotes++;
+    const text = textOf(notes);
+    const reflected = text.includes("<reflection") && text.split("</reflection>")[0] !== this.#notes.split("</reflection>")[0];
+    if (!reflected) assert.ok(text.startsWith(this.#notes), "notes that were shown have changed");
+    this.#notes = text;
+  }
+
+  get longest() {
+    return Math.max(...this.seen.map((prompt) => prompt.length));
+  }
+}
+
+/** Every message of the talk is kept once: it is found by the word that it alone has. */
+export async function assertKept(memory, place, turns = TURNS) {
+  const wanted = Array.from({ length: turns }, (_, n) => [`marker${n}q`, `marker${n}r0`, `marker${n}a`]).flat();
+  const times = async (word) => {
+    const found = await memory.recall(word, { ...place, kind: ["message"], around: 0 });
+    return [word, found.hits.filter((hit) => JSON.stringify(hit.message?.content ?? hit.text).includes(word)).length];
+  };
+  for (let n = 0; n < wanted.length; n += 8) {
+    const found = await Promise.all(wanted.slice(n, n + 8).map(times));
+    assert.deepEqual(found, found.map(([word]) => [word, 1]));
+  }
+}
+
+/** The threshold was passed at least twice. */
+export async function assertActivatedTwice(memory, place) {
+  const [observed, reflected] = [await memory.observations(place), await memory.reflections(place)];
+  assert.ok(new Set(observed.map(({ activation }) => activation)).size + reflected.length >= 2, "observed once at most");
+}
+
+export { parts, textOf, outputOf };

@@ -1,0 +1,45 @@
+"""Who asks over MCP: what its key permits, and what its host has said already, so that a model need not say it."""
+
+from typing import NamedTuple
+
+from om_api.domain.api_keys import EVERY, ApiKey, Role
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.values import check_id
+
+RESOURCE, THREAD = "resource_id", "thread_id"
+
+
+class Caller(NamedTuple):
+    """A key, and the resource and the thread that are meant wherever one must be named; "" where a call has to name it."""
+
+    key: ApiKey
+    resource: str = ""
+    thread: str = ""
+
+    @property
+    def said(self) -> dict[str, str]:
+        """The arguments that are known before a call."""
+        return {name: value for name, value in ((RESOURCE, self.resource), (THREAD, self.thread)) if value}
+
+    def check(self, resource: str) -> None:
+        """Return for a resource that the key is bound to; raises InvalidInputError for another."""
+        if not self.key.covers(resource):
+            bound = ", ".join(self.key.resources)[:200]
+            raise InvalidInputError(
+                f"the key in use is bound to {bound}, not to {resource}: {RESOURCE} can be no other"
+            )
+
+
+def local_caller(resource: str = "", thread: str = "", role: Role = Role.OPERATOR) -> Caller:
+    """Whoever started a server of its own: it may ask for every resource, or for the one that it named."""
+    key = ApiKey(id="", role=role, resources=(resource or EVERY,), hash="", created_at=0)
+    return caller_of(key, resource, thread)
+
+
+def caller_of(key: ApiKey, resource: str = "", thread: str = "") -> Caller:
+    """Whoever has a key; of one that is bound to a single resource, that is meant. Raises InvalidInputError for bad ids."""
+    only = key.resources[0] if len(key.resources) == 1 and EVERY not in key.resources else ""
+    for name, value in ((RESOURCE, resource), (THREAD, thread)):
+        if value:
+            check_id(value, name)
+    return Caller(key, resource or only, thread)

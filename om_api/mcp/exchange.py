@@ -1,0 +1,65 @@
+"""Streamable HTTP without sessions: one request in, one answer out, so that any process behind an address serves any client."""
+
+from collections.abc import AsyncIterator, Callable, MutableMapping
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+from om_api.client.async_memory import AsyncObservationalMemory
+from om_api.mcp.caller import Caller
+from om_api.mcp.guidance import GUIDANCE
+from om_api.mcp.server import Asking, make_server
+from om_api.mcp.toolbox import Told
+
+Message = MutableMapping[str, Any]
+
+
+class Exchanged(NamedTuple):
+    """An answer: its status, its headers, its body."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class StatelessExchange:
+    """Answers requests that are whole and whose key was looked at; `caller` finds in one who asks.
+
+    The SDK's checks of Host and Origin are off: whoever lets a request in here has made better ones (decision 0061).
+    """
+
+    def __init__(
+        self, memory: AsyncObservationalMemory, caller: Callable[[Any], Caller], told: Told, most: int
+    ) -> None:
+        def asking(request: Asking) -> Caller:
+            return caller(request.request)
+
+        server = make_server(memory, asking, about=GUIDANCE, told=told)
+        self._manager = StreamableHTTPSessionManager(
+            server, json_response=True, stateless=True, max_request_body_size=most
+        )
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """Answer while the block runs."""
+        async with self._manager.run():
+            yield
+
+    async def answer(self, scope: MutableMapping[str, Any], body: bytes) -> Exchanged:
+        """What a request is answered, all of it."""
+        started: Message = {}
+        pieces: list[bytes] = []
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                started.update(message)
+            else:
+                pieces.append(message.get("body", b""))
+
+        await self._manager.handle_request(scope, receive, send)
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in started["headers"]}
+        return Exchanged(started["status"], headers, b"".join(pieces))

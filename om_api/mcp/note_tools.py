@@ -1,0 +1,104 @@
+"""The tools of notes: which observations there are, what was said behind one, and removing one for good."""
+
+from typing import Annotated
+
+from om_api.domain.api_keys import Role
+from om_api.domain.errors import InvalidInputError, NotFoundError
+from om_api.domain.tags import escape
+from om_api.domain.values import Observation, Outcome
+from om_api.mcp.arguments import FEW, Arguments, Cursor, OfThread, ResourceName, an_id, bounded_by
+from om_api.mcp.pages import list_of
+from om_api.mcp.tool import REMOVES, Desk, MemoryTool
+from om_api.mcp.turns import turns_of, when
+
+ObservationName = Annotated[str, an_id("the id of the observation, as observations and recall name it")]
+
+
+class ListObservations(Arguments):
+    """List the dated notes that were made of what was said, the newest first, with their ids for sources and forget.
+
+    What is older than they are is in the account of the past that get_context begins with.
+    """
+
+    resource_id: ResourceName
+    thread_id: OfThread = None
+    max_tokens: int = bounded_by(FEW)
+    cursor: Cursor = ""
+
+
+class ReadSources(Arguments):
+    """Read the messages from which a note was made, word for word, the oldest first."""
+
+    resource_id: ResourceName
+    observation_id: ObservationName
+    max_tokens: int = bounded_by(FEW)
+    cursor: Cursor = ""
+
+
+class ForgetObservation(Arguments):
+    """Remove a note and the messages behind it for good, because the user wants that forgotten.
+
+    It cannot be undone: read the note first, and be sure that it is the one.
+    """
+
+    resource_id: ResourceName
+    observation_id: ObservationName
+
+
+async def observations(desk: Desk, asked: ListObservations) -> str:
+    """A page of notes."""
+    resource, zone = asked.resource_id, desk.zone(asked.resource_id)
+    found = await desk.memory.observations(resource, asked.thread_id or None)
+    rest = [each for each in reversed(found) if not asked.cursor or each.id < asked.cursor]
+    if not rest:
+        return f"There is no observation of {resource}{' behind this cursor' if asked.cursor else ' in force yet'}."
+
+    def told(each: Observation) -> str:
+        span = f"{when(each.from_, zone)} to {when(each.to, zone)}"
+        return escape(f"Observation {each.id}, thread {each.thread_id}, {span}:\n{each.text}\n")
+
+    return list_of(((each.id, told(each)) for each in rest), asked.max_tokens, desk.count)
+
+
+async def sources(desk: Desk, asked: ReadSources) -> str:
+    """A page of the messages behind a note."""
+    resource, own = asked.resource_id, asked.observation_id
+    found = await desk.memory.sources(own, resource)
+    if not found:
+        await _check_kept(desk, resource, own)
+        return f"The messages behind {own} have expired: the observation is all that is left of them."
+    names = [each.id for each in found]
+    rest = found[names.index(asked.cursor) + 1 :] if asked.cursor in names else found
+    return list_of(turns_of(rest, desk.zone(resource)), asked.max_tokens, desk.count)
+
+
+async def _check_kept(desk: Desk, resource: str, observation: str) -> None:
+    """Return for an observation that is in force, or that a generation replaced; raises NotFoundError for another."""
+    replaced = [each.observation_ids for each in await desk.memory.generations(resource)]
+    now = [each.id for each in await desk.memory.observations(resource)]
+    if not any(observation in names for names in (now, *replaced)):
+        raise _unknown(resource, observation)
+
+
+def _unknown(resource: str, observation: str) -> NotFoundError:
+    return NotFoundError(
+        f"{resource} has no observation {observation}, or has no more: observations lists those in force"
+    )
+
+
+async def forget(desk: Desk, asked: ForgetObservation) -> str:
+    """What became of a note that was to be removed."""
+    try:
+        done = await desk.memory.forget(asked.observation_id, asked.resource_id)
+    except InvalidInputError:
+        raise _unknown(asked.resource_id, asked.observation_id) from None
+    if done is Outcome.CLEARED:
+        return f"Observation {asked.observation_id} and the messages behind it are removed for good."
+    return f"Nothing was removed, the memory changed meanwhile ({done}): call this again."
+
+
+TOOLS = (
+    MemoryTool("observations", "List notes", Role.READER, ListObservations, observations),
+    MemoryTool("sources", "Read what a note was made of", Role.READER, ReadSources, sources),
+    MemoryTool("forget", "Forget a note for good", Role.OPERATOR, ForgetObservation, forget, REMOVES),
+)

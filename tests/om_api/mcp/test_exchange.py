@@ -1,0 +1,64 @@
+"""Requests that are answered one by one: nothing is kept between two, so any process serves any client."""
+
+import asyncio
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from om_api import AsyncObservationalMemory
+from om_api.mcp.caller import local_caller
+from om_api.mcp.exchange import StatelessExchange
+
+HEADERS = {"content-type": "application/json", "accept": "application/json"}
+CALL = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "status", "arguments": {}}}
+
+
+def answers(settings, *bodies, told=lambda _: None, caller=lambda _: local_caller("harold"), **headers):
+    named = {**HEADERS, **headers}
+
+    async def asked():
+        async with AsyncObservationalMemory(settings) as memory:
+            exchange = StatelessExchange(memory, caller, told, 10_000)
+            async with exchange.open():
+                return [await exchange.answer(scope(named), body) for body in bodies]
+
+    return asyncio.run(asked())
+
+
+def scope(headers):
+    named = [(name.encode(), value.encode()) for name, value in headers.items()]
+    return {"type": "http", "method": "POST", "path": "/mcp", "query_string": b"", "headers": named, "state": {}}
+
+
+@pytest.mark.parametrize("version", ["2025-03-26", "2025-06-18", "2025-11-25"])
+def test_a_call_is_answered_without_a_word_before_it(settings, client, version):
+    (found,) = answers(settings, json.dumps(CALL).encode(), **{"mcp-protocol-version": version})
+
+    assert (found.status, found.headers["content-type"]) == (200, "application/json")
+    assert "mcp-session-id" not in found.headers
+    assert json.loads(found.body)["result"]["content"][0]["text"].startswith("Nothing is kept of harold yet")
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "word"),
+    [(b"{nonsense", 400, "Parse error"), (b"x" * 10_001, 413, "too large"), (b"[]", 400, "")],
+)
+def test_what_is_no_request_is_refused(settings, client, body, status, word):
+    (found,) = answers(settings, body)
+
+    assert found.status == status
+    assert word in found.body.decode()
+
+
+def test_what_its_owner_refuses_is_told_in_the_owners_words(settings, client):
+    def refused(_):
+        raise PermissionError("not now")
+
+    def caller(_):
+        found = local_caller("harold")
+        return SimpleNamespace(key=SimpleNamespace(role=found.key.role, covers=refused), said=found.said, check=refused)
+
+    (found,) = answers(settings, json.dumps(CALL).encode(), caller=caller, told=lambda error: f"wait: {error}")
+
+    assert "wait: not now" in found.body.decode()
