@@ -71,7 +71,8 @@ def normal(each: Message) -> dict[str, Any]:
     return message(each.role, each.get_content_string(), calls, (each.tool_call_id,) if each.tool_call_id else ())
 
 
-MODEL = with_memory(Fake(id="fake"), memory())
+MEMORY = memory()
+MODEL = with_memory(Fake(id="fake"), MEMORY)
 HISTORY: dict[str, dict[str, Any]] = {
     "main": {"db": InMemoryDb(), "add_history_to_context": True, "num_history_runs": 100},
     "other": {},

@@ -1,0 +1,138 @@
+"""Agent Framework's own: other providers, stored sessions, messages used again, services that keep a talk, bare clients."""
+
+import asyncio
+import json
+from typing import Any
+
+from agent_framework import (
+    Agent,
+    AgentSession,
+    BaseChatClient,
+    ChatResponse,
+    Content,
+    ContextProvider,
+    InMemoryHistoryProvider,
+    Message,
+)
+from drivers.agent_framework import MEMORY, Fake
+from drivers.protocol import Script, look_up
+
+from om_api import InvalidInputError
+from om_api.integrations.agent_framework import MemoryProvider
+
+
+class Keeping(Fake):
+    """A client whose service keeps conversations by itself."""
+
+    STORES_BY_DEFAULT = True
+
+
+class Bare(BaseChatClient[Any]):
+    """A client without middleware."""
+
+    async def _inner_get_response(self, **_: Any) -> ChatResponse:
+        return ChatResponse(messages=[Message("assistant", ["x"])])
+
+
+class Found(ContextProvider):
+    """Another provider, which adds what it found."""
+
+    async def before_run(self, *, context: Any, **_: Any) -> None:
+        context.extend_messages(self, [Message("user", ["found elsewhere"])])
+
+
+def agent(client: Any, *providers: Any, **options: Any) -> Agent[Any]:
+    own = MemoryProvider(MEMORY, resource_id=lambda _: "harold")
+    return Agent(client, "SYS", tools=[look_up], context_providers=[*providers, own], **options)
+
+
+async def run(of: Agent[Any], said: Any, session: AgentSession, *replies: Any, **options: Any) -> list[dict[str, Any]]:
+    """A run; what each call of the model was sent."""
+    of.client.script = script = Script([{"text": each} if isinstance(each, str) else each for each in replies])
+    await of.run(said, session=session, **options)
+    return script.calls
+
+
+def kept(thread: str) -> list[Any]:
+    return [message.content for message in MEMORY.messages("harold", thread)]
+
+
+async def refused(of: Agent[Any], **options: Any) -> str:
+    try:
+        await of.run("hello", session=AgentSession(session_id="refused"), **options)
+    except InvalidInputError as error:
+        return str(error)
+    raise AssertionError("it ran")
+
+
+async def check_what_other_providers_add_is_shown_and_not_kept() -> None:
+    calls = await run(agent(Fake(), Found("found")), "hello", AgentSession(session_id="others"), "hi")
+
+    assert "found elsewhere" in str(calls[0]["messages"])
+    assert kept("others") == ["hello", "hi"]
+
+
+async def check_a_message_that_is_used_again_is_said_again_and_stays_as_it_is() -> None:
+    again, session = Message("user", ["ok"]), AgentSession(session_id="again")
+    for _ in range(2):
+        await run(agent(Fake()), again, session, "fine")
+
+    assert kept("again") == ["ok", "fine", "ok", "fine"]
+    assert again.additional_properties == {}
+    assert "messages" not in str(session.state)
+
+
+async def check_a_session_that_was_stored_as_json_is_known_again() -> None:
+    session, of = AgentSession(session_id="stored"), agent(Fake(), InMemoryHistoryProvider())
+    for n in range(2):
+        await run(of, f"u{n}", session, f"a{n}")
+        session = AgentSession.from_dict(json.loads(json.dumps(session.to_dict())))
+
+    assert kept("stored") == ["u0", "a0", "u1", "a1"]
+    assert len(session.state["in_memory"]["messages"]) == 4
+
+
+async def check_pictures_are_kept_and_what_shows_them_is_taken() -> None:
+    picture = Message("user", ["look", Content.from_data(b"abc", "image/png")])
+    await run(agent(Fake()), picture, AgentSession(session_id="files"), "nice")
+    calls = await run(agent(Fake()), "again", AgentSession(session_id="files"), "yes")
+
+    assert [part["type"] for part in kept("files")[0]] == ["text", "image"]
+    assert [each["role"] for each in calls[0]["messages"]][:3] == ["user", "assistant", "user"]
+
+
+async def check_what_a_service_would_keep_it_does_not() -> None:
+    options: list[Any] = []
+    client = Keeping()
+    client._contents = lambda _, given: options.append(dict(given)) or [Content.from_text("x")]  # type: ignore[method-assign]
+    await agent(client).run("hello", session=AgentSession(session_id="service"))
+
+    assert options[0]["store"] is False
+    assert "keeps this conversation (True)" in await refused(agent(client), options={"store": True})
+    assert "keeps this conversation (c-1)" in await refused(agent(client), options={"conversation_id": "c-1"})
+
+
+async def check_what_cannot_be_is_refused() -> None:
+    of = agent(Fake(), require_per_service_call_history_persistence=True)
+    assert "require_per_service_call_history_persistence off" in await refused(of)
+    assert "ChatMiddlewareLayer" in await refused(
+        Agent(Bare(), context_providers=[MemoryProvider(MEMORY, resource_id="h")])
+    )
+
+
+async def check_runs_at_once_are_kept_apart() -> None:
+    of = agent(Fake())
+    of.client.script = Script([{"text": "p"} for _ in range(8)])
+    await asyncio.gather(*(of.run(f"run {n}", session=AgentSession(session_id=f"at-once-{n}")) for n in range(8)))
+
+    assert [kept(f"at-once-{n}") for n in range(8)] == [[f"run {n}", "p"] for n in range(8)]
+
+
+async def main() -> None:
+    for name, check in [*globals().items()]:
+        if name.startswith("check_"):
+            await check()
+            print(name)  # noqa: T201
+
+
+asyncio.run(main())

@@ -1,0 +1,163 @@
+"""Pydantic AI's own: system prompts, deps, output tools, stored histories, files, retries, streams that are left."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from drivers.protocol import memory
+from pydantic import BaseModel
+from pydantic_ai import Agent, BinaryContent, ImageUrl, ModelRetry
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+)
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from om_api.integrations.pydantic_ai import MemoryCapability
+
+MEMORY = memory()
+REPLIES: list[ModelResponse] = []
+SENT: list[tuple[list[ModelMessage], AgentInfo]] = []
+
+
+class Number(BaseModel):
+    n: int
+
+
+@dataclass
+class Deps:
+    resource_id: str
+
+
+def reply(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    SENT.append((messages, info))
+    return REPLIES.pop(0)
+
+
+async def stream(*_: Any) -> Any:
+    for word in ("one ", "two ", "three"):
+        yield word
+        await asyncio.sleep(0.05)
+
+
+MODEL = FunctionModel(reply, stream_function=stream)
+
+
+def kinds() -> list[list[str]]:
+    """What the last request held, in short."""
+    return [[part.part_kind for part in message.parts] for message in SENT[-1][0]]
+
+
+def kept(thread: str, resource: str = "harold") -> list[Any]:
+    return [message.content for message in MEMORY.messages(resource, thread)]
+
+
+def check_a_system_prompt_stays_and_the_memory_is_the_history_of_an_agent_with_an_output_tool() -> None:
+    agent = Agent(
+        MODEL, system_prompt="SYS", output_type=Number, deps_type=Deps, capabilities=[MemoryCapability(MEMORY)]
+    )
+    results = []
+    for n in (3, 4):
+        REPLIES[:] = [ModelResponse([ToolCallPart("final_result", {"n": n}, f"c{n}")])]
+        results.append(agent.run_sync(f"give {n}", conversation_id="output", deps=Deps("harold")))
+    stored = ModelMessagesTypeAdapter.validate_json(results[-1].all_messages_json())
+    REPLIES[:] = [ModelResponse([ToolCallPart("final_result", {"n": 5}, "c5")])]
+    agent.run_sync("give 5", conversation_id="output", deps=Deps("harold"), message_history=stored)
+
+    assert [each.output.n for each in results] == [3, 4]
+    assert len(results[-1].all_messages()) == 3
+    assert SENT[1][0][0].parts[0].part_kind == "system-prompt"
+    assert kinds()[0] == ["system-prompt", "user-prompt"]
+    assert len(kept("output")) == 9
+
+
+def check_no_note_is_in_the_history_or_its_instructions() -> None:
+    agent = Agent(MODEL, instructions="INS", capabilities=[MemoryCapability(MEMORY, resource_id=lambda _: "harold")])
+    REPLIES[:] = [ModelResponse([TextPart("done")])]
+    MEMORY.add_messages([{"role": "user", "content": "before"}], resource_id="harold", thread_id="clean")
+    result = agent.run_sync("now", conversation_id="clean")
+
+    requests = [each for each in result.all_messages() if isinstance(each, ModelRequest)]
+    assert [each.instructions for each in requests] == ["INS"]
+    assert len(result.all_messages()) == 2
+    assert SENT[-1][1].instructions == "INS"
+    assert "before" in str(SENT[-1][0])
+
+
+def check_a_tool_that_raises_loses_nothing_that_was_said_before_it() -> None:
+    agent = Agent(MODEL, capabilities=[MemoryCapability(MEMORY, resource_id="harold")])
+
+    @agent.tool_plain
+    def broken() -> str:
+        raise RuntimeError("broken")
+
+    REPLIES[:] = [ModelResponse([TextPart("I call"), ThinkingPart("hm"), ToolCallPart("broken", {}, "k1")])]
+    try:
+        agent.run_sync("go", conversation_id="broken")
+        raise AssertionError("it ran")
+    except RuntimeError:
+        pass
+    REPLIES[:] = [ModelResponse([TextPart("fine")])]
+    agent.run_sync("again", conversation_id="broken")
+
+    assert kept("broken")[0] == "go"
+    assert [part["type"] for part in kept("broken")[1]] == ["text", "reasoning", "tool-call"]
+    assert kept("broken")[2:] == ["again", "fine"]
+    assert "hm" not in str(SENT[-1][0])
+
+
+def check_pictures_are_kept_and_shown_and_recall_may_be_left_out() -> None:
+    agent = Agent(MODEL, capabilities=[MemoryCapability(MEMORY, resource_id="harold", recall=False)])
+    REPLIES[:] = [ModelResponse([TextPart("nice")]), ModelResponse([TextPart("yes")])]
+    picture = BinaryContent(b"abc", media_type="image/png")
+    agent.run_sync(["look", ImageUrl("https://example.org/a.png"), picture], conversation_id="files")
+    agent.run_sync("again", conversation_id="files")
+
+    assert [part["type"] for part in kept("files")[0]] == ["text", "image", "image"]
+    assert b"abc" in [getattr(each, "data", None) for each in SENT[-1][0][0].parts[0].content]
+    assert SENT[-1][1].function_tools == []
+
+
+def check_what_a_validator_says_is_part_of_the_talk() -> None:
+    agent = Agent(MODEL, capabilities=[MemoryCapability(MEMORY, resource_id="harold")])
+
+    @agent.output_validator
+    def no(output: str) -> str:
+        if output == "bad":
+            raise ModelRetry("not that")
+        return output
+
+    REPLIES[:] = [ModelResponse([TextPart("bad")]), ModelResponse([TextPart("good")])]
+
+    assert agent.run_sync("say", conversation_id="retry").output == "good"
+    assert [str(each)[:4] for each in kept("retry")] == ["say", "bad", "Your", "good"]
+
+
+async def check_of_a_stream_that_is_left_what_was_heard_is_kept() -> None:
+    agent = Agent(MODEL, capabilities=[MemoryCapability(MEMORY, resource_id="harold")])
+    async with agent.run_stream("hi", conversation_id="left") as result:
+        async for _ in result.stream_text(delta=True, debounce_by=None):
+            break
+
+    assert kept("left") == ["hi", "one "]
+
+
+async def check_runs_at_once_are_kept_apart() -> None:
+    agent = Agent(MODEL, capabilities=[MemoryCapability(MEMORY, resource_id="harold")])
+    REPLIES[:] = [ModelResponse([TextPart("p")]) for _ in range(8)]
+    await asyncio.gather(*(agent.run(f"run {n}", conversation_id=f"at-once-{n}") for n in range(8)))
+
+    assert [kept(f"at-once-{n}") for n in range(8)] == [[f"run {n}", "p"] for n in range(8)]
+
+
+for name, check in [*globals().items()]:
+    if name.startswith("check_"):
+        done = check()
+        if asyncio.iscoroutine(done):
+            asyncio.run(done)
+        print(name)  # noqa: T201
