@@ -65,10 +65,11 @@ def test_a_history_that_is_sent_again_each_turn_is_kept_once(framework, world, e
     check_kept(world, said)
 
 
-def test_who_says_the_same_twice_has_said_it_twice(framework, world, environ):
+@pytest.mark.parametrize("who", ["main", "other"])  # of which one may hold no history
+def test_who_says_the_same_twice_has_said_it_twice(framework, world, environ, who):
     with agent(framework, **environ) as an_agent:
         for _ in range(3):
-            assert an_agent.say("ok", {"text": "fine"}).error is None
+            assert an_agent.say("ok", {"text": "fine"}, agent=who).error is None
 
     kept = [message.content for message in world.om.messages("harold", "t-1")]
     assert len(kept) == 6
