@@ -8,9 +8,9 @@ JOBS ?= 2
 # one process of tests mostly waits for the processes that it started
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
-.PHONY: help demo up test lint check bench gate fuzz chaos scale cluster load limits mutants conform compat house faces docs clean
+.PHONY: help demo up test lint check bench gate fuzz chaos scale cluster load limits mutants conform compat typescript typescript-sources house faces docs clean
 help:  ## what can be made
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer was not found: install it, or run make PYTHON=/where/it/is"; exit 2; }
@@ -80,6 +80,13 @@ conform: $(VENV)/.installed-tests  ## ask a real server everything that its Open
 
 compat: $(VENV)/.installed-tests  ## install the client beside the newest agent frameworks, and use it there (ONLY=crewai, WRITE=1)
 	@PYTHONPATH=tests $(BIN)/python -m compat $(ONLY) $(if $(WRITE),--write)
+
+typescript: $(VENV)/.installed-tests  ## build and test the TypeScript package on a real store, as it is packed and installed
+	CI=true $(BIN)/python -m pytest tests/clients
+
+typescript-sources: $(VENV)/.installed  ## write the TypeScript package's generated sources again (needs Node 20 and the npm registry)
+	cd clients/typescript && npm ci --ignore-scripts --no-audit --no-fund
+	$(BIN)/python .ci/typescript_sources.py --write
 
 PAGE := --write docs/benchmarks.md --pictures docs/pictures
 OWN := tests/data/talks
