@@ -103,7 +103,7 @@ def environ(tmp_path_factory):
             crew.enter_context(started(celery, env={**clean, **own}, cwd=folder, stdout=log, stderr=log))
         wait_until(lambda: b" ready." in (folder / "workers.log").read_bytes(), "the worker", 60)
         settings = load_settings(environ=own)
-        _, token = KeyRing(settings).create(["*"], "writer")
+        _, token = KeyRing(settings).create(["*"], "operator")
         yield {
             **own,
             "TEST_KEY": str(token),

@@ -86,7 +86,7 @@ for (const [turns, stream] of [[TURNS, false], [24, true]]) {
     assert.ok(prompts.withNotes > turns / 2, `only ${prompts.withNotes} prompts had notes`);
     assert.ok(prompts.longest < messages.length, `${prompts.longest} messages were sent of ${messages.length}`);
     await assertActivatedTwice(memory, place);
-    await assertKept(memory, place, turns);
+    await assertKept(api.url, key, place, turns);
   });
 }
 

@@ -81,7 +81,7 @@ test(`a talk of ${TURNS} turns with om api killed in the middle: nothing is lost
   assert.ok(prompts.withNotes > 30, `only ${prompts.withNotes} prompts had notes`);
   assert.ok(prompts.longest < messages.length, `${prompts.longest} messages were sent of ${messages.length}`);
   await assertActivatedTwice(memory, place);
-  await assertKept(memory, place);
+  await assertKept(api.url, key, place);
 });
 
 async function streamed(agent, messages, requestContext) {
