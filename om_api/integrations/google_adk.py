@@ -12,8 +12,8 @@ from typing import Any
 from om_api.client.memory import ObservationalMemory
 from om_api.context.recall_tool import NAME as RECALL
 from om_api.domain.caching import LRU
-from om_api.integrations.adk_contents import is_said, key_of, rendered, rendered_with_ids, told_of
 from om_api.integrations.framework_memory import FrameworkMemory, recall_spec
+from om_api.integrations.google_adk_contents import is_said, key_of, rendered, rendered_with_ids, told_of
 from om_api.integrations.importing import importing
 from om_api.integrations.matching import beside
 from om_api.integrations.turn import Held, Turn, kept_as, place_of

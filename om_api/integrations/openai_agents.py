@@ -18,7 +18,7 @@ from om_api.domain.caching import LRU
 from om_api.integrations.framework_memory import FrameworkMemory, recall_spec
 from om_api.integrations.importing import importing
 from om_api.integrations.matching import beside
-from om_api.integrations.responses_items import Item, items_of, key_of, units, without
+from om_api.integrations.openai_agents_items import Item, items_of, key_of, units, without
 from om_api.integrations.turn import Held, Turn, place_of
 
 with importing("openai-agents", "openai-agents"):

@@ -23,9 +23,9 @@ def is_said(event: Event) -> bool:
     return bool(parts) and not event.partial and not any(name.startswith(_FRAMEWORKS) for name in calls)
 
 
-def key_of(content: Content) -> Hashable:
+def key_of(content: Content | None) -> Hashable:
     """What a content says, without the ids of calls: ADK takes its own off."""
-    return tuple(map(_said, content.parts or ()))
+    return tuple(map(_said, (content and content.parts) or ()))
 
 
 def _said(part: Part) -> Hashable:
@@ -41,14 +41,17 @@ def told_of(contents: Sequence[Content], events: Sequence[Event], agent: str) ->
 
     By the `id()` of that content. They come in the order of the events.
     """
-    others = deque(event for event in events if event.author not in {"user", agent} and is_said(event))
+    said = [event for event in events if is_said(event)]
+    own = {key_of(event.content) for event in said if event.author in {"user", agent}}
+    others = deque(event for event in said if event.author not in {"user", agent})
     told: dict[int, Hashable] = {}
     for content in contents:
         names = [(part.text or "").partition("] ")[0] for part in (content.parts or ())[1:2]]
-        author = names[0].removeprefix("[") if names and content.role == "user" and names[0].startswith("[") else ""
+        is_told = names and names[0].startswith("[") and content.role == "user" and key_of(content) not in own
+        author = names[0][1:] if is_told else ""
         while author and others:
             if (other := others.popleft()).author == author:
-                told[id(content)] = key_of(other.content or Content())
+                told[id(content)] = key_of(other.content)
                 break
     return told
 
