@@ -1,12 +1,13 @@
 """A memory as a framework's adapter uses it: each model call is kept and answered with what the model should read."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
 from om_api.client.memory import ObservationalMemory
+from om_api.context.recall_tool import NAME as RECALL
 from om_api.context.recall_tool import recall_tool
 from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError, StoreError
@@ -30,8 +31,10 @@ class FrameworkMemory:
 
     Messages are kept by the ids that the framework gives them. What has none, and a history that begins with ids nobody
     knows, is found by what it says (`sync`): so a framework may send the whole of it again, each time under other ids.
-    Raises StoreError, unless the memory was made with `fail_open`.
+    Raises StoreError, unless the memory was made with `fail_open`. `recalls` are tools that answer from a memory.
     """
+
+    recalls: Collection[str] = (RECALL,)
 
     def __init__(self, memory: ObservationalMemory | None = None) -> None:
         if memory is not None and not isinstance(memory, ObservationalMemory):
@@ -52,7 +55,7 @@ class FrameworkMemory:
 
     def record(self, turn: Turn) -> list[str | None]:
         """Keep what is new of a turn; the id that each of its messages is kept under, None where it is not (yet)."""
-        messages = [*without_recalled(turn.messages)]
+        messages = [*without_recalled(turn.messages, self.recalls)]
         names = [self._names.get((turn.resource_id, turn.thread_id, each.id)) if each.id else None for each in messages]
         if None not in names:
             return names

@@ -83,20 +83,18 @@ def place_of(resource_id: object, thread_id: object, *, resource_from: str, thre
     return check_id(resource_id, "resource_id"), check_id(thread_id, "thread_id")
 
 
-def without_recalled(messages: Iterable[Message]) -> Iterator[Message]:
-    """Messages as they are kept: of what our recall tool found only that it was asked, or a memory would feed on itself."""
+def without_recalled(messages: Iterable[Message], tools: Collection[str] = (RECALL,)) -> Iterator[Message]:
+    """Messages as they are kept: of what tools that recall found only that they were asked, or a memory would feed on itself."""
     names: dict[str, str] = {}
     for message in messages:
         known = named(message, names)
-        if isinstance(known.content, str) or not any(map(_is_recalled, known.content)):
-            yield message
-        else:
-            parts = [{**part, "result": _RECALLED} if _is_recalled(part) else part for part in known.content]
+        recalled = [part["type"] == "tool-result" and part.get("name") in tools for part in known.parts]
+        if any(recalled):
+            both = zip(known.parts, recalled, strict=True)
+            parts = [{**part, "result": _RECALLED} if is_recalled else part for part, is_recalled in both]
             yield msgspec.structs.replace(known, content=parts)
-
-
-def _is_recalled(part: Mapping[str, Any]) -> bool:
-    return part["type"] == "tool-result" and part.get("name") == RECALL
+        else:
+            yield message
 
 
 def view_of(turn: Turn, names: Sequence[str | None], context: Context, render: Render) -> View:
