@@ -62,8 +62,7 @@ class RedisStore(BaseStore):
         self._connection = Connection(client if client is not None else open_client(settings.redis_url))
         self._owns = client is None
         self._keys, self._clock = keys_of(settings, cluster=self._connection.cluster), ServerClock()
-        self._fields = (index or {}).get("fields")
-        self.ttl_config = ttl
+        self._fields, self.ttl_config = (index or {}).get("fields"), ttl
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Answer operations in their order. What they read is what was kept before; of several puts of a key the last counts."""
@@ -95,8 +94,7 @@ class RedisStore(BaseStore):
                 yield ItemPut(op.namespace, op.key, body_of(op.value, op.index), ttl_ms_of(op.ttl))
 
     def _answered(self, ops: Sequence[Op], puts: Sequence[ItemPut]) -> Steps[list[Result]]:
-        wanted = [(op.namespace, op.key) for op in ops if isinstance(op, GetOp)]
-        got = iter((yield from get_items(self._keys, wanted)))
+        got = iter((yield from get_items(self._keys, [(op.namespace, op.key) for op in ops if isinstance(op, GetOp)])))
         results, used = list[Result](), list[StoredItem]()
         for op in ops:
             found: Sequence[StoredItem] = ()

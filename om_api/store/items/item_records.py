@@ -43,7 +43,11 @@ class StoredItem(NamedTuple):
 
 
 def body_of(value: Mapping[str, Any], fields: Fields = None) -> bytes:
-    """The bytes of a value; raises InvalidInputError unless it is an object of JSON."""
+    """The bytes of a value and of its fields; raises InvalidInputError unless it is an object of JSON."""
+    if not _are_fields(fields):
+        raise InvalidInputError(
+            f"index is {fields!r}: give a list of fields, such as ['text'], False for none, or None"
+        )
     try:
         _check_names(value)
         written = [json.dumps(each, allow_nan=False, ensure_ascii=False) for each in (fields, dict(value))]
@@ -59,9 +63,10 @@ def item_of(namespace: Namespace, key: str, record: bytes) -> StoredItem | None:
     try:
         head, fields, value = record.decode("utf-8", "surrogatepass").split("\n", 2)
         created, updated, ttl_ms = map(int, head.split(" "))
-        return StoredItem(namespace, key, dict(json.loads(value)), json.loads(fields), created, updated, ttl_ms)
+        item = StoredItem(namespace, key, dict(json.loads(value)), json.loads(fields), created, updated, ttl_ms)
     except (TypeError, ValueError, RecursionError):
         return None
+    return item if _are_fields(item.fields) else None
 
 
 def ttl_ms_of(minutes: float | None) -> int:
@@ -73,6 +78,12 @@ def ttl_ms_of(minutes: float | None) -> int:
             f"ttl is {minutes!r}: give minutes, more than 0 and at most {LONGEST_TTL_MINUTES:,}, or None to keep it for good"
         )
     return max(1, round(minutes * 60_000))
+
+
+def _are_fields(fields: Any) -> bool:
+    if isinstance(fields, list | tuple):
+        return all(isinstance(each, str) for each in fields)
+    return fields is None or fields is False
 
 
 def _check_names(value: Any) -> None:

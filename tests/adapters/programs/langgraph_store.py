@@ -149,6 +149,7 @@ def refuses(store):
         (InvalidNamespaceError, lambda: store.search(("",))),
         (InvalidInputError, lambda: store.put(("good",), "a", {"a": object()})),
         (InvalidInputError, lambda: store.put(("good",), "a", {}, ttl=0)),
+        (InvalidInputError, lambda: store.put(("good",), "a", {}, index=[5])),
         (InvalidInputError, lambda: store.search(("good",), filter={"a": {"$in": [1]}})),
         (
             StoreError,

@@ -1,5 +1,7 @@
 """An item's bytes: what is no JSON is refused before anything is kept, and what is comes back as it was."""
 
+import json
+
 import pytest
 
 from om_api.domain.errors import InvalidInputError
@@ -32,6 +34,13 @@ def deep():
 def test_what_is_no_object_of_json_is_refused(value):
     with pytest.raises(InvalidInputError, match="must be an object of JSON"):
         body_of(value)
+
+
+@pytest.mark.parametrize("fields", ["text", True, 0, [5], [None], {"a": 1}])
+def test_fields_that_cannot_be_are_refused_and_not_read(fields):
+    with pytest.raises(InvalidInputError, match="index is"):
+        body_of({}, fields)
+    assert item_of(("a",), "k", HEAD + json.dumps(fields).encode() + b"\n{}") is None
 
 
 def test_what_is_too_deep_to_be_written_is_refused():
