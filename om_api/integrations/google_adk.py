@@ -16,7 +16,7 @@ from om_api.integrations.framework_memory import FrameworkMemory, recall_spec
 from om_api.integrations.google_adk_contents import is_said, key_of, rendered, rendered_with_ids, told_of
 from om_api.integrations.importing import importing
 from om_api.integrations.matching import beside
-from om_api.integrations.turn import Held, Turn, kept_as, place_of
+from om_api.integrations.turn import AgentTurn, HeldItems, kept_as, place_of
 from om_api.recall.recalled import RecalledHit
 
 with importing("google-adk", "google-adk"):
@@ -97,19 +97,19 @@ class _Events(FrameworkMemory):
 
     def __init__(self, memory: ObservationalMemory | None) -> None:
         super().__init__(memory)
-        self._held: LRU[str, Held] = LRU(_REMEMBERED, _MOST_BYTES)
+        self._held: LRU[str, HeldItems] = LRU(_REMEMBERED, _MOST_BYTES)
 
-    def turn(self, session: Session, events: Sequence[Event], resource: str | None = None) -> Turn:
+    def turn(self, session: Session, events: Sequence[Event], resource: str | None = None) -> AgentTurn:
         """Whose session it is, and what was said in it."""
         place = place_of(resource or session.user_id, session.id, resource_from=_RESOURCE, thread_from=_THREAD)
-        return Turn(*place, [self._of(event) for event in events if is_said(event)])
+        return AgentTurn(*place, [self._of(event) for event in events if is_said(event)])
 
-    def _of(self, event: Event) -> Held:
+    def _of(self, event: Event) -> HeldItems:
         held = self._held.get(event.id)
         if held is None:
             given = event.content.model_dump(mode="json", exclude_none=True)
             role = given.get("role") or ("user" if event.author == "user" else "model")
-            held = Held((event.content,), (kept_as({**given, "role": role}, event.id),))
+            held = HeldItems((event.content,), (kept_as({**given, "role": role}, event.id),))
             self._held.put(event.id, held, len(str(given)))
         return held
 

@@ -19,7 +19,7 @@ from om_api.integrations.framework_memory import FrameworkMemory, recall_spec
 from om_api.integrations.importing import importing
 from om_api.integrations.matching import beside
 from om_api.integrations.openai_agents_items import Item, items_of, key_of, units, without
-from om_api.integrations.turn import Held, Turn, place_of
+from om_api.integrations.turn import AgentTurn, HeldItems, place_of
 
 with importing("openai-agents", "openai-agents"):
     from agents import Agent, FunctionTool, ModelResponse, RunContextWrapper, RunHooks, SessionSettings
@@ -38,7 +38,7 @@ class _SessionRun:
 
     owner: "MemorySession"
     place: tuple[str, str]
-    held: list[Held]
+    held: list[HeldItems]
     in_session: bool = False
     early: Sequence[Item] | None = None
 
@@ -68,7 +68,7 @@ class MemorySession(RunHooks[Any]):
         self.session_id = session_id or ""
         self._resource, self._memory = resource_id, FrameworkMemory(memory)
         self._runs: WeakKeyDictionary[RunContextWrapper[Any], _SessionRun] = WeakKeyDictionary()
-        self._had: LRU[tuple[str, str], list[Held]] = LRU(_REMEMBERED, _MOST_BYTES)
+        self._had: LRU[tuple[str, str], list[HeldItems]] = LRU(_REMEMBERED, _MOST_BYTES)
         self.tools = [FunctionTool(*recall_spec(), self._recall, strict_json_schema=False)] if recall else []
 
     async def __call__(self, data: CallModelData[Any]) -> ModelInputData:
@@ -77,13 +77,13 @@ class MemorySession(RunHooks[Any]):
         if talk is None or not talk.in_session or (talk.owner, talk.place) != (self, place):
             _RUNS.set(talk := _SessionRun(self, place, units(sent.input, told())))
         held = await self._beside(talk, sent.input) if talk.in_session else talk.held
-        view = await self._memory.aview(Turn(*place, held), Context.as_openai_responses)
+        view = await self._memory.aview(AgentTurn(*place, held), Context.as_openai_responses)
         return ModelInputData(input=view.items, instructions=view.behind(sent.instructions) or None)
 
     async def on_llm_end(self, _run: RunContextWrapper[Any], _agent: Agent[Any], response: ModelResponse) -> None:
         """Keep what the model said, where no session does: `Runner.run(…, hooks=…)`."""
         if (talk := _RUNS.get()) and talk.owner is self and not talk.in_session:
-            await self._memory.arecord(Turn(*talk.place, [*talk.held, *units(response.to_input_items(), told())]))
+            await self._memory.arecord(AgentTurn(*talk.place, [*talk.held, *units(response.to_input_items(), told())]))
 
     async def get_items(self, limit: int | None = None, *, wrapper: RunContextWrapper[Any] | None = None) -> list[Item]:
         """The conversation's newest items: what a model would read as it was said, without the notes on what came before."""
@@ -104,7 +104,7 @@ class MemorySession(RunHooks[Any]):
         (resource, thread), last = talk.place, talk.held.pop()
         for message in last.messages:
             await to_thread(self._memory.memory.erase, resource, message_id=message.id, thread_id=thread)
-        talk.held += [Held(rest)] if (rest := last.items[:-1]) else []
+        talk.held += [HeldItems(rest)] if (rest := last.items[:-1]) else []
         return last.items[-1]
 
     async def clear_session(self, *, wrapper: RunContextWrapper[Any] | None = None) -> None:
@@ -119,7 +119,7 @@ class MemorySession(RunHooks[Any]):
             place = self._place(wrapper and wrapper.context)
             had = {held.messages[0].id: held for held in self._had.get(place, ()) if held.messages}
             raw = await self._memory.araw(*place)
-            held = [had.get(each.id) or Held(items_of(each), (each,)) for each in raw]
+            held = [had.get(each.id) or HeldItems(items_of(each), (each,)) for each in raw]
             talk = _SessionRun(self, place, held, in_session=True)
         if wrapper is not None:
             self._runs[wrapper] = talk
@@ -129,10 +129,10 @@ class MemorySession(RunHooks[Any]):
 
     async def _keep(self, talk: _SessionRun, items: Sequence[Item]) -> None:
         new = units(items, told(), lambda: f"om-{uuid4().hex}")
-        await self._memory.arecord(Turn(*talk.place, [*talk.held, *new]))
+        await self._memory.arecord(AgentTurn(*talk.place, [*talk.held, *new]))
         talk.held += new
 
-    async def _beside(self, talk: _SessionRun, given: Sequence[Item]) -> list[Held]:
+    async def _beside(self, talk: _SessionRun, given: Sequence[Item]) -> list[HeldItems]:
         """A model's input, each item with the message it is kept as; what a handoff puts in is said already, and not kept.
 
         A streamed run adds its input only behind its first call: what that call ends with is kept here.
