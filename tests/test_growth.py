@@ -232,6 +232,8 @@ _KEPT = {
     *("core.unsent", "core._warned", "unsent._waiting", "caching._entries", "reader_cache._readers"),
     *("contexts._readers", "contexts._urgent", "contexts._only_read", "writing._last_ms", "reporting.usage"),
     "syncing._last",
+    "framework_memory._names",
+    *("openai_agents._had", "openai_agents._runs", "google_adk._held"),
     "message._EMPTY",
     *("context_usage._seen", "context_usage._sums", "context_usage._told"),
     *(

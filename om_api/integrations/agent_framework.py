@@ -13,7 +13,7 @@ from om_api.domain.errors import InvalidInputError
 from om_api.integrations.agent_framework_messages import held_of, named, rendered
 from om_api.integrations.framework_memory import FrameworkMemory, recall_spec
 from om_api.integrations.importing import importing
-from om_api.integrations.turn import Turn, place_of
+from om_api.integrations.turn import AgentTurn, place_of
 
 with importing("agent-framework-core", "agent-framework"):
     from agent_framework import (
@@ -121,5 +121,5 @@ class _MemoryMiddleware(ChatMiddleware):
         await self._memory.arecord(self._turn([*said, *response.messages]))
         return response
 
-    def _turn(self, messages: Sequence[Message]) -> Turn:
-        return Turn(*self._place, held_of(messages, self._foreign))
+    def _turn(self, messages: Sequence[Message]) -> AgentTurn:
+        return AgentTurn(*self._place, held_of(messages, self._foreign))

@@ -8,7 +8,7 @@ from uuid import uuid4
 from om_api.context import Context
 from om_api.domain.vendors.ours import Part, arguments, attachment, kind_of, text, tool_call, tool_result
 from om_api.integrations.importing import importing
-from om_api.integrations.turn import Held, kept_as
+from om_api.integrations.turn import HeldItems, kept_as
 
 with importing("agent-framework-core", "agent-framework"):
     from agent_framework import Content, Message
@@ -27,19 +27,19 @@ def named(messages: Sequence[Message]) -> list[Message]:
     return copies
 
 
-def held_of(messages: Sequence[Message], foreign: Collection[str] = ()) -> list[Held]:
+def held_of(messages: Sequence[Message], foreign: Collection[str] = ()) -> list[HeldItems]:
     """Messages, each as one; what is nobody's words is shown and not kept, nor what comes from the sources named `foreign`.
 
     What follows a message with a name is named after it: in the run as in the history that has it later.
     """
-    held, before, n = list[Held](), "", 0
+    held, before, n = list[HeldItems](), "", 0
     for each in messages:
         parts = [*_parts(each)] if each.role != "system" and _source(each) not in foreign else []
         own = each.additional_properties.get(_NAME)
         before, n = (own, 0) if own else (before, n + 1) if each.role in _REPLIES else ("", 0) if parts else (before, n)
         only = parts[0]["text"] if len(parts) == 1 and parts[0].keys() == {"type", "text"} else parts
         name = f"{before}.{n}" if before else None
-        held.append(Held((each,), (kept_as({"role": each.role, "content": only}, name),) if parts else ()))
+        held.append(HeldItems((each,), (kept_as({"role": each.role, "content": only}, name),) if parts else ()))
     return held
 
 

@@ -12,7 +12,7 @@ from om_api.domain.errors import InvalidInputError
 from om_api.integrations.agno_messages import held, rendered, with_notes
 from om_api.integrations.framework_memory import FrameworkMemory, recall_spec
 from om_api.integrations.importing import importing
-from om_api.integrations.turn import Turn, place_of
+from om_api.integrations.turn import AgentTurn, place_of
 
 with importing("agno", "agno"):
     from agno.models.base import Model
@@ -68,9 +68,9 @@ class _RunMemory(NamedTuple):
         own = self.resource(run) if callable(self.resource) else self.resource
         return place_of(run.user_id or own, run.session_id, resource_from=_RESOURCE, thread_from=_THREAD)
 
-    def turn(self, messages: Sequence[Message], run: Any) -> Turn:
+    def turn(self, messages: Sequence[Message], run: Any) -> AgentTurn:
         """A run's messages."""
-        return Turn(*self.place(run), [*map(held, messages)])
+        return AgentTurn(*self.place(run), [*map(held, messages)])
 
     def tools(self, tools: Sequence[Any] | None, run: Any) -> list[Any]:
         """The run's tools, and recall."""

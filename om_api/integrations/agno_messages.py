@@ -7,7 +7,7 @@ from typing import Any
 from om_api.context import Context
 from om_api.domain.vendors.ours import Part, attachment, data_url
 from om_api.integrations.importing import importing
-from om_api.integrations.turn import Held, View, kept_as
+from om_api.integrations.turn import HeldItems, ModelView, kept_as
 
 with importing("agno", "agno"):
     from agno.media import Image
@@ -16,11 +16,11 @@ with importing("agno", "agno"):
 _SYSTEM = ("system", "developer")
 
 
-def held(message: Message) -> Held:
+def held(message: Message) -> HeldItems:
     """A message, by its id; instructions, and what helps a model once, are shown and not kept."""
     if message.role in _SYSTEM or message.temporary:
-        return Held((message,))
-    return Held((message,), (kept_as(_given(message), message.id),))
+        return HeldItems((message,))
+    return HeldItems((message,), (kept_as(_given(message), message.id),))
 
 
 def _given(message: Message) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def _url(media: Any) -> str | None:
     return media.url or (str(media.filepath) if media.filepath else None)
 
 
-def with_notes(view: View) -> list[Message]:
+def with_notes(view: ModelView) -> list[Message]:
     """What a model reads, with the notes behind the agent's own system message."""
     if not view.system:
         return view.items

@@ -1,17 +1,18 @@
 """A memory as a framework's adapter uses it: each model call is kept and answered with what the model should read."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
 from om_api.client.memory import ObservationalMemory
+from om_api.context.recall_tool import NAME as RECALL
 from om_api.context.recall_tool import recall_tool
 from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.messages import Message
-from om_api.integrations.turn import Render, Turn, View, view_of, without_recalled
+from om_api.integrations.turn import AgentTurn, ModelView, Render, view_of, without_recalled
 
 _KNOWN = 100_000  # messages whose names are remembered; of others the store is asked
 _LAST = 500  # ids of a history that are looked up
@@ -30,8 +31,10 @@ class FrameworkMemory:
 
     Messages are kept by the ids that the framework gives them. What has none, and a history that begins with ids nobody
     knows, is found by what it says (`sync`): so a framework may send the whole of it again, each time under other ids.
-    Raises StoreError, unless the memory was made with `fail_open`.
+    Raises StoreError, unless the memory was made with `fail_open`. `recalls` are tools that answer from a memory.
     """
+
+    recalls: Collection[str] = (RECALL,)
 
     def __init__(self, memory: ObservationalMemory | None = None) -> None:
         if memory is not None and not isinstance(memory, ObservationalMemory):
@@ -41,18 +44,18 @@ class FrameworkMemory:
         self.memory = memory or ObservationalMemory()
         self._names: LRU[tuple[str, str, str], str] = LRU(_KNOWN)
 
-    def view(self, turn: Turn, render: Render) -> View:
+    def view(self, turn: AgentTurn, render: Render) -> ModelView:
         """Keep what is new of a turn, and say what a model reads of it: two round trips, one where nothing is new."""
         names = self.record(turn)
         return view_of(turn, names, self.memory.get_context(turn.thread_id, turn.resource_id), render)
 
-    async def aview(self, turn: Turn, render: Render) -> View:
+    async def aview(self, turn: AgentTurn, render: Render) -> ModelView:
         """The same in asyncio."""
         return await asyncio.to_thread(self.view, turn, render)
 
-    def record(self, turn: Turn) -> list[str | None]:
+    def record(self, turn: AgentTurn) -> list[str | None]:
         """Keep what is new of a turn; the id that each of its messages is kept under, None where it is not (yet)."""
-        messages = [*without_recalled(turn.messages)]
+        messages = [*without_recalled(turn.messages, self.recalls)]
         names = [self._names.get((turn.resource_id, turn.thread_id, each.id)) if each.id else None for each in messages]
         if None not in names:
             return names
@@ -62,14 +65,14 @@ class FrameworkMemory:
         new = [n for n in _said_last(messages) if names[n] is None] if loose else _missing(names)
         return self._added(turn, messages, names, new)
 
-    async def arecord(self, turn: Turn) -> list[str | None]:
+    async def arecord(self, turn: AgentTurn) -> list[str | None]:
         """The same in asyncio."""
         return await asyncio.to_thread(self.record, turn)
 
     def raw(self, resource_id: str, thread_id: str) -> list[Message]:
         """What a model would read as it was said: the history of a framework that keeps none."""
         messages = self.memory.get_context(thread_id, resource_id).messages
-        self._learn(Turn(resource_id, thread_id, ()), messages, [each.id for each in messages])
+        self._learn(AgentTurn(resource_id, thread_id, ()), messages, [each.id for each in messages])
         return messages
 
     async def araw(self, resource_id: str, thread_id: str) -> list[Message]:
@@ -84,7 +87,7 @@ class FrameworkMemory:
         """The same in asyncio."""
         return await asyncio.to_thread(self.recall, arguments, resource_id)
 
-    def _synced(self, turn: Turn, messages: Sequence[Message]) -> list[str | None]:
+    def _synced(self, turn: AgentTurn, messages: Sequence[Message]) -> list[str | None]:
         """The names of a whole history, of which what is new is kept; none where the store is away.
 
         Ids of which a thread knows none are new each time: what they are ids of is found by what it says.
@@ -105,7 +108,7 @@ class FrameworkMemory:
             return False  # `sync` says whether that is an error
 
     def _added(
-        self, turn: Turn, messages: Sequence[Message], names: list[str | None], new: Sequence[int]
+        self, turn: AgentTurn, messages: Sequence[Message], names: list[str | None], new: Sequence[int]
     ) -> list[str | None]:
         if new:
             given = [messages[n] for n in new]
@@ -115,7 +118,7 @@ class FrameworkMemory:
                 names[n] = name
         return names
 
-    def _learn(self, turn: Turn, messages: Sequence[Message], ids: Sequence[str]) -> None:
+    def _learn(self, turn: AgentTurn, messages: Sequence[Message], ids: Sequence[str]) -> None:
         for message, name in zip(messages, ids, strict=True):
             if message.id:
                 self._names.put((turn.resource_id, turn.thread_id, message.id), name)

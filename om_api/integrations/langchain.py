@@ -11,7 +11,7 @@ from om_api.client.memory import ObservationalMemory
 from om_api.context import Context
 from om_api.integrations.framework_memory import FrameworkMemory, recall_spec
 from om_api.integrations.importing import importing
-from om_api.integrations.turn import Held, Turn, View, kept_as, place_of
+from om_api.integrations.turn import AgentTurn, HeldItems, ModelView, kept_as, place_of
 
 with importing("langchain", "langchain"):
     from langchain.agents.middleware import AgentMiddleware, ModelRequest
@@ -68,8 +68,8 @@ class MemoryMiddleware(AgentMiddleware):
         """The same in asyncio."""
         await self._memory.arecord(self._turn(state["messages"], runtime))
 
-    def _turn(self, messages: Sequence[BaseMessage], runtime: Runtime | None) -> Turn:
-        return Turn(*self._place(get_config(), runtime), [*map(_held, messages)])
+    def _turn(self, messages: Sequence[BaseMessage], runtime: Runtime | None) -> AgentTurn:
+        return AgentTurn(*self._place(get_config(), runtime), [*map(_held, messages)])
 
     def _place(self, config: RunnableConfig, runtime: Runtime | None = None) -> tuple[str, str]:
         named, context = config.get("configurable", {}), getattr(runtime, "context", None)
@@ -89,7 +89,7 @@ class MemoryMiddleware(AgentMiddleware):
         return StructuredTool(name=name, description=description, args_schema=schema, func=recall, coroutine=arecall)
 
 
-def _with(request: ModelRequest, view: View) -> ModelRequest:
+def _with(request: ModelRequest, view: ModelView) -> ModelRequest:
     if not view.system:
         return request.override(messages=view.items)
     own = request.system_message
@@ -100,11 +100,11 @@ def _with(request: ModelRequest, view: View) -> ModelRequest:
     return request.override(messages=view.items, system_message=system)
 
 
-def _held(message: BaseMessage) -> Held:
+def _held(message: BaseMessage) -> HeldItems:
     """A message of a run's state; what a summarizing middleware put there is shown, and nobody's words."""
     if isinstance(message, SystemMessage) or message.additional_kwargs.get("lc_source"):
-        return Held((message,))
-    return Held((message,), (kept_as(_given(message), message.id),))
+        return HeldItems((message,))
+    return HeldItems((message,), (kept_as(_given(message), message.id),))
 
 
 def _given(message: BaseMessage) -> dict[str, Any]:

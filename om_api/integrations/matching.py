@@ -5,10 +5,12 @@ from collections.abc import Callable, Hashable, Sequence
 from itertools import chain
 from typing import Any
 
-from om_api.integrations.turn import Held
+from om_api.integrations.turn import HeldItems
 
 
-def beside(held: Sequence[Held], given: Sequence[Any], key: Callable[[Any], Hashable]) -> tuple[list[Held], list[Any]]:
+def beside(
+    held: Sequence[HeldItems], given: Sequence[Any], key: Callable[[Any], Hashable]
+) -> tuple[list[HeldItems], list[Any]]:
     """What is given of each message that is held, nothing of one that was taken out; and what is given behind all of them.
 
     An item is the one held whose `key` it has; of several the first. What is given besides is shown in its place, and kept as
@@ -27,6 +29,6 @@ def beside(held: Sequence[Held], given: Sequence[Any], key: Callable[[Any], Hash
             last = max(last, place)
         else:
             loose[last + 1].append(item)
-    own = [[Held(tuple(items), each.messages)] for items, each in zip(shown, held, strict=True)]
-    put = [[Held((item,)) for item in items] for items in loose]
+    own = [[HeldItems(tuple(items), each.messages)] for items, each in zip(shown, held, strict=True)]
+    put = [[HeldItems((item,)) for item in items] for items in loose]
     return [*chain.from_iterable(chain(*both) for both in zip(put, [*own, []], strict=True))], loose[last + 1]

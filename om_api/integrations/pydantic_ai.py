@@ -13,7 +13,7 @@ from om_api.client.memory import ObservationalMemory
 from om_api.integrations.framework_memory import FrameworkMemory, recall_spec
 from om_api.integrations.importing import importing
 from om_api.integrations.pydantic_ai_messages import held, rendered
-from om_api.integrations.turn import Turn, place_of
+from om_api.integrations.turn import AgentTurn, place_of
 
 with importing("pydantic-ai-slim", "pydantic-ai"):
     from pydantic_ai import FunctionToolset, Tool
@@ -86,8 +86,8 @@ class MemoryCapability(AbstractCapability[Any]):
         await self._memory.arecord(self._turn(ctx, result.all_messages()))
         return result
 
-    def _turn(self, ctx: Any, messages: Sequence[ModelMessage]) -> Turn:
-        return Turn(*self._place(ctx), [each for message in messages for each in held(message)])
+    def _turn(self, ctx: Any, messages: Sequence[ModelMessage]) -> AgentTurn:
+        return AgentTurn(*self._place(ctx), [each for message in messages for each in held(message)])
 
     def _place(self, ctx: Any) -> tuple[str, str]:
         deps = ctx.deps

@@ -10,7 +10,7 @@ from om_api.context import Context
 from om_api.domain.messages import Message
 from om_api.domain.vendors.ours import Part, arguments, attachment, kind_of, text, tool_call, tool_result
 from om_api.integrations.importing import importing
-from om_api.integrations.turn import Held, kept_as
+from om_api.integrations.turn import HeldItems, kept_as
 
 with importing("pydantic-ai-slim", "pydantic-ai"):
     from pydantic_ai.messages import (
@@ -28,12 +28,12 @@ with importing("pydantic-ai-slim", "pydantic-ai"):
     )
 
 
-def held(message: ModelMessage) -> Iterator[Held]:
+def held(message: ModelMessage) -> Iterator[HeldItems]:
     """A response as one, and each part of a request by itself; what is nobody's words is shown and not kept."""
     if isinstance(message, ModelResponse):
         parts = [part for each in message.parts for part in _parts(each)]
         kept = message.state != "suspended" and (parts or not message.parts)
-        yield Held(
+        yield HeldItems(
             (message,), (_kept("assistant", parts, message.timestamp if message.run_id else None),) if kept else ()
         )
         return
@@ -42,7 +42,7 @@ def held(message: ModelMessage) -> Iterator[Held]:
         parts = _parts(each)
         role = "tool" if parts and parts[0]["type"] == "tool-result" else "user"
         at = getattr(each, "timestamp", None) if message.run_id else None
-        yield Held((item,), (_kept(role, parts, at),) if parts else ())
+        yield HeldItems((item,), (_kept(role, parts, at),) if parts else ())
 
 
 def _kept(role: str, parts: list[Part], at: Any) -> Message:

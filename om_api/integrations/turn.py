@@ -21,7 +21,7 @@ from om_api.domain.wire import Given, message_of
 _RECALLED = "(what the memory held then; ask again)"
 
 
-class Held(NamedTuple):
+class HeldItems(NamedTuple):
     """What a framework holds and sends as one: its own objects, and as what messages they are kept.
 
     None of what is no part of the conversation, such as the agent's own instructions.
@@ -31,12 +31,12 @@ class Held(NamedTuple):
     messages: tuple[Message, ...] = ()
 
 
-class Turn(NamedTuple):
+class AgentTurn(NamedTuple):
     """Whose conversation it is, and what the framework holds of it, oldest first."""
 
     resource_id: str
     thread_id: str
-    held: Sequence[Held]
+    held: Sequence[HeldItems]
 
     @property
     def messages(self) -> list[Message]:
@@ -44,7 +44,7 @@ class Turn(NamedTuple):
         return [message for each in self.held for message in each.messages]
 
 
-class View(NamedTuple):
+class ModelView(NamedTuple):
     """What a model reads: notes, which go behind the agent's own system prompt, and the framework's items, ours among them."""
 
     system: str
@@ -83,23 +83,21 @@ def place_of(resource_id: object, thread_id: object, *, resource_from: str, thre
     return check_id(resource_id, "resource_id"), check_id(thread_id, "thread_id")
 
 
-def without_recalled(messages: Iterable[Message]) -> Iterator[Message]:
-    """Messages as they are kept: of what our recall tool found only that it was asked, or a memory would feed on itself."""
+def without_recalled(messages: Iterable[Message], tools: Collection[str] = (RECALL,)) -> Iterator[Message]:
+    """Messages as they are kept: of what tools that recall found only that they were asked, or a memory would feed on itself."""
     names: dict[str, str] = {}
     for message in messages:
         known = named(message, names)
-        if isinstance(known.content, str) or not any(map(_is_recalled, known.content)):
-            yield message
-        else:
-            parts = [{**part, "result": _RECALLED} if _is_recalled(part) else part for part in known.content]
+        recalled = [part["type"] == "tool-result" and part.get("name") in tools for part in known.parts]
+        if any(recalled):
+            both = zip(known.parts, recalled, strict=True)
+            parts = [{**part, "result": _RECALLED} if is_recalled else part for part, is_recalled in both]
             yield msgspec.structs.replace(known, content=parts)
+        else:
+            yield message
 
 
-def _is_recalled(part: Mapping[str, Any]) -> bool:
-    return part["type"] == "tool-result" and part.get("name") == RECALL
-
-
-def view_of(turn: Turn, names: Sequence[str | None], context: Context, render: Render) -> View:
+def view_of(turn: AgentTurn, names: Sequence[str | None], context: Context, render: Render) -> ModelView:
     """What a model reads of a turn whose messages are kept under these names (None: not kept yet, the store being away).
 
     What the framework holds stands as it holds it, if it is raw in the memory; what is behind notes is left out. A call
@@ -116,7 +114,7 @@ def view_of(turn: Turn, names: Sequence[str | None], context: Context, render: R
         kinds: tuple[Kind, ...] = () if n else ("continuation",)
         items += render(context.only(ours, *kinds, days=not n)) if ours or kinds else []
         items += render(context.only(group.names, days=False)) if group.is_forged else group.items
-    return View(context.system, items + render(context.only((), "volatile")))
+    return ModelView(context.system, items + render(context.only((), "volatile")))
 
 
 class _Group(NamedTuple):
@@ -143,7 +141,7 @@ def _unheld(groups: Sequence[_Group], raw: Mapping[str, int]) -> Iterator[list[s
         yield ours
 
 
-def _groups(held: Sequence[Held], names: Sequence[str | None], raw: AbstractSet[str]) -> Iterator[_Group]:
+def _groups(held: Sequence[HeldItems], names: Sequence[str | None], raw: AbstractSet[str]) -> Iterator[_Group]:
     """What is shown of what is held, in its order, and what is not with its names alone."""
     own_names = [*_by_held(held, names)]
     exchange = _exchanges(held)
@@ -160,14 +158,14 @@ def _groups(held: Sequence[Held], names: Sequence[str | None], raw: AbstractSet[
         answered = max(answered, members[group][-1])
 
 
-def _by_held(held: Sequence[Held], names: Sequence[str | None]) -> Iterator[Sequence[str | None]]:
+def _by_held(held: Sequence[HeldItems], names: Sequence[str | None]) -> Iterator[Sequence[str | None]]:
     start = 0
     for each in held:
         yield names[start : start + len(each.messages)]
         start += len(each.messages)
 
 
-def _exchanges(held: Sequence[Held]) -> list[int]:
+def _exchanges(held: Sequence[HeldItems]) -> list[int]:
     """For each place the first one of its exchange: that of the calls which it answers."""
     messages = [message for each in held for message in each.messages]
     places = [place for place, each in enumerate(held) for _ in each.messages]
@@ -180,7 +178,7 @@ def _exchanges(held: Sequence[Held]) -> list[int]:
     return group
 
 
-def _is_forged(held: Held) -> bool:
+def _is_forged(held: HeldItems) -> bool:
     return bool(held.items) and any(
         escape(text) != text for message in held.messages for text in _texts(message.content)
     )

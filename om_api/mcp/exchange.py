@@ -1,5 +1,6 @@
 """Streamable HTTP without sessions: one request in, one answer out, so that any process behind an address serves any client."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, MutableMapping
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
@@ -50,9 +51,12 @@ class StatelessExchange:
         """What a request is answered, all of it."""
         started: Message = {}
         pieces: list[bytes] = []
+        unread = [body]
 
         async def receive() -> Message:
-            return {"type": "http.request", "body": body, "more_body": False}
+            if not unread:  # whoever asks on waits for the other side to hang up: our guard sees to that
+                await asyncio.get_running_loop().create_future()
+            return {"type": "http.request", "body": unread.pop(), "more_body": False}
 
         async def send(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -62,6 +62,7 @@ FRAMEWORKS = {
             "agent_framework", "agent-framework", "agent-framework-core", ("async", "stream"), makes_threads=True
         ),
         Framework("openai_agents", "openai-agents", "openai-agents"),
+        Framework("google_adk", "google-adk", "google-adk", makes_threads=True),
         Framework("agno", "agno", "agno", makes_threads=True),
     )
 }

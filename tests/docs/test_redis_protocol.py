@@ -26,6 +26,7 @@ from om_api.domain.messages import Message
 from om_api.domain.values import ID_PATTERN, Generation, Observation, Record, Scope
 from om_api.domain.vendors.ours import THOUGHTS
 from om_api.domain.vendors.parts import KNOWN
+from om_api.store.driver.scripts import load_all
 from om_api.store.memory.keys import Keys, beside
 from om_workers.llm.scripted import Scripted
 
@@ -599,3 +600,32 @@ def test_the_worked_example_prints_what_the_page_shows(read, world, run):
     for each in (seen, shown):
         each["memory"] = [re.sub(r'(?<=^<observations id=")\d{12}(?=">)', "<code>", text) for text in each["memory"]]
     assert seen == shown
+
+
+@pytest.mark.one_server
+def test_what_the_push_script_is_given_as_the_page_has_it_is_known_to_the_library(world, client, prefix):
+    script, (header, *_) = load_all()["push"], SECTIONS["9"].split("```")[1].strip().splitlines()
+    base, record = f"{prefix}:{{harold}}", bytes.fromhex(re.findall(r"the record is `([0-9a-f]{32})`", DOC)[0])
+    member = '{"id":"m-1","role":"user","content":"My flight is on Friday.","tokens":10}'
+    keys = [
+        f"{base}:tokens",
+        f"{prefix}:due:observe",
+        *[f"{base}:pace"] * 2,
+        f"{base}:messages:t-1",
+        f"{base}:known:t-1",
+    ]
+    fixed = ["1", "resource", "harold", "00" * 16, "", "t-1", "harold|t-1", "-", "1"]
+
+    def push() -> Any:
+        return client.eval(script.source, len(keys), *keys, *fixed, "1763600000000", member, record, "10")
+
+    first, again = push(), push()
+    told = world.om.add_message(
+        Message(id="m-1", role="user", content="My flight is on Friday.", thread_id="t-1", resource_id="harold")
+    )
+
+    assert script.source.startswith(f"-- {header}\n")
+    assert first[1:] == [b"harold"]
+    assert again[2:] == [0, b""]
+    assert (told.added, told.duplicates) == (0, ("m-1",))
+    assert client.hget(f"{base}:tokens", "t-1") == b"10"

@@ -15,10 +15,14 @@ const WHERE =
 interface RequestContext {
   get(key: string): unknown;
 }
+interface MessageList {
+  get?: { all?: { db?: () => Place[] } };
+}
 interface Asked {
   prompt: unknown;
   state: Record<string, unknown>;
   requestContext?: RequestContext;
+  messageList?: MessageList;
   abortSignal?: AbortSignal;
 }
 interface Answered {
@@ -39,8 +43,8 @@ export class MemoryProcessor {
     this.#memory = new PromptMemory(options);
   }
 
-  async processLLMRequest({ prompt, state, requestContext, abortSignal }: Asked): Promise<{ prompt: any }> {
-    const place = this.#memory.place(placeOf(requestContext), WHERE);
+  async processLLMRequest({ prompt, state, requestContext, messageList, abortSignal }: Asked): Promise<{ prompt: any }> {
+    const place = this.#memory.place(placeOf(requestContext, messageList), WHERE);
     const turn = await this.#memory.begin(prompt as PromptMessage[], place, abortSignal);
     state[ID] = turn;
     return { prompt: turn.prompt };
@@ -65,11 +69,12 @@ export function recallTool(memory: ObservationalMemory, options: { resourceId?: 
   };
 }
 
-/** Whose call it is: as Mastra's memory has it, as the keys that it reserves say, or as the application set it. */
-function placeOf(context: RequestContext | undefined): Place {
+/** Whose call it is: as the keys that Mastra reserves say, as its memory or its messages have it, or as the application set it. */
+function placeOf(context: RequestContext | undefined, messages?: MessageList): Place {
   const memory = context?.get("MastraMemory") as { thread?: { id?: string }; resourceId?: string } | undefined;
-  const thread = memory?.thread?.id ?? context?.get("mastra__threadId") ?? context?.get("threadId");
-  const resource = memory?.resourceId ?? context?.get("mastra__resourceId") ?? context?.get("resourceId");
+  const last = messages?.get?.all?.db?.().findLast((message) => message.threadId && message.resourceId);
+  const thread = context?.get("mastra__threadId") ?? memory?.thread?.id ?? last?.threadId ?? context?.get("threadId");
+  const resource = context?.get("mastra__resourceId") ?? memory?.resourceId ?? last?.resourceId ?? context?.get("resourceId");
   return { ...(thread ? { threadId: String(thread) } : {}), ...(resource ? { resourceId: String(resource) } : {}) };
 }
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { InvalidInputError, ObservationalMemory } from "cortex-om";
+import { ObservationalMemory } from "cortex-om";
 import { MemoryProcessor, recallTool } from "cortex-om/mastra";
 import { Api, key, sleep } from "./api.mjs";
 import { SYSTEM, TURNS, Prompts, answer, assertActivatedTwice, assertKept, calledSince, question, result, turnOf } from "./talk.mjs";
@@ -61,8 +61,8 @@ function agentOf(model, options = {}) {
   return new Agent({ id: "harold", name: "harold", instructions: SYSTEM, model, tools: { look }, inputProcessors });
 }
 
-test(`a talk of ${TURNS} turns with om api killed in the middle: nothing is lost or twice`, { timeout: 120_000 }, async () => {
-  const place = { resourceId: "mastra", threadId: "t-1" };
+test(`a talk of ${TURNS} turns with om api killed in the middle: nothing is lost or twice`, { timeout: 200_000 }, async () => {
+  const place = { resourceId: `${Date.now().toString(36)}-mastra`, threadId: "t-1" };
   const prompts = new Prompts();
   const agent = agentOf(scripted(prompts));
   const requestContext = new RequestContext([["threadId", place.threadId], ["resourceId", place.resourceId]]);
@@ -81,7 +81,7 @@ test(`a talk of ${TURNS} turns with om api killed in the middle: nothing is lost
   assert.ok(prompts.withNotes > 30, `only ${prompts.withNotes} prompts had notes`);
   assert.ok(prompts.longest < messages.length, `${prompts.longest} messages were sent of ${messages.length}`);
   await assertActivatedTwice(memory, place);
-  await assertKept(memory, place);
+  await assertKept(api.url, key, place);
 });
 
 async function streamed(agent, messages, requestContext) {
@@ -89,3 +89,27 @@ async function streamed(agent, messages, requestContext) {
   await stream.consumeStream();
   return stream.getFullOutput();
 }
+
+test("without thread and resource a call says where to name them; Mastra's own notion and the options name them", async () => {
+  const prompts = [];
+  const heard = new MockLanguageModelV3({
+    doGenerate: async ({ prompt }) => (prompts.push(prompt), { content: [{ type: "text", text: "ok" }], finishReason: { unified: "stop" }, usage, warnings: [] }),
+  });
+  const place = { resourceId: `${Date.now().toString(36)}-named`, threadId: "t-1" };
+  await assert.rejects(agentOf(heard).generate("hello"), (error) => /no threadId and no resourceId: pass memory: \{ thread, resource \}/.test(`${error.message} ${error.cause?.message}`));
+
+  await agentOf(heard, place).generate("named in the options");
+  await agentOf(heard).generate("named by Mastra", { requestContext: new RequestContext([["mastra__threadId", "t-2"], ["mastra__resourceId", place.resourceId]]) });
+  await agentOf(heard).generate("named in the call", { memory: { thread: "t-3", resource: place.resourceId } });
+  const kept = async (threadId) => (await memory.messages({ ...place, threadId })).map(({ content }) => content[0].text);
+  assert.deepEqual(await kept("t-1"), ["named in the options", "ok"]);
+  assert.deepEqual(await kept("t-2"), ["named by Mastra", "ok"]);
+  assert.deepEqual(await kept("t-3"), ["named in the call", "ok"]);
+});
+
+test("a model looks up what was said with its tool", async () => {
+  const place = { resourceId: `${Date.now().toString(36)}-tool`, threadId: "t-1" };
+  await memory.addMessage({ role: "user", content: "My passport lies in the blue drawer." }, place);
+  const tool = createTool(recallTool(memory, place));
+  assert.match(await tool.execute({ query: "passport" }, {}), /blue drawer/);
+});

@@ -71,17 +71,18 @@ export class Prompts {
   }
 }
 
-/** Every message of the talk is kept once: it is found by the word that it alone has. */
-export async function assertKept(memory, place, turns = TURNS) {
-  const wanted = Array.from({ length: turns }, (_, n) => [`marker${n}q`, `marker${n}r0`, `marker${n}a`]).flat();
-  const times = async (word) => {
-    const found = await memory.recall(word, { ...place, kind: ["message"], around: 0 });
-    return [word, found.hits.filter((hit) => JSON.stringify(hit.message?.content ?? hit.text).includes(word)).length];
-  };
-  for (let n = 0; n < wanted.length; n += 8) {
-    const found = await Promise.all(wanted.slice(n, n + 8).map(times));
-    assert.deepEqual(found, found.map(([word]) => [word, 1]));
-  }
+/** Every message of the talk is kept once, wherever it stands by now: a question, its calls, their results, an answer. */
+export async function assertKept(url, key, { resourceId }, turns = TURNS) {
+  const reply = await fetch(`${url}/v1/resources/${resourceId}/export`, { headers: { Authorization: `Bearer ${key}` } });
+  const lines = (await reply.text()).trim().split("\n").map((line) => JSON.parse(line));
+  const kept = lines.filter(({ kind }) => kind === "message").map(({ message }) => message);
+  const wanted = Array.from({ length: turns }, (_, n) => [`marker${n}q`, `call-${n}-0`, `marker${n}r0`, `marker${n}a`]).flat();
+  const times = (word) => kept.filter((message) => message.includes(word)).length;
+  const found = wanted.map((word) => [word, times(word)]);
+
+  assert.equal(kept.length, turns * 4, "a message too many, or too few");
+  assert.deepEqual(found.filter(([, n]) => n === 0), []);
+  assert.deepEqual(found.filter(([word, n]) => word.startsWith("marker") && n !== 1), []);
 }
 
 /** The threshold was passed at least twice. */

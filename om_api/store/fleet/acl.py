@@ -16,6 +16,7 @@ from om_api.store.driver.partitions import PartedIndex
 from om_api.store.driver.replies import as_int, as_list, command, fields, write
 from om_api.store.driver.scripts import provide
 from om_api.store.driver.steps import Askable, Node, Nodes, Steps, at
+from om_api.store.items.namespaces import name_of
 from om_api.store.memory.keys import Keys
 
 ROLES = (Role.READER, Role.WRITER)
@@ -24,12 +25,12 @@ _DAY = "????-??-??"  # as long as a day is, so that no other resource's bill fit
 _CONNECT = ("auth", "hello", "ping", "select", "quit", "time", "multi", "exec", "discard", "wait")
 _ON_A_CLUSTER = ("asking", "cluster|slots", "command", "readonly")
 _READ = (
-    *("get", "hget", "hgetall", "hmget", "exists"),
+    *("get", "hget", "hgetall", "hlen", "hmget", "exists"),
     *("lrange", "llen"),
-    *("zcard", "zrange", "zscore"),
+    *("zcard", "zcount", "zrange", "zscore"),
 )
 _WRITE = (
-    *("set", "hset", "hdel", "hincrby", "expire", "unlink", "rename"),
+    *("set", "hset", "hdel", "hincrby", "expire", "pexpireat", "persist", "unlink", "rename"),
     *("zadd", "zrem", "zremrangebyscore"),
 )
 _BROKER = ("ticks", "observe", "reflect", "maintenance", "celery", "unacked", "_kombu.binding", "*.celery.pidbox")
@@ -54,21 +55,31 @@ class StoreUser(NamedTuple):
 def agent(keys: Keys, resource: str, role: Role) -> StoreUser:
     """Who may read one resource's memory, or also write it: its keys, its bill, and for a writer the workers' bells.
 
+    Of items those of namespaces that begin with its id; a writer may tell the index that there are such.
     Scripts run with the rights of whoever calls them; EVALSHA wants to write whatever key it is told, so it stands apart.
     """
-    base, bill = f"{keys.of(check_id(resource, 'resource')).base}:*", keys.spent_by(_DAY, resource)
+    own = [f"{keys.of(check_id(resource, 'resource')).base}:*", *_items(keys, resource)]
+    bill = keys.spent_by(_DAY, resource)
     known = [*_CONNECT, *_ON_A_CLUSTER, *_READ]
     indexes = (keys.due_observe, keys.due_reflect, keys.adopt)
-    bells = f"(+zadd {' '.join(f'%W~{name}' for index in indexes for name in _parts(index))})"
+    told = [name for index in indexes for name in _parts(index)] + [keys.namespace_roots]
+    bells = f"(+zadd {' '.join(f'%W~{name}' for name in told)})"
     beside = (f"(+hgetall +hmget %R~{bill})", f"(+get %R~{keys.partitions})")
     due = " ".join(f"~{name}" for name in _parts(keys.due_observe))
+    every = " ".join(f"~{name}" for name in own)
     if role is Role.READER:
-        rules = (f"%R~{base}", *_granted(known), f"(+evalsha ~{base})", *beside)
+        rules = (*(f"%R~{name}" for name in own), *_granted(known), f"(+evalsha {every})", *beside)
     elif role is Role.WRITER:
-        rules = (f"~{base}", *_granted([*known, *_WRITE]), f"(+evalsha ~{base} {due})", bells, *beside)
+        rules = (*every.split(), *_granted([*known, *_WRITE]), f"(+evalsha {every} {due})", bells, *beside)
     else:
         raise InvalidInputError(f"{role} is no role of a store's user: use {' or '.join(ROLES)}, and om acl --workers")
     return StoreUser(f"{of_all(keys)}{resource}/{role}", rules)
+
+
+def _items(keys: Keys, resource: str) -> tuple[str, str]:
+    """Patterns of the keys of namespaces that are, or begin with, the label that is a resource's id."""
+    start = f"{keys.prefix}:store:{{{name_of((resource,))}"
+    return f"{start}}}:*", f"{start}/*"
 
 
 def _parts(index: PartedIndex) -> tuple[str, str]:

@@ -36,6 +36,13 @@ def _of_webhook(kind: str) -> Callable[[Any, str], str]:
     return key
 
 
+def _of_namespace(kind: str) -> Callable[[Any, str], str]:
+    def key(self: "Keys", name: str) -> str:
+        return f"{self.prefix}:store:{{{name}}}:{kind}"
+
+    return key
+
+
 class Keys:
     """Key names under one prefix. The braces are part of a key: all keys of a resource share a Cluster slot."""
 
@@ -53,6 +60,9 @@ class Keys:
     deliveries = _of_webhook("deliveries")  # what each of them is
     dead = _of_webhook("dead")  # what was given up, by when; expires
     figures = _of_webhook("figures")  # how many were delivered, failed, given up, dropped
+    items = _of_namespace("items")  # what is kept in a namespace, as `namespaces.name_of` writes it, by key
+    expiring = _of_namespace("expiring")  # until when those of its items live that do not stay
+    namespaces = _of_namespace("namespaces")  # those that begin with a label, itself as `name_of` writes it
 
     def __init__(self, prefix: str = "cortex:om", partitions: int | None = None, usual: int = 1) -> None:
         """Of a store; `partitions` are those that it must have, `usual` those of one where nothing was written yet."""
@@ -74,6 +84,7 @@ class Keys:
         self.probe = f"{prefix}:lock:doctor"
         self.rates = f"{prefix}:lock:rates"
         self.events = f"{prefix}:events"
+        self.namespace_roots = f"{prefix}:store:roots"
         self.counted = PartedIndex(f"{prefix}:counted", self.layout)
         self.measured = PartedIndex(f"{prefix}:measured", self.layout)
         self.layout.moved = (self.due_observe, self.due_reflect, self.resources)

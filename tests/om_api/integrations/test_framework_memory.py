@@ -7,15 +7,15 @@ from servers import Server
 
 from om_api import AsyncObservationalMemory, InvalidInputError, ObservationalMemory, StoreError, load_settings
 from om_api.integrations.framework_memory import FrameworkMemory, recall_spec
-from om_api.integrations.turn import Held, Turn, kept_as
+from om_api.integrations.turn import AgentTurn, HeldItems, kept_as
 
 
 def turn(*said, thread="t-1"):
     """A turn of (role, text, name)s."""
-    return Turn(
+    return AgentTurn(
         "harold",
         thread,
-        [Held((text,), (kept_as({"role": role, "content": text}, name),)) for role, text, name in said],
+        [HeldItems((text,), (kept_as({"role": role, "content": text}, name),)) for role, text, name in said],
     )
 
 
@@ -58,7 +58,7 @@ def test_the_raw_messages_are_the_history_of_a_framework_that_keeps_none(memory)
     memory.add_message({"role": "user", "content": "hi", "id": "u1"}, resource_id="harold", thread_id="t-1")
     adapter = FrameworkMemory(memory)
     raw = asyncio.run(adapter.araw("harold", "t-1"))
-    names = adapter.record(Turn("harold", "t-1", [Held(("<hi>",), (message,)) for message in raw]))
+    names = adapter.record(AgentTurn("harold", "t-1", [HeldItems(("<hi>",), (message,)) for message in raw]))
 
     assert names == ["u1"]
     assert kept(memory) == ["hi"]

@@ -25,6 +25,7 @@ def test_one_that_is_too_old_says_its_version_and_what_brings_a_newer_one():
     [
         ("langchain", "langchain", "langchain"),
         ("openai_agents", "agents", "openai-agents"),
+        ("google_adk", "google.adk", "google-adk"),
     ],
 )
 def test_an_adapter_without_its_framework_says_so(name, module, extra, monkeypatch):

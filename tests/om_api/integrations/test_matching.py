@@ -1,10 +1,11 @@
 """What is about to be sent, beside what is held: filtered, copied, added to."""
 
 from om_api.integrations.matching import beside
-from om_api.integrations.turn import Held, kept_as
+from om_api.integrations.turn import HeldItems, kept_as
 
 HELD = [
-    Held((text,), (kept_as({"role": "user", "content": text}, f"m-{n}"),)) for n, text in enumerate(["a", "b", "a"])
+    HeldItems((text,), (kept_as({"role": "user", "content": text}, f"m-{n}"),))
+    for n, text in enumerate(["a", "b", "a"])
 ]
 
 

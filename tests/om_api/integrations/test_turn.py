@@ -4,7 +4,7 @@ import pytest
 from snapshots import NOON, context, full, observed, said, snapshot
 
 from om_api.domain.errors import InvalidInputError
-from om_api.integrations.turn import Held, Turn, id_of, kept_as, place_of, view_of, without_recalled
+from om_api.integrations.turn import AgentTurn, HeldItems, id_of, kept_as, place_of, view_of, without_recalled
 
 CALL = {
     "role": "assistant",
@@ -21,7 +21,7 @@ def raw(*ids, **texts):
 
 
 def held(name, given=None):
-    return Held((f"<{name}>",), (kept_as(given or {"role": "user", "content": f"text of {name}"}, name),))
+    return HeldItems((f"<{name}>",), (kept_as(given or {"role": "user", "content": f"text of {name}"}, name),))
 
 
 def render(found):
@@ -30,7 +30,7 @@ def render(found):
 
 
 def view(holds, found, names=None):
-    turn = Turn("harold", "t-1", holds)
+    turn = AgentTurn("harold", "t-1", holds)
     own = [message.id for message in turn.messages]
     return view_of(turn, own if names is None else names, found, render)
 
@@ -67,13 +67,13 @@ def test_what_nobody_holds_stands_before_what_was_said_last_and_within_no_exchan
 
 
 def test_instructions_among_the_messages_stay_in_front_of_everything():
-    seen = view([Held(("<be good>",)), held("a")], raw("a"))
+    seen = view([HeldItems(("<be good>",)), held("a")], raw("a"))
 
     assert seen.items[0] == "<be good>"
 
 
 def test_without_a_memory_a_model_reads_what_it_would_have_read():
-    seen = view([Held(("<be good>",)), held("a")], context(snapshot([said("text of a", id="a")])))
+    seen = view([HeldItems(("<be good>",)), held("a")], context(snapshot([said("text of a", id="a")])))
 
     assert seen.items[:2] == ["<be good>", "<a>"]
     assert seen.behind("Be good.") == "Be good."

@@ -11,6 +11,11 @@ from om_api.mcp.caller import local_caller
 from om_api.mcp.exchange import StatelessExchange
 
 HEADERS = {"content-type": "application/json", "accept": "application/json"}
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "a host", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 CALL = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "status", "arguments": {}}}
 
 
@@ -38,6 +43,29 @@ def test_a_call_is_answered_without_a_word_before_it(settings, client, version):
     assert (found.status, found.headers["content-type"]) == (200, "application/json")
     assert "mcp-session-id" not in found.headers
     assert json.loads(found.body)["result"]["content"][0]["text"].startswith("Nothing is kept of harold yet")
+
+
+@pytest.mark.timeout(20)
+def test_what_would_stay_open_is_refused_and_holds_up_nobody(settings, client):
+    listen = {
+        "jsonrpc": "2.0",
+        "id": 7,
+        "method": "subscriptions/listen",
+        "params": {"notifications": {}, "_meta": META},
+    }
+    (found, after) = answers(
+        settings,
+        json.dumps(listen).encode(),
+        json.dumps({**CALL, "params": {**CALL["params"], "_meta": META}}).encode(),
+        **{
+            "accept": "application/json, text/event-stream",
+            "mcp-protocol-version": "2026-07-28",
+            "mcp-method": "subscriptions/listen",
+        },
+    )
+
+    assert b"Method not found" in found.body
+    assert after.status in {200, 400}
 
 
 @pytest.mark.parametrize(

@@ -170,6 +170,18 @@ def test_what_is_sent_counts_as_what_its_key_has_in_flight(post, monkeypatch):
     assert sum(held) > 100_000
 
 
+@pytest.mark.parametrize("version", ["2025-06-18", "2025-11-25"])
+def test_what_is_heavy_is_taken_up_off_the_event_loop_as_anywhere(using, world, monkeypatch, version):
+    worked, work = [], Share.work
+    monkeypatch.setattr(Share, "work", lambda share, job: worked.append(share) or work(share, job))
+    world.say("word " * 80_000)
+    body = request("tools/call", name="get_context", arguments={"thread_id": "t-1"})
+    headers = {**ACCEPT, "Mcp-Protocol-Version": version}
+
+    assert "word word" in using("reader", "harold")("POST", "/mcp", json=body, headers=headers).text
+    assert worked
+
+
 def test_a_share_is_given_back(app, post):
     post("reader", "tools/list")
     post("reader", "nonsense")

@@ -24,6 +24,9 @@ from om_api.store.driver.connection import Connection, open_client
 from om_api.store.driver.partitions import sure
 from om_api.store.driver.scripts import load_all, provide
 from om_api.store.fleet import acl, health
+from om_api.store.items.item_records import ItemPut, body_of
+from om_api.store.items.keeping_items import get_items, items_under, put_items, use_items
+from om_api.store.items.namespaces import inhabited, under
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock, push, replicas_of
 
@@ -339,10 +342,48 @@ def test_what_is_granted_is_what_is_used_and_no_command_more(house, memory):
         waits = replicas_of(house.keys, "harold", 1, 0.01)
         harold = Connection(house.agent("harold", Role.WRITER))
         harold.run(push(house.keys, ServerClock(), "harold", (), replicas=waits))
+    keep_items(harold, house)
     used = calls(house)
 
     assert set(acl._READ + acl._WRITE) - used == set()
     assert {"rename", "unlink", "zremrangebyscore", "wait"} <= used
+
+
+def keep_items(connection, house, resource="harold"):
+    """Whatever is done with items of a namespace that begins with a resource's id."""
+    keys, place, clock = house.keys, (resource, "notes"), ServerClock()
+    for ttl_ms in (60_000, 0):
+        connection.run(put_items(keys, clock, [ItemPut(place, "a", body_of({"text": "x"}), ttl_ms)]))
+    connection.run(put_items(keys, clock, [ItemPut(place[:1], "b", body_of({"text": "x"}), 60_000)]))
+    connection.run(use_items(keys, connection.run(items_under(keys, (resource,)))))
+    assert connection.run(inhabited(keys, connection.run(under(keys, (resource,))))) == [
+        f"/{resource}",
+        f"/{resource}/notes",
+    ]
+    return connection.run(get_items(keys, [(place, "a"), (place, "none")]))
+
+
+def test_items_of_its_own_namespaces_are_everything_that_a_user_reaches(house):
+    keep_items(Connection(house.admin), house, "albert")
+    keep_items(Connection(house.admin), house, "harold2")
+    writer, reader = (Connection(house.agent("harold", role)) for role in (Role.WRITER, Role.READER))
+
+    (kept, missing) = keep_items(writer, house)
+    assert (kept.value, missing) == ({"text": "x"}, None)
+    found = reader.run(items_under(house.keys, ("harold",)))
+    assert [item.key for item in found] == ["a", "b"]
+    reader.run(use_items(house.keys, found))
+    with pytest.raises(NotPermittedError):
+        reader.run(put_items(house.keys, ServerClock(), [ItemPut(("harold",), "b", body_of({}))]))
+    for connection in (writer, reader):
+        for other in (("albert",), ("harold2",), ("albert", "harold"), ()):
+            with pytest.raises(NotPermittedError):
+                connection.run(items_under(house.keys, other))
+        for place in (("albert", "notes"), ("harold2", "notes")):
+            with pytest.raises(NotPermittedError):
+                connection.run(get_items(house.keys, [(place, "a")]))
+            with pytest.raises(NotPermittedError):
+                connection.run(put_items(house.keys, ServerClock(), [ItemPut(place, "a", None)]))
 
 
 # -- what nobody may ----------------------------------------------------------------------------------------------------
@@ -405,7 +446,8 @@ def test_no_granted_command_touches_a_key_of_anybody_else(house, role):
     foreign = {key for key in foreign if not key.startswith(own)} - {house.keys.spent_by("2026-11-21", "harold")}
     keyed = granted(role) - set(acl._CONNECT) - set(acl._ON_A_CLUSTER) - {"evalsha"}
     before = contents(house.admin, f"{house.prefix}*")
-    bells = {house.keys.due_observe, house.keys.due_reflect, house.keys.adopt} if role is Role.WRITER else set()
+    indexes = {house.keys.due_observe, house.keys.due_reflect, house.keys.adopt, house.keys.namespace_roots}
+    bells = indexes if role is Role.WRITER else set()
 
     reached = {(c, key) for key in foreign for c in keyed if refusal(harold, c, key) != "NoPermissionError"}
     assert len(foreign) > 50

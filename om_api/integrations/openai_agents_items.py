@@ -11,7 +11,7 @@ from om_api.domain.errors import InvalidInputError
 from om_api.domain.identity import said_by
 from om_api.domain.messages import Message
 from om_api.domain.tool_calls import call_id
-from om_api.integrations.turn import Held, kept_as
+from om_api.integrations.turn import HeldItems, kept_as
 
 Item: TypeAlias = Any  # an entry of a request's `input`: a dict
 _NOBODYS = {"reasoning", "item_reference", "compaction"}  # what has to be sent along, and says nothing
@@ -19,7 +19,7 @@ _INSTRUCT = {"system", "developer"}
 _PLACEHOLDER = "__fake_id__"  # the SDK's id of an item whose model gives none
 
 
-def units(items: Sequence[Item], told: tuple[str, str], name: Callable[[], str] | None = None) -> list[Held]:
+def units(items: Sequence[Item], told: tuple[str, str], name: Callable[[], str] | None = None) -> list[HeldItems]:
     """What a model said in one go is one message: its thoughts stay with the calls that they led to, and those together.
 
     A message has the id of its first item, or a `name`. What an assistant says between the marks `told` is an account of
@@ -34,15 +34,15 @@ def units(items: Sequence[Item], told: tuple[str, str], name: Callable[[], str] 
     return [_unit(group, told, name) for group in groups]
 
 
-def _unit(group: Sequence[Item], told: tuple[str, str], name: Callable[[], str] | None) -> Held:
+def _unit(group: Sequence[Item], told: tuple[str, str], name: Callable[[], str] | None) -> HeldItems:
     said = [item for item in group if not _is_nobodys(item) and not _tells(item, told)]
     if not said:
-        return Held(tuple(group))
+        return HeldItems(tuple(group))
     known = name() if name else next((given for item in said if (given := item.get("id")) != _PLACEHOLDER), None)
     if len(said) == 1:
-        return Held(tuple(group), (kept_as(said[0], known),))
+        return HeldItems(tuple(group), (kept_as(said[0], known),))
     parts = [part for item in said for part in kept_as(item).parts]
-    return Held(tuple(group), (kept_as({"role": "assistant", "content": parts}, known),))
+    return HeldItems(tuple(group), (kept_as({"role": "assistant", "content": parts}, known),))
 
 
 def _is_nobodys(item: Item) -> bool:

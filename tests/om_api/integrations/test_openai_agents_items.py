@@ -2,7 +2,7 @@
 
 import pytest
 
-from om_api.integrations.responses_items import items_of, key_of, units, without
+from om_api.integrations.openai_agents_items import items_of, key_of, units, without
 from om_api.integrations.turn import kept_as
 
 MARKS = ("<CONVERSATION HISTORY>", "</CONVERSATION HISTORY>")
