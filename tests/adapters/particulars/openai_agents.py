@@ -140,6 +140,23 @@ async def check_runs_at_once_keep_what_each_of_them_says_once() -> None:
     assert sorted(kept("at-once")) == [f"at once {n}" for n in range(4)] + ["yes"] * 4
 
 
+async def check_a_streamed_run_keeps_its_input_once_and_its_first_call_reads_it() -> None:
+    memory = session("streamed")
+    for n in range(2):
+        MODEL.script = script = Script([{"text": f"yes {n}"}])
+        config = RunConfig(call_model_input_filter=memory)
+        streamed = Runner.run_streamed(BEE, f"say {n}", session=memory, run_config=config)
+        async for _ in streamed.stream_events():
+            pass
+
+    assert [short(each) for each in script.calls[0]["messages"] if NOTES not in each["text"]] == [
+        "say 0",
+        "yes 0",
+        "say 1",
+    ]
+    assert kept("streamed") == ["say 0", "yes 0", "say 1", "yes 1"]
+
+
 async def check_what_came_before_the_session_is_taken_over() -> None:
     memory = session("seeded")
     await memory.add_items([{"role": "user", "content": "old"}, {"role": "assistant", "content": "and old"}])
