@@ -11,7 +11,7 @@ from om_api.client.memory import ObservationalMemory
 from om_api.context import Context
 from om_api.integrations.framework_memory import FrameworkMemory, recall_spec
 from om_api.integrations.importing import importing
-from om_api.integrations.turn import AgentTurn, HeldItems, ModelView, kept_as, place_of
+from om_api.integrations.turn import AgentTurn, HeldItems, ModelView, kept_as, place_of, said_in
 
 with importing("langchain", "langchain"):
     from langchain.agents.middleware import AgentMiddleware, ModelRequest
@@ -73,8 +73,7 @@ class MemoryMiddleware(AgentMiddleware):
 
     def _place(self, config: RunnableConfig, runtime: Runtime | None = None) -> tuple[str, str]:
         named, context = config.get("configurable", {}), getattr(runtime, "context", None)
-        said = context if isinstance(context, dict) else vars(context) if hasattr(context, "__dict__") else {}
-        resource = named.get("resource_id") or said.get("resource_id") or self._resource
+        resource = named.get("resource_id") or said_in(context, "resource_id") or self._resource
         return place_of(resource, named.get("thread_id"), resource_from=_RESOURCE, thread_from=_THREAD)
 
     def _recall_tool(self) -> StructuredTool:

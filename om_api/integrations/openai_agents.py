@@ -5,7 +5,7 @@
 """
 
 from asyncio import to_thread
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,7 @@ from om_api.integrations.framework_memory import FrameworkMemory, recall_spec
 from om_api.integrations.importing import importing
 from om_api.integrations.matching import beside
 from om_api.integrations.openai_agents_items import Item, items_of, key_of, units, without
-from om_api.integrations.turn import AgentTurn, HeldItems, place_of
+from om_api.integrations.turn import AgentTurn, HeldItems, place_of, said_in
 
 with importing("openai-agents", "openai-agents"):
     from agents import Agent, FunctionTool, ModelResponse, RunContextWrapper, RunHooks, SessionSettings
@@ -145,8 +145,8 @@ class MemorySession(RunHooks[Any]):
         return held
 
     def _place(self, context: Any) -> tuple[str, str]:
-        said = context if isinstance(context, Mapping) else vars(context) if hasattr(context, "__dict__") else {}
-        resource, thread = self._resource or said.get("resource_id"), self.session_id or said.get("thread_id")
+        resource = self._resource or said_in(context, "resource_id")
+        thread = self.session_id or said_in(context, "thread_id")
         return place_of(resource, thread, resource_from=_RESOURCE, thread_from=_THREAD)
 
     async def _recall(self, run: ToolContext[Any], asked: str) -> str:

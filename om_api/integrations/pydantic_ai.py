@@ -4,7 +4,7 @@
 "harold"})`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -13,7 +13,7 @@ from om_api.client.memory import ObservationalMemory
 from om_api.integrations.framework_memory import FrameworkMemory, recall_spec
 from om_api.integrations.importing import importing
 from om_api.integrations.pydantic_ai_messages import held, rendered
-from om_api.integrations.turn import AgentTurn, place_of
+from om_api.integrations.turn import AgentTurn, place_of, said_in
 
 with importing("pydantic-ai-slim", "pydantic-ai"):
     from pydantic_ai import FunctionToolset, Tool
@@ -90,8 +90,6 @@ class MemoryCapability(AbstractCapability[Any]):
         return AgentTurn(*self._place(ctx), [each for message in messages for each in held(message)])
 
     def _place(self, ctx: Any) -> tuple[str, str]:
-        deps = ctx.deps
-        said = deps.get("resource_id") if isinstance(deps, Mapping) else getattr(deps, "resource_id", None)
         own = self._resource(ctx) if callable(self._resource) else self._resource
-        resource = (ctx.metadata or {}).get("resource_id") or said or own
+        resource = (ctx.metadata or {}).get("resource_id") or said_in(ctx.deps, "resource_id") or own
         return place_of(resource, ctx.conversation_id, resource_from=_RESOURCE, thread_from=_THREAD)

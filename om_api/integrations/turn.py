@@ -83,6 +83,11 @@ def place_of(resource_id: object, thread_id: object, *, resource_from: str, thre
     return check_id(resource_id, "resource_id"), check_id(thread_id, "thread_id")
 
 
+def said_in(context: Any, name: str) -> Any:
+    """What a run's context says under a name, as an entry of it or as an attribute; None if nothing."""
+    return context.get(name) if isinstance(context, Mapping) else getattr(context, name, None)
+
+
 def without_recalled(messages: Iterable[Message], tools: Collection[str] = (RECALL,)) -> Iterator[Message]:
     """Messages as they are kept: of what tools that recall found only that they were asked, or a memory would feed on itself."""
     names: dict[str, str] = {}

@@ -96,10 +96,18 @@ async def add_messages(desk: Desk, asked: AddMessages) -> str:
         for each in asked.messages
     ]
     if not all(each.id for each in given):
-        names = names_of(given, await desk.memory.messages(resource, thread))
+        there = await desk.memory.messages(resource, thread)
+        names = names_of(given, there, "" if there else await _noted_last(desk, resource, thread))
         given = [structs.replace(each, id=name) for each, name in zip(given, names, strict=True)]
     receipt = await desk.memory.add_messages(given, pusher=desk.caller.key.pusher)
     return "\n".join(_told(receipt, thread))
+
+
+async def _noted_last(desk: Desk, resource: str, thread: str) -> str:
+    """What tells the past of a thread of which nothing is raw from that of another day: its newest note, or the account of it."""
+    notes = await desk.memory.observations(resource, thread)
+    accounts = await desk.memory.generations(resource, thread)
+    return notes[-1].id if notes else f"g-{accounts[-1].n}" if accounts else ""
 
 
 def _told(receipt: Receipt, thread: str) -> list[str]:

@@ -67,8 +67,12 @@ async def sources(desk: Desk, asked: ReadSources) -> str:
     if not found:
         await _check_kept(desk, resource, own)
         return f"The messages behind {own} have expired: the observation is all that is left of them."
-    names = [each.id for each in found]
-    rest = found[names.index(asked.cursor) + 1 :] if asked.cursor in names else found
+    names = ["", *(each.id for each in found)]
+    if asked.cursor not in names:
+        raise InvalidInputError(
+            f"cursor {asked.cursor[:40]!r} is none of {own}: leave it out to begin at the first page"
+        )
+    rest = found[names.index(asked.cursor) :]
     return list_of(turns_of(rest, desk.zone(resource)), asked.max_tokens, desk.count)
 
 

@@ -74,8 +74,9 @@ async def recall(desk: Desk, asked: RecallWords) -> str:
         max_tokens=most,
         offset=asked.offset,
     )
-    text = answer_of(found, desk.zone(asked.resource_id).key, most, desk.count, asked.offset)
-    return "\n".join([*(f"({note})" for note in found.notes), text])
+    notes = [f"({note})" for note in found.notes]
+    room = max(most - desk.count("\n".join(notes)), LEAST_TOKENS // 2)
+    return "\n".join([*notes, answer_of(found, desk.zone(asked.resource_id).key, room, desk.count, asked.offset)])
 
 
 async def browse(desk: Desk, asked: BrowseTurns) -> str:

@@ -38,7 +38,11 @@ async def _names(desk: Desk, asked: GetStatus) -> str:
     known = {name for name in await desk.memory.resources() if key.covers(name)} | {*key.resources} - {EVERY}
     rest = sorted(name for name in known if name > asked.cursor)
     if not rest:
-        return "No memory is known yet: whoever adds messages first names one."
+        return (
+            "There is no further one."
+            if asked.cursor
+            else "No memory is known yet: whoever adds messages first names one."
+        )
     return list_of(((name, name) for name in rest), asked.max_tokens, desk.count)
 
 

@@ -11,8 +11,8 @@ from om_api.domain.identity import said_by
 from om_api.domain.messages import Message
 
 
-def names_of(given: Sequence[Message], there: Sequence[Message]) -> list[str]:
-    """The ids under which messages are to be kept behind those that are there, oldest first.
+def names_of(given: Sequence[Message], there: Sequence[Message], before: str = "") -> list[str]:
+    """The ids under which messages are to be kept behind those that are there, oldest first; `before` tells what preceded them.
 
     Time 0: two calls with one message read the same end of the thread. Time 1: both add it, under the same id, which follows
     from that end: the second adds nothing.
@@ -20,7 +20,7 @@ def names_of(given: Sequence[Message], there: Sequence[Message]) -> list[str]:
     end = there[-len(given) :]
     if len(end) == len(given) and all(map(_is_the_same, given, end)):
         return [message.id for message in end]
-    return named(given, [said_by(message) for message in given], there[-1].id if there else "")
+    return named(given, [said_by(message) for message in given], there[-1].id if there else before)
 
 
 def _is_the_same(given: Message, kept: Message) -> bool:

@@ -22,5 +22,7 @@ def test_the_program_of_the_page_runs_as_it_stands(framework, server_url, prefix
     with ObservationalMemory(load_settings(None, {"OM_REDIS_URL": server_url, "OM_PREFIX": prefix})) as memory:
         said = [message.content for message in memory.messages("harold", "thread-1")]
     assert len(said) >= 4
-    assert done.stdout.split("\n")[0] in str(said)
+    first = done.stdout.split("\n")[0]
+    assert first
+    assert first in str(said)
     assert len(program.splitlines()) <= 45

@@ -4,7 +4,7 @@ import pytest
 from snapshots import NOON, context, full, observed, said, snapshot
 
 from om_api.domain.errors import InvalidInputError
-from om_api.integrations.turn import AgentTurn, HeldItems, id_of, kept_as, place_of, view_of, without_recalled
+from om_api.integrations.turn import AgentTurn, HeldItems, id_of, kept_as, place_of, said_in, view_of, without_recalled
 
 CALL = {
     "role": "assistant",
@@ -146,3 +146,15 @@ def test_a_turn_of_nobody_says_where_to_name_it(resource, thread, told):
         place_of(resource, thread, resource_from="name it here", thread_from="name it there")
 
     assert told in str(refused.value)
+
+
+class Slotted:
+    __slots__ = ("thread_id",)
+    resource_id = "harold"
+
+
+def test_a_runs_context_says_a_name_as_entry_or_attribute():
+    assert said_in({"resource_id": "harold"}, "resource_id") == "harold"
+    assert said_in(Slotted(), "resource_id") == "harold"
+    assert said_in(Slotted(), "thread_id") is None
+    assert said_in(None, "resource_id") is None

@@ -49,6 +49,18 @@ def test_what_is_said_again_later_is_kept_again(host, world):
     assert len(world.om.messages("harold", "t-1")) == 3
 
 
+def test_what_a_thread_began_with_is_kept_again_when_all_of_it_is_noted(host, world):
+    hello = [{"role": "user", "content": "good morning " * 400}]
+    for kept in (1, 2, 3):
+        host("add_messages", thread_id="t-1", messages=hello)
+        world.om.force_observe(resource_id="harold")
+        world.settle()
+        world.context("t-1")
+
+        assert world.om.messages("harold", "t-1") == []
+        assert len(world.covering()) == kept
+
+
 def test_ids_are_kept_and_one_that_says_something_else_is_told(host, world):
     host("add_messages", thread_id="t-1", messages=[{**HELLO, "id": "m-1"}])
     same = host("add_messages", thread_id="t-1", messages=[{**HELLO, "id": "m-1"}])

@@ -42,6 +42,13 @@ def test_what_a_note_was_made_of_comes_page_by_page(noted, host, names, read_on)
     assert "".join(pages).count("parcel") >= len(said)
 
 
+def test_a_cursor_that_is_none_of_the_note_is_refused(noted, host, names):
+    answer = host("sources", observation_id=names[0], cursor="nobody")
+
+    assert answer.failed
+    assert "leave it out to begin at the first page" in answer.text
+
+
 def test_a_note_is_forgotten_for_good(noted, host, names):
     first = host("forget", observation_id=names[0])
     again = host("forget", observation_id=names[0])
