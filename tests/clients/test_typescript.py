@@ -20,7 +20,7 @@ from processes import BEAT, WORKER, started
 from servers import Server
 from world import wait_until
 
-from om_api import load_settings
+from om_api import ObservationalMemory, load_settings
 from om_api.cli.embedded import HOST, free_port
 from om_api.domain.api_keys import Role
 from om_api.store.driver.connection import connected
@@ -130,6 +130,18 @@ def test_what_is_generated_is_what_the_code_says(package):
 
 def test_the_client_does_what_it_promises_on_a_real_store(node, package, environ):
     node.run(package, "--test", "--test-reporter=spec", "test/all.mjs", environ=environ)
+
+
+@pytest.mark.usefixtures("cluster_client")  # which removes what is left
+def test_what_is_pushed_on_a_cluster_is_known_to_the_library(node, package, cluster, prefix):
+    told = {"TEST_CLUSTER": f"redis://127.0.0.1:{cluster.primaries[0].port}", "TEST_PREFIX": prefix}
+    node.run(package, "test/cluster.mjs", environ=told)
+    settings = load_settings(environ={"OM_REDIS_URL": cluster.url, "OM_PREFIX": prefix, "OM_TOKENIZER": "estimate"})
+    said = {"role": "user", "content": "hello", "id": "m-1"}
+    with ObservationalMemory(settings) as memory:
+        receipts = [memory.add_message(said, resource_id=name, thread_id="t-1") for name in ("node-redis", "ioredis")]
+
+    assert [(receipt.added, receipt.duplicates) for receipt in receipts] == [(0, ("m-1",))] * 2
 
 
 def test_talks_through_the_ai_sdk_and_mastra_lose_nothing(newer_node, package, environ):
