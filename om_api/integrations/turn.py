@@ -19,6 +19,7 @@ from om_api.domain.values import check_id, is_id
 from om_api.domain.wire import Given, message_of
 
 _RECALLED = "(what the memory held then; ask again)"
+_EMPTIED: dict[str, dict[str, Any]] = {"tool-call": {"args": {}}, "tool-result": {"result": _RECALLED}}
 
 
 class HeldItems(NamedTuple):
@@ -89,15 +90,19 @@ def said_in(context: Any, name: str) -> Any:
 
 
 def without_recalled(messages: Iterable[Message], tools: Collection[str] = (RECALL,)) -> Iterator[Message]:
-    """Messages as they are kept: of what tools that recall found only that they were asked, or a memory would feed on itself."""
+    """Messages as they are kept: of a call of tools that recall only that it was made, or recall would find itself.
+
+    Neither the words that were asked for, nor what they found: both stand where they were said.
+    """
     names: dict[str, str] = {}
     for message in messages:
         known = named(message, names)
-        recalled = [part["type"] == "tool-result" and part.get("name") in tools for part in known.parts]
-        if any(recalled):
-            both = zip(known.parts, recalled, strict=True)
-            parts = [{**part, "result": _RECALLED} if is_recalled else part for part, is_recalled in both]
-            yield msgspec.structs.replace(known, content=parts)
+        if any(part.get("name") in tools for part in known.parts):
+            content = [
+                {**part, **_EMPTIED.get(part["type"], {})} if part.get("name") in tools else part
+                for part in known.parts
+            ]
+            yield msgspec.structs.replace(known, content=content)
         else:
             yield message
 

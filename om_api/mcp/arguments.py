@@ -108,4 +108,8 @@ def _fault(error: Any, permitted: Collection[str]) -> str:
         return f"{where} is missing"
     if error["type"] == "string_pattern_mismatch" and error["ctx"]["pattern"] == _PATTERN:
         return f"{where}: {_AN_ID}"
+    if error["type"] in {"model_type", "model_attributes_type", "dict_type"}:
+        return f"{where} must be an object with the fields of its schema"
+    if error["type"] == "too_short":
+        return f"{where} is empty: it needs at least {error['ctx']['min_length']}"
     return f"{where}: {error['msg'][:200]}"

@@ -104,10 +104,10 @@ async def add_messages(desk: Desk, asked: AddMessages) -> str:
 
 
 async def _noted_last(desk: Desk, resource: str, thread: str) -> str:
-    """What tells the past of a thread of which nothing is raw from that of another day: its newest note, or the account of it."""
+    """What tells a thread of which nothing is raw from what it was, and from others: its newest note, its account, its name."""
     notes = await desk.memory.observations(resource, thread)
     accounts = await desk.memory.generations(resource, thread)
-    return notes[-1].id if notes else f"g-{accounts[-1].n}" if accounts else ""
+    return notes[-1].id if notes else f"g-{accounts[-1].n}" if accounts else thread
 
 
 def _told(receipt: Receipt, thread: str) -> list[str]:
