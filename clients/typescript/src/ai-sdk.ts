@@ -68,18 +68,20 @@ function kept(
   const said = new Said();
   return new ReadableStream<LanguageModelV4StreamPart>({
     async pull(controller) {
+      let read;
       try {
-        const { done, value } = await reader.read();
-        if (done) {
-          await keep(said.answer);
-          controller.close();
-        } else {
-          said.take(value);
-          controller.enqueue(value);
-        }
+        read = await reader.read();
       } catch (error) {
         await keep(said.words).catch(() => undefined);
         controller.error(error);
+        return;
+      }
+      if (read.done) {
+        await keep(said.answer);
+        controller.close();
+      } else {
+        said.take(read.value);
+        controller.enqueue(read.value);
       }
     },
     async cancel(reason) {

@@ -1,5 +1,5 @@
 /** The memory as an agent has it. */
-import { InvalidInputError, OMError, StoreError } from "./errors.js";
+import { InvalidInputError, NotPermittedError, OMError, StoreError } from "./errors.js";
 import { eventsOf, type EventOptions } from "./events.js";
 import { RECALL_TOOLS } from "./generated/recall_tool.js";
 import { checkedId, newId } from "./ids.js";
@@ -68,13 +68,15 @@ export class ObservationalMemory {
   async addMessages(messages: readonly Message[], options: AddOptions = {}): Promise<Receipt> {
     const ready = this.#ready(messages, options);
     if (!this.#failOpen || options.replace) return (await this.#sent(ready, options)).receipt;
-    for (const { resource, thread, message } of ready) this.#last.said(placed(resource, thread), [message]);
     try {
-      return await this.#sentAfterThoseThatWait(ready, options);
+      const receipt = await this.#sentAfterThoseThatWait(ready, options);
+      this.#said(ready);
+      return receipt;
     } catch (error) {
       this.#lost(error);
       const at = Date.now();
       this.#unsent.add(ready.map((each) => ({ ...each, message: { timestamp: at, ...each.message } })));
+      this.#said(ready);
       if (this.#unsent.dropped) this.#tellDropped();
       return receiptOf(ready);
     }
@@ -238,7 +240,7 @@ export class ObservationalMemory {
       }
       try {
         const own = given as Place & { id?: unknown };
-        const place = this.#place({ ...pick(own), ...pick(options) });
+        const place = this.#place({ ...pick(options), ...pick(own) });
         return { ...place, message: { ...bare(given), id: own.id ?? newId() } };
       } catch (error) {
         throw new InvalidInputError(`messages[${n}]: ${(error as Error).message}; nothing was sent`, { cause: error });
@@ -247,15 +249,35 @@ export class ObservationalMemory {
   }
 
   async #sentAfterThoseThatWait(ready: Waiting[], options: Call): Promise<Receipt> {
-    const waiting = this.#unsent.all;
-    await this.#sent(waiting, options, (some) => this.#unsent.sent(some));
+    for (const some of batches(this.#unsent.all)) await this.#sentOrDropped(some, options);
     const { receipt } = await this.#sent(ready, options);
     this.#away = false;
     if (this.#unsent.dropped) this.#tellDropped();
     return receipt;
   }
 
-  async #sent(ready: readonly Waiting[], options: AddOptions, done?: (some: Waiting[]) => void): Promise<{ receipt: Receipt }> {
+  /** Send a batch that waits. What the memory refuses for good would hold up all that comes after it: it is dropped, and that is said. */
+  async #sentOrDropped(some: readonly Waiting[], options: Call): Promise<void> {
+    try {
+      await this.#sent(some, options);
+      this.#unsent.forget(some);
+    } catch (error) {
+      if (error instanceof StoreError || !(error instanceof OMError)) throw error;
+      if (some.length > 1 && !(error instanceof NotPermittedError)) {
+        for (const each of some) await this.#sentOrDropped([each], options);
+      } else {
+        const gone = this.#unsent.forget(some);
+        if (gone.length) this.#warn(`what waited for thread ${gone[0]!.thread} was refused and is lost, ${namesOf(gone)}: ${error.message}`);
+      }
+    }
+  }
+
+  /** What fallback contexts show behind the one that was read last. */
+  #said(ready: readonly Waiting[]): void {
+    for (const { resource, thread, message } of ready) this.#last.said(placed(resource, thread), [message]);
+  }
+
+  async #sent(ready: readonly Waiting[], options: AddOptions): Promise<{ receipt: Receipt }> {
     const receipt = receiptOf([]);
     let kept = false;
     for (const some of batches(ready)) {
@@ -263,8 +285,7 @@ export class ObservationalMemory {
         const path = `${pathOf(some[0]!.resource, some[0]!.thread)}/messages`;
         const body = { messages: some.map((each) => each.message), ...(options.replace ? { replace: true } : {}) };
         added(receipt, await this.#transport.json(path, { method: "POST", body, signal: options.signal }));
-        [kept] = [true];
-        done?.(some);
+        kept = true;
       } catch (error) {
         throw kept ? partly(error, receipt.ids.length) : error;
       }
@@ -297,6 +318,10 @@ function pick({ threadId, resourceId }: Place): Place {
 function bare(given: Message): Record<string, unknown> {
   const { threadId: _thread, resourceId: _resource, ...message } = given as Record<string, unknown>;
   return message;
+}
+
+function namesOf(messages: readonly Waiting[]): string {
+  return messages.map(({ message }) => `message ${String(message["id"])}`).join(", ");
 }
 
 function placed(resource: string, thread: string): string {

@@ -57,7 +57,11 @@ export class MemoryProcessor {
   }
 }
 
-/** What was said earlier, looked up by the model itself; give the tool to an agent with `createTool(recallTool(memory, { resourceId }))`. */
+/**
+ * What was said earlier, looked up by the model itself; give the tool to an agent with `createTool(recallTool(memory, { resourceId }))`.
+ *
+ * A run looks up in the memory of its own resource; `resourceId` is for runs that name none.
+ */
 export function recallTool(memory: ObservationalMemory, options: { resourceId?: string; maxTokens?: number } = {}) {
   const { name, description, parameters } = RECALL_TOOLS.openai.function;
   return {
@@ -65,7 +69,7 @@ export function recallTool(memory: ObservationalMemory, options: { resourceId?: 
     description,
     inputSchema: parameters as any,
     execute: (asked: any, context?: any): Promise<string> =>
-      memory.answerRecall(asked?.context ?? asked, { resourceId: placeOf(context?.requestContext).resourceId, ...options, signal: context?.abortSignal } as never),
+      memory.answerRecall(asked?.context ?? asked, { ...options, ...placeOf(context?.requestContext), signal: context?.abortSignal }),
   };
 }
 

@@ -26,7 +26,7 @@ export interface RedisWriterOptions extends Place {
 /** What became of messages that were pushed by the script. */
 export interface Pushed {
   ids: string[];
-  /** How many were new. */
+  /** How many were new; by plain commands a message without a `timestamp` of its own always is. */
   added: number;
   /** Those that were kept before, as they are. */
   duplicates: string[];
@@ -82,8 +82,8 @@ export class RedisWriter {
     const reply = await patiently(() => this.#run(some, resource, thread));
     all.ids.push(...some.map(({ id }) => id));
     if (!reply) {
-      all.added += some.length;
-      return this.#pushPlainly(some, resource, thread);
+      all.added += await this.#pushPlainly(some, resource, thread);
+      return;
     }
     const [now, due, ...known] = reply;
     all.added += some.length - known.length / 2;
@@ -130,13 +130,15 @@ export class RedisWriter {
     return [keys, [...words, ...some.flatMap((each) => [String(each.score), each.member, each.record, String(each.tokens)])]];
   }
 
-  async #pushPlainly(ready: readonly { member: string; score: number }[], resource: string, thread: string): Promise<void> {
+  async #pushPlainly(ready: readonly { member: string; score: number }[], resource: string, thread: string): Promise<number> {
+    let added = 0;
     const key = `${this.#prefix}:{${resource}}:messages:${thread}`, adopt = `${this.#prefix}:adopt`;
     for (let start = 0; start < ready.length; start += BATCH) {
       const words = ready.slice(start, start + BATCH).flatMap(({ score, member }) => [String(score), member]);
-      await patiently(() => this.#redis.ask(key, "ZADD", key, "NX", ...words));
+      added += Number(await patiently(() => this.#redis.ask(key, "ZADD", key, "NX", ...words)));
     }
     if (ready.length) await patiently(() => this.#redis.ask(adopt, "ZADD", adopt, "0", key));
+    return added;
   }
 
   /** Mark scopes due, where the script could not; what is not marked is found by the workers' sweep. */

@@ -32,11 +32,13 @@ export class Unsent {
     }
   }
 
-  /** Forget what was sent, and leave alone what another call has sent and forgotten meanwhile. */
-  sent(messages: readonly Waiting[]): void {
-    const gone = new Set(messages);
-    this.#waiting = this.#waiting.filter(({ each }) => !gone.has(each));
+  /** Forget what waits no longer; returns it, without what another call has forgotten meanwhile. */
+  forget(messages: readonly Waiting[]): Waiting[] {
+    const named = new Set(messages);
+    const gone = this.all.filter((each) => named.has(each));
+    this.#waiting = this.#waiting.filter(({ each }) => !named.has(each));
     this.#weight = this.#waiting.reduce((sum, { size }) => sum + size, 0);
+    return gone;
   }
 }
 

@@ -151,6 +151,23 @@ test("of a stream that is left, the words that were read are kept, and no call",
   assert.ok(text.length < 100);
 });
 
+test("an answer that could not be kept is not kept again without its calls", async () => {
+  const kept = [];
+  const failing = {
+    sync: async (messages) => {
+      if (messages.at(-1).role === "assistant" && kept.push(messages.at(-1).content.map(({ type }) => type).join()) === 1) throw new Error("not now");
+      return { ids: messages.map(() => ""), unavailable: true };
+    },
+    getContext: async () => ({ context: [], unavailable: true }),
+  };
+  const chunks = [{ type: "text-start", id: "1" }, { type: "text-delta", id: "1", delta: "I look." }, { type: "tool-call", toolCallId: "c", toolName: "look", input: "{}" }];
+  const model = new MockLanguageModelV4({ doStream: async () => ({ stream: simulateReadableStream({ chunks }) }) });
+  const { stream } = await wrapped(model, { memory: failing, ...place("failing") }).doStream({ prompt: [{ role: "user", content: [{ type: "text", text: "x" }] }] });
+
+  await assert.rejects(Array.fromAsync(stream), /not now/);
+  assert.deepEqual(kept, ["text,tool-call"]);
+});
+
 test("a model that fails leaves what was asked, once, and is asked again", async () => {
   const own = place("fails"), prompts = [];
   let failures = 1;

@@ -1,5 +1,6 @@
 // An `om api` of the test's own, which it may kill and start again. TEST_API is its command, TEST_KEY a key, TEST_STORE_PID the store's process.
 import { spawn } from "node:child_process";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -63,3 +64,21 @@ export async function withoutStore(during) {
     process.kill(Number(process.env.TEST_STORE_PID), "SIGCONT");
   }
 }
+
+/** A server that answers what it is told to, request by request; the last answer holds on. */
+export async function answering(...answers) {
+  const asked = [];
+  const server = createHttpServer(async (request, reply) => {
+    let body = "";
+    for await (const piece of request) body += piece;
+    asked.push({ url: request.url, headers: request.headers, body });
+    const [status, text, headers = {}] = answers[Math.min(asked.length, answers.length) - 1];
+    if (status === 0) return reply.destroy();
+    reply.writeHead(status, { "content-type": "application/json", ...headers }).end(text);
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  return { url: `http://127.0.0.1:${server.address().port}`, asked, close: () => server.closeAllConnections() ?? server.close() };
+}
+
+export const ADDED = JSON.stringify({ ids: ["x"], added: 1, duplicates: [], grown: [], changed: [], replaced: [] });
+export const problem = (status, detail, more = {}) => JSON.stringify({ title: "t", status, detail, ...more });

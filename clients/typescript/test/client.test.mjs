@@ -5,7 +5,7 @@ import {
   EventsExpiredError, InvalidInputError, NotFoundError, NotPermittedError, ObservationalMemory, RateLimitedError, RequestTimeoutError,
   StoreError, UnexpectedReplyError, UnreachableError,
 } from "cortex-om";
-import { Api, freePort, key, sleep, until, withoutStore } from "./api.mjs";
+import { ADDED, Api, answering, freePort, key, problem, sleep, until, withoutStore } from "./api.mjs";
 
 let api, memory, numbers = 0;
 before(async () => {
@@ -16,24 +16,6 @@ const run = Date.now().toString(36);
 const fresh = () => ({ threadId: "t-1", resourceId: `${run}-${++numbers}` });
 const user = (content) => ({ role: "user", content });
 const made = (options) => new ObservationalMemory({ url: api.url, key, resourceId: "harold", ...options });
-
-/** A server that answers what it is told to, request by request; the last answer holds on. */
-async function answering(...answers) {
-  const asked = [];
-  const server = createServer(async (request, reply) => {
-    let body = "";
-    for await (const piece of request) body += piece;
-    asked.push({ url: request.url, headers: request.headers, body });
-    const [status, text, headers = {}] = answers[Math.min(asked.length, answers.length) - 1];
-    if (status === 0) return reply.destroy();
-    reply.writeHead(status, { "content-type": "application/json", ...headers }).end(text);
-  });
-  await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  return { url: `http://127.0.0.1:${server.address().port}`, asked, close: () => server.closeAllConnections() ?? server.close() };
-}
-
-const ADDED = JSON.stringify({ ids: ["x"], added: 1, duplicates: [], grown: [], changed: [], replaced: [] });
-const problem = (status, detail, more = {}) => JSON.stringify({ title: "t", status, detail, ...more });
 
 test("an agent keeps messages, reads its context in every form, and finds what it said", async () => {
   const place = fresh();

@@ -10,10 +10,10 @@ export function escape(text: string): string {
   return text.includes("<") ? text.replace(OPENS, "&lt;") : text;
 }
 
-/** The same of every text in a value of JSON. */
+/** The same of every text in a value of JSON; what is no JSON, such as bytes and addresses, stays. */
 export function escapedAll(value: unknown): unknown {
   if (typeof value === "string") return escape(value);
   if (Array.isArray(value)) return value.map(escapedAll);
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof URL) return value;
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, escapedAll(each)]));
 }

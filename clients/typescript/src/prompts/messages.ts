@@ -1,6 +1,7 @@
 /** Messages of a prompt, as AI SDK and Mastra hand it to a model, in the memory's form and back. */
 import type { KeptMessage } from "../types.js";
-import { escapedAll } from "./escape.js";
+import { RECALL_TOOLS } from "../generated/recall_tool.js";
+import { escape, escapedAll } from "./escape.js";
 
 /** What the prompts of all their versions have in common. */
 export interface PromptPart {
@@ -18,6 +19,7 @@ export interface WireMessage {
 }
 
 const MOST_DATA = 65_536; // characters of a file that are kept; of larger ones it is kept that they were there
+const RECALLED = "(what the memory held then; ask again)"; // kept with what was found, a memory would feed on itself
 const MOST = 600_000; // characters of all parts of a message
 
 /** A message as the memory keeps it: none where nothing of it can be kept, several where results stand among words. */
@@ -42,8 +44,12 @@ function partOf(part: PromptPart, most: number): Record<string, unknown> | undef
   }
   if (part.type !== "tool-result") return undefined; // thoughts and approvals are of this run alone
   const { value, failed } = outputOf(part["output"] ?? { type: part["isError"] ? "error-json" : "json", value: part["result"] });
-  const result = { type: "tool-result", tool_call_id: part["toolCallId"], name: part["toolName"], result: clipped(value, most) };
+  const result = { type: "tool-result", tool_call_id: part["toolCallId"], name: part["toolName"], result: isRecall(part) ? RECALLED : clipped(value, most) };
   return failed ? { ...result, is_error: true } : result;
+}
+
+function isRecall(part: PromptPart): boolean {
+  return part["toolName"] === RECALL_TOOLS.openai.function.name;
 }
 
 /** A call's arguments: a generated call has them as JSON. */
@@ -98,6 +104,19 @@ export function fromKept({ role, content }: KeptMessage): PromptMessage[] {
   const shown = (escapedAll(parts) as PromptPart[]).flatMap((part) => promptPart(part, role));
   if (role === "system") return [{ role: "system", content: shown.map((part) => part["text"] ?? "").join("\n") }];
   return shown.length ? [{ role: role as "user", content: shown }] : [];
+}
+
+/** A message of the framework's as a model may see it: what could be read as a tag of ours is written as no tag. Thoughts are signed, and stay. */
+export function unforged(message: PromptMessage): PromptMessage {
+  const { content } = message;
+  if (message.role === "system") return message;
+  if (typeof content === "string") return { ...message, content: escape(content) };
+  return { ...message, content: content.map((part) => ({ ...part, ...escapedFields(part) })) };
+}
+
+function escapedFields(part: PromptPart): Record<string, unknown> {
+  const names = ["text", "input", "output", "result", "filename"].filter((name) => part.type !== "reasoning" && part[name] !== undefined);
+  return Object.fromEntries(names.map((name) => [name, escapedAll(part[name])]));
 }
 
 function promptPart(part: PromptPart, role: string): PromptPart[] {

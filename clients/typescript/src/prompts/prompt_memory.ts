@@ -3,8 +3,8 @@ import type { ObservationalMemory } from "../client.js";
 import { InvalidInputError } from "../errors.js";
 import type { ContextBlock, KeptMessage, Place, Synced } from "../types.js";
 import { Recent } from "../waiting.js";
-import { toWire, type PromptMessage, type WireMessage } from "./messages.js";
-import { cutOf, lacks, messagesOf, notesOf, type Held, type Notes } from "./view.js";
+import { toWire, unforged, type PromptMessage, type WireMessage } from "./messages.js";
+import { cutOf, instructionsOf, lacks, messagesOf, notesOf, type Held, type Notes } from "./view.js";
 
 const THREADS = 256;
 const MOST = 2_000; // messages of a history that are sent
@@ -71,11 +71,11 @@ export class PromptMemory {
   }
 
   async #sync(messages: readonly PromptMessage[], place: Required<Place>, signal: AbortSignal | undefined): Promise<{ held: Held; synced: Synced }> {
-    const wire = messages.flatMap((message, n) => toWire(message).map((each) => ({ each, n })));
+    const wire = messages.flatMap((message, n) => (message.role === "system" ? [] : toWire(message).map((each) => ({ each, n }))));
     const sent = wire.slice(startOf(wire.map(({ each }) => each)));
     const synced = await this.#options.memory.sync(sent.map(({ each }) => each), { ...place, ...(signal ? { signal } : {}) });
     const places = new Map(synced.ids.flatMap((id, i) => (id ? [[id, sent[i]!.n] as const] : [])));
-    return { held: { messages, places }, synced };
+    return { held: { messages: messages.map(unforged), places }, synced };
   }
 
   async #view(blocks: readonly ContextBlock[], held: Held, place: Required<Place>, signal: AbortSignal | undefined): Promise<[Notes, PromptMessage[]]> {
@@ -90,7 +90,7 @@ export class PromptMemory {
   #remembered({ messages }: Held, place: Required<Place>): [Notes, readonly PromptMessage[]] {
     const last = this.#last.get(keyOf(place));
     if (!last || JSON.stringify(messages[last.cut]) !== last.first) return [last?.notes ?? { before: [], after: [] }, messages];
-    return [last.notes, messages.slice(last.cut)];
+    return [last.notes, [...instructionsOf(messages.slice(0, last.cut)), ...messages.slice(last.cut)]];
   }
 }
 

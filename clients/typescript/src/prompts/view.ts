@@ -26,8 +26,13 @@ export function notesOf(blocks: readonly ContextBlock[]): Notes {
 export function cutOf(blocks: readonly ContextBlock[], held: Held): number {
   const raw = blocks.flatMap((block) => held.places.get(block.id) ?? []);
   let cut = raw.length ? Math.min(...raw) : held.messages.length - 1;
-  while (cut > 0 && held.messages[cut]?.role === "tool") cut--;
+  while (cut > 0 && ["tool", "system"].includes(held.messages[cut]!.role)) cut--;
   return Math.max(0, cut);
+}
+
+/** The instructions among messages: no memory keeps them, so they stay before the cut too. */
+export function instructionsOf(messages: readonly PromptMessage[]): PromptMessage[] {
+  return messages.filter(({ role }) => role === "system");
 }
 
 /** Whether the memory holds raw messages that the framework does not. */
@@ -40,8 +45,8 @@ export function lacks(blocks: readonly ContextBlock[], held: Held): boolean {
  * only the memory has in between; and whatever the framework holds behind the cut besides.
  */
 export function messagesOf(blocks: readonly ContextBlock[], held: Held, kept: ReadonlyMap<string, KeptMessage>): PromptMessage[] {
-  const shown: PromptMessage[] = [];
   let next = cutOf(blocks, held);
+  const shown = instructionsOf(held.messages.slice(0, next));
   for (const block of blocks) {
     const place = held.places.get(block.id);
     if (place !== undefined) {

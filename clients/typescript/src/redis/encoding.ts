@@ -73,7 +73,7 @@ function jsonOf(message: Record<string, unknown>): string {
   } catch (error) {
     throw new InvalidInputError(`message ${String(message["id"])} is no JSON: ${(error as Error).message.split("\n")[0]}`, { cause: error });
   }
-  if (json.length > MOST_BYTES) throw new InvalidInputError(`message ${String(message["id"])} takes more than ${MOST_BYTES} bytes: split it`);
+  if (new TextEncoder().encode(json).length > MOST_BYTES) throw new InvalidInputError(`message ${String(message["id"])} takes more than ${MOST_BYTES} bytes: split it`);
   return json;
 }
 
