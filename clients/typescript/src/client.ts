@@ -4,7 +4,7 @@ import { eventsOf, type EventOptions } from "./events.js";
 import { RECALL_TOOLS } from "./generated/recall_tool.js";
 import { checkedId, newId } from "./ids.js";
 import { LastContexts } from "./last_contexts.js";
-import { Transport, encoded } from "./transport.js";
+import { type Asked, Transport, encoded } from "./transport.js";
 import type {
   Around, Call, Context, Event, Forced, Format, Generation, KeptMessage, Message, Observation, Options, Place, Recalled,
   RecallOptions, Receipt, Stats, Synced, Thread,
@@ -92,7 +92,7 @@ export class ObservationalMemory {
     try {
       if (this.#unsent.all.length) await this.#sentAfterThoseThatWait([], options);
       const body = { messages: messages.map(bare) };
-      const found = await this.#transport.json<Synced>(`${pathOf(resource, thread)}/sync`, { method: "POST", body, signal: options.signal });
+      const found = await this.#transport.json<Synced>(`${pathOf(resource, thread)}/sync`, { method: "POST", body, ...this.#call(options) });
       this.#away = false;
       return found;
     } catch (error) {
@@ -111,7 +111,7 @@ export class ObservationalMemory {
     const [key, said] = [placed(resource, thread), this.#last.count(placed(resource, thread))];
     try {
       if (this.#unsent.all.length) await this.#sentAfterThoseThatWait([], options);
-      const found = await this.#transport.json<Context<F>>(`${pathOf(resource, thread)}/context`, { query, signal: options.signal });
+      const found = await this.#transport.json<Context<F>>(`${pathOf(resource, thread)}/context`, { query, ...this.#call(options) });
       if (this.#failOpen) this.#last.read(key, found, said);
       this.#away = false;
       return found;
@@ -284,13 +284,18 @@ export class ObservationalMemory {
       try {
         const path = `${pathOf(some[0]!.resource, some[0]!.thread)}/messages`;
         const body = { messages: some.map((each) => each.message), ...(options.replace ? { replace: true } : {}) };
-        added(receipt, await this.#transport.json(path, { method: "POST", body, signal: options.signal }));
+        added(receipt, await this.#transport.json(path, { method: "POST", body, ...this.#call(options) }));
         kept = true;
       } catch (error) {
         throw kept ? partly(error, receipt.ids.length) : error;
       }
     }
     return { receipt };
+  }
+
+  /** While the memory is known to be away and it fails open, a call is tried once: an agent does not wait for what it goes on without. */
+  #call({ signal }: Call): Pick<Asked, "signal" | "retries"> {
+    return { signal, retries: this.#failOpen && this.#away ? 0 : undefined };
   }
 
   /** Throws what is no failure of the memory; says once that it is away. */

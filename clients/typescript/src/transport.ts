@@ -15,6 +15,8 @@ export interface Asked {
   query?: Record<string, unknown>;
   body?: unknown;
   signal?: AbortSignal | undefined;
+  /** How often it is repeated at most, where that is less than usual. */
+  retries?: number | undefined;
   /** By which it may take longer than `timeoutMs`, because the server was told to wait. */
   waitMs?: number;
 }
@@ -62,7 +64,7 @@ export class Transport {
         return await this.#read<T>(reply);
       } catch (error) {
         const waitMs = pauseMs(error, n);
-        if (n >= this.#retries || waitMs === undefined || Date.now() + waitMs >= end) throw error;
+        if (n >= Math.min(this.#retries, asked.retries ?? Infinity) || waitMs === undefined || Date.now() + waitMs >= end) throw error;
         await sleep(waitMs, asked.signal);
       }
     }

@@ -40,7 +40,7 @@ function partOf(part: PromptPart, most: number): Record<string, unknown> | undef
   if (part.type === "text") return part["text"] ? { type: "text", text: clipped(part["text"], most) } : undefined;
   if (part.type === "file" || part.type === "image") return fileOf(part);
   if (part.type === "tool-call") {
-    return { type: "tool-call", tool_call_id: part["toolCallId"], name: part["toolName"], args: clipped(asObject(part["input"]), most) };
+    return { type: "tool-call", tool_call_id: part["toolCallId"], name: part["toolName"], args: isRecall(part) ? {} : clipped(asObject(part["input"]), most) };
   }
   if (part.type !== "tool-result") return undefined; // thoughts and approvals are of this run alone
   const { value, failed } = outputOf(part["output"] ?? { type: part["isError"] ? "error-json" : "json", value: part["result"] });
