@@ -26,7 +26,7 @@ export interface RedisWriterOptions extends Place {
 /** What became of messages that were pushed by the script. */
 export interface Pushed {
   ids: string[];
-  /** How many were new; by plain commands a message without a `timestamp` of its own always is. */
+  /** How many were new; by plain commands, how many did not stand there raw, with the same `timestamp`: one without its own counts as new. */
   added: number;
   /** Those that were kept before, as they are. */
   duplicates: string[];
