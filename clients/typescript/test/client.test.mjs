@@ -242,3 +242,18 @@ test("a place in the events that is no longer kept is an error that says where t
   server.close();
   await assert.rejects(made({ key: "om_000000000000_wrong" }).events().next(), NotPermittedError);
 });
+
+test("while the memory is known to be away, a call that goes on without it is tried once", async () => {
+  let asked = 0;
+  const nobody = async () => {
+    asked += 1;
+    throw new TypeError("nobody listens");
+  };
+  const open = made({ failOpen: true, retries: 2, fetch: nobody, onWarning: () => {} });
+  await open.addMessage({ ...user("hello"), ...fresh() });
+  const first = asked;
+  await open.getContext(fresh());
+
+  assert.equal(first, 3);
+  assert.equal(asked, 4);
+});
