@@ -88,7 +88,7 @@ def test_a_token_ends_with_its_key(app, ring, token_of):
 
 
 def test_a_token_of_a_key_that_expired_is_refused(app, ring, token_of, wait_until):
-    token = token_of(ring.create(["harold"], "reader", expires_s=1)[1])
+    token = token_of(ring.create(["harold"], "reader", expires_s=5)[1])
 
     wait_until(lambda: app.get(EVENTS, params={"token": token}).status_code == 401, "the key's end")
 
