@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection
 from copy import copy, deepcopy
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -14,10 +14,12 @@ from om_api.context.openai import openai_messages
 from om_api.context.openai_responses import openai_items
 from om_api.context.tail import Tail
 from om_api.context.turns import Turn, Turns
-from om_api.context.view import Block, Kind
+from om_api.context.view import Block
 from om_api.domain.messages import Message
 from om_api.domain.values import Generation, Observation
 from om_api.recall.recalled import RecalledHit
+
+Around = Literal["continuation", "volatile"]  # blocks around the raw messages that are no part of the system prompt
 
 
 class Made(NamedTuple):
@@ -65,7 +67,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """What stands in the system prompt, behind the agent's own: notes, which grow at their end until they are reflected."""
         return self.made.system()
 
-    def only(self, ids: Collection[str], *kinds: Kind, days: bool = True) -> "Context":
+    def only(self, ids: Collection[str], *kinds: Around, days: bool = True) -> "Context":
         """A context of these raw messages alone, with the blocks of these kinds around them: for whoever places them himself.
 
         Without `days` no line says when another one begins.
@@ -76,12 +78,11 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         around = [block for block in self.made.framing if block.kind in kinds]
         before = [block for block in around if block.kind != "volatile"]
         blocks, _ = tail.parts()
-        system = "\n\n".join(block.text for block in before if block.role == "system")
         return msgspec.structs.replace(
             self,
             blocks=(*before, *blocks, *(block for block in around if block.kind == "volatile")),
             tokens=sum(block.tokens for block in (*around, *blocks)),
-            made=Made(tail, around, lambda: system, Turns()),
+            made=Made(tail, around, lambda: "", Turns()),
         )
 
     @cached_property

@@ -1,8 +1,9 @@
 """The tail of a context: a thread's raw messages, as blocks and with the lines between their days."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from itertools import compress
 from operator import is_
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from om_api.context.cut import first_shown
 from om_api.context.days import Day, DayLines, Parted
@@ -13,8 +14,6 @@ from om_api.domain.caching import Memoized
 from om_api.domain.message_tokens import Count, count_message
 from om_api.domain.messages import Message
 from om_api.domain.tool_calls import named
-
-T = TypeVar("T")
 
 
 class Tail(NamedTuple):
@@ -35,10 +34,10 @@ class Tail(NamedTuple):
 
     def of(self, ids: Collection[str]) -> "Tail":
         """The messages of these ids alone."""
-        places = [place for place, message in enumerate(self.messages) if message.id in ids]
-        parted = self.parted._replace(days=_at(self.parted.days, places))
-        messages, shown = _at(self.messages, places), _at(self.shown, places)
-        return Tail(messages, shown, _at(self.raw, places), _at(self.sizes, places), parted)
+        chosen = [message.id in ids for message in self.messages]
+        parted = self.parted._replace(days=[*compress(self.parted.days, chosen)])
+        messages, shown = [*compress(self.messages, chosen)], [*compress(self.shown, chosen)]
+        return Tail(messages, shown, [*compress(self.raw, chosen)], [*compress(self.sizes, chosen)], parted)
 
     def cut(self, room: int) -> int:
         """The place from which all fits into so many tokens, with the lines between its days."""
@@ -57,10 +56,6 @@ class Tail(NamedTuple):
             blocks += (*self.raw[done:place], line)
             tokens, done = tokens + line.tokens, place
         return [*blocks, *self.raw[done:]], tokens
-
-
-def _at(values: Sequence[T], places: Sequence[int]) -> list[T]:
-    return [values[place] for place in places]
 
 
 class Tails:

@@ -74,6 +74,8 @@ class _RunMemory(NamedTuple):
 
     def tools(self, tools: Sequence[Any] | None, run: Any) -> list[Any]:
         """The run's tools, and recall."""
+        if not self.recall:
+            return [*(tools or ())]
         name, description, schema = recall_spec()
         resource = self.place(run)[0]
 
@@ -82,7 +84,7 @@ class _RunMemory(NamedTuple):
 
         own = Function(name=name, description=description, parameters=schema, entrypoint=recall)
         own.skip_entrypoint_processing = True
-        return [*(tools or ()), *([own] if self.recall else ())]
+        return [*(tools or ()), own]
 
 
 class _Remembering:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from om_api.context import Context
+from om_api.context.assemble import Around
 from om_api.context.recall_tool import NAME as RECALL
-from om_api.context.view import Kind
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
 from om_api.domain.tags import escape
@@ -121,7 +121,7 @@ def view_of(turn: AgentTurn, names: Sequence[str | None], context: Context, rend
     strange = context.unavailable and None in names
     items = [item for each in lead for item in each.items]
     for n, (ours, group) in enumerate(zip(_unheld(groups, {} if strange else raw), groups, strict=True)):
-        kinds: tuple[Kind, ...] = () if n else ("continuation",)
+        kinds: tuple[Around, ...] = () if n else ("continuation",)
         items += render(context.only(ours, *kinds, days=not n)) if ours or kinds else []
         items += render(context.only(group.names, days=False)) if group.is_forged else group.items
     return ModelView(context.system, items + render(context.only((), "volatile")))

@@ -23,7 +23,6 @@ class Framework(NamedTuple):
     extra: str
     distribution: str
     modes: tuple[str, ...] = ("sync", "async", "stream")
-    also: tuple[str, ...] = ()  # what its agent needs besides
     makes_threads: bool = False  # for a run that names none: it is a conversation of its own
 
     @property
@@ -35,11 +34,9 @@ class Framework(NamedTuple):
         """Make its environment hold the newest version beside this checkout; raises CalledProcessError, with what it said."""
         if not self.python.exists():
             venv.create(self.python.parents[1])
-        given = f"{ROOT}[{self.extra}]" if self.extra else str(ROOT)
         command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--upgrade-package", self.distribution]
-        subprocess.run(
-            [*command, "--python", self.python, "--editable", given, *self.also], check=True, timeout=_PATIENCE_S
-        )
+        command += ["--python", str(self.python), "--editable", f"{ROOT}[{self.extra}]"]
+        subprocess.run(command, check=True, timeout=_PATIENCE_S)
 
     @property
     def version(self) -> str:
