@@ -67,6 +67,9 @@ _CONFIGURATION = {
     "broker_connection_retry_on_startup": True,
     "broker_connection_max_retries": None,  # a worker outlives any outage of its broker
     "broker_channel_error_retry": True,  # also one that answers and refuses: it became a replica, or misses its own
+    # Celery would take less after an outage and undo it where a task ends: on our threads, that read a socket which the loop
+    # is reading too. One has the other's answer, and the worker waits for ever
+    "worker_enable_prefetch_count_reduction": False,
 }
 _BEGUN, _BEGUN_S = datetime.now(UTC), time.monotonic()
 _FORKS = "celery.concurrency.prefork"

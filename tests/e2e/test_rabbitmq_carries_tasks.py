@@ -12,6 +12,12 @@ from om_api.ops import doctor, queues
 from om_api.ops.diagnosis import OK
 from om_api.store.fleet.health import QUEUES
 
+_SLOW = """
+observational_memory: {observer_model: slow, tokenizer: estimate}
+models:
+  slow: {provider: scripted, options: {delay: 0.5}}
+"""
+
 pytestmark = pytest.mark.skipif(not binary(), reason="RabbitMQ is not installed: apt-get install rabbitmq-server")
 
 
@@ -31,8 +37,8 @@ def _observed(house, name):
 
 
 @pytest.mark.timeout(240)
-def test_a_worker_and_a_beat_go_on_when_the_broker_is_killed_and_is_back(run, broker):
-    house = run(commands=(), broker_url=broker.url)
+def test_a_worker_and_a_beat_go_on_when_the_broker_is_killed_in_the_middle_of_tasks_and_is_back(run, broker):
+    house = run({"observational-memory.yaml": _SLOW}, commands=(), broker_url=broker.url)
     settings = load_settings(environ=house.environment)
     flower = Flower(house)
     try:
@@ -47,6 +53,8 @@ def test_a_worker_and_a_beat_go_on_when_the_broker_is_killed_and_is_back(run, br
         assert {each.name for each in queues.look(settings).queues if each.tasks is not None} == set(QUEUES)
         assert [found.level for found in doctor._broker(settings)] == [OK]
 
+        _say(house, "carol")
+        wait_until(lambda: _observed(house, "carol"), "the first of her chunks", 60)
         broker.kill()
         _say(house, "albert")
         assert "OM_BROKER_URL" in queues.look(settings).problem
@@ -55,6 +63,7 @@ def test_a_worker_and_a_beat_go_on_when_the_broker_is_killed_and_is_back(run, br
         wait_until(lambda: _observed(house, "albert"), "what was said while the broker was away", 90)
         assert house.om.verify() == []
         assert set(rabbitmq.waiting(broker.url, QUEUES)) == set(QUEUES)
+        assert "reducing the prefetch count" not in house.log.read_text()  # a thread would undo it on the loop's socket
     finally:
         flower.stop()
 
