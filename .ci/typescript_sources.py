@@ -1,10 +1,11 @@
 """Write what the TypeScript client is made of: `typescript_sources.py --write`, or without it say which files are stale.
 
-Types come from the OpenAPI document of `om api`, by openapi-typescript; the script that pushes, the tool of recall and the names
-of tags from our sources. A folder in which `npm ci` was run may be named; else it is `clients/typescript`.
+Types come from the OpenAPI document of `om api`, by openapi-typescript; the script that pushes, the tool of recall and what a tag
+looks like from our sources. A folder in which `npm ci` was run may be named; else it is `clients/typescript`.
 """
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from om_api.context.recall_tool import ToolFormat, recall_tool
-from om_api.domain.tags import NAMES
+from om_api.domain.tags import BRACKETS, COMPARED, GENERIC, NAMED
 from om_api.http.app import make_app
 from om_api.settings import load_settings
 from om_api.store.driver.scripts import load_all
@@ -90,12 +91,27 @@ def made() -> dict[Path, str]:
         "PUSH_ON_CLUSTER": {"source": clustered.source, "sha": clustered.sha},
     }
     lines = [f"export const {name} = {json.dumps(value, indent=2)} as const;\n" for name, value in scripts.items()]
+    patterns = {
+        "TAG": (f"[{BRACKETS}]{NAMED}", "giu"),
+        "GENERIC": (GENERIC.replace("(?-i:", "(?:"), "uy"),
+        "COMPARED": (COMPARED, "iuy"),
+    }
+    tags = [
+        f'export const {name} = new RegExp({json.dumps(_in_javascript(pattern))}, "{flags}");\n'
+        for name, (pattern, flags) in patterns.items()
+    ]
     return {
-        GENERATED / "tags.ts": f"{_MADE}export const TAGS = {json.dumps(NAMES, indent=2)} as const;\n",
+        GENERATED / "tags.ts": _MADE + "".join(tags),
         GENERATED / "api.ts": _MADE + _types(),
         GENERATED / "scripts.ts": _MADE + "".join(lines),
         GENERATED / "recall_tool.ts": f"{_MADE}export const RECALL_TOOLS = {json.dumps(tools, indent=2)} as const;\n",
     }
+
+
+def _in_javascript(pattern: str) -> str:
+    """A regular expression of Python's as JavaScript writes it; there is no possessive `*+` there."""
+    pattern = re.sub(r"\\U000([0-9a-f]{5})", r"\\u{\1}", pattern).replace("*+", "*")
+    return pattern.replace(r"[\w.:-]", r"[\p{L}\p{N}_.:\-]")
 
 
 def _types() -> str:

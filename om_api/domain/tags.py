@@ -28,7 +28,7 @@ _UNSEEN = (
 _WIDE = 0xFEE0  # from a letter to its full-width double
 _HYPHEN = r"[-_\u2010-\u2015\u2212\ufe58\ufe63\uff0d]"
 _SLASH = r"/\uff0f\u2044\u2215"
-_BRACKETS = "<\uff1c\ufe64"
+BRACKETS = "<\uff1c\ufe64"
 
 
 def _spelled(name: str) -> str:
@@ -44,20 +44,20 @@ _IDENTIFIER = r"(?<=[A-Za-z0-9_]<)(?<!\\[bfnrt]<)(?<!\\u[0-9A-Fa-f]{4}<)"  # in 
 # a type in brackets behind an identifier, as in List<Task> or Map<Thread, int>: our tags have no capital, and follow no letter
 GENERIC = rf"{_IDENTIFIER}(?-i:{_TYPES})(?=[>,\[(?<]|[ ]?[|&])"
 # compared with something that ends behind the name, as in `i < messages)`: no tag goes on with such a character
-_COMPARED = (
+COMPARED = (
     rf"(?:(?<=[A-Za-z0-9_)\]]<)|(?<=[A-Za-z0-9_)\]][ ]<))[ ]?(?:{'|'.join(_VARIABLES)})(?=[ ]?(?:[);,\]]|&&|\|\|))"
 )
 _INITIALS = "".join(sorted({letter for name in NAMES for letter in (name[0], chr(ord(name[0]) + _WIDE))}))
 # the cheapest look comes first, because a text may be all brackets: which letter is next
-_NAMED = rf"(?=[\s{_SLASH}{_UNSEEN}]*+(?=[{_INITIALS}])(?:{'|'.join(map(_spelled, NAMES))})(?![\w.:-]))"
-_BRACKET = re.compile(f"[{_BRACKETS}]")
+NAMED = rf"(?=[\s{_SLASH}{_UNSEEN}]*+(?=[{_INITIALS}])(?:{'|'.join(map(_spelled, NAMES))})(?![\w.:-]))"
+_BRACKET = re.compile(f"[{BRACKETS}]")
 _SLICE = 16_000  # characters in one call of a regex, because no other thread runs meanwhile
 
 
 @cache
 def _opens() -> re.Pattern[str]:
     """The bracket of a tag, compiled at the first text that has a bracket: it takes longer than most imports."""
-    return re.compile(rf"[{_BRACKETS}]{_NAMED}(?!{GENERIC}|{_COMPARED})", re.IGNORECASE)
+    return re.compile(rf"[{BRACKETS}]{NAMED}(?!{GENERIC}|{COMPARED})", re.IGNORECASE)
 
 
 def escape(text: str) -> str:

@@ -4,6 +4,7 @@ import contextlib
 import functools
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from urllib.parse import quote
 
 import httpx2
 import pytest
+from hostile import HALVES, HOSTILE
 from key_ring import KeyRing
 from node_package import FOR_ADAPTERS, OLDEST, ROOT, SOURCE, copied, found, installed, packed
 from pages import table
@@ -23,6 +25,7 @@ from world import wait_until
 from om_api import ObservationalMemory, load_settings
 from om_api.cli.embedded import HOST, free_port
 from om_api.domain.api_keys import Role
+from om_api.domain.tags import escape
 from om_api.store.driver.connection import connected
 from om_api.store.fleet import acl
 from om_api.store.memory.keys import Keys
@@ -41,6 +44,21 @@ export async function asked(): Promise<string | null> {
   return found.context.messages.length ? text.context : new StoreError("x").message;
 }
 """
+_ESCAPED = """
+import { readFileSync } from "node:fs";
+import { escape } from "./dist/esm/prompts/escape.js";
+console.log(JSON.stringify(JSON.parse(readFileSync("texts.json", "utf8")).map(escape)));
+"""
+_OF_TAGS = [
+    *"<<<</> ,;)]|&x\n\u200b\uff1c\uff0f\u2800\x85\x1c",
+    "x<",
+    "x <",
+    "Task",
+    "task",
+    "current_task",
+    "ta\u017fk",
+    "MEMORY",
+]
 _STRICT = [
     "--noEmit",
     "--strict",
@@ -126,6 +144,15 @@ def test_what_is_generated_is_what_the_code_says(package):
     done = subprocess.run([sys.executable, sources, package], capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_a_text_is_escaped_as_the_library_does_it(node, package):
+    dice = random.Random(17)
+    texts = [*HOSTILE, *map("".join, HALVES), *("".join(dice.choices(_OF_TAGS, k=8)) for _ in range(5_000))]
+    (package / "texts.json").write_text(json.dumps(texts))
+    escaped = json.loads(node.run(package, "--input-type=module", "-e", _ESCAPED))
+
+    assert [(text, was) for text, was in zip(texts, escaped, strict=True) if was != escape(text)] == []
 
 
 def test_the_client_does_what_it_promises_on_a_real_store(node, package, environ):

@@ -148,7 +148,7 @@ def test_a_long_text_lets_others_run_while_it_is_escaped():
 
 # the expression of before, in the order of before, which asked what comes behind an identifier first
 WHOLE = re.compile(
-    rf"[{expression._BRACKETS}](?!{expression.GENERIC}|{expression._COMPARED})"
+    rf"[{expression.BRACKETS}](?!{expression.GENERIC}|{expression.COMPARED})"
     rf"(?=[\s{expression._SLASH}{expression._UNSEEN}]*+(?:{'|'.join(map(expression._spelled, NAMES))})(?![\w.:-]))",
     re.IGNORECASE,
 )

@@ -1,13 +1,16 @@
 /** How text of messages is kept from opening or closing the tags that hold the parts of a memory. */
-import { TAGS } from "../generated/tags.js";
+import { COMPARED, GENERIC, TAG } from "../generated/tags.js";
 
-const UNSEEN = String.raw`\p{Default_Ignorable_Code_Point}\x00-\x08\x0e-\x1f\x7f-\x9f`;
-const NAMES = TAGS.map((tag) => [...tag].join(`[${UNSEEN}]*`)).join("|");
-const OPENS = new RegExp(String.raw`<(?=[\s/${UNSEEN}]*(?:${NAMES})(?![\p{L}\p{N}_.:\-]))`, "giu");
-
-/** The text with every `<` that would open or close one of our tags written as `&lt;`. */
+/** The text with every `<` that would open or close one of our tags written as `&lt;`; code such as `List<Task>` stays. */
 export function escape(text: string): string {
-  return text.includes("<") ? text.replace(OPENS, "&lt;") : text;
+  return text.replace(TAG, (bracket, at: number) => (isCode(text, at + bracket.length) ? bracket : "&lt;"));
+}
+
+function isCode(text: string, at: number): boolean {
+  return [GENERIC, COMPARED].some((pattern) => {
+    pattern.lastIndex = at;
+    return pattern.test(text);
+  });
 }
 
 /** The same of every text in a value of JSON; what is no JSON, such as bytes and addresses, stays. */
