@@ -22,10 +22,10 @@ from om_api.mcp.arguments import (
     an_id,
     bounded_by,
 )
+from om_api.mcp.message_ids import names_of
 from om_api.mcp.pages import list_of, page_of
-from om_api.mcp.tool import ADDS, Desk, MemoryTool
+from om_api.mcp.tool import ADDS, MemoryTool, ToolServices
 from om_api.mcp.turns import when
-from om_api.mcp.unnamed import names_of
 
 MOST_MESSAGES, LONGEST = 100, 1_000_000  # messages of a call, characters of one
 THREADS = 50  # of a page
@@ -75,10 +75,10 @@ class ListThreads(Arguments):
     cursor: Cursor = ""
 
 
-async def get_context(desk: Desk, asked: GetContext) -> str:
+async def get_context(services: ToolServices, asked: GetContext) -> str:
     """A page of a context."""
-    found = await desk.memory.get_context(asked.thread_id, asked.resource_id)
-    return page_of(text_of(found), asked.cursor, asked.max_tokens, desk.count)
+    found = await services.memory.get_context(asked.thread_id, asked.resource_id)
+    return page_of(text_of(found), asked.cursor, asked.max_tokens, services.count)
 
 
 def text_of(found: Context) -> str:
@@ -88,7 +88,7 @@ def text_of(found: Context) -> str:
     return f"Nothing is remembered of {found.resource_id} yet, nor was anything said in thread {found.thread_id}."
 
 
-async def add_messages(desk: Desk, asked: AddMessages) -> str:
+async def add_messages(services: ToolServices, asked: AddMessages) -> str:
     """Messages are kept, those without an id under one that tells a repeated call."""
     resource, thread = asked.resource_id, asked.thread_id
     given = [
@@ -96,17 +96,17 @@ async def add_messages(desk: Desk, asked: AddMessages) -> str:
         for each in asked.messages
     ]
     if not all(each.id for each in given):
-        there = await desk.memory.messages(resource, thread)
-        names = names_of(given, there, "" if there else await _noted_last(desk, resource, thread))
+        there = await services.memory.messages(resource, thread)
+        names = names_of(given, there, "" if there else await _noted_last(services, resource, thread))
         given = [structs.replace(each, id=name) for each, name in zip(given, names, strict=True)]
-    receipt = await desk.memory.add_messages(given, pusher=desk.caller.key.pusher)
+    receipt = await services.memory.add_messages(given, pusher=services.caller.key.pusher)
     return "\n".join(_told(receipt, thread))
 
 
-async def _noted_last(desk: Desk, resource: str, thread: str) -> str:
+async def _noted_last(services: ToolServices, resource: str, thread: str) -> str:
     """What tells a thread of which nothing is raw from what it was, and from others: its newest note, its account, its name."""
-    notes = await desk.memory.observations(resource, thread)
-    accounts = await desk.memory.generations(resource, thread)
+    notes = await services.memory.observations(resource, thread)
+    accounts = await services.memory.generations(resource, thread)
     return notes[-1].id if notes else f"g-{accounts[-1].n}" if accounts else thread
 
 
@@ -123,14 +123,14 @@ def _told(receipt: Receipt, thread: str) -> list[str]:
     return [kept, *([repeated] if receipt.duplicates else ()), *([grown] if receipt.grown else ()), *changed]
 
 
-async def list_threads(desk: Desk, asked: ListThreads) -> str:
+async def list_threads(services: ToolServices, asked: ListThreads) -> str:
     """A page of threads."""
-    resource, zone = asked.resource_id, desk.zone(asked.resource_id)
-    found = await desk.memory.threads(resource, after=asked.cursor, limit=THREADS + 1)
+    resource, zone = asked.resource_id, services.zone(asked.resource_id)
+    found = await services.memory.threads(resource, after=asked.cursor, limit=THREADS + 1)
     if not found:
         return f"There is no thread of {resource}{' behind this cursor' if asked.cursor else ' yet'}."
     entries = [(each.id, _thread(each, when(each.at, zone) if each.at else "")) for each in found[:THREADS]]
-    return list_of(entries, asked.max_tokens, desk.count, goes_on=len(found) > THREADS)
+    return list_of(entries, asked.max_tokens, services.count, goes_on=len(found) > THREADS)
 
 
 def _thread(thread: ThreadState, at: str) -> str:

@@ -9,7 +9,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.mcp.caller import Caller
-from om_api.mcp.guidance import GUIDANCE
+from om_api.mcp.prompt import GUIDANCE
 from om_api.mcp.server import Asking, make_server
 from om_api.mcp.toolbox import Told
 

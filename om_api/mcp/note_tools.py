@@ -8,7 +8,7 @@ from om_api.domain.tags import escape
 from om_api.domain.values import Observation, Outcome
 from om_api.mcp.arguments import FEW, Arguments, Cursor, OfThread, ResourceName, an_id, bounded_by
 from om_api.mcp.pages import list_of
-from om_api.mcp.tool import REMOVES, Desk, MemoryTool
+from om_api.mcp.tool import REMOVES, MemoryTool, ToolServices
 from om_api.mcp.turns import turns_of, when
 
 ObservationName = Annotated[str, an_id("the id of the observation, as observations and recall name it")]
@@ -45,10 +45,10 @@ class ForgetObservation(Arguments):
     observation_id: ObservationName
 
 
-async def observations(desk: Desk, asked: ListObservations) -> str:
+async def observations(services: ToolServices, asked: ListObservations) -> str:
     """A page of notes."""
-    resource, zone = asked.resource_id, desk.zone(asked.resource_id)
-    found = await desk.memory.observations(resource, asked.thread_id or None)
+    resource, zone = asked.resource_id, services.zone(asked.resource_id)
+    found = await services.memory.observations(resource, asked.thread_id or None)
     rest = [each for each in reversed(found) if not asked.cursor or each.id < asked.cursor]
     if not rest:
         return f"There is no observation of {resource}{' behind this cursor' if asked.cursor else ' in force yet'}."
@@ -57,15 +57,15 @@ async def observations(desk: Desk, asked: ListObservations) -> str:
         span = f"{when(each.from_, zone)} to {when(each.to, zone)}"
         return escape(f"Observation {each.id}, thread {each.thread_id}, {span}:\n{each.text}\n")
 
-    return list_of(((each.id, told(each)) for each in rest), asked.max_tokens, desk.count)
+    return list_of(((each.id, told(each)) for each in rest), asked.max_tokens, services.count)
 
 
-async def sources(desk: Desk, asked: ReadSources) -> str:
+async def sources(services: ToolServices, asked: ReadSources) -> str:
     """A page of the messages behind a note."""
     resource, own = asked.resource_id, asked.observation_id
-    found = await desk.memory.sources(own, resource)
+    found = await services.memory.sources(own, resource)
     if not found:
-        await _check_kept(desk, resource, own)
+        await _check_kept(services, resource, own)
         return f"The messages behind {own} have expired: the observation is all that is left of them."
     names = ["", *(each.id for each in found)]
     if asked.cursor not in names:
@@ -73,13 +73,13 @@ async def sources(desk: Desk, asked: ReadSources) -> str:
             f"cursor {asked.cursor[:40]!r} is none of {own}: leave it out to begin at the first page"
         )
     rest = found[names.index(asked.cursor) :]
-    return list_of(turns_of(rest, desk.zone(resource)), asked.max_tokens, desk.count)
+    return list_of(turns_of(rest, services.zone(resource)), asked.max_tokens, services.count)
 
 
-async def _check_kept(desk: Desk, resource: str, observation: str) -> None:
+async def _check_kept(services: ToolServices, resource: str, observation: str) -> None:
     """Return for an observation that is in force, or that a generation replaced; raises NotFoundError for another."""
-    replaced = [each.observation_ids for each in await desk.memory.generations(resource)]
-    now = [each.id for each in await desk.memory.observations(resource)]
+    replaced = [each.observation_ids for each in await services.memory.generations(resource)]
+    now = [each.id for each in await services.memory.observations(resource)]
     if not any(observation in names for names in (now, *replaced)):
         raise _unknown(resource, observation)
 
@@ -90,10 +90,10 @@ def _unknown(resource: str, observation: str) -> NotFoundError:
     )
 
 
-async def forget(desk: Desk, asked: ForgetObservation) -> str:
+async def forget(services: ToolServices, asked: ForgetObservation) -> str:
     """What became of a note that was to be removed."""
     try:
-        done = await desk.memory.forget(asked.observation_id, asked.resource_id)
+        done = await services.memory.forget(asked.observation_id, asked.resource_id)
     except InvalidInputError:
         raise _unknown(asked.resource_id, asked.observation_id) from None
     if done is Outcome.CLEARED:

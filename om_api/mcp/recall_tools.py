@@ -18,7 +18,7 @@ from om_api.mcp.arguments import (
     bounded_by,
 )
 from om_api.mcp.pages import page_of
-from om_api.mcp.tool import Desk, MemoryTool
+from om_api.mcp.tool import MemoryTool, ToolServices
 from om_api.mcp.turns import turn_of
 from om_api.recall.recalled import HITS, Browsed
 
@@ -60,10 +60,10 @@ class BrowseTurns(Arguments):
     cursor: Cursor = ""
 
 
-async def recall(desk: Desk, asked: RecallWords) -> str:
+async def recall(services: ToolServices, asked: RecallWords) -> str:
     """What was found, the best first."""
     most, roles = asked.max_tokens, (asked.role,) if asked.role else ()
-    found = await desk.memory.recall(
+    found = await services.memory.recall(
         asked.query,
         asked.resource_id,
         thread_id=asked.thread_id or None,
@@ -75,22 +75,24 @@ async def recall(desk: Desk, asked: RecallWords) -> str:
         offset=asked.offset,
     )
     notes = [f"({note})" for note in found.notes]
-    room = max(most - desk.count("\n".join(notes)), LEAST_TOKENS // 2)
-    return "\n".join([*notes, answer_of(found, desk.zone(asked.resource_id).key, room, desk.count, asked.offset)])
+    room = max(most - services.count("\n".join(notes)), LEAST_TOKENS // 2)
+    return "\n".join(
+        [*notes, answer_of(found, services.zone(asked.resource_id).key, room, services.count, asked.offset)]
+    )
 
 
-async def browse(desk: Desk, asked: BrowseTurns) -> str:
+async def browse(services: ToolServices, asked: BrowseTurns) -> str:
     """A page of what stands around a message."""
     resource, own, thread = asked.resource_id, asked.message_id, asked.thread_id or None
-    found = await desk.memory.browse(own, resource, before=asked.before, after=asked.after, thread_id=thread)
+    found = await services.memory.browse(own, resource, before=asked.before, after=asked.after, thread_id=thread)
     if found.message is None:
         where = f"{resource}'s thread {thread}" if thread else resource
         raise NotFoundError(f"{where} keeps no message {own}: check the id, or find it by its words with recall")
-    zone = desk.zone(resource)
+    zone = services.zone(resource)
     turns = (*found.before, found.message, *found.after)
     told = [turn_of(turn, zone, "> " if turn is found.message else "  ") for turn in turns]
     text = "\n".join([f"Thread {found.message.thread_id}:", *told, *_beyond(found)])
-    return page_of(text, asked.cursor, asked.max_tokens, desk.count)
+    return page_of(text, asked.cursor, asked.max_tokens, services.count)
 
 
 def _beyond(found: Browsed) -> list[str]:

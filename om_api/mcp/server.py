@@ -25,9 +25,9 @@ from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.domain import tokens
 from om_api.domain.errors import InvalidInputError, OMError
 from om_api.domain.extras import installed
-from om_api.mcp import context_resources, guidance, toolbox
+from om_api.mcp import context_resources, prompt, toolbox
 from om_api.mcp.caller import Caller
-from om_api.mcp.tool import Desk
+from om_api.mcp.tool import ToolServices
 from om_api.mcp.toolbox import Told
 
 T = TypeVar("T")
@@ -65,8 +65,8 @@ class _Handlers:
         return toolbox.listed(self._caller(asking))
 
     async def call_tool(self, asking: Asking, params: CallToolRequestParams) -> CallToolResult:
-        desk = Desk(self._memory, self._caller(asking), self._count)
-        return await toolbox.answered(desk, params.name, params.arguments or {}, self._told)
+        services = ToolServices(self._memory, self._caller(asking), self._count)
+        return await toolbox.answered(services, params.name, params.arguments or {}, self._told)
 
     async def list_resources(self, asking: Asking, params: PaginatedRequestParams | None) -> ListResourcesResult:
         cursor = (params and params.cursor) or ""
@@ -80,11 +80,11 @@ class _Handlers:
         return await self._in_words(context_resources.read(self._memory, self._caller(asking), str(params.uri)))
 
     async def list_prompts(self, asking: Asking, _: PaginatedRequestParams | None) -> ListPromptsResult:
-        return guidance.prompts(self._caller(asking))
+        return prompt.prompts(self._caller(asking))
 
     async def get_prompt(self, asking: Asking, params: GetPromptRequestParams) -> GetPromptResult:
         try:
-            return guidance.prompt(self._caller(asking), params.name, params.arguments or {})
+            return prompt.prompt(self._caller(asking), params.name, params.arguments or {})
         except InvalidInputError as error:
             raise MCPError(INVALID_PARAMS, str(error)) from None
 

@@ -7,7 +7,7 @@ from om_api.client.stats import Stats
 from om_api.domain.api_keys import EVERY, Role
 from om_api.mcp.arguments import FEW, Arguments, Cursor, an_id, bounded_by
 from om_api.mcp.pages import list_of
-from om_api.mcp.tool import Desk, MemoryTool
+from om_api.mcp.tool import MemoryTool, ToolServices
 from om_api.mcp.turns import when
 
 
@@ -22,20 +22,20 @@ class GetStatus(Arguments):
     cursor: Cursor = ""
 
 
-async def status(desk: Desk, asked: GetStatus) -> str:
+async def status(services: ToolServices, asked: GetStatus) -> str:
     """How one memory is, or a page of names."""
     if not asked.resource_id:
-        return await _names(desk, asked)
+        return await _names(services, asked)
     resource = asked.resource_id
-    if not await desk.memory.is_known(resource):
+    if not await services.memory.is_known(resource):
         return f"Nothing is kept of {resource} yet, or all of it was cleared. Check the name."
-    found = await desk.memory.stats(resource)
-    return "\n".join(_told(found, desk)) if isinstance(found, Stats) else ""
+    found = await services.memory.stats(resource)
+    return "\n".join(_told(found, services)) if isinstance(found, Stats) else ""
 
 
-async def _names(desk: Desk, asked: GetStatus) -> str:
-    key = desk.caller.key
-    known = {name for name in await desk.memory.resources() if key.covers(name)} | {*key.resources} - {EVERY}
+async def _names(services: ToolServices, asked: GetStatus) -> str:
+    key = services.caller.key
+    known = {name for name in await services.memory.resources() if key.covers(name)} | {*key.resources} - {EVERY}
     rest = sorted(name for name in known if name > asked.cursor)
     if not rest:
         return (
@@ -43,11 +43,11 @@ async def _names(desk: Desk, asked: GetStatus) -> str:
             if asked.cursor
             else "No memory is known yet: whoever adds messages first names one."
         )
-    return list_of(((name, name) for name in rest), asked.max_tokens, desk.count)
+    return list_of(((name, name) for name in rest), asked.max_tokens, services.count)
 
 
-def _told(found: Stats, desk: Desk) -> list[str]:
-    zone = desk.zone(found.resource)
+def _told(found: Stats, services: ToolServices) -> list[str]:
+    zone = services.zone(found.resource)
     now = f"{when(int(time.time() * 1000), zone)}, {zone.key}"
     raw = f"{found.message_tokens:,} tokens are not noted yet; at {found.message_threshold:,} they become observations"
     notes = (

@@ -13,7 +13,7 @@ from mcp.server.stdio import stdio_server
 from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.domain.errors import StoreError
 from om_api.mcp.caller import Caller
-from om_api.mcp.guidance import guidance
+from om_api.mcp.prompt import guidance
 from om_api.mcp.server import make_server
 from om_api.settings import Settings
 from om_api.settings.logs import library_log

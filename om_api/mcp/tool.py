@@ -20,7 +20,7 @@ ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_
 REMOVES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
 
-class Desk(NamedTuple):
+class ToolServices(NamedTuple):
     """What a call works with: the memory, who asks, and how tokens are counted."""
 
     memory: AsyncObservationalMemory
@@ -39,7 +39,7 @@ class MemoryTool(NamedTuple):
     title: str
     role: Role
     arguments: type[Arguments]
-    run: Callable[[Desk, Any], Awaitable[str]]
+    run: Callable[[ToolServices, Any], Awaitable[str]]
     hints: ToolAnnotations = READS
     says: str = ""
 

@@ -10,7 +10,7 @@ from om_api.domain.errors import InvalidInputError, OMError, StoreError
 from om_api.mcp import conversation_tools, note_tools, recall_tools, status_tool
 from om_api.mcp.arguments import read_arguments
 from om_api.mcp.caller import Caller
-from om_api.mcp.tool import Desk, MemoryTool
+from om_api.mcp.tool import MemoryTool, ToolServices
 from om_api.settings import Settings
 
 _log = structlog.get_logger("om_api.mcp")
@@ -32,18 +32,18 @@ def listed(caller: Caller) -> ListToolsResult:
     return ListToolsResult(tools=[tool.listed(said) for tool in TOOLS.values() if _may(caller, tool)])
 
 
-async def answered(desk: Desk, name: str, given: Mapping[str, Any], told: Told) -> CallToolResult:
+async def answered(services: ToolServices, name: str, given: Mapping[str, Any], told: Told) -> CallToolResult:
     """What a call found, or why it could not be carried out and what to do. `told` says the latter of errors of its owner's."""
     try:
-        return _result(await _called(desk, name, given))
+        return _result(await _called(services, name, given))
     except OMError as error:
         return _result(in_words(error), failed=True)
     except Exception as error:  # noqa: BLE001  the boundary of a call
         return _result(unexpected(error, told), failed=True)
 
 
-async def _called(desk: Desk, name: str, given: Mapping[str, Any]) -> str:
-    caller, tool = desk.caller, TOOLS.get(name)
+async def _called(services: ToolServices, name: str, given: Mapping[str, Any]) -> str:
+    caller, tool = services.caller, TOOLS.get(name)
     if tool is None or not _may(caller, tool):
         permitted = ", ".join(name for name, each in TOOLS.items() if _may(caller, each))
         why = (
@@ -55,7 +55,7 @@ async def _called(desk: Desk, name: str, given: Mapping[str, Any]) -> str:
     asked = read_arguments(tool.arguments, given, caller.said)
     if resource := getattr(asked, "resource_id", None):
         caller.check(resource)
-    return await tool.run(desk, asked)
+    return await tool.run(services, asked)
 
 
 def _may(caller: Caller, tool: MemoryTool) -> bool:

@@ -13,7 +13,7 @@ from om_api.cli import main
 from om_api.http.routes.mcp import PATH
 from om_api.http.serving.limits import MAX_CALL
 from om_api.mcp.context_resources import TEMPLATE
-from om_api.mcp.guidance import NAME
+from om_api.mcp.prompt import NAME
 from om_api.mcp.toolbox import TOOLS
 
 PAGE = (ROOT / "docs" / "mcp.md").read_text("utf-8")

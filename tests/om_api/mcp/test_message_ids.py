@@ -1,7 +1,7 @@
 """Ids of messages without one: what is repeated at once is known again, what is said again later is new."""
 
 from om_api.domain.messages import Message
-from om_api.mcp.unnamed import names_of
+from om_api.mcp.message_ids import names_of
 
 
 def said(*texts, name=""):

@@ -5,7 +5,7 @@ import re
 import pytest
 from mcp import MCPError
 
-from om_api.mcp.guidance import GUIDANCE
+from om_api.mcp.prompt import GUIDANCE
 from om_api.mcp.toolbox import TOOLS
 
 
