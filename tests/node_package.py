@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from processes import inherited
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "clients" / "typescript"
 OLDEST, FOR_ADAPTERS = 20, 22  # what the client runs on, and what the AI SDK and Mastra need
@@ -32,7 +34,7 @@ class Node(NamedTuple):
         return self._done(folder, [*self.npm, "--no-audit", "--no-fund", "--loglevel=error", *words], None)
 
     def _done(self, folder: Path, command: list[str], environ: Mapping[str, str] | None) -> str:
-        clean = {name: text for name, text in os.environ.items() if not name.startswith("OM_")}
+        clean = inherited()
         found = {**clean, **(environ or {}), "PATH": f"{Path(self.program).parent}{os.pathsep}{clean['PATH']}"}
         done = subprocess.run(
             command, cwd=folder, env=found, capture_output=True, text=True, check=False, timeout=_PATIENCE_S

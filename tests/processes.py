@@ -1,6 +1,7 @@
 """Processes of a test's own: none of them outlives it, and Ctrl-C reaches them wherever the tests are run from."""
 
 import contextlib
+import os
 import signal
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,11 @@ def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen
             yield process
         finally:
             process.kill()
+
+
+def inherited() -> dict[str, str]:
+    """The environment of whoever runs the tests, without settings of ours, which have no say in a test."""
+    return {name: text for name, text in os.environ.items() if not name.startswith("OM_")}
 
 
 def hear_ctrl_c() -> None:

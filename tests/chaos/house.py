@@ -1,6 +1,5 @@
 """A house of real processes: a server, a model server, workers and beats, on settings of its own."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any, Self
 
 import redis
 from model_server import Behaviour, ModelServer, seeded_plan
+from processes import inherited
 
 from chaos.crew import Crew, celery
 from chaos.plan import THINKS_S, Run
@@ -94,8 +94,7 @@ class House:
         (self.folder / "config" / "observational-memory.yaml").write_text(text)
 
     def _environ(self) -> dict[str, str]:
-        kept = {key: value for key, value in os.environ.items() if not key.startswith("OM_")}
-        return {**kept, **self._ours(), "OM_BROKER_URL": self.server.broker_url}
+        return {**inherited(), **self._ours(), "OM_BROKER_URL": self.server.broker_url}
 
     def _ours(self) -> dict[str, str]:
         return {

@@ -18,7 +18,7 @@ from hostile import HALVES, HOSTILE
 from key_ring import KeyRing
 from node_package import FOR_ADAPTERS, OLDEST, ROOT, SOURCE, copied, found, installed, packed
 from pages import table
-from processes import BEAT, WORKER, started
+from processes import BEAT, WORKER, inherited, started
 from servers import Server
 from world import wait_until
 
@@ -114,11 +114,10 @@ def environ(tmp_path_factory):
     with Server(folder) as server, contextlib.ExitStack() as crew:
         own = {f"OM_{name}": value for name, value in (_SMALL | _QUICK).items()}
         own |= {"OM_REDIS_URL": server.url, "OM_BROKER_URL": server.url.replace("/0", "/1")}
-        clean = {name: text for name, text in os.environ.items() if not name.startswith("OM_")}
         log = crew.enter_context((folder / "workers.log").open("wb"))
         for words in (WORKER, BEAT):
             celery = [sys.executable, "-m", "celery", "-A", "om_workers.app", *words, "-l", "INFO"]
-            crew.enter_context(started(celery, env={**clean, **own}, cwd=folder, stdout=log, stderr=log))
+            crew.enter_context(started(celery, env={**inherited(), **own}, cwd=folder, stdout=log, stderr=log))
         wait_until(lambda: b" ready." in (folder / "workers.log").read_bytes(), "the worker", 60)
         settings = load_settings(environ=own)
         _, token = KeyRing(settings).create(["*"], "operator")
@@ -248,9 +247,8 @@ def test_the_quick_start_runs_as_its_page_shows_it(node, installed_package, envi
     folder, _ = installed_package
     port = free_port()
     url = f"http://{HOST}:{port}"
-    clean = {name: text for name, text in os.environ.items() if not name.startswith("OM_")}
     settings = {name: text for name, text in environ.items() if name.startswith("OM_")}
-    with started([*_OM, "--port", str(port)], env={**clean, **settings}, cwd=folder):
+    with started([*_OM, "--port", str(port)], env={**inherited(), **settings}, cwd=folder):
         wait_until(lambda: _answers(url), "om api", 60)
         said = node.run(folder, "agent.mjs", environ={"OM_URL": url, "OM_KEY": environ["TEST_KEY"]})
 

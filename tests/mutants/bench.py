@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from processes import inherited
 from servers import Server
 
 from mutants.mutant import Mutant
@@ -59,14 +60,13 @@ class Bench:
 
     def environment(self) -> dict[str, str]:
         """What the tests run with: this copy's packages before those that are installed, and this bench's server."""
-        named = {name: value for name, value in os.environ.items() if not name.startswith("OM_")}
         paths = [self.folder, self.folder / "tests", Path(__file__).parent.parent]
         ours = {
             "PYTHONPATH": os.pathsep.join(map(str, paths)),
             "PYTHONDONTWRITEBYTECODE": "1",
             "COVERAGE_CORE": "ctrace",
         }
-        return {**named, **ours, "FUZZ_SEEDS": _SEEDS, "OM_TEST_REDIS_URL": self._server.url}
+        return {**inherited(), **ours, "FUZZ_SEEDS": _SEEDS, "OM_TEST_REDIS_URL": self._server.url}
 
     def _ask(
         self, mutant: Mutant | None, tests: Mapping[str, float], *, warm: bool, files: Sequence[str] = ()

@@ -1,6 +1,5 @@
 """A run: a store, a server that counts, and worker processes that ask it as often as they may."""
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from model_server import ModelServer
+from processes import inherited
 from servers import Server
 
 from pace.counting import Counted, count
@@ -43,7 +43,7 @@ def measure(run: Run) -> tuple[Counted, list[str]]:
 
 def _begin(run: Run, store: str, model: str, folder: str) -> subprocess.Popen[str]:
     environ = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("OM_")},
+        **inherited(),
         "PYTHONPATH": str(_FOLDER),
         "OM_REDIS_URL": store,
         "OM_PREFIX": "limits:om",

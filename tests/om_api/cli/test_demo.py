@@ -1,6 +1,5 @@
 """`om demo` shows what it promises, in the time it promises, and leaves nothing behind."""
 
-import os
 import re
 import secrets
 import signal
@@ -11,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from processes import started
+from processes import inherited, started
 
 from om_api import load_settings
 from om_api.cli.demo import LOWERED, demo_environ, recording
@@ -29,9 +28,10 @@ class Place:
         (temporary := folder / "tmp").mkdir()
         self.folders = (here, temporary)
         self.mark = secrets.token_hex(8)
-        own = {name: text for name, text in os.environ.items() if not name.startswith("OM_")}
-        # Settings of whoever runs it have no say in a demo.
-        self.options = {"cwd": here, "env": own | {"TMPDIR": str(temporary), "MARK": self.mark, "OM_MODEL": "other"}}
+        self.options = {
+            "cwd": here,
+            "env": inherited() | {"TMPDIR": str(temporary), "MARK": self.mark, "OM_MODEL": "other"},
+        }
 
     def left(self):
         """What is there that was not there before: files, and processes that still run."""
