@@ -3,6 +3,7 @@
 import re
 
 import pytest
+
 from conform.house import ask_everything, opened
 
 
