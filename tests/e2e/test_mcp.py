@@ -174,13 +174,14 @@ def test_a_store_that_is_away_is_said_and_it_goes_on(environ):
     with process({**environ, "OM_REDIS_URL": NOBODY}, "--resource", "harold") as running:
         ask(running, INITIALIZE)
         answer = ask(running, request(2, "add_messages", thread_id="t-1", messages=SAID))
+        said = running.stderr.readline()
         running.stdin.close()
-        code, err = running.wait(20), running.stderr.read()
+        code, more = running.wait(20), running.stderr.read()
 
     assert answer["result"]["isError"]
     assert "the store did not answer" in answer["result"]["content"][0]["text"]
-    assert (code, json.loads(err)["event"]) == (0, "store_unavailable")
-    assert "a-password" not in err + json.dumps(answer)
+    assert (code, json.loads(said)["event"], more) == (0, "store_unavailable", "")
+    assert "a-password" not in said + json.dumps(answer)
 
 
 def test_a_store_that_dies_in_the_middle_loses_no_turn_and_doubles_none(environ, tmp_path):
