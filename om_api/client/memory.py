@@ -20,7 +20,7 @@ from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Event, Told, Wanted
 from om_api.domain.messages import Message
 from om_api.domain.push_limits import ANYBODY, Pusher
-from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState
+from om_api.domain.values import Chunk, Generation, Observation, Outcome, Record, ThreadState
 from om_api.domain.wire import Given, placed
 from om_api.recall.ranking import Ranker
 from om_api.recall.recalled import HITS, Browsed, Recalled
@@ -222,6 +222,10 @@ class ObservationalMemory:
     def observations(self, resource_id: str, thread_id: str | None = None) -> list[Observation]:
         """Tier 2, oldest first: of every thread of the resource, or of one."""
         return self._run(self._core.reading.observations(resource_id, thread_id))
+
+    def chunks(self, resource_id: str, thread_id: str | None = None) -> list[Chunk]:
+        """What is sealed and not activated yet, oldest first: being observed, or `ready` and waiting for its threshold."""
+        return self._run(self._core.reading.chunks(resource_id, thread_id))
 
     def messages(self, resource_id: str, thread_id: str) -> list[Message]:
         """The messages of a thread that its context shows as they are, oldest first: not sealed yet, or sealed and not activated.

@@ -8,7 +8,7 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
-from om_api.domain.values import Generation, Observation, Record, Scope, ThreadState, check_id
+from om_api.domain.values import Chunk, Generation, Observation, Record, Scope, ThreadState, check_id
 from om_api.settings import Settings
 from om_api.store.driver.steps import Askable, Steps, batch
 from om_api.store.memory import clear, kept, reading, scope_state
@@ -86,6 +86,14 @@ class MemoryReader:
         for scope in (yield from self._scopes.holding(resource, thread)):
             found += yield from read(scope)
         return found
+
+    def chunks(self, resource: str, thread: str | None = None) -> Steps[list[Chunk]]:
+        """What is sealed and not activated yet, oldest first, without what it came to."""
+        found: list[Chunk] = []
+        for scope in (yield from self._scopes.holding(resource, thread)):
+            found += (yield from scope_state.look(self._keys, scope)).chunks
+        bare = (msgspec.structs.replace(chunk, observation=None) for chunk in found if thread in {None, chunk.thread})
+        return sorted(bare, key=lambda chunk: (chunk.sealed_at, chunk.seq))
 
     def messages(self, resource: str, thread: str) -> Steps[list[Message]]:
         """What is raw of a thread, unsealed and sealed, oldest first."""

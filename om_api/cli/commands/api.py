@@ -11,6 +11,7 @@ from om_api.http import make_app
 from om_api.http.serving.server import check_free, is_loopback, serve
 from om_api.settings.logs import log_to_stderr
 from om_api.store.fleet import api_key_records
+from om_api.web import with_pages
 
 _PORT = 8000
 
@@ -35,7 +36,7 @@ def api(target: Target, host: str, port: int | None, without_keys: bool) -> None
     form = settings.variable("OM_LOG_FORMAT")
     log_to_stderr(level=settings.variable("OM_LOG_LEVEL") or "INFO", form=form)
     _say_who_may(target, without_keys)
-    sys.exit(serve(make_app(settings, locked=not without_keys), host, port))
+    sys.exit(serve(with_pages(make_app(settings, locked=not without_keys)), host, port))
 
 
 def _say_who_may(target: Target, without_keys: bool) -> None:

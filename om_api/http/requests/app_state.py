@@ -15,10 +15,11 @@ from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
 from om_api.store.driver.async_connection import AsyncConnection
 from om_api.store.driver.steps import Steps
-from om_api.store.fleet import api_key_records, request_pace, stream_tokens
+from om_api.store.fleet import api_key_records, request_pace, sessions, stream_tokens
 from om_api.store.memory.keys import Keys
 
 T = TypeVar("T")
+SESSION_S = sessions.LASTS_S  # how long a browser stays signed in
 
 
 class SharedMemory(AsyncObservationalMemory):
@@ -59,6 +60,18 @@ class AppState(NamedTuple):
     async def proof_of(self, token: str) -> Proof | None:
         """What a token stands for; None for one that nobody knows (any more)."""
         return await self.connection.run(stream_tokens.proof_of(self.keys, token))
+
+    async def sign_in(self, proof: Proof) -> str:
+        """A token by which a browser shows whose pages it may see."""
+        return await self.connection.run(sessions.begin(self.keys, proof))
+
+    async def signed_in(self, token: str) -> Proof | None:
+        """Who shows it; None for one that nobody knows (any more)."""
+        return await self.connection.run(sessions.proof_of(self.keys, token))
+
+    async def sign_out(self, token: str) -> None:
+        """Have it open nothing any more."""
+        await self.connection.run(sessions.end(self.keys, token))
 
     async def pace(self, key: ApiKey) -> float:
         """Count a request of a key; 0.0, or in how many seconds it may be made."""

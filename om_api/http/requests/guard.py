@@ -150,12 +150,18 @@ async def _keep_pace(request: Request) -> None:
 
 
 def _local(request: Request) -> ApiKey:
-    """Without keys whoever is on this machine may do everything: programs, but not a page in somebody's browser."""
-    if request.url.hostname not in _LOCAL or "origin" in request.headers:
+    """Without keys whoever is on this machine may do everything: programs and our own pages, but no other page in a browser."""
+    if request.url.hostname not in _LOCAL or not of_own_page(request):
         raise HTTPException(
             403, "without keys this answers programs on this machine only: name it 127.0.0.1, send no Origin"
         )
     return _LOOPBACK
+
+
+def of_own_page(request: Request) -> bool:
+    """Whether a request comes from one of our own pages, or from what is no page, as far as a browser says."""
+    own = f"{request.url.scheme}://{request.url.netloc}"
+    return request.headers.get("origin", own) == own
 
 
 def key_of(request: Request) -> ApiKey:

@@ -52,6 +52,7 @@ class Keys:
     rollout = _named("lock:rollout")  # how far settings, by their fingerprint, have been made known to all memories
     paced = _named("lock:paced")  # when an API key, by its id, asked lately
     stream_token = _named("lock:stream-token")  # whose events a token shows, by the token's hash
+    session = _named("lock:session")  # who signed in to the pages, by the hash of what the browser shows
     told = _named("lock:told")  # that something was told, so that no other process tells it again
     waiting = _of_webhook(
         "waiting"

@@ -1,0 +1,77 @@
+"""How pages write numbers, money, times and identities: each kind in one form."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from markupsafe import Markup
+
+from om_api.context.parts import plain
+
+_LAST_MS = 250_000_000_000_000  # in the year 9892
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+_CENT = 0.01
+
+
+def number(value: float | None) -> str:
+    """12,345; an en dash for what is not known."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
+
+
+def dollars(value: float | None) -> str:
+    """$1.23, or as many digits as a small sum needs."""
+    if value is None:
+        return "–"
+    sign, size = "-" if value < 0 else "", abs(value)
+    digits = 2 if size >= _CENT or not size else 5
+    return f"{sign}${size:,.{digits}f}"
+
+
+def percent(share: float | None) -> str:
+    """72 %."""
+    return "–" if share is None else f"{share * 100:,.0f} %"
+
+
+def times(value: float | None) -> str:
+    """5.4x."""
+    return "–" if value is None else f"{value:,.1f}x"
+
+
+def duration(seconds: float | None) -> str:
+    """The two largest units: 3 min 20 s, 2 d 4 h."""
+    if seconds is None:
+        return "–"
+    left, found = round(max(0, seconds)), []
+    for size, name in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min"), (1, "s")):
+        if left >= size:
+            found.append(f"{left // size} {name}")
+            left %= size
+    return " ".join(found[:2]) or "0 s"
+
+
+def moment(at: float | None) -> str:
+    """A time in Unix ms, as UTC, which a script of ours shows in the reader's zone; an en dash for none."""
+    if not at:
+        return "–"
+    when = datetime.fromtimestamp(min(max(0, at), _LAST_MS) / 1000, UTC)
+    shown = f"{when:%Y-%m-%d %H:%M}"
+    return Markup('<time datetime="{}">{} UTC</time>').format(when.isoformat(timespec="seconds"), shown)
+
+
+def short(name: str) -> str:
+    """The end of a long id, by which people tell them apart."""
+    return name if len(name) <= 14 else f"…{name[-10:]}"  # noqa: PLR2004  as long as a date
+
+
+ALL: Mapping[str, Callable[..., Any]] = {
+    "number": number,
+    "dollars": dollars,
+    "percent": percent,
+    "times": times,
+    "duration": duration,
+    "moment": moment,
+    "short": short,
+    "said": plain,
+}

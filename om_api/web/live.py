@@ -1,0 +1,124 @@
+"""What pages hear while they are open: one reader of the store's events in a process, however many pages listen."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Generic, TypeVar
+
+from fastapi import HTTPException
+
+from om_api.client.async_memory import AsyncObservationalMemory
+from om_api.domain.errors import OMError
+from om_api.domain.events import Event
+from om_api.http.serving.limits import BEAT_S, LOOK_S
+from om_api.http.serving.streams import Streams
+
+T = TypeVar("T")
+Written = Callable[
+    [Sequence[Event]], bytes
+]  # what a page's stream says of events; of none: the store went away or came back
+MOST_PAGES = 1_000  # that listen in one process
+_WAITING = 200  # events that a page which takes none may fall behind; then the oldest of them are left out
+_AT_ONCE = 500
+
+
+class Listener(Generic[T]):
+    """One page's queue of what it has not been told yet; bounded, whatever happens."""
+
+    def __init__(self) -> None:
+        self._waiting: list[T] = []
+        self._told = asyncio.Event()
+
+    def tell(self, what: T) -> None:
+        """Add something; of too much the oldest goes."""
+        self._waiting = [*self._waiting[1 - _WAITING :], what]
+        self._told.set()
+
+    async def next(self, seconds: float) -> list[T]:
+        """What came since, or comes within so many seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._told.wait()
+        self._told.clear()
+        taken, self._waiting = self._waiting, []
+        return taken
+
+
+class Live:
+    """Reads events while anybody listens, and hands each of them to every page; None says that the store is away or back."""
+
+    def __init__(self, memory: AsyncObservationalMemory) -> None:
+        self._memory = memory
+        self._listeners: set[Listener[Event | None]] = set()
+        self._reading: asyncio.Task[None] | None = None
+        self.away = False
+
+    @contextmanager
+    def listening(self) -> Iterator[Listener[Event | None]]:
+        """A listener while the block runs; raises HTTPException 503 where too many listen already."""
+        if len(self._listeners) >= MOST_PAGES:
+            raise HTTPException(503, f"{MOST_PAGES} pages listen here already: reload this one to see what is new")
+        listener = Listener[Event | None]()
+        self._listeners.add(listener)
+        if self._reading is None or self._reading.done():
+            self._reading = asyncio.create_task(self._read())
+        try:
+            yield listener
+        finally:
+            self._listeners.discard(listener)
+
+    async def close(self) -> None:
+        """Read no more."""
+        if self._reading:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
+
+    async def _read(self) -> None:
+        place = ""
+        while self._listeners:
+            try:
+                told = await self._memory.events(place, count=_AT_ONCE, wait=LOOK_S if place else 0)
+            except OMError:
+                self._turn(away=True)
+                await asyncio.sleep(LOOK_S)
+                continue
+            self._turn(away=False)
+            for event in told.events if place else ():
+                self._tell(event)
+            place = told.after
+
+    def _turn(self, *, away: bool) -> None:
+        if away != self.away:
+            self.away = away
+            self._tell(None)
+
+    def _tell(self, event: Event | None) -> None:
+        for listener in self._listeners:
+            listener.tell(event)
+
+
+async def stream(
+    live: Live,
+    streams: Streams,
+    may: Callable[[], Awaitable[None]],
+    written: Written,
+) -> AsyncIterator[bytes]:
+    """The text of one page's stream: what `written` makes of events, until it ends.
+
+    It ends when the process is told to stop, and at the first heartbeat at which `may` raises HTTPException.
+    """
+    with live.listening() as listener:
+        yield b": listening\n\n"
+        loop = asyncio.get_running_loop()
+        beat = loop.time()
+        while not streams.ending:
+            found = await listener.next(LOOK_S)
+            if text := written([event for event in found if event]) if found else b"":
+                yield text
+            if loop.time() - beat >= BEAT_S:
+                beat = loop.time()
+                try:
+                    await may()
+                except HTTPException:
+                    return
+                yield b": still here\n\n"

@@ -1,0 +1,93 @@
+"""A page's route: who may see it, by the session instead of a header, and what is shown where it cannot be."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse
+
+from om_api.domain.api_keys import Proof, Role
+from om_api.domain.errors import InvalidInputError, NotFoundError, OMError, RateLimitedError, StoreError
+from om_api.http.requests.app_state import app_state
+from om_api.http.requests.bounded import Bounded
+from om_api.http.requests.guard import Guarded, Handler, needs
+from om_api.http.serving.shares import Share
+from om_api.web.rendering import page
+from om_api.web.sessions import form_of, session_of
+
+SIGN_IN = "/ui/sign-in"
+_UNAUTHORIZED = 401
+_STATUS: Mapping[type[OMError], int] = {
+    NotFoundError: 404,
+    InvalidInputError: 422,
+    RateLimitedError: 429,
+    StoreError: 503,
+}
+
+
+def shows(role: Role = Role.READER, *, of_all: bool = False) -> dict[str, Any]:
+    """What a page's route says of who may see it, as `needs` does for routes of the API."""
+    return needs(role, of_all=of_all)
+
+
+class PageRoute(Guarded):
+    """A route that answers with pages: whoever is not signed in is sent to sign in, and what fails is told on a page."""
+
+    @property
+    def takes_body(self) -> bool:
+        """Whether a form is read."""
+        return "POST" in (self.methods or ())
+
+    async def proof(self, request: Request) -> Proof | None:
+        """What the session shows of its key."""
+        return await shown_proof(request)
+
+    async def prepare(self, request: Bounded, share: Share) -> None:  # noqa: ARG002  what is read of a form is small
+        """Read the form, which must be ours."""
+        if self.takes_body:
+            request.state.form = await form_of(request)
+
+    def get_route_handler(self) -> Handler:
+        """Show the page, or say why not."""
+        handle = super().get_route_handler()
+
+        async def shown(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except HTTPException as refusal:
+                if refusal.status_code == _UNAUTHORIZED:
+                    return _to_sign_in(request)
+                return failure(request, refusal.status_code, refusal.detail, refusal.headers)
+            except RequestValidationError as error:
+                told = "; ".join(f"{each['loc'][-1]}: {each['msg']}" for each in error.errors()[:5])
+                return failure(request, 422, f"{told}: correct the address, or begin at the agents")
+            except OMError as error:
+                return failure(request, _status(error), str(error))
+
+        return shown
+
+
+async def shown_proof(request: Request) -> Proof | None:
+    """What a browser's session shows of a key; None for none."""
+    token = session_of(request)
+    return await app_state(request).signed_in(token) if token and app_state(request).locked else None
+
+
+def failure(request: Request, status: int, why: str, headers: Mapping[str, str] | None = None) -> Response:
+    """A page that says what went wrong, and what to do."""
+    return page(request, "failure.html", status=status, headers=headers, why=why)
+
+
+def _status(error: OMError) -> int:
+    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)
+
+
+def _to_sign_in(request: Request) -> Response:
+    """Where to sign in; a part of a page that asked has its whole page go there."""
+    if "hx-request" in request.headers:
+        return Response(status_code=204, headers={"HX-Redirect": SIGN_IN})
+    there = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return RedirectResponse(f"{SIGN_IN}?next={quote(there, safe='')}" if request.method == "GET" else SIGN_IN, 303)

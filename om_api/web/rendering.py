@@ -1,0 +1,47 @@
+"""From a template to a page that a browser loads nothing for from elsewhere, and runs nothing in but our own scripts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import Request
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse
+
+from om_api.domain.api_keys import ApiKey
+from om_api.http.requests.app_state import app_state
+from om_api.web import filters, static_files
+from om_api.web.sessions import form_token
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+_templates = Environment(
+    loader=PackageLoader("om_api.web"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    auto_reload=False,
+)
+_templates.filters |= filters.ALL
+_templates.globals["static"] = static_files.address
+
+
+def page(
+    request: Request, template: str, *, status: int = 200, headers: Mapping[str, str] | None = None, **values: Any
+) -> HTMLResponse:
+    """A template with its values, and what every page knows: who looks, and where."""
+    key: ApiKey | None = getattr(request.state, "key", None)
+    text = _templates.get_template(template).render(
+        key=key, locked=app_state(request).locked, path=request.url.path, token=form_token(request), **values
+    )
+    return HTMLResponse(text, status, {**HEADERS, **(headers or {})})
+
+
+def rendered(template: str, **values: Any) -> str:
+    """A part of a page, on one line."""
+    return "".join(_templates.get_template(template).render(**values).splitlines())

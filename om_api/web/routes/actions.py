@@ -1,0 +1,103 @@
+"""What somebody has done to an agent's memory by a button: as over HTTP, by whoever may do it there; then the page says so."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from starlette.responses import RedirectResponse
+
+from om_api.domain.api_keys import Role
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.values import Outcome
+from om_api.http.requests.parameters import ObservationId, ResourceId
+from om_api.web.page_route import PageRoute, shows
+from om_api.web.reader import reader_of
+from om_api.web.routes.agent import address
+
+router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
+
+
+@router.post("/observe", **shows(Role.WRITER))
+async def observe(request: Request, resource: ResourceId) -> Response:
+    """Have what is raw observed now."""
+    memory = await reader_of(request, resource)
+    outcome = await memory.force_observe(resource_id=resource)
+    return _done(resource, _asked(outcome, "observed", "nothing is raw"))
+
+
+@router.post("/reflect", **shows(Role.WRITER))
+async def reflect(request: Request, resource: ResourceId) -> Response:
+    """Have the observations condensed now."""
+    outcome = await (await reader_of(request, resource)).force_reflect(resource)
+    return _done(resource, _asked(outcome, "reflected", "there are no observations"))
+
+
+@router.post("/pause", **shows(Role.OPERATOR))
+async def pause(request: Request, resource: ResourceId) -> Response:
+    """Stop whatever calls a model."""
+    await (await reader_of(request, resource)).pause(resource)
+    return _done(resource, "Paused: messages are kept and contexts served, no model is asked. Resume lets it go on.")
+
+
+@router.post("/resume", **shows(Role.OPERATOR))
+async def resume(request: Request, resource: ResourceId) -> Response:
+    """Let it go on."""
+    await (await reader_of(request, resource)).resume(resource)
+    return _done(resource, "Resumed.")
+
+
+@router.post("/restore", **shows(Role.OPERATOR))
+async def restore(request: Request, resource: ResourceId) -> Response:
+    """Bring a generation back."""
+    form = request.state.form
+    number, thread = form.get("generation", ""), form.get("thread") or None
+    if not number.isdecimal():
+        raise InvalidInputError("generation: a number is needed, 0 for the time before the first; choose one again")
+    outcome = await (await reader_of(request, resource)).restore(resource, int(number), thread)
+    told = {
+        Outcome.RESTORED: f"The text of generation {number} is in force again; restoring another one undoes it.",
+        Outcome.REST: f"Generation {number} is in force already.",
+        Outcome.SUPERSEDED: "The memory changed meanwhile, so nothing was restored: look again, and repeat.",
+    }
+    return _done(resource, told.get(outcome, str(outcome)), thread)
+
+
+@router.post("/observations/{observation}/forget", **shows(Role.OPERATOR))
+async def forget(request: Request, resource: ResourceId, observation: ObservationId) -> Response:
+    """Remove an observation and the messages behind it."""
+    await (await reader_of(request, resource)).forget(observation, resource)
+    return _done(resource, "Forgotten, with the messages behind it.")
+
+
+@router.post("/rejected/{entry}/retry", **shows(Role.OPERATOR))
+async def retry(request: Request, resource: ResourceId, entry: str) -> Response:
+    """Give a rejected message another chance."""
+    return await _of_rejected(request, resource, lambda memory: memory.retry_rejected(resource, entry))
+
+
+@router.post("/rejected/{entry}/drop", **shows(Role.OPERATOR))
+async def drop(request: Request, resource: ResourceId, entry: str) -> Response:
+    """Remove an entry of the quarantine."""
+    return await _of_rejected(request, resource, lambda memory: memory.drop_rejected(resource, entry))
+
+
+async def _of_rejected(request: Request, resource: str, do: Callable[[Any], Awaitable[Outcome]]) -> Response:
+    outcome = await do(await reader_of(request, resource))
+    told = {
+        Outcome.SUPERSEDED: "There is no such entry any more.",
+        Outcome.BUSY: "It is raw again; the workers will judge it.",
+        Outcome.SEALED: "It will be observed again.",
+    }
+    return RedirectResponse(
+        f"{address(resource)}/rejected?did={told.get(outcome, 'Dropped.')}".replace(" ", "%20"), 303
+    )
+
+
+def _asked(outcome: Outcome, done: str, nothing: str) -> str:
+    if outcome is Outcome.REST:
+        return f"There was nothing to do: {nothing}."
+    return "The workers were asked: this page shows when it is done." if outcome is Outcome.BUSY else f"Done: {done}."
+
+
+def _done(resource: str, said: str, thread: str | None = None) -> Response:
+    return RedirectResponse(address(resource, thread=thread, did=said), 303)

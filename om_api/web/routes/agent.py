@@ -1,0 +1,110 @@
+"""One agent: its memory as it stands, where each line came from, and what may be done to it."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Annotated, NamedTuple, cast
+from urllib.parse import quote
+from zoneinfo import ZoneInfo
+
+from fastapi import APIRouter, Query, Request, Response
+
+from om_api.client.stats import Stats
+from om_api.context.view import local_time
+from om_api.domain.api_keys import Role
+from om_api.domain.messages import Message
+from om_api.http.requests.parameters import ObservationId, OfThread, ResourceId
+from om_api.web.page_route import PageRoute, shows
+from om_api.web.reader import reader_of
+from om_api.web.rendering import page
+
+router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
+_MESSAGES = 200  # of a thread that a page shows, the newest
+_OBSERVATIONS = 200
+_BESIDE = 5
+MessageId = Annotated[str, Query(max_length=200)]
+
+
+class Day(NamedTuple):
+    """What was said on one day, by the agent's calendar."""
+
+    name: str
+    messages: list[Message]
+
+
+@router.get("", **shows())
+async def show_agent(request: Request, resource: ResourceId, thread: OfThread = None, did: str = "") -> Response:
+    """The memory as it stands: raw messages of a thread, chunks, observations, and the reflection in force."""
+    memory = await reader_of(request, resource)
+    threads = sorted(await memory.threads(resource), key=lambda each: -each.at)
+    chosen = thread or (threads[0].id if threads else None)
+    stats = cast(Stats, await memory.stats(resource))
+    own = chosen if stats.scope == "thread" else None
+    generations = await memory.generations(resource, own) if stats.scope == "resource" or own else []
+    observations = await memory.observations(resource, own)
+    messages = await memory.messages(resource, chosen) if chosen else []
+    return page(
+        request,
+        "agent.html",
+        resource=resource,
+        stats=stats,
+        threads=threads,
+        thread=chosen,
+        of_thread=next((each for each in threads if each.id == chosen), None),
+        days=_days(messages[-_MESSAGES:], memory.settings.for_agent(resource).timezone),
+        left_out=max(0, len(messages) - _MESSAGES),
+        chunks=await memory.chunks(resource, own),
+        observations=observations[-_OBSERVATIONS:],
+        observations_left_out=max(0, len(observations) - _OBSERVATIONS),
+        generations=generations,
+        did=did,
+        may=may(request),
+    )
+
+
+@router.get("/observations/{observation}", **shows())
+async def show_sources(request: Request, resource: ResourceId, observation: ObservationId) -> Response:
+    """The messages behind an observation."""
+    memory = await reader_of(request, resource)
+    return page(
+        request,
+        "sources.html",
+        resource=resource,
+        observation=observation,
+        messages=await memory.sources(observation, resource),
+    )
+
+
+@router.get("/messages/{message}", **shows())
+async def show_message(request: Request, resource: ResourceId, message: str, thread: OfThread = None) -> Response:
+    """A message in its thread, and what stands for it in a context."""
+    memory = await reader_of(request, resource)
+    found = await memory.browse(message, resource, before=_BESIDE, after=_BESIDE, thread_id=thread)
+    covers = await _covering(request, resource, message)
+    return page(request, "message.html", resource=resource, id=message, found=found, covers=covers)
+
+
+async def _covering(request: Request, resource: str, message: str) -> str | None:
+    """The observation in force that a message stands behind, where one does."""
+    memory = await reader_of(request, resource)
+    found = await memory.observations(resource)
+    return next((each.id for each in found if message in each.message_ids), None)
+
+
+def _days(messages: Sequence[Message], timezone: str) -> list[Day]:
+    zone = ZoneInfo(timezone)
+    return [
+        Day(name, list(group))
+        for name, group in groupby(messages, lambda each: f"{local_time(each.at, zone):%A, %Y-%m-%d}")
+    ]
+
+
+def may(request: Request) -> dict[str, bool]:
+    """What the key that looks may do."""
+    role: Role = request.state.key.role
+    return {each.value: role.includes(each) for each in Role}
+
+
+def address(resource: str, **asked: str | None) -> str:
+    """Where an agent's page is."""
+    words = "&".join(f"{name}={quote(text, safe='')}" for name, text in asked.items() if text)
+    return f"/ui/agents/{quote(resource, safe='')}" + (f"?{words}" if words else "")

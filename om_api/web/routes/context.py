@@ -1,0 +1,62 @@
+"""What an agent's model reads before its next turn, exactly, with the tokens of each part, and since when it stayed the same."""
+
+from typing import NamedTuple
+
+from fastapi import APIRouter, Request, Response
+
+from om_api.context import Block
+from om_api.domain.events import Event
+from om_api.http.requests.parameters import OfThread, ResourceId
+from om_api.web.page_route import PageRoute, shows
+from om_api.web.reader import reader_of
+from om_api.web.rendering import page
+
+router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
+_CHANGES = {
+    "activated": "grew at its end: {chunks} chunks became observations",
+    "reflected": "was written anew: generation {generation}",
+    "restored": "was written anew: generation {generation} brought back an earlier one",
+    "cleared": "was cleared",
+    "forgotten": "lost an observation",
+    "erased": "lost what was erased",
+}
+_SHOWN = 20
+
+
+class Part(NamedTuple):
+    """Blocks of one kind: their tokens, and whether prompt caches find them again until the memory changes."""
+
+    kind: str
+    tokens: int
+    blocks: int
+    stable: bool
+
+
+@router.get("/context", **shows())
+async def show_context(request: Request, resource: ResourceId, thread: OfThread = None) -> Response:
+    """The blocks as they are, by part, and what changed the beginning lately."""
+    memory = await reader_of(request, resource)
+    threads = sorted(await memory.threads(resource), key=lambda each: -each.at)
+    chosen = thread or (threads[0].id if threads else None)
+    found = await memory.get_context(chosen, resource) if chosen else None
+    told = await memory.events(kinds=[*_CHANGES], resource_id=resource, count=_SHOWN)
+    return page(
+        request,
+        "context.html",
+        resource=resource,
+        thread=chosen,
+        threads=threads,
+        context=found,
+        parts=_parts(found.blocks) if found else [],
+        changes=[(event.at, _said(event)) for event in reversed(told.events)],
+    )
+
+
+def _parts(blocks: tuple[Block, ...]) -> list[Part]:
+    kinds = dict.fromkeys((block.kind, block.stable) for block in blocks)
+    found = {each: [block for block in blocks if (block.kind, block.stable) == each] for each in kinds}
+    return [Part(kind, sum(one.tokens for one in each), len(each), stable) for (kind, stable), each in found.items()]
+
+
+def _said(event: Event) -> str:
+    return _CHANGES[event.kind].format(chunks=event.chunks, generation=event.generation)

@@ -1,0 +1,61 @@
+"""The reflections of a memory over time: how it stood at each generation, and what changed between two, word by word."""
+
+import asyncio
+
+from fastapi import APIRouter, Request, Response
+
+from om_api.domain.errors import NotFoundError
+from om_api.domain.values import Generation
+from om_api.http.requests.parameters import OfThread, ResourceId
+from om_api.web.page_route import PageRoute, shows
+from om_api.web.reader import reader_of
+from om_api.web.rendering import page
+from om_api.web.routes.agent import may
+from om_api.web.word_diff import word_diff
+
+router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
+
+
+@router.get("/generations", **shows())
+async def show_generations(
+    request: Request, resource: ResourceId, now: int | None = None, before: int | None = None, thread: OfThread = None
+) -> Response:
+    """Generation `now` (else the one in force) beside `before` (else the one before it)."""
+    memory = await reader_of(request, resource)
+    threads = [each.id for each in await memory.threads(resource)]
+    kept = await memory.generations(resource, thread)
+    if thread is None and threads and len({each.n for each in kept}) < len(kept):  # a memory for each thread
+        thread = threads[0]
+        kept = await memory.generations(resource, thread)
+    found = {each.n: each for each in kept}
+    numbers = sorted(found)
+    late = _chosen(found, now, numbers[-1]) if numbers else None
+    early = _earlier(found, before, late) if late else None
+    changes = await asyncio.to_thread(word_diff, early.text if early else "", late.text) if late else []
+    return page(
+        request,
+        "generations.html",
+        resource=resource,
+        thread=thread,
+        threads=threads,
+        numbers=numbers,
+        now=late,
+        before=early,
+        changes=changes,
+        replaced=await memory.replaced(late.n, resource, thread) if late else [],
+        may=may(request),
+    )
+
+
+def _chosen(found: dict[int, Generation], asked: int | None, usual: int) -> Generation:
+    number = usual if asked is None else asked
+    if number not in found:
+        kept = ", ".join(map(str, found))
+        raise NotFoundError(f"There is no generation {number} (any more): {kept} are kept.")
+    return found[number]
+
+
+def _earlier(found: dict[int, Generation], asked: int | None, late: Generation) -> Generation | None:
+    if asked:
+        return _chosen(found, asked, asked)
+    return found.get(late.n - 1)

@@ -1,0 +1,63 @@
+// What the pages do in a browser beside htmx: times in the reader's zone, questions before what cannot be undone, keys.
+(() => {
+  const shown = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const told = document.querySelector("#live-state");
+
+  const inZone = (root) => {
+    for (const time of root.querySelectorAll("time[datetime]:not([title])")) {
+      const at = new Date(time.dateTime);
+      if (Number.isNaN(at.getTime())) continue;
+      time.title = time.textContent;
+      time.textContent = shown.format(at);
+    }
+  };
+
+  const say = (text) => {
+    if (told && told.textContent !== text) told.textContent = text;
+  };
+
+  const lightUp = (line, on) => {
+    for (const id of (line.dataset.messages || "").split(" ").filter(Boolean)) {
+      document.getElementById(`m-${id}`)?.classList.toggle("lit", on);
+    }
+  };
+
+  document.addEventListener("submit", (event) => {
+    const question = event.target.dataset.confirm;
+    if (question && !window.confirm(question)) event.preventDefault();
+  });
+
+  for (const [happened, on] of [["mouseover", true], ["mouseout", false], ["focusin", true], ["focusout", false]]) {
+    document.addEventListener(happened, (event) => {
+      const line = event.target.closest?.("[data-messages]");
+      if (line) lightUp(line, on);
+    });
+  }
+
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.closest?.("input, textarea, select");
+    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      const search = document.querySelector("[type=search]");
+      if (search) {
+        event.preventDefault();
+        search.focus();
+      }
+    }
+  });
+
+  document.addEventListener("input", (event) => {
+    const form = event.target.closest?.("form[data-as-it-moves]");
+    if (form && event.target.type === "range") event.target.nextElementSibling.textContent = event.target.value;
+  });
+
+  document.addEventListener("change", (event) => {
+    event.target.closest?.("form[data-as-it-moves]")?.requestSubmit();
+  });
+
+  document.addEventListener("htmx:sse:after:connection", () => say("live"));
+  document.addEventListener("htmx:sse:error", () => say("not live: the server does not answer"));
+  document.addEventListener("om-away", () => say("not live: the store does not answer"));
+  document.addEventListener("om-back", () => say("live"));
+  document.addEventListener("htmx:after:swap", () => inZone(document));
+  inZone(document);
+})();
