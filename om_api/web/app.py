@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from om_api.http.requests.app_state import SharedMemory
-from om_api.web import static_files
-from om_api.web.live import Live
+from om_api.web.pages import static_files
+from om_api.web.pages.live import Live
 from om_api.web.routes import (
     actions,
     agent,

@@ -10,8 +10,8 @@ from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome
 from om_api.http.requests.parameters import ObservationId, ResourceId
-from om_api.web.page_route import PageRoute, shows
-from om_api.web.reader import reader_of
+from om_api.web.pages.page_route import PageRoute, shows
+from om_api.web.pages.reader import reader_of
 from om_api.web.routes.agent import address
 
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)

@@ -13,9 +13,9 @@ from om_api.context.view import local_time
 from om_api.domain.api_keys import Role
 from om_api.domain.messages import Message
 from om_api.http.requests.parameters import ObservationId, OfThread, ResourceId
-from om_api.web.page_route import PageRoute, shows
-from om_api.web.reader import reader_of
-from om_api.web.rendering import page
+from om_api.web.pages.page_route import PageRoute, shows
+from om_api.web.pages.reader import reader_of
+from om_api.web.pages.rendering import page
 
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
 _MESSAGES = 200  # of a thread that a page shows, the newest
@@ -24,7 +24,7 @@ _BESIDE = 5
 MessageId = Annotated[str, Query(max_length=200)]
 
 
-class Day(NamedTuple):
+class ThreadDay(NamedTuple):
     """What was said on one day, by the agent's calendar."""
 
     name: str
@@ -90,10 +90,10 @@ async def _covering(request: Request, resource: str, message: str) -> str | None
     return next((each.id for each in found if message in each.message_ids), None)
 
 
-def _days(messages: Sequence[Message], timezone: str) -> list[Day]:
+def _days(messages: Sequence[Message], timezone: str) -> list[ThreadDay]:
     zone = ZoneInfo(timezone)
     return [
-        Day(name, list(group))
+        ThreadDay(name, list(group))
         for name, group in groupby(messages, lambda each: f"{local_time(each.at, zone):%A, %Y-%m-%d}")
     ]
 

@@ -3,9 +3,9 @@
 from fastapi import APIRouter, Request, Response
 
 from om_api.http.requests.guard import key_of
-from om_api.web.page_route import PageRoute, shows
-from om_api.web.reader import reader
-from om_api.web.rendering import page
+from om_api.web.pages.page_route import PageRoute, shows
+from om_api.web.pages.reader import reader
+from om_api.web.pages.rendering import page
 
 router = APIRouter(prefix="/agents", route_class=PageRoute)
 

@@ -7,9 +7,9 @@ from fastapi import APIRouter, Request, Response
 from om_api.context import Block
 from om_api.domain.events import Event
 from om_api.http.requests.parameters import OfThread, ResourceId
-from om_api.web.page_route import PageRoute, shows
-from om_api.web.reader import reader_of
-from om_api.web.rendering import page
+from om_api.web.pages.page_route import PageRoute, shows
+from om_api.web.pages.reader import reader_of
+from om_api.web.pages.rendering import page
 
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
 _CHANGES = {
@@ -23,7 +23,7 @@ _CHANGES = {
 _SHOWN = 20
 
 
-class Part(NamedTuple):
+class ContextPart(NamedTuple):
     """Blocks of one kind: their tokens, and whether prompt caches find them again until the memory changes."""
 
     kind: str
@@ -52,10 +52,12 @@ async def show_context(request: Request, resource: ResourceId, thread: OfThread 
     )
 
 
-def _parts(blocks: tuple[Block, ...]) -> list[Part]:
+def _parts(blocks: tuple[Block, ...]) -> list[ContextPart]:
     kinds = dict.fromkeys((block.kind, block.stable) for block in blocks)
     found = {each: [block for block in blocks if (block.kind, block.stable) == each] for each in kinds}
-    return [Part(kind, sum(one.tokens for one in each), len(each), stable) for (kind, stable), each in found.items()]
+    return [
+        ContextPart(kind, sum(one.tokens for one in each), len(each), stable) for (kind, stable), each in found.items()
+    ]
 
 
 def _said(event: Event) -> str:

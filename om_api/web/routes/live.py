@@ -13,10 +13,10 @@ from om_api.domain.values import ID_PATTERN
 from om_api.http.requests.app_state import app_state
 from om_api.http.requests.guard import admit, bound, key_of
 from om_api.http.requests.parameters import ResourceId
-from om_api.web import live
-from om_api.web.page_route import PageRoute, shown_proof, shows
-from om_api.web.reader import reader, reader_of
-from om_api.web.rendering import page, rendered
+from om_api.web.pages import live
+from om_api.web.pages.page_route import PageRoute, shown_proof, shows
+from om_api.web.pages.reader import reader, reader_of
+from om_api.web.pages.rendering import page, rendered
 
 router = APIRouter(route_class=PageRoute)
 _SHOWN = 100

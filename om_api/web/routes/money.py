@@ -8,10 +8,10 @@ from om_api.billing.budgets import DAYS
 from om_api.billing.costs import Costs
 from om_api.domain.api_keys import Role
 from om_api.http.requests.parameters import ResourceId
-from om_api.web.charts import Chart, Series, chart
-from om_api.web.page_route import PageRoute, shows
-from om_api.web.reader import reader, reader_of
-from om_api.web.rendering import page
+from om_api.web.pages.charts import Chart, ChartSeries, chart
+from om_api.web.pages.page_route import PageRoute, shows
+from om_api.web.pages.reader import reader, reader_of
+from om_api.web.pages.rendering import page
 
 router = APIRouter(route_class=PageRoute)
 Days = Annotated[int, Query(ge=1, le=DAYS)]
@@ -37,7 +37,7 @@ def _by_day(costs: Costs) -> Chart:
     days = sorted({line.day for line in costs.lines})
     models = sorted({line.model for line in costs.lines})
     series = [
-        Series(
+        ChartSeries(
             model,
             [sum(line.cost or 0 for line in costs.lines if (line.model, line.day) == (model, day)) for day in days],
         )

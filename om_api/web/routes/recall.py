@@ -1,72 +1,79 @@
 """Looking the past up by its words, and seeing why each hit was found."""
 
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Any, NamedTuple
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
+from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.domain.errors import InvalidInputError
-from om_api.http.requests.parameters import OfThread, ResourceId
-from om_api.recall.recalled import KINDS, RecalledHit
-from om_api.web.marking import Marked, marked
-from om_api.web.page_route import PageRoute, shows
-from om_api.web.reader import reader_of
-from om_api.web.rendering import page
+from om_api.domain.messages import ROLES
+from om_api.http.requests.parameters import ResourceId
+from om_api.recall.recalled import HITS, KINDS, Recalled
+from om_api.web.pages.marking import marked
+from om_api.web.pages.page_route import PageRoute, shows
+from om_api.web.pages.reader import reader_of
+from om_api.web.pages.rendering import page
 
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
-_HITS = 10
-_ROLES = ("user", "assistant", "tool", "system")
-Words = Annotated[str, Query(max_length=2_000)]
-Moment = Annotated[str, Query(max_length=40)]
+Text = Annotated[str, Query(max_length=2_000)]
+Short = Annotated[str, Query(max_length=200)]
+Offset = Annotated[int, Query(ge=0, le=10_000)]
+
+
+class Question(NamedTuple):
+    """What the form says; "" for whatever it leaves open."""
+
+    query: str
+    thread: str
+    role: str
+    kind: str
+    after: str
+    before: str
+    offset: int
+
+    async def answered(self, memory: AsyncObservationalMemory, resource: str) -> Recalled | None:
+        """What is found; None where nothing was asked. Raises InvalidInputError."""
+        if not self.query.strip():
+            return None
+        return await memory.recall(
+            self.query,
+            resource,
+            thread_id=self.thread or None,
+            roles=[self.role] if self.role else [],
+            kinds=[self.kind],
+            after=self.after or None,
+            before=self.before or None,
+            offset=self.offset,
+            limit=HITS,
+        )
+
+
+async def _question(
+    query: Text = "",
+    thread: Short = "",
+    role: Short = "",
+    kind: Short = KINDS[0],
+    after: Short = "",
+    before: Short = "",
+    offset: Offset = 0,
+) -> Question:
+    return Question(query, thread, role, kind, after, before, offset)
 
 
 @router.get("/recall", **shows())
 async def show_recall(
-    request: Request,
-    resource: ResourceId,
-    query: Words = "",
-    thread: OfThread | Literal[""] = None,
-    role: str = "",
-    kind: str = "message",
-    after: Moment = "",
-    before: Moment = "",
-    offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
+    request: Request, resource: ResourceId, asked: Annotated[Question, Depends(_question)]
 ) -> Response:
     """A search box with its filters, and what was found, each hit in its surroundings."""
     memory = await reader_of(request, resource)
     found, problem = None, ""
-    if query.strip():
-        try:
-            found = await memory.recall(
-                query,
-                resource,
-                thread_id=thread or None,
-                roles=[role] if role else [],
-                kinds=[kind],
-                after=after or None,
-                before=before or None,
-                offset=offset,
-                limit=_HITS,
-            )
-        except InvalidInputError as error:
-            problem = str(error)
-    asked = {
-        "query": query, "thread": thread or "", "role": role, "kind": kind, "after": after, "before": before,
-    }  # fmt: skip
+    try:
+        found = await asked.answered(memory, resource)
+    except InvalidInputError as error:
+        problem = str(error)
+    shown: dict[str, Any] = {"found": found, "problem": problem, "asked": asked}
+    hits = [(hit, marked(hit.text, hit.matched)) for hit in found.hits] if found else []
+    threads = [each.id for each in await memory.threads(resource)]
     return page(
-        request,
-        "recall.html",
-        resource=resource,
-        asked=asked,
-        threads=[each.id for each in await memory.threads(resource)],
-        roles=_ROLES,
-        kinds=KINDS,
-        found=found,
-        hits=list(_shown(found.hits)) if found else [],
-        problem=problem,
+        request, "recall.html", resource=resource, threads=threads, roles=ROLES, kinds=KINDS, hits=hits, **shown
     )
-
-
-def _shown(hits: tuple[RecalledHit, ...]) -> Iterator[tuple[RecalledHit, list[Marked]]]:
-    for hit in hits:
-        yield hit, marked(hit.text, hit.matched)

@@ -4,9 +4,9 @@ from fastapi import APIRouter, Request, Response
 
 from om_api.domain.api_keys import Role
 from om_api.http.requests.parameters import ResourceId
-from om_api.web.page_route import PageRoute, shows
-from om_api.web.reader import reader_of
-from om_api.web.rendering import page
+from om_api.web.pages.page_route import PageRoute, shows
+from om_api.web.pages.reader import reader_of
+from om_api.web.pages.rendering import page
 
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
 _SHOWN = 100

@@ -8,9 +8,9 @@ from om_api.domain.api_keys import ExpiredKeyError, Role, Token
 from om_api.domain.errors import StoreError
 from om_api.http.requests.app_state import app_state
 from om_api.http.requests.bounded import bounded
-from om_api.web.page_route import SIGN_IN, PageRoute, shows
-from om_api.web.rendering import page
-from om_api.web.sessions import fields_of, forget, remember, session_of
+from om_api.web.pages.page_route import SIGN_IN, PageRoute, shows
+from om_api.web.pages.rendering import page
+from om_api.web.pages.sessions import fields_of, forget, remember, session_of
 
 router = APIRouter()
 _guarded = APIRouter(route_class=PageRoute)

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Request, Response
 from om_api.domain.api_keys import Role
 from om_api.http.requests.app_state import app_state
 from om_api.ops import doctor, queues
-from om_api.web.page_route import PageRoute, shows
-from om_api.web.rendering import page
+from om_api.web.pages.page_route import PageRoute, shows
+from om_api.web.pages.rendering import page
 
 router = APIRouter(route_class=PageRoute)
 

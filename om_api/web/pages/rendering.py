@@ -9,8 +9,8 @@ from starlette.responses import HTMLResponse
 
 from om_api.domain.api_keys import ApiKey
 from om_api.http.requests.app_state import app_state
-from om_api.web import filters, static_files
-from om_api.web.sessions import form_token
+from om_api.web.pages import filters, static_files
+from om_api.web.pages.sessions import form_token
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "

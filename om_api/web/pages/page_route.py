@@ -15,8 +15,8 @@ from om_api.http.requests.app_state import app_state
 from om_api.http.requests.bounded import Bounded
 from om_api.http.requests.guard import Guarded, Handler, needs
 from om_api.http.serving.shares import Share
-from om_api.web.rendering import page
-from om_api.web.sessions import form_of, session_of
+from om_api.web.pages.rendering import page
+from om_api.web.pages.sessions import form_of, session_of
 
 SIGN_IN = "/ui/sign-in"
 _UNAUTHORIZED = 401

@@ -7,7 +7,7 @@ WIDTH, HEIGHT, LEFT, BOTTOM = 600, 150, 52, 18
 _COLORS = 4
 
 
-class Series(NamedTuple):
+class ChartSeries(NamedTuple):
     """One line of a chart: a value for each of its points."""
 
     name: str
@@ -26,13 +26,13 @@ class Chart(NamedTuple):
     """What a template draws; `top` is the value at the upper edge, `points` the names along the lower one."""
 
     points: Sequence[str]
-    series: Sequence[Series]
+    series: Sequence[ChartSeries]
     areas: Sequence[Area]
     top: float
     unit: str
 
 
-def chart(points: Sequence[str], series: Sequence[Series], unit: str, *, stacked: bool = True) -> Chart:
+def chart(points: Sequence[str], series: Sequence[ChartSeries], unit: str, *, stacked: bool = True) -> Chart:
     """A chart of series of equal length, the first at the bottom; without `stacked` each begins at nothing."""
     below, tops, highest = [0.0] * len(points), [], 0.0
     for each in series:
