@@ -1,4 +1,4 @@
-"""What `om up` and `om demo` keep running: Celery processes of ours, started again when they die."""
+"""What `om up` and `om demo` keep running: processes of ours, started again when they die."""
 
 import signal
 import subprocess
@@ -14,6 +14,7 @@ from om_api.domain.extras import require
 WORKER = ("worker", "--without-gossip", "--without-mingle")  # ours have nothing to tell each other but events
 BEAT = ("beat",)
 FLOWER = ("flower",)
+API = ("api",)
 FLOWER_COLUMNS = "name,args,result,state,received,runtime"
 _LONGEST_PAUSE_S = 30.0
 _PACKAGES = (
@@ -25,16 +26,21 @@ _PACKAGES = (
 )  # without which no child works; `flower` needs itself
 
 
+_COMMANDS = {"api": ("-c", "from om_api.cli import main; main()")}  # the others are Celery's
+_CELERY = ("-m", "celery", "--quiet", "-A", "om_workers.app")
+
+
 class Child(Process):
-    """A Celery process of ours: `worker`, `beat` or `flower`; every line it writes goes to `show` with its name.
+    """A process of ours: `worker`, `beat`, `flower` or `api`; every line it writes goes to `show` with its name.
 
     Raises MissingExtraError where the package is not installed.
     """
 
     def __init__(self, words: Sequence[str], environ: Mapping[str, str], show: Callable[[str, str], None]) -> None:
         self.name = words[0]
-        require("workers", *_PACKAGES, *(FLOWER if self.name in FLOWER else ()))
-        self._command = [sys.executable, "-m", "celery", "--quiet", "-A", "om_workers.app", *words]
+        if self.name not in _COMMANDS:
+            require("workers", *_PACKAGES, *(FLOWER if self.name in FLOWER else ()))
+        self._command = [sys.executable, *_COMMANDS.get(self.name, _CELERY), *words]
         self._environ = {**environ, "PYTHONUNBUFFERED": "1"}
         self._show = show
         self._reader: threading.Thread | None = None

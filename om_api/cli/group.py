@@ -22,7 +22,7 @@ SECTIONS = {
     "Ask the workers": ("observe", "reflect", "pause", "resume"),
     "Remove and move": ("clear", "forget", "erase", "restore", "migrate-scope", "export", "import"),
     "Check": ("config", "queues", "doctor", "verify", "bench"),
-    "Serve": ("api", "mcp", "keys", "acl", "webhooks", "partitions"),
+    "Serve": ("api", "ui", "mcp", "keys", "acl", "webhooks", "partitions"),
 }
 _PLACES = {  # of commands whose module in `commands` has not their name
     **{name: f"om_api.cli.{name}" for name in SECTIONS["Start"]},

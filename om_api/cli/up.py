@@ -12,11 +12,12 @@ from typing import NamedTuple
 import click
 
 from om_api.billing.models import answering, missing_key
-from om_api.cli.children import BEAT, FLOWER, FLOWER_COLUMNS, WORKER, Child, Keeper, StopRequests
+from om_api.cli.children import API, BEAT, FLOWER, FLOWER_COLUMNS, WORKER, Child, Keeper, StopRequests
 from om_api.cli.embedded import HOST, Embedded, free_port, hold, is_free, make_folder
 from om_api.cli.output import typed
 from om_api.cli.target import Target, command, stated_port
 from om_api.domain.errors import SettingsError, StoreError
+from om_api.domain.extras import MissingExtraError, require
 from om_api.ops.doctor import reach
 from om_api.settings import Settings
 from om_api.settings.storage_settings import DEFAULT_URL
@@ -24,15 +25,16 @@ from om_api.settings.storage_settings import DEFAULT_URL
 NEXT = (
     'om push harold thread-1 "My flight is on Friday."',
     "om context harold thread-1",
-    "om stats",
+    "om ui",
 )
 _SERVER, _PREFIX = "OM_STORAGE__REDIS__", "OM_STORAGE__REDIS__PREFIX"
 _FIRST_PORT = 6379
+API_PORT = 8000
 _FLOWER_PORT = 5555
 _LOOK_S = 0.2
 _LAST_S = 5.0  # beside stop_grace: what is left is given back to the store, so that nobody waits for a lease
 _NOW = 2  # times asked to stop
-_COLORS = {"worker": "green", "beat": "blue", "flower": "magenta", "om": "yellow"}
+_COLORS = {"api": "cyan", "worker": "green", "beat": "blue", "flower": "magenta", "om": "yellow"}
 
 
 class Flower(NamedTuple):
@@ -73,6 +75,31 @@ class Flower(NamedTuple):
         }
 
 
+class Pages(NamedTuple):
+    """Where the API and its pages listen; `open` to everybody on this machine, as an embedded store is, or to keys alone."""
+
+    port: int
+    open: bool
+
+    @classmethod
+    def of(cls, settings: Settings, *, embedded: bool) -> "Pages":
+        """What OM_API_PORT says, else the first free port from 8000 on. Raises SettingsError, also where that port is taken."""
+        port = stated_port(settings, "OM_API_PORT", _first_free(API_PORT))
+        if not is_free(port):
+            raise SettingsError(f"port {port} is taken: set OM_API_PORT to a free one, or run `om up --no-api`")
+        return cls(port, embedded)
+
+    @property
+    def words(self) -> list[str]:
+        """What `om` is told."""
+        return [*API, "--port", str(self.port), *(["--without-keys"] if self.open else [])]
+
+    @property
+    def address(self) -> str:
+        """Where a browser finds the pages."""
+        return f"http://{HOST}:{self.port}/ui"
+
+
 def wants_store(settings: Settings) -> bool:
     """Whether nobody named a server: neither the environment nor, other than the default one, a file."""
     stated = settings.origin().get("storage.redis.url", "default")
@@ -103,29 +130,34 @@ def show_line(name: str, line: str) -> None:
 
 @command("om up", "om up --no-flower --concurrency 8", "OM_DATA_DIR=data om up --port 6400")
 @click.option("--no-flower", is_flag=True, help="Run no Flower.")
+@click.option("--no-api", is_flag=True, help="Serve no API and no pages.")
 @click.option("--no-beat", is_flag=True, help="Run no beat: one of another machine finds what is due.")
 @click.option(
     "--concurrency", type=click.IntRange(1, 1000), envvar="OM_CONCURRENCY", show_envvar=True, help="Tasks at a time."
 )
 @click.option("--port", type=click.IntRange(1, 65_535), help="Of the embedded store; else the first free from 6379 on.")
-def up(target: Target, no_flower: bool, no_beat: bool, concurrency: int | None, port: int | None) -> None:
-    """Run the workers on this machine until Ctrl-C: store, worker, beat and Flower.
+def up(target: Target, no_flower: bool, no_api: bool, no_beat: bool, concurrency: int | None, port: int | None) -> None:
+    """Run everything on this machine until Ctrl-C: store, worker, beat, Flower, and the API with its pages.
 
     Where OM_REDIS_URL (or --url, or the configuration) names no server, an embedded one keeps its data in ./.om, or
     where OM_DATA_DIR says. What dies is started again. The first Ctrl-C lets running work end within stop_grace; a
-    second one does not, and the exit code is 1. Flower listens on this machine only; its port, user and password are
-    OM_FLOWER_PORT, OM_FLOWER_USER and OM_FLOWER_PASSWORD.
+    second one does not, and the exit code is 1. Flower and the pages listen on this machine only. Flower's port, user and
+    password are OM_FLOWER_PORT, OM_FLOWER_USER and OM_FLOWER_PASSWORD; the API's port is OM_API_PORT, and it asks for a key
+    (om keys create) unless the store is an embedded one.
     """
     settings, stop = target.settings(), StopRequests()
     with stop.listening(), ExitStack() as held:
         place = _place(settings, port, held)
         flower = None if no_flower else Flower.of(settings)
+        pages = None if no_api or not _serves() else Pages.of(settings, embedded=bool(place.store))
         environ = child_environ(place.url, target.folder)
         words = [[*WORKER, *(["-c", str(concurrency)] if concurrency else [])], *([] if no_beat else [BEAT])]
         children = [Child(each, environ, show_line) for each in words]
         if flower:
             children.append(Child(FLOWER, environ | flower.environ(place.folder), show_line))
-        click.echo("\n".join(_announcement(place, flower, settings)))
+        if pages:
+            children.append(Child(pages.words, {"OM_LOG_LEVEL": "WARNING"} | environ, show_line))
+        click.echo("\n".join(_announcement(place, flower, pages, settings)))
         _run(children, place.store, stop, settings.memory.stop_grace)
     click.echo("om up: everything has stopped")
     if stop.times >= _NOW:
@@ -165,7 +197,17 @@ def _reach(settings: Settings) -> None:
         reach(settings.broker_url)
 
 
-def _announcement(place: _Place, flower: Flower | None, settings: Settings) -> Iterator[str]:
+def _serves() -> bool:
+    """Whether what the API needs is installed; workers go on without."""
+    try:
+        require("http", "fastapi", "jinja2", "uvicorn")
+    except MissingExtraError as error:
+        show_line("om", f"no API and no pages: {error}")
+        return False
+    return True
+
+
+def _announcement(place: _Place, flower: Flower | None, pages: Pages | None, settings: Settings) -> Iterator[str]:
     kept = f"embedded, data in {place.folder}" if place.store else "yours"
     yield "om up: Ctrl-C stops everything"
     yield ""
@@ -174,6 +216,9 @@ def _announcement(place: _Place, flower: Flower | None, settings: Settings) -> I
     if flower:
         password = f", password {flower.password} (this time; OM_FLOWER_PASSWORD sets one)" if flower.made else ""
         yield f"  Flower  http://{HOST}:{flower.port}   user {flower.user}{password}"
+    if pages:
+        who = "for everybody on this machine" if pages.open else "sign in with a key (om keys create)"
+        yield f"  pages   {pages.address}   {who}"
     yield ""
     yield "Next, in another terminal:"
     if place.store and place.url != DEFAULT_URL:

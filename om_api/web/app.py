@@ -17,6 +17,7 @@ from om_api.web.routes import (
     context,
     generations,
     live,
+    manage,
     money,
     recall,
     rejected,
@@ -26,7 +27,7 @@ from om_api.web.routes import (
 
 _PAGES = (
     *(sign_in.router, agents.router, agent.router, actions.router, context.router, generations.router, recall.router),
-    *(rejected.router, work.router, money.router, live.router),
+    *(rejected.router, manage.router, work.router, money.router, live.router),
 )
 
 

@@ -28,9 +28,9 @@ _STATUS: Mapping[type[OMError], int] = {
 }
 
 
-def shows(role: Role = Role.READER, *, of_all: bool = False) -> dict[str, Any]:
+def shows(role: Role = Role.READER, **how: Any) -> dict[str, Any]:
     """What a page's route says of who may see it, as `needs` does for routes of the API."""
-    return needs(role, of_all=of_all)
+    return needs(role, **how)
 
 
 class PageRoute(Guarded):

@@ -5,12 +5,12 @@ from typing import Any
 
 from fastapi import Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from om_api.domain.api_keys import ApiKey
 from om_api.http.requests.app_state import app_state
 from om_api.web.pages import filters, static_files
-from om_api.web.pages.sessions import form_token
+from om_api.web.pages.sessions import form_token, said, say, say_no_more
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -36,10 +36,21 @@ def page(
 ) -> HTMLResponse:
     """A template with its values, and what every page knows: who looks, and where."""
     key: ApiKey | None = getattr(request.state, "key", None)
+    told = said(request)
     text = _templates.get_template(template).render(
-        key=key, locked=app_state(request).locked, path=request.url.path, token=form_token(request), **values
+        said=told, key=key, locked=app_state(request).locked, path=request.url.path, token=form_token(request), **values
     )
-    return HTMLResponse(text, status, {**HEADERS, **(headers or {})})
+    answer = HTMLResponse(text, status, {**HEADERS, **(headers or {})})
+    if told:
+        say_no_more(request, answer)
+    return answer
+
+
+def back_to(request: Request, address: str, text: str) -> Response:
+    """Go on to a page, which says what was done."""
+    answer = RedirectResponse(address, 303)
+    say(request, answer, text)
+    return answer
 
 
 def rendered(template: str, **values: Any) -> str:

@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import secrets
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote, unquote
 
 from fastapi import HTTPException, Request
 from starlette.responses import Response
@@ -12,7 +12,7 @@ from starlette.responses import Response
 from om_api.http.requests.app_state import SESSION_S, app_state
 from om_api.http.requests.guard import of_own_page
 
-COOKIE = "om_session"
+COOKIE, SAID = "om_session", "om_said"
 TOKEN_FIELD = "token"  # noqa: S105 - the name of a form's field
 _OF_THIS_PROCESS = secrets.token_hex()  # where nobody needs a key there is no session to make a token of
 _FORM = "application/x-www-form-urlencoded"
@@ -58,6 +58,21 @@ def remember(request: Request, response: Response, token: str) -> None:
 def forget(request: Request, response: Response) -> None:
     """Have it show none."""
     response.delete_cookie(COOKIE, **_where(request))
+
+
+def say(request: Request, response: Response, text: str) -> None:
+    """Have the next page say what was done: by a cookie, since whoever makes an address must not make us say anything."""
+    response.set_cookie(SAID, quote(text), max_age=60, **_where(request))
+
+
+def said(request: Request) -> str:
+    """What the page before did; "" for nothing, and for a part of a page that only looks again."""
+    return "" if "hx-request" in request.headers else unquote(request.cookies.get(SAID, ""))
+
+
+def say_no_more(request: Request, response: Response) -> None:
+    """Have it said once."""
+    response.delete_cookie(SAID, **_where(request))
 
 
 def _where(request: Request) -> dict[str, Any]:

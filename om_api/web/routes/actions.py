@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from starlette.responses import RedirectResponse
 
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError
@@ -12,6 +11,7 @@ from om_api.domain.values import Outcome
 from om_api.http.requests.parameters import ObservationId, ResourceId
 from om_api.web.pages.page_route import PageRoute, shows
 from om_api.web.pages.reader import reader_of
+from om_api.web.pages.rendering import back_to
 from om_api.web.routes.agent import address
 
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
@@ -22,28 +22,32 @@ async def observe(request: Request, resource: ResourceId) -> Response:
     """Have what is raw observed now."""
     memory = await reader_of(request, resource)
     outcome = await memory.force_observe(resource_id=resource)
-    return _done(resource, _asked(outcome, "observed", "nothing is raw"))
+    return back_to(request, address(resource), _asked(outcome, "observed", "nothing is raw"))
 
 
 @router.post("/reflect", **shows(Role.WRITER))
 async def reflect(request: Request, resource: ResourceId) -> Response:
     """Have the observations condensed now."""
     outcome = await (await reader_of(request, resource)).force_reflect(resource)
-    return _done(resource, _asked(outcome, "reflected", "there are no observations"))
+    return back_to(request, address(resource), _asked(outcome, "reflected", "there are no observations"))
 
 
 @router.post("/pause", **shows(Role.OPERATOR))
 async def pause(request: Request, resource: ResourceId) -> Response:
     """Stop whatever calls a model."""
     await (await reader_of(request, resource)).pause(resource)
-    return _done(resource, "Paused: messages are kept and contexts served, no model is asked. Resume lets it go on.")
+    return back_to(
+        request,
+        address(resource),
+        "Paused: messages are kept and contexts served, no model is asked. Resume lets it go on.",
+    )
 
 
 @router.post("/resume", **shows(Role.OPERATOR))
 async def resume(request: Request, resource: ResourceId) -> Response:
     """Let it go on."""
     await (await reader_of(request, resource)).resume(resource)
-    return _done(resource, "Resumed.")
+    return back_to(request, address(resource), "Resumed.")
 
 
 @router.post("/restore", **shows(Role.OPERATOR))
@@ -59,14 +63,14 @@ async def restore(request: Request, resource: ResourceId) -> Response:
         Outcome.REST: f"Generation {number} is in force already.",
         Outcome.SUPERSEDED: "The memory changed meanwhile, so nothing was restored: look again, and repeat.",
     }
-    return _done(resource, told.get(outcome, str(outcome)), thread)
+    return back_to(request, address(resource, thread=thread), told.get(outcome, str(outcome)))
 
 
 @router.post("/observations/{observation}/forget", **shows(Role.OPERATOR))
 async def forget(request: Request, resource: ResourceId, observation: ObservationId) -> Response:
     """Remove an observation and the messages behind it."""
     await (await reader_of(request, resource)).forget(observation, resource)
-    return _done(resource, "Forgotten, with the messages behind it.")
+    return back_to(request, address(resource), "Forgotten, with the messages behind it.")
 
 
 @router.post("/rejected/{entry}/retry", **shows(Role.OPERATOR))
@@ -88,16 +92,10 @@ async def _of_rejected(request: Request, resource: str, do: Callable[[Any], Awai
         Outcome.BUSY: "It is raw again; the workers will judge it.",
         Outcome.SEALED: "It will be observed again.",
     }
-    return RedirectResponse(
-        f"{address(resource)}/rejected?did={told.get(outcome, 'Dropped.')}".replace(" ", "%20"), 303
-    )
+    return back_to(request, f"{address(resource)}/rejected", told.get(outcome, "Dropped."))
 
 
 def _asked(outcome: Outcome, done: str, nothing: str) -> str:
     if outcome is Outcome.REST:
         return f"There was nothing to do: {nothing}."
     return "The workers were asked: this page shows when it is done." if outcome is Outcome.BUSY else f"Done: {done}."
-
-
-def _done(resource: str, said: str, thread: str | None = None) -> Response:
-    return RedirectResponse(address(resource, thread=thread, did=said), 303)

@@ -32,7 +32,7 @@ class ThreadDay(NamedTuple):
 
 
 @router.get("", **shows())
-async def show_agent(request: Request, resource: ResourceId, thread: OfThread = None, did: str = "") -> Response:
+async def show_agent(request: Request, resource: ResourceId, thread: OfThread = None) -> Response:
     """The memory as it stands: raw messages of a thread, chunks, observations, and the reflection in force."""
     memory = await reader_of(request, resource)
     threads = sorted(await memory.threads(resource), key=lambda each: -each.at)
@@ -56,7 +56,6 @@ async def show_agent(request: Request, resource: ResourceId, thread: OfThread = 
         observations=observations[-_OBSERVATIONS:],
         observations_left_out=max(0, len(observations) - _OBSERVATIONS),
         generations=generations,
-        did=did,
         may=may(request),
     )
 

@@ -6,6 +6,7 @@ from om_api.http.requests.guard import key_of
 from om_api.web.pages.page_route import PageRoute, shows
 from om_api.web.pages.reader import reader
 from om_api.web.pages.rendering import page
+from om_api.web.routes.agent import may
 
 router = APIRouter(prefix="/agents", route_class=PageRoute)
 
@@ -16,4 +17,4 @@ async def show_agents(request: Request) -> Response:
     memory = reader(request)
     key = key_of(request)
     found = [each for each in (await memory.overview()).stats if key.covers(each.resource)]
-    return page(request, "agents.html", agents=found)
+    return page(request, "agents.html", agents=found, may=may(request))

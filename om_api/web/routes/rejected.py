@@ -13,8 +13,8 @@ _SHOWN = 100
 
 
 @router.get("/rejected", **shows(Role.OPERATOR))
-async def show_rejected(request: Request, resource: ResourceId, did: str = "") -> Response:
+async def show_rejected(request: Request, resource: ResourceId) -> Response:
     """The newest entries of an agent's quarantine."""
     memory = await reader_of(request, resource)
     entries = await memory.rejected(resource, _SHOWN)
-    return page(request, "rejected.html", resource=resource, entries=entries[::-1], did=did, most=_SHOWN)
+    return page(request, "rejected.html", resource=resource, entries=entries[::-1], most=_SHOWN)

@@ -27,6 +27,30 @@
     if (question && !window.confirm(question)) event.preventDefault();
   });
 
+  document.addEventListener("submit", async (event) => {
+    const form = event.target;
+    if (!form.matches("[data-imports]")) return;
+    event.preventDefault();
+    const said = form.querySelector("[role=status]");
+    said.textContent = "Sending the file…";
+    try {
+      const name = encodeURIComponent(form.elements.name.value.trim());
+      const answer = await fetch(`/ui/agents/${name}/import`, {
+        method: "POST",
+        headers: { "X-Form-Token": form.elements.token.value, "Content-Type": "application/x-ndjson" },
+        body: form.elements.file.files[0],
+      });
+      if (answer.redirected) {
+        location.href = answer.url;
+        return;
+      }
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      said.textContent = page.querySelector("[role=alert]")?.textContent ?? `The server answered ${answer.status}.`;
+    } catch {
+      said.textContent = "The server does not answer: nothing was imported, repeat when it does.";
+    }
+  });
+
   for (const [happened, on] of [["mouseover", true], ["mouseout", false], ["focusin", true], ["focusout", false]]) {
     document.addEventListener(happened, (event) => {
       const line = event.target.closest?.("[data-messages]");

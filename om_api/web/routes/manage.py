@@ -1,0 +1,125 @@
+"""What an agent's owner does rarely: erasing a fact with a list of what goes, removing, moving, taking away and bringing back."""
+
+import hmac
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.requests import ClientDisconnect
+
+from om_api.domain.api_keys import Role
+from om_api.domain.errors import InvalidInputError
+from om_api.domain.values import Outcome
+from om_api.http.requests.bounded import Bounded
+from om_api.http.requests.guard import of_own_page
+from om_api.http.requests.parameters import ResourceId
+from om_api.http.requests.replies import LINES
+from om_api.http.serving.limits import MAX_IMPORT
+from om_api.http.serving.shares import Share
+from om_api.web.pages.page_route import PageRoute, shows
+from om_api.web.pages.reader import reader, reader_of
+from om_api.web.pages.rendering import back_to, page
+from om_api.web.pages.sessions import form_token
+from om_api.web.routes.agent import address
+
+router = APIRouter()
+_pages = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
+TOKEN_HEADER = "x-form-token"  # noqa: S105 - a header's name
+
+
+class FileRoute(PageRoute):
+    """A route to which a script of ours sends a file as it is: the form's token comes as a header."""
+
+    takes_body = False  # it is read piece by piece
+
+    async def prepare(self, request: Bounded, share: Share) -> None:  # noqa: ARG002  nothing is read yet
+        """Look at the token; raises HTTPException 403 where it is of none of our pages."""
+        token = request.headers.get(TOKEN_HEADER, "")
+        if not of_own_page(request) or not hmac.compare_digest(token.encode(), form_token(request).encode()):
+            raise HTTPException(403, "this form is of another session: load the page again, then repeat")
+
+
+_files = APIRouter(prefix="/agents/{resource}", route_class=FileRoute)
+
+
+@_pages.get("/manage", **shows(Role.OPERATOR))
+async def show_manage(request: Request, resource: ResourceId) -> Response:
+    """What may be done to the whole of a memory."""
+    stats = await (await reader_of(request, resource)).stats(resource)
+    return page(request, "manage.html", resource=resource, stats=stats, would=None, asked={})
+
+
+@_pages.post("/erase", **shows(Role.OPERATOR))
+async def erase(request: Request, resource: ResourceId) -> Response:
+    """Show what would go; once that was seen, and confirmed, have it go."""
+    form, memory = request.state.form, await reader_of(request, resource)
+    asked = {name: form.get(name, "").strip() for name in ("matching", "message_id", "thread_id")}
+    named = {name: text or None for name, text in asked.items()}
+    sure = form.get("sure") == "yes"
+    done = await memory.erase(resource, **named, dry_run=not sure)
+    if sure:
+        counts = ", ".join(f"{number} {what}" for what, number in done.counts().items() if number)
+        told = f"Erased from {counts}." if done.outcome is Outcome.CLEARED else "There was nothing of it any more."
+        return back_to(request, address(resource), told)
+    stats = await memory.stats(resource)
+    return page(request, "manage.html", resource=resource, stats=stats, would=done, asked=asked)
+
+
+@_pages.post("/clear", **shows(Role.OPERATOR))
+async def clear(request: Request, resource: ResourceId) -> Response:
+    """Remove the whole memory, or a thread of it, where its name was written once more."""
+    form, memory = request.state.form, await reader_of(request, resource)
+    thread = form.get("thread") or None
+    if form.get("confirm", "").strip() != (thread or resource):
+        raise InvalidInputError(f"to remove it write {thread or resource} into the field; nothing was removed")
+    did = await memory.clear(resource, thread)
+    told = f"Removed: {did.messages:,} messages and {did.observations:,} observations."
+    return back_to(request, "/ui/agents" if thread is None else address(resource), told)
+
+
+@_pages.post("/migrate", **shows(Role.OPERATOR))
+async def migrate(request: Request, resource: ResourceId) -> Response:
+    """Move the memory to the other scope."""
+    to = request.state.form.get("to", "")
+    outcome = await (await reader_of(request, resource)).migrate_scope(resource, to)
+    told = {
+        Outcome.BUSY: "Chunks are being observed: nothing was moved, repeat when they are done.",
+        Outcome.SUPERSEDED: "The memory changed meanwhile: nothing was moved, repeat.",
+        Outcome.REST: "There was nothing to move.",
+    }.get(outcome, f"Moved to scope {to}. The settings stay as they are: change scope there too.")
+    return back_to(request, f"{address(resource)}/manage", told)
+
+
+@_pages.get("/export", **shows(Role.OPERATOR), response_class=StreamingResponse)
+async def export(request: Request, resource: ResourceId) -> Response:
+    """The whole memory as a file."""
+    pieces = (await reader_of(request, resource)).export_memory(resource)
+    first = await anext(pieces)  # whoever cannot be read is refused before anything is sent
+    name = {"Content-Disposition": f'attachment; filename="{resource}.jsonl"', "Cache-Control": "no-store"}
+    return StreamingResponse(_led_by(first, pieces), headers=name, media_type=LINES)
+
+
+async def _led_by(first: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for piece in pieces:
+        yield piece
+
+
+@_files.post("/import", **shows(Role.OPERATOR, most=MAX_IMPORT, waits=True))
+async def bring_back(request: Request, resource: ResourceId) -> Response:
+    """Make an exported memory that of a resource, which must hold nothing."""
+    did = await reader(request).import_memory(_sent(request), resource)
+    told = f"Imported: {did.messages:,} messages, {did.observations:,} observations, {did.generations:,} generations."
+    return back_to(request, address(resource), told)
+
+
+async def _sent(request: Request) -> AsyncIterator[bytes]:
+    """What came of the body; whoever hangs up has sent a file without its last line."""
+    with suppress(ClientDisconnect):
+        async for piece in request.stream():
+            yield piece
+
+
+router.include_router(_pages)
+router.include_router(_files)
