@@ -260,6 +260,7 @@ _KEPT = {
     *("wiring._rollout", "places._lines"),
     *("dispatcher._capacity", "connections.refused", "connections._open", "shares.lanes"),
     "settings_watcher._reported",
+    *("live._listeners", "live._waiting"),  # pages that are open, and what each of them has not been told yet
     "task_events._held",
     *(
         "partitions.indexes",

@@ -1,15 +1,36 @@
-"""Tier 1: what of a thread is still raw."""
+"""Tier 1: what of a thread is still raw, and what of it is sealed."""
 
+import msgspec
 from fastapi import APIRouter, Request, Response
 
 from om_api.domain.api_keys import Role
+from om_api.domain.values import Chunk
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.guard import Guarded, needs
 from om_api.http.requests.parameters import Page, ResourceId, ThreadId, WhichPage
-from om_api.http.requests.replies import answers, rendered
+from om_api.http.requests.replies import answers, rendered, reply
 from om_api.http.routes.observations import KeptMessage, kept_message
 
 router = APIRouter(prefix="/v1/resources/{resource}/threads/{thread}", tags=["messages"], route_class=Guarded)
+
+
+class SealedChunk(msgspec.Struct, frozen=True):
+    """Messages that are observed together: how many, their tokens, and how often a model was asked."""
+
+    id: str
+    thread_id: str
+    messages: int
+    tokens: int
+    ready: bool
+    attempts: int
+    sealed_at: int
+
+    @classmethod
+    def of(cls, chunk: Chunk) -> "SealedChunk":
+        """What is told of a chunk."""
+        return cls(chunk.id, chunk.thread, chunk.messages, chunk.tokens, chunk.ready, chunk.attempts, chunk.sealed_at)
+
+
 _EXAMPLE = KeptMessage(
     id="m-3",
     role="user",
@@ -19,6 +40,16 @@ _EXAMPLE = KeptMessage(
     tokens=6,
     metadata=None,
 )
+_CHUNK = SealedChunk(
+    "0196f1c2a4b800000001a1b2c3d4e5f6", "thread-1", 23, 5_871, ready=False, attempts=1, sealed_at=1_763_630_460_000
+)
+
+
+@router.get("/chunks", **needs(Role.READER), **answers(Page[SealedChunk], Page([_CHUNK])))
+async def list_chunks(request: Request, resource: ResourceId, thread: ThreadId, page: WhichPage) -> Response:
+    """What of a thread is sealed and not activated yet, oldest first: being observed, or `ready` to be activated."""
+    found = [SealedChunk.of(chunk) for chunk in await memory(request).chunks(resource, thread)]
+    return reply(page.of(found, lambda chunk: f"{chunk.sealed_at:015}|{chunk.id}"))
 
 
 @router.get("/messages", **needs(Role.READER), **answers(Page[KeptMessage], Page([_EXAMPLE])))

@@ -11,6 +11,7 @@ WITHOUT_JSON = {  # and why
     ("up",),  # runs until it is told to stop
     ("demo",),  # shows three conversations as they go on
     ("api",),  # serves until it is told to stop
+    ("ui",),  # opens a browser, and prints the one address
     ("mcp",),  # speaks a protocol of its own on stdout
     ("bench",),  # hands everything on to om_bench, whose reports are files of JSON
 }

@@ -20,7 +20,7 @@ from om_api import Message, ObservationalMemory, Outcome, load_settings
 from om_api.cli import main
 from om_api.cli.embedded import Embedded, free_port, is_free
 from om_api.cli.group import PLACES
-from om_api.cli.up import NEXT, Flower, _first_free, _models, child_environ, store_port, wants_store
+from om_api.cli.up import NEXT, Flower, Pages, _first_free, _models, child_environ, store_port, wants_store
 from om_api.domain.errors import SettingsError
 
 OM = [sys.executable, "-c", "from om_api.cli import main; main()"]
@@ -131,6 +131,26 @@ def test_it_says_what_runs_where_and_what_to_try_next(running, folder, wait_unti
     assert f"export OM_REDIS_URL={running.url}" in running.text
 
 
+def test_it_serves_the_pages_of_its_store_and_om_ui_says_where(running, wait_until, tmp_path):
+    wait_until(lambda: "  pages   http://127.0.0.1:" in running.text, "the address of the pages")
+    address = next(line.split()[1] for line in running.lines if line.startswith("  pages"))
+    wait_until(lambda: _opens(f"{address}/agents"), "the pages", 60)
+    port = address.split(":")[2].split("/")[0]
+    said = subprocess.run(
+        [*OM, "ui", "--print", "--port", port], env=running.environ, capture_output=True, text=True, check=True
+    )
+
+    assert said.stdout.strip() == address
+
+
+def _opens(address):
+    try:
+        with urllib.request.urlopen(address, timeout=5) as answer:
+            return answer.status == 200 and b"Observational memory" in answer.read()
+    except OSError:
+        return False
+
+
 def test_an_address_left_from_an_earlier_one_is_said_to_be_unset(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OM_REDIS_URL", "redis://127.0.0.1:1/0")
@@ -218,13 +238,13 @@ def test_a_signal_stops_everything_cleanly(alone, wait_until, number):
         om.add_message(Message(role="user", content="hello", thread_id="t-1", resource_id="harold"))
     pids = one.pids()
 
-    assert len(pids) == 5
+    assert len(pids) == 6
     assert one.stop(number) == 0
     assert one.pids() == []
 
 
 def test_the_data_is_there_again_next_time(alone, wait_until, tmp_path):
-    one = alone("--no-flower", "--no-beat")
+    one = alone("--no-flower", "--no-beat", "--no-api")
     wait_until(lambda: NEXT[-1] in one.text, "the announcement")
     with one.memory() as om:
         om.add_message(Message(role="user", content="hello", thread_id="t-1", resource_id="harold"))
@@ -243,7 +263,7 @@ def attempts(running):
 @pytest.fixture
 def busy(alone, wait_until):
     """One whose worker waits for a model that takes a minute."""
-    one = alone("--no-flower", **SLOW)
+    one = alone("--no-flower", "--no-api", **SLOW)
     wait_until(lambda: NEXT[-1] in one.text, "the announcement")
     with one.memory() as om:
         om.add_message(Message(role="user", content="hello", thread_id="t-1", resource_id="harold"))
@@ -321,6 +341,18 @@ def test_what_flower_cannot_take_is_named_and_not_shown(name, value):
     with pytest.raises(SettingsError, match=f"environment {name}: ") as caught:
         Flower.of(load_settings(environ={name: value}))
     assert name == "OM_FLOWER_PORT" or value not in str(caught.value)
+
+
+def test_pages_ask_for_keys_unless_the_store_is_ours_and_move_off_a_port_that_is_taken():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        taken = str(listener.getsockname()[1])
+        with pytest.raises(SettingsError, match=f"port {taken} is taken: set OM_API_PORT"):
+            Pages.of(load_settings(environ={"OM_API_PORT": taken}), embedded=True)
+    free = str(free_port())
+    stated = load_settings(environ={"OM_API_PORT": free})
+
+    assert Pages.of(stated, embedded=True).words == ["api", "--port", free, "--without-keys"]
+    assert Pages.of(stated, embedded=False).words == ["api", "--port", free]
 
 
 def test_flower_moves_off_a_port_that_is_taken_unless_somebody_chose_it():

@@ -37,6 +37,20 @@ def test_sealed_messages_are_still_raw(say, ask, walk, world):
     assert [message["id"] for message in walk(MESSAGES)] == [f"m-{n}" for n in range(4)]
 
 
+def test_chunks_are_told_with_what_they_hold_until_they_are_activated(say, ask, walk, world):
+    say(*[f"m-{n}" for n in range(4)])
+    world.settle()
+    found = walk(f"{MESSAGES.removesuffix('messages')}chunks")
+
+    assert sum(chunk["messages"] for chunk in found) == 4
+    assert {(chunk["thread_id"], chunk["ready"]) for chunk in found} == {("t-1", True)}
+    assert all(chunk["tokens"] > 0 and "observation" not in chunk for chunk in found)
+
+    ask("POST", "/v1/resources/harold/observe", json={})
+    world.settle()
+    assert walk(f"{MESSAGES.removesuffix('messages')}chunks") == []
+
+
 def test_a_cursor_names_a_message_so_that_those_that_come_meanwhile_shift_nothing(say, ask):
     say("m-1", timestamp=1_763_600_001_000)
     say("m-3", timestamp=1_763_600_003_000)
