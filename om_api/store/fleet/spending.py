@@ -134,10 +134,14 @@ def counted(keys: Keys, day: str, resources: Sequence[str | None]) -> Steps[list
     """What counts against the budgets of some resources (None: of all together) on a day, reservations included."""
     found: list[Most] = []
     for start in range(0, len(resources), _SLICE):
-        names = [_key(keys, day, resource) for resource in resources[start : start + _SLICE]]
-        asked = (as_fields("HMGET", name, "all|calls", "all|tokens", "all|micros") for name in names)
-        found += [Most(*(int(value or 0) for value in used)) for used in (yield from each(asked, atomic=False))]
+        found += yield from each((used(keys, day, name) for name in resources[start : start + _SLICE]), atomic=False)
     return found
+
+
+def used(keys: Keys, day: str, resource: str | None) -> Batch[Most]:
+    """The same of one."""
+    asked = as_fields("HMGET", _key(keys, day, resource), "all|calls", "all|tokens", "all|micros")
+    return asked.then(lambda counted: Most(*(int(value or 0) for value in counted)))
 
 
 def _key(keys: Keys, day: str, resource: str | None) -> str:
