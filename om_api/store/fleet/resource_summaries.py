@@ -1,16 +1,16 @@
 """Reading of many resources at once: who is worth a look, how full they are. Bounded, in few round trips; changes nothing."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from om_api.domain.values import Scope
 from om_api.store.driver.partitions import of_all, sure
-from om_api.store.driver.replies import Pair, as_bool, as_bytes, as_float, as_int, as_names, as_pairs
-from om_api.store.driver.steps import Batch, Steps, batch, each
+from om_api.store.driver.replies import Pair, as_bytes, as_int, as_names, as_pairs, scored
+from om_api.store.driver.steps import Batch, Steps, batch
 from om_api.store.driver.tolerant_read import of_many
 from om_api.store.fleet import resource_tiers, spending
 from om_api.store.fleet.resource_tiers import Tiers
@@ -18,6 +18,7 @@ from om_api.store.fleet.spending import Most
 from om_api.store.memory import due
 from om_api.store.memory.keys import Keys, ResourceKeys
 
+_COMMANDS = 10  # that tell of one resource
 CHUNKS = 100  # of one scope, of which a look asks whether they are ready
 
 
@@ -81,38 +82,51 @@ def changed(keys: Keys, since: int, most: int) -> Steps[tuple[int, list[str]]]:
 
 
 def summaries(keys: Keys, resources: Sequence[str], now: int) -> Steps[dict[str, ResourceSummary]]:
-    """A summary of each of some resources, a dozen commands each; who holds what is not ours is left out."""
+    """A summary of each of some resources, ten commands each; who holds what is not ours is left out."""
     yield from sure(keys.layout)
-    beside = yield from of_many(partial(_beside, keys, now), resources)
-    full = yield from resource_tiers.tiers(keys, list(beside))
-    return {name: beside[name]._replace(tiers=each) for name, each in full.items()}
+    found = yield from of_many(partial(_summary, keys, now), resources)
+    threaded = [name for name, one in found.items() if not one.tiers.scopes]
+    tiers = yield from resource_tiers.tiers(keys, threaded)
+    gone = set(threaded) - tiers.keys()
+    found |= {name: found[name]._replace(tiers=each) for name, each in tiers.items()}
+    return {name: one for name, one in found.items() if name not in gone}
 
 
-def _beside(keys: Keys, now: int, resource: str) -> Batch[ResourceSummary]:
-    """A summary, but for its tiers."""
-    of, indexes = keys.of(resource), (keys.due_observe, keys.due_reflect)
-    return batch(
-        as_float("ZSCORE", keys.resources.of(resource), resource),
-        as_pairs("ZRANGE", of.threads, 0, 0, "REV", "WITHSCORES"),
-        each((as_float("ZSCORE", index.of(resource), resource) for index in indexes), atomic=False),
-        spending.used(keys, spending.day_of(now), resource),
-        as_bool("HEXISTS", of.tokens, "*paused"),
-        atomic=False,
-    ).then(
-        lambda said: ResourceSummary(
-            resource,
-            said[0] is not None,
-            _heard(said[1], now),
-            _longest(said[2], now),
-            said[3],
-            said[4],
-            Tiers(0, 0, ()),
-        )
+def _summary(keys: Keys, now: int, resource: str) -> Batch[ResourceSummary]:
+    """A summary; of a memory for each thread without its tiers. In one piece: of a hundred thousand each part would cost."""
+    of, scope = keys.of(resource), Scope(resource)
+    commands = (
+        ("ZSCORE", keys.resources.of(resource), resource),
+        ("ZRANGE", of.threads, 0, 0, "REV", "WITHSCORES"),
+        ("ZSCORE", keys.due_observe.of(resource), resource),
+        ("ZSCORE", keys.due_reflect.of(resource), resource),
+        spending.counters(keys, spending.day_of(now), resource),
+        ("HMGET", of.tokens, "*", "*paused"),
+        ("GET", of.scope),
+        *resource_tiers.commands(of, scope),
+        ("LLEN", of.rejected),
+    )
+    return Batch(commands, lambda replies: _read(scope, now, replies), atomic=False)
+
+
+def _read(scope: Scope, now: int, replies: Iterator[Any]) -> ResourceSummary:
+    listed, last, observe, reflect, used, (unsealed, paused), word, record, chunks, rejected = islice(
+        replies, _COMMANDS
+    )
+    level = resource_tiers.level(scope, int(unsealed or 0), record, chunks)
+    return ResourceSummary(
+        scope.resource,
+        listed is not None,
+        _heard(scored(last), now),
+        _longest([float(score) for score in (observe, reflect) if score is not None], now),
+        spending.as_most(used),
+        paused is not None,
+        Tiers(level.unsealed, rejected, () if word == b"thread" else (level,)),
     )
 
 
-def _longest(scores: Sequence[float | None], now: int) -> int:
-    since = [_came_due(score, now) for score in scores if score is not None and -inf < score <= now]
+def _longest(scores: Sequence[float], now: int) -> int:
+    since = [_came_due(score, now) for score in scores if -inf < score <= now]
     return min((each for each in since if each <= now), default=0)
 
 

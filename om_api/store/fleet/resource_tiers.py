@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from om_api.domain.values import Record, Scope
 from om_api.store.driver.partitions import of_all
-from om_api.store.driver.replies import as_bytes, as_fields, as_int, as_names
-from om_api.store.driver.steps import Batch, Steps, batch
+from om_api.store.driver.replies import as_bytes, as_int, as_names, number
+from om_api.store.driver.steps import Batch, Steps, Words, batch
 from om_api.store.driver.tolerant_read import of_many
 from om_api.store.memory.decoding import as_record
 from om_api.store.memory.keys import Keys, ResourceKeys
@@ -81,21 +81,22 @@ def _tiers(keys: Keys, resource: str) -> Batch[tuple[bytes | None, Tiers]]:
 
 
 def _level(of: ResourceKeys, scope: Scope, counter: str) -> Batch[Level]:
-    record = as_fields("HMGET", of.record(scope), *_FIELDS).then(_record)
-    chunks = as_int("ZCARD", of.chunks(scope))
-    return batch(as_int("HGET", of.tokens, counter), record, chunks).then(lambda said: _believed(Level(*said, scope)))
+    asked = (("HGET", of.tokens, counter), *commands(of, scope))
+    return Batch(asked, lambda replies: level(scope, number(next(replies)), next(replies), next(replies)))
 
 
-def _record(values: Sequence[bytes | None]) -> Record:
-    return as_record({name: value for name, value in zip(_NAMES, values, strict=True) if value is not None})
+def commands(of: ResourceKeys, scope: Scope) -> Sequence[Words]:
+    """What asks for a scope's record and its chunks, for `level` to take up."""
+    return ("HMGET", of.record(scope), *_FIELDS), ("ZCARD", of.chunks(scope))
 
 
-def _believed(level: Level) -> Level:
-    unsealed, record = level.unsealed, level.record
+def level(scope: Scope, unsealed: int, values: Any, chunks: Any) -> Level:
+    """How full a scope is that has so many unsealed tokens; raises ValueError where its record holds what nobody believes."""
+    record = as_record({name: value for name, value in zip(_NAMES, values, strict=True) if value is not None})
     totals = (record.chunk_tokens, record.observation_tokens, record.reflection_tokens, record.observed_tokens)
     if max(map(abs, (unsealed, record.generation, *totals))) > _MOST:
         raise ValueError("no memory holds so many tokens")
-    return level
+    return Level(unsealed, record, chunks, scope)
 
 
 def newest(keys: Keys, most: int) -> Steps[tuple[int, list[str]]]:
