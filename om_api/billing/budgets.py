@@ -47,6 +47,11 @@ def of(settings: Settings, keys: Keys, resource: str, now: int) -> Steps[list[Le
     return _left(settings, keys, resource, spending.day_of(now))
 
 
+def of_all(settings: Settings, keys: Keys, now: int) -> Steps[list[Left]]:
+    """What is left of the budgets of all agents together, on the UTC day of `now` (server ms)."""
+    return _total(settings, keys, spending.day_of(now))
+
+
 def costs(settings: Settings, keys: Keys, resource: str | None, days: int) -> Steps[Costs]:
     """The last `days` UTC days, today included, of a resource or of all; raises InvalidInputError for days not kept."""
     if not 1 <= days <= DAYS:

@@ -5,6 +5,9 @@ from datetime import date
 from typing import Any, Self, TypeVar
 
 from om_api.billing.costs import Costs
+from om_api.client.agent_rows import State
+from om_api.client.agent_table import Column
+from om_api.client.agents import Agents, agent_query
 from om_api.client.core import Core
 from om_api.client.held import Held, Work
 from om_api.client.reading import Era
@@ -283,6 +286,27 @@ class AsyncObservationalMemory:
     async def overview(self) -> Overview:
         """How full every memory is, and which are broken: their keys hold what is not ours, and `verify` names them."""
         return await self._run(self._core.watching.overview())
+
+    async def agents(
+        self,
+        *,
+        sort: Column = "pressure",
+        descending: bool = True,
+        state: State | None = None,
+        search: str = "",
+        cursor: str | None = None,
+        limit: int = 50,
+        among: Iterable[str] | None = None,
+    ) -> Agents:
+        """A page of all agents in an order, at the same cost whatever their number: see docs/monitoring.md#all-agents.
+
+        Of a `state`, and with a text in their names (`search`); `among` some of them, or (None) all. The agents of the page are
+        read now, their order is that of a table that this client keeps: the first call begins to read it, each further one goes
+        on, and `Agents.complete` says when it holds all of them. An agent that moves in the order meanwhile may stand on two
+        pages or none. Raises InvalidInputError for what cannot be asked, naming what can.
+        """
+        query = agent_query(sort, state, search, cursor, limit, among, descending=descending)
+        return await self._run(self._core.agents.page(query))
 
     async def ping(self) -> int:
         """The store's time in Unix ms; raises StoreError when it cannot be asked."""

@@ -10,12 +10,12 @@ from om_api.metrics.series import DELIVERIES, EVERYBODY, OTHER, STATES, Sample
 from om_api.settings import Settings, recorded_settings
 from om_api.settings.recorded_settings import RecordedSettings
 from om_api.store.driver.steps import Steps
-from om_api.store.fleet import breaker, event_stream, health, presence, resource_summaries
+from om_api.store.fleet import breaker, event_stream, health, presence, resource_tiers
 from om_api.store.fleet.backlog import FleetBacklog, backlog
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import Waiting
 from om_api.store.fleet.presence import Ticked
-from om_api.store.fleet.resource_summaries import Elsewhere, Level, Tiers
+from om_api.store.fleet.resource_tiers import Elsewhere, Level, Tiers
 from om_api.store.memory import due
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.quarantine import UNKNOWN
@@ -62,8 +62,8 @@ def read(settings: Settings, keys: Keys) -> Steps[Measurements]:
         now=now,
         own=dict(zip(resources, own, strict=True)),
         every=every,
-        tiers=(yield from resource_summaries.tiers(keys, resources)),
-        elsewhere=(yield from resource_summaries.elsewhere(keys, resources)),
+        tiers=(yield from resource_tiers.tiers(keys, resources)),
+        elsewhere=(yield from resource_tiers.elsewhere(keys, resources)),
         budgets=(yield from budgets.remaining(settings, keys, resources, now)),
         waiting=(yield from health.waiting(keys)),
         ticks=ticks,

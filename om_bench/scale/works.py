@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import redis
 
-from om_api import Message
+from om_api import Message, ObservationalMemory
 from om_api.cli.children import BEAT, WORKER
 from om_api.metrics.scraper import Scraper
-from om_api.ops import doctor, top
+from om_api.ops import doctor
 from om_api.store.fleet.health import QUEUES
 from om_api.store.memory import due
 from om_api.store.memory.keys import queued
@@ -106,8 +106,8 @@ class Stage:
 
     def top(self, _n: int) -> None:
         """`om top --once`."""
-        with top.watching(self.settings) as look:
-            look("pressure", 20)
+        with ObservationalMemory(self.settings) as memory:  # a new process each time, which has read nothing yet
+            memory.agents(limit=20)
 
     def scrape(self, _n: int) -> None:
         """What Prometheus asks for."""

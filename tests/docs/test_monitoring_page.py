@@ -10,7 +10,7 @@ from om_api.domain.errors import Why
 from om_api.metrics import gauges
 from om_api.metrics.series import DELIVERIES, EVERYBODY, OTHER, SERIES, STATES
 from om_api.settings.catalogue import SETTINGS
-from om_api.store.fleet import event_stream, health, resource_summaries
+from om_api.store.fleet import event_stream, health, resource_tiers
 from om_api.store.memory.quarantine import UNKNOWN
 
 PAGE = (Path(__file__).parents[2] / "docs" / "monitoring.md").read_text()
@@ -60,8 +60,8 @@ def test_the_numbers_are_those_of_the_code():
     default = SETTINGS["metrics", "resources"].default
     told = [
         f"({default})",
-        f"{resource_summaries.THREADS:,} records",
-        f"{resource_summaries.ELSEWHERE:,} agents",
+        f"{resource_tiers.THREADS:,} records",
+        f"{resource_tiers.ELSEWHERE:,} agents",
         f"{event_stream.KEPT_S // 86_400} days",
     ]
 

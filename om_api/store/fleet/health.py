@@ -11,7 +11,7 @@ from om_api.store.driver.replies import as_bool, as_bytes, as_int, as_names, com
 from om_api.store.driver.slots import SLOTS
 from om_api.store.driver.steps import ALONE, Batch, Node, Nodes, Steps, at, batch, by_name, each
 from om_api.store.driver.tolerant_read import of_many
-from om_api.store.fleet import presence, resource_summaries
+from om_api.store.fleet import presence, resource_tiers
 from om_api.store.fleet.presence import Ticked, Worker
 from om_api.store.memory import due
 from om_api.store.memory.keys import Keys, ResourceKeys
@@ -177,7 +177,7 @@ def standings(keys: Keys, most: int = LOOKED_AT) -> Steps[Standings]:
 
     Where there are more than `most`, about so many are looked at, those that workers looked at last.
     """
-    known, newest = yield from resource_summaries.newest(keys, most)
+    known, newest = yield from resource_tiers.newest(keys, most)
     if len(newest) < known <= most:  # one part has more of them than its share
         newest = yield from all_resources(keys)
     names = sorted({*newest, UNKNOWN})

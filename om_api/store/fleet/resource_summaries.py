@@ -1,44 +1,55 @@
 """Reading of many resources at once: who is worth a look, how full they are. Bounded, in few round trips; changes nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import chain
-from typing import NamedTuple
+from itertools import chain, islice
+from math import inf
+from typing import Any, NamedTuple
 
-from om_api.domain.values import Record, Scope
-from om_api.store.driver.partitions import of_all
-from om_api.store.driver.replies import Pair, as_bytes, as_hash, as_int, as_names, as_pairs
+from om_api.domain.values import Scope
+from om_api.store.driver.partitions import of_all, sure
+from om_api.store.driver.replies import Pair, as_bytes, as_int, as_names, as_pairs, scored
 from om_api.store.driver.steps import Batch, Steps, batch
 from om_api.store.driver.tolerant_read import of_many
-from om_api.store.fleet import spending
+from om_api.store.fleet import resource_tiers, spending
+from om_api.store.fleet.resource_tiers import Tiers
+from om_api.store.fleet.spending import Most
 from om_api.store.memory import due
-from om_api.store.memory.decoding import as_record
 from om_api.store.memory.keys import Keys, ResourceKeys
-from om_api.store.memory.quarantine import UNKNOWN
 
-THREADS = 2_000  # records of threads that one look reads, of all resources in thread scope together
-ELSEWHERE = 1_000  # resources whose quarantine one look counts although they may have no label of their own
-_MOST = 2**53  # tokens that anyone believes
+_COMMANDS = 10  # that tell of one resource
+CHUNKS = 100  # of one scope, of which a look asks whether they are ready
 
 
 class ResourceSummary(NamedTuple):
-    """What one resource is like: Unix ms of its last message, ms its oldest due scope has waited, tokens, micros.
+    """What one resource is like: Unix ms of its last message, and since when (Unix ms) a scope of it has been due, 0 = none is.
 
-    `window` is what is raw and in chunks, where one scope holds all of it; what is raw only in a memory of many scopes.
+    Of a memory of many scopes the due indexes are not looked into for each: `lags` names those that have waited for longest.
+    `used` counts against its budget of the day. What is not `listed` no worker has met, or it was let go; who `holds` nothing
+    is a name.
     """
 
     resource: str
+    listed: bool
     at: int
-    lag: int
-    window: int
-    micros: int
+    due_since: int
+    used: Most
+    paused: bool
+    tiers: Tiers
+
+    @property
+    def holds(self) -> bool:
+        """Whether anything is kept of it but its name."""
+        return (
+            self.paused
+            or bool(self.at or self.tiers.rejected)
+            or any(level.unsealed or level.record.epoch for level in self.tiers.scopes)
+        )
 
 
 def lags(keys: Keys, now: int, most: int) -> Steps[dict[str, int]]:
-    """For how many ms resources have been due by `now`, as far as the `most` longest due of each index tell.
-
-    An urgent scope is written an hour ahead of the time it came due.
-    """
+    """For how many ms resources have been due by `now`, as far as the `most` longest due of each index tell."""
     found: dict[str, int] = {}
     for index in (keys.due_observe, keys.due_reflect):
         share = -(-most // keys.layout.now.count)
@@ -48,120 +59,89 @@ def lags(keys: Keys, now: int, most: int) -> Steps[dict[str, int]]:
             name = member.decode("utf-8", "replace")
             if not Scope.is_one(name):  # who may mark a scope due may write any bytes there
                 continue
-            since = int(due.due_since(score))
-            urgent = due.URGENT_MS if since <= now - due.URGENT_MS else 0
             resource = Scope.parse(name).resource
-            found[resource] = max(found.get(resource, 0), now - urgent - since)
+            found[resource] = max(found.get(resource, 0), now - _came_due(score, now))
     return found
 
 
-def newest(keys: Keys, most: int) -> Steps[tuple[int, list[str]]]:
-    """How many resources workers have met, and about `most` of them: those of each part that they looked at last."""
+def _came_due(score: float, now: int) -> int:
+    """When a scope came due that stands at a score: an urgent one stands an hour ahead of that."""
+    since = int(due.due_since(score))
+    return since + (due.URGENT_MS if since <= now - due.URGENT_MS else 0)
+
+
+def changed(keys: Keys, since: int, most: int) -> Steps[tuple[int, list[str]]]:
+    """How many resources workers have met, and about `most` of those looked at from Unix ms `since` on, the newest first."""
     share = -(-most // keys.layout.now.count)
-    parts = yield from of_all(keys.resources, lambda part: _newest(part, share))
+    words = ("+inf", since, "BYSCORE", "REV", "LIMIT", 0, share)
+    parts = yield from of_all(
+        keys.resources,
+        lambda part: batch(as_int("ZCARD", part), as_names("ZRANGE", part, *words), atomic=False),
+    )
     return sum(count for count, _ in parts), [name for _, names in parts for name in names]
 
 
-def _newest(index: str, most: int) -> Batch[tuple[int, list[str]]]:
-    return batch(as_int("ZCARD", index), as_names("ZRANGE", index, 0, most - 1, "REV"), atomic=False)
+def summaries(keys: Keys, resources: Sequence[str], now: int) -> Steps[dict[str, ResourceSummary]]:
+    """A summary of each of some resources, ten commands each; who holds what is not ours is left out."""
+    yield from sure(keys.layout)
+    found = yield from of_many(partial(_summary, keys, now), resources)
+    threaded = [name for name, one in found.items() if not one.tiers.scopes]
+    tiers = yield from resource_tiers.tiers(keys, threaded)
+    gone = set(threaded) - tiers.keys()
+    found |= {name: found[name]._replace(tiers=each) for name, each in tiers.items()}
+    return {name: one for name, one in found.items() if name not in gone}
 
 
-def summaries(
-    keys: Keys, resources: Sequence[str], waited: Mapping[str, int], now: int
-) -> Steps[list[ResourceSummary]]:
-    """A summary of each of some resources, four commands each; who holds what is not ours is left out."""
-    found = yield from of_many(partial(_summary, keys, waited, now), resources)
-    return [*found.values()]
-
-
-def _summary(keys: Keys, waited: Mapping[str, int], now: int, resource: str) -> Batch[ResourceSummary]:
-    of = keys.of(resource)
-    return batch(
-        as_pairs("ZRANGE", of.threads, 0, 0, "REV", "WITHSCORES"),
-        as_int("HGET", of.tokens, "*"),
-        as_int("HGET", of.record(Scope(resource)), "chunk_tokens"),
-        as_int("HGET", keys.spent_by(spending.day_of(now), resource), "all|micros"),
-    ).then(
-        lambda said: ResourceSummary(
-            resource, _heard(said[0], now), waited.get(resource, 0), said[1] + said[2], said[3]
-        )
+def _summary(keys: Keys, now: int, resource: str) -> Batch[ResourceSummary]:
+    """A summary; of a memory for each thread without its tiers. In one piece: of a hundred thousand each part would cost."""
+    of, scope = keys.of(resource), Scope(resource)
+    commands = (
+        ("ZSCORE", keys.resources.of(resource), resource),
+        ("ZRANGE", of.threads, 0, 0, "REV", "WITHSCORES"),
+        ("ZSCORE", keys.due_observe.of(resource), resource),
+        ("ZSCORE", keys.due_reflect.of(resource), resource),
+        spending.counters(keys, spending.day_of(now), resource),
+        ("HMGET", of.tokens, "*", "*paused"),
+        ("GET", of.scope),
+        *resource_tiers.commands(of, scope),
+        ("LLEN", of.rejected),
     )
+    return Batch(commands, lambda replies: _read(scope, now, replies), atomic=False)
+
+
+def _read(scope: Scope, now: int, replies: Iterator[Any]) -> ResourceSummary:
+    listed, last, observe, reflect, used, (unsealed, paused), word, record, chunks, rejected = islice(
+        replies, _COMMANDS
+    )
+    level = resource_tiers.level(scope, int(unsealed or 0), record, chunks)
+    return ResourceSummary(
+        scope.resource,
+        listed is not None,
+        _heard(scored(last), now),
+        _longest([float(score) for score in (observe, reflect) if score is not None], now),
+        spending.as_most(used),
+        paused is not None,
+        Tiers(level.unsealed, rejected, () if word == b"thread" else (level,)),
+    )
+
+
+def _longest(scores: Sequence[float], now: int) -> int:
+    since = [_came_due(score, now) for score in scores if -inf < score <= now]
+    return min((each for each in since if each <= now), default=0)
 
 
 def _heard(last: Sequence[Pair], now: int) -> int:
     return int(max(0, min(last[0][1], now))) if last else 0
 
 
-class Level(NamedTuple):
-    """How full one scope is: its unsealed tokens, and its record."""
-
-    unsealed: int
-    record: Record
-
-
-class Tiers(NamedTuple):
-    """How full a resource's memory is, `scopes` apart; `unsealed` tokens are those of all threads.
-
-    `rejected` entries stand in its quarantine. Of a resource in thread scope, `left_out` threads were not looked at.
-    """
-
-    unsealed: int
-    rejected: int
-    scopes: tuple[Level, ...]
-    left_out: int = 0
+def ready_chunks(keys: Keys, found: Sequence[ResourceSummary]) -> Steps[dict[str, int]]:
+    """How many chunks of each of some resources are ready to be activated; resources without a chunk are left out."""
+    scopes = [level.scope for one in found for level in one.tiers.scopes if level.chunks and level.scope]
+    listed = yield from of_many(_chunk_names, [(keys.of(scope.resource), scope) for scope in scopes])
+    chunks = [(of, scope.resource, name) for (of, scope), names in listed.items() for name in names]
+    ready = yield from of_many(lambda chunk: as_bytes("HGET", chunk[0].chunk(chunk[2]), "state"), chunks)
+    return Counter(name for (_, name, _), state in ready.items() if state == b"ready")
 
 
-class Elsewhere(NamedTuple):
-    """How many `resources` the workers know, and what stands in quarantines without a label of their own, and in nobody's."""
-
-    resources: int
-    rejected: int
-    unknown: int
-
-
-def tiers(keys: Keys, resources: Sequence[str]) -> Steps[dict[str, Tiers]]:
-    """How full some resources' memories are. Of many threads in thread scope, those that were heard of last are read.
-
-    A resource whose keys hold what is not ours is left out.
-    """
-    found = yield from of_many(partial(_tiers, keys), resources)
-    threaded = [name for name, (word, _) in found.items() if word == b"thread"]
-    most = max(1, THREADS // max(1, len(threaded)))
-    listed = yield from of_many(lambda name: _newest(keys.of(name).threads, most), threaded)
-    scopes = [Scope(name, thread) for name, (_, some) in listed.items() for thread in some]
-    levels = yield from of_many(lambda scope: _level(keys.of(scope.resource), scope, scope.thread or ""), scopes)
-    whole = {name: each for name, (word, each) in found.items() if word != b"thread"}
-    for name, (there, some) in listed.items():
-        own = tuple(level for thread in some if (level := levels.get(Scope(name, thread))))
-        if len(own) == len(some):
-            whole[name] = found[name][1]._replace(scopes=own, left_out=there - len(some))
-    return whole
-
-
-def _tiers(keys: Keys, resource: str) -> Batch[tuple[bytes | None, Tiers]]:
-    of = keys.of(resource)
-    level, rejected = _level(of, Scope(resource), "*"), as_int("LLEN", of.rejected)
-    found = batch(level, rejected).then(lambda said: Tiers(said[0].unsealed, said[1], (said[0],)))
-    return batch(as_bytes("GET", of.scope), found)
-
-
-def _level(of: ResourceKeys, scope: Scope, counter: str) -> Batch[Level]:
-    record = as_hash("HGETALL", of.record(scope)).then(as_record)
-    return batch(as_int("HGET", of.tokens, counter), record).then(_believed)
-
-
-def _believed(said: tuple[int, Record]) -> Level:
-    unsealed, record = said
-    totals = (record.chunk_tokens, record.observation_tokens, record.reflection_tokens, record.observed_tokens)
-    if max(map(abs, (unsealed, *totals))) > _MOST:
-        raise ValueError("no memory holds so many tokens")
-    return Level(unsealed, record)
-
-
-def elsewhere(keys: Keys, known: Sequence[str]) -> Steps[Elsewhere]:
-    """What is to be said of all together: the quarantines are those of the last ones looked at, without the `known`."""
-    unmet = as_int("LLEN", keys.of(UNKNOWN).rejected)
-    (resources, found), unknown = (yield from newest(keys, ELSEWHERE)), (yield from unmet)
-    names = [name for name in found if name not in {*known, UNKNOWN}]
-    sizes = yield from of_many(lambda name: as_int("LLEN", keys.of(name).rejected), names)
-    return Elsewhere(resources, sum(sizes.values()), unknown)
+def _chunk_names(whose: tuple[ResourceKeys, Scope]) -> Batch[list[str]]:
+    return as_names("ZRANGE", whose[0].chunks(whose[1]), 0, CHUNKS - 1)

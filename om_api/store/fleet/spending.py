@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from om_api.domain.errors import StoreError
-from om_api.store.driver.replies import as_fields, as_hash, nothing, write
-from om_api.store.driver.steps import Batch, Steps, Verb, each
+from om_api.store.driver.replies import as_hash, command, nothing, write
+from om_api.store.driver.steps import Batch, Steps, Verb, Words, each
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
 
@@ -134,10 +134,19 @@ def counted(keys: Keys, day: str, resources: Sequence[str | None]) -> Steps[list
     """What counts against the budgets of some resources (None: of all together) on a day, reservations included."""
     found: list[Most] = []
     for start in range(0, len(resources), _SLICE):
-        names = [_key(keys, day, resource) for resource in resources[start : start + _SLICE]]
-        asked = (as_fields("HMGET", name, "all|calls", "all|tokens", "all|micros") for name in names)
-        found += [Most(*(int(value or 0) for value in used)) for used in (yield from each(asked, atomic=False))]
+        names = resources[start : start + _SLICE]
+        found += yield from each((command(as_most, *counters(keys, day, name)) for name in names), atomic=False)
     return found
+
+
+def counters(keys: Keys, day: str, resource: str | None) -> Words:
+    """What asks for the same of one, for `as_most` to take up."""
+    return "HMGET", _key(keys, day, resource), "all|calls", "all|tokens", "all|micros"
+
+
+def as_most(counted: Any) -> Most:
+    """What counts against a budget."""
+    return Most(*[int(value or 0) for value in counted])
 
 
 def _key(keys: Keys, day: str, resource: str | None) -> str:

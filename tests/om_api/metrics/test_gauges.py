@@ -17,7 +17,7 @@ from om_api.store.fleet.backlog import FleetBacklog
 from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import Waiting
 from om_api.store.fleet.presence import Ticked
-from om_api.store.fleet.resource_summaries import Elsewhere, Level, Tiers
+from om_api.store.fleet.resource_tiers import Elsewhere, Level, Tiers
 from om_api.store.memory.quarantine import UNKNOWN
 
 NOTHING = Measurements(

@@ -40,11 +40,11 @@ def three(world):
 def test_the_agent_with_most_of_it_comes_first(om_json, three, order, first):
     found = om_json("top", "--sort", order)
 
-    assert [found["agents"][0]["resource"], found["known"], found["among"]] == [first, 3, 3]
+    assert [found["items"][0]["resource"], found["known"], found["read"], found["complete"]] == [first, 3, 3, True]
 
 
 def test_what_is_shown_of_an_agent_is_what_its_stats_say_and_how_long_it_waits(om, om_json, three):
-    agent = om_json("top", "--sort", "lag", "--limit", "1")["agents"][0]
+    agent = om_json("top", "--sort", "lag", "--limit", "1")["items"][0]
     stats = om_json("stats", "clara")
 
     assert 7 <= agent["lag"] <= stats.pop("lag") < 600  # it grows from one look to the next
@@ -55,11 +55,20 @@ def test_what_is_shown_of_an_agent_is_what_its_stats_say_and_how_long_it_waits(o
     assert "1 of 3 agents" in om("top", "--limit", "1", "--once").stdout
 
 
+def test_agents_are_filtered_by_state_and_name_and_least_of_it_comes_first(om, om_json, three):
+    three.om.pause("albert")
+
+    assert [agent["resource"] for agent in om_json("top", "--state", "paused")["items"]] == ["albert"]
+    assert [agent["resource"] for agent in om_json("top", "--search", "ar")["items"]] == ["clara"]
+    assert om_json("top", "--ascending")["items"][-1]["resource"] == "albert"
+    assert "1 of 1 that fit, of 3 agents" in om("top", "--search", "ar", "--once").stdout
+
+
 def test_an_urgent_agent_waits_since_it_came_due_and_not_an_hour_longer(om_json, three, client, prefix):
     """An urgent scope is written an hour ahead."""
     client.zadd(f"{prefix}:due:observe", {"clara": int(time.time() * 1000) - 3_600_000 - 9_000})
 
-    assert 8 <= om_json("top", "--sort", "lag")["agents"][0]["lag"] < 600
+    assert 8 <= om_json("top", "--sort", "lag")["items"][0]["lag"] < 600
 
 
 @pytest.mark.timeout(90)
@@ -129,10 +138,10 @@ def _times(client, base):
 def test_an_agent_whose_keys_hold_what_is_not_ours_hides_no_other_one(om_json, three, spoil, order):
     spoil(three.client, f"{three.prefix}:{{berta}}")
 
-    assert {"albert", "clara"} <= {agent["resource"] for agent in om_json("top", "--sort", order)["agents"]}
+    assert {"albert", "clara"} <= {agent["resource"] for agent in om_json("top", "--sort", order)["items"]}
 
 
 def test_what_no_scope_can_be_called_in_a_due_index_hides_nobody(om_json, three):
     three.client.zadd(f"{three.prefix}:due:observe", {b"\xff x": 1, "berta": float("-inf")})
 
-    assert om_json("top", "--sort", "lag")["agents"][0]["resource"] == "clara"
+    assert om_json("top", "--sort", "lag")["items"][0]["resource"] == "clara"
