@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from starlette.requests import Request
@@ -10,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from om_api.http.requests.app_state import SharedMemory
 from om_api.web.pages import static_files
 from om_api.web.pages.live import Live
+from om_api.web.pages.page_route import failure
 from om_api.web.routes import (
     actions,
     agent,
@@ -39,6 +41,7 @@ def with_pages(app: FastAPI) -> FastAPI:
     app.include_router(pages)
     app.add_route("/ui", _first, include_in_schema=False)
     app.add_route("/ui/static/{name}", static_files.serve, include_in_schema=False)
+    app.add_exception_handler(Exception, _unexpected(app.exception_handlers[Exception]))
     around = app.router.lifespan_context
 
     @asynccontextmanager
@@ -56,3 +59,16 @@ def with_pages(app: FastAPI) -> FastAPI:
 
 async def _first(request: Request) -> Response:
     return RedirectResponse(f"{request.scope.get('root_path', '')}/ui/agents", 303)
+
+
+def _unexpected(tell: Any) -> Any:
+    """What `tell` says of a fault of ours, as a page where a page was asked for."""
+
+    async def told(request: Request, error: Exception) -> Response:
+        answer: Response = await tell(request, error)
+        if not request.url.path.startswith("/ui/"):
+            return answer
+        why = "This is our fault, and in the log of om api: load the page again, and tell us if it stays so."
+        return failure(request, answer.status_code, why)
+
+    return told

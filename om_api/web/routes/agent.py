@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Query, Request, Response
 
+from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.client.stats import Stats
 from om_api.context.view import local_time
 from om_api.domain.api_keys import Role
@@ -78,15 +79,27 @@ async def show_message(request: Request, resource: ResourceId, message: str, thr
     """A message in its thread, and what stands for it in a context."""
     memory = await reader_of(request, resource)
     found = await memory.browse(message, resource, before=_BESIDE, after=_BESIDE, thread_id=thread)
-    covers = await _covering(request, resource, message)
+    covers = await _covering(memory, resource, message)
     return page(request, "message.html", resource=resource, id=message, found=found, covers=covers)
 
 
-async def _covering(request: Request, resource: str, message: str) -> str | None:
-    """The observation in force that a message stands behind, where one does."""
-    memory = await reader_of(request, resource)
-    found = await memory.observations(resource)
-    return next((each.id for each in found if message in each.message_ids), None)
+class Cover(NamedTuple):
+    """What stands for a message in a context: an observation, and the generation that has taken that in, 0 while none has."""
+
+    observation: str
+    generation: int
+
+
+async def _covering(memory: AsyncObservationalMemory, resource: str, message: str) -> Cover | None:
+    """What covers a message; None while it is read as it was said, or where that is no longer known."""
+    for each in await memory.observations(resource):
+        if message in each.message_ids:
+            return Cover(each.id, 0)
+    for era in reversed(await memory.history(resource)):
+        for each in era.replaced:
+            if message in each.message_ids:
+                return Cover(each.id, era.generation.n)
+    return None
 
 
 def _days(messages: Sequence[Message], timezone: str) -> list[ThreadDay]:
