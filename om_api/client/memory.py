@@ -230,12 +230,12 @@ class ObservationalMemory:
         """What is sealed and not activated yet, oldest first: being observed, or `ready` and waiting for its threshold."""
         return self._run(self._core.reading.chunks(resource_id, thread_id))
 
-    def messages(self, resource_id: str, thread_id: str) -> list[Message]:
+    def messages(self, resource_id: str, thread_id: str, *, newest: int | None = None) -> list[Message]:
         """The messages of a thread that its context shows as they are, oldest first: not sealed yet, or sealed and not activated.
 
-        Older ones are behind observations: see `observations` and `sources`.
+        With `newest` at most so many, the last ones. Older ones are behind observations: see `observations` and `sources`.
         """
-        return self._run(self._core.reading.messages(resource_id, thread_id))
+        return self._run(self._core.reading.messages(resource_id, thread_id, newest))
 
     def sources(self, observation_id: str, resource_id: str) -> list[Message]:
         """The messages behind an observation, oldest first; none once they have expired."""

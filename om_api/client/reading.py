@@ -8,7 +8,7 @@ import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.messages import Message
-from om_api.domain.values import Chunk, Generation, Observation, Record, Scope, ThreadState, check_id
+from om_api.domain.values import Chunk, Generation, Observation, Record, Scope, ThreadState, check_id, shown
 from om_api.settings import Settings
 from om_api.store.driver.steps import Askable, Steps, batch
 from om_api.store.memory import clear, kept, reading, scope_state
@@ -95,10 +95,12 @@ class MemoryReader:
         bare = (msgspec.structs.replace(chunk, observation=None) for chunk in found if thread in {None, chunk.thread})
         return sorted(bare, key=lambda chunk: (chunk.sealed_at, chunk.seq))
 
-    def messages(self, resource: str, thread: str) -> Steps[list[Message]]:
-        """What is raw of a thread, unsealed and sealed, oldest first."""
+    def messages(self, resource: str, thread: str, newest: int | None = None) -> Steps[list[Message]]:
+        """What is raw of a thread, unsealed and sealed, oldest first: all, or the `newest` of it."""
+        if newest is not None and newest < 1:
+            raise InvalidInputError(f"newest is {shown(newest)}: use 1 or more, or leave it out for all")
         scope = yield from self._scopes.of(resource, check_id(thread, "thread_id"))
-        return (yield from kept.living(self._keys, scope, thread))
+        return (yield from kept.living(self._keys, scope, thread, newest or 0))
 
     def sources(self, observation: str, resource: str) -> Steps[list[Message]]:
         """The messages behind an observation, oldest first; none once they have expired."""

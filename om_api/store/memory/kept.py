@@ -27,25 +27,30 @@ def kept(keys: Keys, scope: Scope, thread: str, enough: Callable[[Sequence[Messa
     return found
 
 
-def living(keys: Keys, scope: Scope, thread: str) -> Steps[list[Message]]:
-    """What is raw or sealed; read again when a chunk went between two looks. One that is empty twice is a damaged one."""
+def living(keys: Keys, scope: Scope, thread: str, newest: int = 0) -> Steps[list[Message]]:
+    """What is raw or sealed, or the `newest` of it; read again when a chunk went between two looks.
+
+    One that is empty twice is a damaged one.
+    """
     of, before = keys.of(scope.resource), set[str]()
     for _ in range(_TRIES):
-        raw, chunks = yield from batch(_members(of.messages(thread)), as_list("ZRANGE", of.chunks(scope), 0, -1))
+        raw, chunks = yield from batch(
+            _members(of.messages(thread), newest), as_list("ZRANGE", of.chunks(scope), 0, -1)
+        )
         names = [chunk.decode() for chunk in chunks]
         sets = yield from by_name(
-            names, lambda name: batch(as_bytes("HGET", of.chunk(name), "thread"), _members(of.sealed(name)))
+            names, lambda name: batch(as_bytes("HGET", of.chunk(name), "thread"), _members(of.sealed(name), newest))
         )
         empty = {name for name, (_, members) in sets.items() if not members}
         if empty <= before:
             sealed = (pair for own, members in sets.values() if own == thread.encode() for pair in members)
-            return _ordered(messages_of([*raw, *sealed], thread, scope.resource))
+            return _ordered(messages_of([*raw, *sealed], thread, scope.resource))[-newest:]
         before = empty
     raise StoreError(f"{scope} changes faster than it can be read: repeat.", stored=False)
 
 
-def _members(key: str) -> Batch[list[Pair]]:
-    return as_pairs("ZRANGE", key, 0, -1, "WITHSCORES")
+def _members(key: str, newest: int = 0) -> Batch[list[Pair]]:
+    return as_pairs("ZRANGE", key, -newest, -1, "WITHSCORES")
 
 
 def _ordered(messages: list[Message]) -> list[Message]:

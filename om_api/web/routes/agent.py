@@ -13,6 +13,7 @@ from om_api.client.stats import Stats
 from om_api.context.view import local_time
 from om_api.domain.api_keys import Role
 from om_api.domain.messages import Message
+from om_api.domain.values import Chunk, ThreadState
 from om_api.http.requests.parameters import ObservationId, OfThread, ResourceId
 from om_api.web.pages.page_route import PageRoute, shows
 from om_api.web.pages.reader import reader_of
@@ -42,7 +43,9 @@ async def show_agent(request: Request, resource: ResourceId, thread: OfThread = 
     own = chosen if stats.scope == "thread" else None
     generations = await memory.generations(resource, own) if stats.scope == "resource" or own else []
     observations = await memory.observations(resource, own)
-    messages = await memory.messages(resource, chosen) if chosen else []
+    messages = await memory.messages(resource, chosen, newest=_MESSAGES) if chosen else []
+    chunks = await memory.chunks(resource, own)
+    of_thread = next((each for each in threads if each.id == chosen), None)
     return page(
         request,
         "agent.html",
@@ -50,10 +53,10 @@ async def show_agent(request: Request, resource: ResourceId, thread: OfThread = 
         stats=stats,
         threads=threads,
         thread=chosen,
-        of_thread=next((each for each in threads if each.id == chosen), None),
-        days=_days(messages[-_MESSAGES:], memory.settings.for_agent(resource).timezone),
-        left_out=max(0, len(messages) - _MESSAGES),
-        chunks=await memory.chunks(resource, own),
+        of_thread=of_thread,
+        days=_days(messages, memory.settings.for_agent(resource).timezone),
+        left_out=_left_out(of_thread, chunks, len(messages)),
+        chunks=chunks,
         observations=observations[-_OBSERVATIONS:],
         observations_left_out=max(0, len(observations) - _OBSERVATIONS),
         generations=generations,
@@ -100,6 +103,14 @@ async def _covering(memory: AsyncObservationalMemory, resource: str, message: st
             if message in each.message_ids:
                 return Cover(each.id, era.generation.n)
     return None
+
+
+def _left_out(thread: ThreadState | None, chunks: Sequence[Chunk], shown: int) -> int:
+    """How many of a thread's raw messages are not among those shown."""
+    if thread is None:
+        return 0
+    sealed = sum(chunk.messages for chunk in chunks if chunk.thread == thread.id)
+    return max(0, thread.messages + sealed - shown)
 
 
 def _days(messages: Sequence[Message], timezone: str) -> list[ThreadDay]:

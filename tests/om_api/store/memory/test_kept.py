@@ -48,6 +48,15 @@ def test_what_lives_of_a_thread_is_raw_or_sealed(store, scope):
     assert [message.id for message in store.run(living(store.keys, scope, "t1"))] == ["m26", "m27", "m28"]
 
 
+@pytest.mark.parametrize("newest", [1, 2, 3, 9])
+def test_the_newest_of_what_lives_are_the_end_of_all_of_it(store, newest):
+    filled(store)
+    every = [message.id for message in store.run(living(store.keys, HAROLD, "t1"))]
+
+    assert every == ["m26", "m27", "m28"]
+    assert [message.id for message in store.run(living(store.keys, HAROLD, "t1", newest))] == every[-newest:]
+
+
 def test_a_chunk_that_is_activated_between_two_looks_is_not_missed(store):
     """Time 0: the chunk is listed. Time 1: it is activated. Time 2: its sealed set is gone, and its source not yet asked for."""
     ready(store, "c1", 1)
