@@ -1,0 +1,68 @@
+"""Lines by hand: correcting one, adding one, pinning one that every reflection must keep; each with who, and how to undo it."""
+
+from fastapi import APIRouter, Request, Response
+
+from om_api.domain.api_keys import Role
+from om_api.domain.errors import InvalidInputError
+from om_api.http.requests.guard import key_of
+from om_api.http.requests.parameters import ObservationId, ResourceId
+from om_api.web.pages.page_route import PageRoute, shows
+from om_api.web.pages.reader import reader_of
+from om_api.web.pages.rendering import back_to
+from om_api.web.routes.agent import address
+
+router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
+
+
+@router.post("/lines", **shows(Role.WRITER))
+async def add(request: Request, resource: ResourceId) -> Response:
+    """Note a line."""
+    text, thread = _field(request, "text"), _field(request, "thread")
+    if not thread:
+        raise InvalidInputError("thread: name the conversation that the line belongs to")
+    done = await (await reader_of(request, resource)).add_line(text, resource, thread, by=key_of(request).id)
+    told = f"Added, as observation {done.observation_id}: take it back there to undo it."
+    return back_to(request, address(resource, thread=thread), told)
+
+
+@router.post("/lines/correct", **shows(Role.OPERATOR))
+async def correct(request: Request, resource: ResourceId) -> Response:
+    """Have a line say something else, or go."""
+    memory, thread = await reader_of(request, resource), _field(request, "thread") or None
+    await memory.correct_line(
+        _field(request, "was"),
+        _field(request, "now"),
+        resource,
+        thread,
+        observation_id=_field(request, "observation") or None,
+        by=key_of(request).id,
+    )
+    told = "Corrected. In an observation it can be taken back there, in the reflection by bringing the generation before back."
+    return back_to(request, address(resource, thread=thread), told)
+
+
+@router.post("/observations/{observation}/undo", **shows(Role.OPERATOR))
+async def undo(request: Request, resource: ResourceId, observation: ObservationId) -> Response:
+    """Take back what was last done to an observation by hand."""
+    await (await reader_of(request, resource)).undo_line(observation, resource, by=key_of(request).id)
+    return back_to(request, address(resource), "Taken back.")
+
+
+@router.post("/pins", **shows(Role.OPERATOR))
+async def pin(request: Request, resource: ResourceId) -> Response:
+    """Have every reflection keep a line."""
+    memory, thread = await reader_of(request, resource), _field(request, "thread") or None
+    await memory.pin(_field(request, "was"), resource, thread, by=key_of(request).id)
+    return back_to(request, address(resource, thread=thread), "Pinned: every reflection keeps it. Unpin it to undo that.")
+
+
+@router.post("/pins/remove", **shows(Role.OPERATOR))
+async def unpin(request: Request, resource: ResourceId) -> Response:
+    """Let reflections condense a line again."""
+    memory, thread = await reader_of(request, resource), _field(request, "thread") or None
+    await memory.unpin(_field(request, "was"), resource, thread, by=key_of(request).id)
+    return back_to(request, address(resource, thread=thread), "Unpinned: it stays where it stands until it is condensed.")
+
+
+def _field(request: Request, name: str) -> str:
+    return str(request.state.form.get(name, "")).strip()
