@@ -65,6 +65,7 @@ _SECTIONS = {
     ("push_limits",): "`push_limits`: of one agent ([limits of pushes](operations.md#limits-of-pushes))",
     ("durability",): "`durability`: of one agent",
     ("events",): "`events`: of all agents, in the base file only",
+    ("audit",): "`audit`: of all agents, in the base file only ([the audit trail](security.md#the-audit-trail))",
     ("webhooks",): "`webhooks`: of all agents, in the base file only",
     ("metrics",): "`metrics`: of all agents, in the base file only",
     ("api",): "`api`: of each process of `om api`, in the base file only",

@@ -5,9 +5,10 @@ from difflib import get_close_matches
 
 import click
 
+from om_api.cli.attempt import DeclinedError
 from om_api.cli.output import note
 from om_api.client.memory import ObservationalMemory
-from om_api.domain.errors import InvalidInputError, NotFoundError, NotPermittedError
+from om_api.domain.errors import NotFoundError, NotPermittedError
 
 _AMONG = 10_000  # names that are compared: of more, finding the nearest would take seconds
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
@@ -57,4 +58,4 @@ def be_sure(question: str, yes: bool) -> None:
         click.echo(err=True)
         sure = False
     if not sure:
-        raise InvalidInputError("nothing was removed: answer y, or pass --yes")
+        raise DeclinedError("nothing was removed: answer y, or pass --yes")

@@ -17,7 +17,7 @@ SECTIONS = {
     "Write and read": ("push", "context", "replay"),
     "Look inside": (
         *("recall", "browse", "top", "stats", "threads", "observations", "history", "sources", "rejected", "costs"),
-        "events",
+        *("events", "audit"),
     ),
     "Ask the workers": ("observe", "reflect", "pause", "resume"),
     "Remove and move": ("clear", "forget", "erase", "restore", "migrate-scope", "export", "import"),

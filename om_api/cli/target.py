@@ -2,18 +2,23 @@
 
 import os
 from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from om_api.cli.attempt import CommandAttempt, changed_nothing, word_of
 from om_api.cli.output import note
+from om_api.client.auditing import limits_of
 from om_api.client.memory import ObservationalMemory
-from om_api.domain.errors import OMError, SettingsError
+from om_api.domain.audit.audit_entry import Ending
+from om_api.domain.errors import OMError, SettingsError, StoreError
 from om_api.domain.values import check_id
 from om_api.settings import Settings, load_settings
 from om_api.store.driver.connection import connected
 from om_api.store.driver.steps import Steps
+from om_api.store.fleet import audit_stream
 from om_api.store.memory.keys import Keys, keys_of
 
 T = TypeVar("T")
@@ -35,6 +40,7 @@ class Target:
         self.folder = folder
         self._strict = strict
         self._told = False
+        self.attempt = CommandAttempt("", {})
 
     def settings(self) -> Settings:
         """The settings in force here; raises SettingsError."""
@@ -70,6 +76,17 @@ class Target:
         with connected(self.settings().redis_url) as connection:
             return connection.run(steps)
 
+    def tell(self, outcome: Ending = "done", ended: str = "") -> None:
+        """Tell the audit trail of what was attempted, once; says on stderr where the store does not take it."""
+        entry = self.attempt.entry(outcome, ended)
+        self.attempt = CommandAttempt("", {})
+        if entry is None:
+            return
+        try:
+            self.run(audit_stream.add(self.keys(), entry, limits_of(self.settings())))
+        except StoreError as error:
+            note(f"this is not in the audit trail (om audit): {self.settings().safe_url(str(error))}")
+
     def origin(self, text: str) -> str:
         """Where a value comes from, in the words of whoever typed the command."""
         return text.replace(_FROM_URL, "--url") if self.url else text
@@ -95,12 +112,45 @@ def listing(title: str, *lines: str) -> str:
     return "\n".join(("\b", title, *(f"  {line}" for line in lines)))
 
 
+class AuditedCommand(click.Command):
+    """A command; `audited` is the verb by which the audit trail tells of it, "" where it only looks."""
+
+    def __init__(self, *given: Any, audited: str = "", **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.audited = audited
+
+
 def command(
-    *lines: str, name: str | None = None, of: click.Group | None = None
+    *lines: str, name: str | None = None, of: click.Group | None = None, audited: str = ""
 ) -> Callable[[Callable[..., Any]], click.Command]:
-    """Make a function of a Target a command, of a group if one is named; its help ends with examples to copy."""
+    """Make a function of a Target a command, of a group if one is named; its help ends with examples to copy.
+
+    What it does is told to the audit trail by the verb `audited`, with the Outcome that the function returns, if it does.
+    """
     make = of.command if of else click.command
-    return lambda function: make(name, epilog=examples(*lines))(_pass_target(function))
+
+    make_it = make(name, cls=AuditedCommand, audited=audited, epilog=examples(*lines))
+    return lambda function: make_it(_pass_target(_audited(function, audited) if audited else function))
+
+
+def _audited(function: Callable[..., Any], did: str) -> Callable[..., Any]:
+    """The same, told to the audit trail however it ends, unless nothing was done."""
+
+    @wraps(function)
+    def told(target: Target, /, **given: Any) -> None:
+        target.attempt = CommandAttempt(did, given)
+        try:
+            result = function(target, **given)
+        except (click.exceptions.Exit, SystemExit):  # it says by its code what it found
+            target.tell()
+            raise
+        except BaseException as error:  # Ctrl-C too: what was asked for stands
+            if not changed_nothing(error):
+                target.tell("failed")
+            raise
+        target.tell(ended=word_of(result))
+
+    return told
 
 
 def stated_port(settings: Settings, name: str, usual: int) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from om_api.client.agents import AgentReader
+from om_api.client.auditing import Auditor
 from om_api.client.contexts import Contexts
 from om_api.client.forcing import Forcing
 from om_api.client.owning import Owner
@@ -62,6 +63,7 @@ class Core:
         self.owning = Owner(settings, keys, clock, scopes, count, reporter)
         self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
         self.agents = AgentReader(settings, keys)
+        self.auditing = Auditor(settings, keys, patience_s=min(1.0, timeout / 2))
         self.unsent = Unsent()
         self._settings = settings
         self._warned = set[FileProblem]()

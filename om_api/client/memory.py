@@ -19,6 +19,8 @@ from om_api.client.watching import Overview
 from om_api.context import Context
 from om_api.context.recall_tool import UNREACHED, ToolFormat, answer_of, arguments_of, recall_tool, refused
 from om_api.domain import tokens
+from om_api.domain.audit.audit_entry import AuditEntry
+from om_api.domain.audit.audit_query import AuditPage, AuditQuery
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Event, Told, Wanted
 from om_api.domain.messages import Message
@@ -358,6 +360,48 @@ class ObservationalMemory:
             for event in told.events:
                 yield event
             told = self._run(self._core.watching.next_events(told.after, wanted))
+
+    def audit(
+        self,
+        before: str = "",
+        *,
+        who: str = "",
+        resource_id: str | Collection[str] = (),
+        did: str | Collection[str] = (),
+        since: int = 0,
+        count: int = 100,
+    ) -> AuditPage:
+        """Who operated what, the newest first: at most `count` entries (up to 1,000) before an id, or the newest of all.
+
+        Only those of a key (its id or its label) or a user, of some resources, of some verbs, not before `since` (Unix ms).
+        Read on with the `before` of what is returned, until that is "": of 10,000 entries none may be wanted. See
+        docs/security.md.
+        """
+        return self._run(self._core.auditing.page(before, AuditQuery.of(who, resource_id, did, since), count))
+
+    def follow_audit(
+        self,
+        after: str = "",
+        *,
+        who: str = "",
+        resource_id: str | Collection[str] = (),
+        did: str | Collection[str] = (),
+    ) -> Iterator[AuditEntry]:
+        """Every entry behind an id, or from now on, as it comes, until the client is closed; a store that is away is awaited."""
+        query = AuditQuery.of(who, resource_id, did, 0)
+        place = after or (self._run(self._core.auditing.page("", AuditQuery(), 1))).after
+        while not self._closed:
+            found = self._run(self._core.auditing.next_entries(place, query))
+            for entry in found.entries:
+                yield entry
+            place = found.after
+
+    def add_audit(self, entry: AuditEntry) -> str:
+        """Append what somebody did to the audit trail: its id, or "" of a refusal after 60 of the same key within an hour.
+
+        For whoever lets people operate memories by doors of their own. Raises StoreError where it is not told, or may not be.
+        """
+        return self._run(self._core.auditing.add(entry))
 
     # -- asking the workers -------------------------------------------------------------------------------------------
 

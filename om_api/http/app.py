@@ -17,6 +17,7 @@ from om_api.http.reference import page
 from om_api.http.requests.app_state import AppState, SharedMemory
 from om_api.http.requests.replies import KINDS, schemas
 from om_api.http.routes import (
+    audit,
     backup,
     contexts,
     costs,
@@ -62,7 +63,7 @@ _WRITTEN_AND_READ = (
 )
 _OPERATED = (
     *(resources.router, erase.router, migration.router, force.router, rejected.router, costs.router, backup.router),
-    *(events.router, stream_tokens.router, webhooks.router),
+    *(events.router, stream_tokens.router, webhooks.router, audit.router),
 )
 _REFRESH_S = 2.0
 USED_S = 60.0  # between two notes of which keys were used

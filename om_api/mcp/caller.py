@@ -3,18 +3,32 @@
 from typing import NamedTuple
 
 from om_api.domain.api_keys import EVERY, ApiKey, Role
+from om_api.domain.audit.audit_entry import who_of
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import check_id
 
 RESOURCE, THREAD = "resource_id", "thread_id"
 
 
+class CallerRefusedError(InvalidInputError):
+    """A caller asked for what its key does not permit."""
+
+
 class Caller(NamedTuple):
-    """A key, and the resource and the thread that are meant wherever one must be named; "" where a call has to name it."""
+    """A key, and the resource and the thread that are meant wherever one must be named; "" where a call has to name it.
+
+    `user` is who started a server of its own, user@host.
+    """
 
     key: ApiKey
     resource: str = ""
     thread: str = ""
+    user: str = ""
+
+    @property
+    def who(self) -> tuple[str, str]:
+        """By which name, and which label, the audit trail tells of it."""
+        return (self.user, "") if self.user else who_of(self.key)
 
     @property
     def said(self) -> dict[str, str]:
@@ -22,18 +36,18 @@ class Caller(NamedTuple):
         return {name: value for name, value in ((RESOURCE, self.resource), (THREAD, self.thread)) if value}
 
     def check(self, resource: str) -> None:
-        """Return for a resource that the key is bound to; raises InvalidInputError for another."""
+        """Return for a resource that the key is bound to; raises CallerRefusedError for another."""
         if not self.key.covers(resource):
             bound = ", ".join(self.key.resources)[:200]
-            raise InvalidInputError(
+            raise CallerRefusedError(
                 f"the key in use is bound to {bound}, not to {resource}: {RESOURCE} can be no other"
             )
 
 
-def local_caller(resource: str = "", thread: str = "", role: Role = Role.OPERATOR) -> Caller:
-    """Whoever started a server of its own: it may ask for every resource, or for the one that it named."""
+def local_caller(resource: str = "", thread: str = "", role: Role = Role.OPERATOR, user: str = "") -> Caller:
+    """Whoever started a server of its own, user@host: it may ask for every resource, or for the one that it named."""
     key = ApiKey(id="", role=role, resources=(resource or EVERY,), hash="", created_at=0)
-    return caller_of(key, resource, thread)
+    return caller_of(key, resource, thread)._replace(user=user)
 
 
 def caller_of(key: ApiKey, resource: str = "", thread: str = "") -> Caller:

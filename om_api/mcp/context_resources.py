@@ -15,7 +15,8 @@ from mcp_types import (
 from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import check_id
-from om_api.mcp.caller import RESOURCE, THREAD, Caller
+from om_api.mcp.auditing import audit
+from om_api.mcp.caller import RESOURCE, THREAD, Caller, CallerRefusedError
 from om_api.mcp.conversation_tools import text_of
 
 TEMPLATE = "om://{resource_id}/threads/{thread_id}/context"
@@ -55,6 +56,10 @@ async def read(memory: AsyncObservationalMemory, caller: Caller, uri: str) -> Re
     if found is None:
         raise InvalidInputError(f"{uri[:200]} is no address of a context: use {TEMPLATE}")
     resource, thread = check_id(unquote(found[1]), RESOURCE), check_id(unquote(found[2]), THREAD)
-    caller.check(resource)
+    try:
+        caller.check(resource)
+    except CallerRefusedError:
+        await audit(memory, caller, "refused", resource, "context", "refused")
+        raise
     text = text_of(await memory.get_context(thread, resource))
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=_TEXT, text=text)])

@@ -104,5 +104,5 @@ async def forget(services: ToolServices, asked: ForgetObservation) -> str:
 TOOLS = (
     MemoryTool("observations", "List notes", Role.READER, ListObservations, observations),
     MemoryTool("sources", "Read what a note was made of", Role.READER, ReadSources, sources),
-    MemoryTool("forget", "Forget a note for good", Role.OPERATOR, ForgetObservation, forget, REMOVES),
+    MemoryTool("forget", "Forget a note for good", Role.OPERATOR, ForgetObservation, forget, REMOVES, audited="forgot"),
 )

@@ -42,6 +42,7 @@ class MemoryTool(NamedTuple):
     run: Callable[[ToolServices, Any], Awaitable[str]]
     hints: ToolAnnotations = READS
     says: str = ""
+    audited: str = ""  # the verb by which the audit trail tells of it; what an operator may do has one
 
     @property
     def description(self) -> str:

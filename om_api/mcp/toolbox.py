@@ -9,11 +9,13 @@ from mcp_types import CallToolResult, ListToolsResult, TextContent
 from om_api.domain.errors import InvalidInputError, OMError, StoreError
 from om_api.mcp import conversation_tools, note_tools, recall_tools, status_tool
 from om_api.mcp.arguments import read_arguments
-from om_api.mcp.caller import Caller
+from om_api.mcp.auditing import NOT_TOLD, audit
+from om_api.mcp.caller import RESOURCE, Caller, CallerRefusedError
 from om_api.mcp.tool import MemoryTool, ToolServices
 from om_api.settings import Settings
 
 _log = structlog.get_logger("om_api.mcp")
+_REFUSED = "refused"
 Told = Callable[[Exception], str | None]
 TOOLS: Mapping[str, MemoryTool] = {
     tool.name: tool for tool in (*conversation_tools.TOOLS, *recall_tools.TOOLS, *note_tools.TOOLS, *status_tool.TOOLS)
@@ -37,6 +39,9 @@ async def answered(services: ToolServices, name: str, given: Mapping[str, Any], 
     try:
         return _result(await _called(services, name, given))
     except OMError as error:
+        named = given.get(RESOURCE) or services.caller.resource  # as it was given: its check may be what failed
+        if isinstance(error, CallerRefusedError) or (named and not services.caller.key.covers(named)):
+            await audit(services.memory, services.caller, _REFUSED, str(named), name, "refused")
         return _result(in_words(error), failed=True)
     except Exception as error:  # noqa: BLE001  the boundary of a call
         return _result(unexpected(error, told), failed=True)
@@ -51,11 +56,25 @@ async def _called(services: ToolServices, name: str, given: Mapping[str, Any]) -
             if tool
             else "there is no such tool"
         )
-        raise InvalidInputError(f"{why}; permitted are {permitted}")
+        refused = CallerRefusedError if tool else InvalidInputError
+        raise refused(f"{why}; permitted are {permitted}")
     asked = read_arguments(tool.arguments, given, caller.said)
     if resource := getattr(asked, "resource_id", None):
         caller.check(resource)
-    return await tool.run(services, asked)
+    return await (_told(services, tool, asked) if tool.audited else tool.run(services, asked))
+
+
+async def _told(services: ToolServices, tool: MemoryTool, asked: Any) -> str:
+    """What a call of a tool that operates found, once the audit trail was told of it."""
+    whose, of = asked.resource_id, asked.observation_id
+    try:
+        found = await tool.run(services, asked)
+    except Exception as error:
+        if not (isinstance(error, StoreError) and error.stored is False):
+            await audit(services.memory, services.caller, tool.audited, whose, of, "failed")
+        raise
+    told = await audit(services.memory, services.caller, tool.audited, whose, of, "done")
+    return found if told else f"{found} {NOT_TOLD}"
 
 
 def _may(caller: Caller, tool: MemoryTool) -> bool:

@@ -25,6 +25,7 @@ _SYSTEM_WIDE = (
     *_INTERVALS,
     "total_budget",
     "events",
+    "audit",
     "webhooks",
     "metrics",
     "api",

@@ -191,6 +191,13 @@ class EventSettings(Group):
     keep: int = number(10_000, "newest events kept, about so many", 100, 1_000_000, "events")
 
 
+class AuditSettings(Group):
+    """What is kept of who operated what."""
+
+    keep: int = number(100_000, "newest entries kept, about so many", 100, 10_000_000, "entries")
+    retention: Seconds = duration(400 * 86_400, "after which an entry goes", least=3_600, most=36_500 * 86_400)
+
+
 class WebhookSettings(Group):
     """How events are sent to webhooks."""
 
@@ -290,6 +297,7 @@ class MemorySettings(Group):
     )
     durability: DurabilitySettings = DurabilitySettings()
     events: EventSettings = EventSettings()
+    audit: AuditSettings = AuditSettings()
     webhooks: WebhookSettings = WebhookSettings()
     metrics: MetricsSettings = MetricsSettings()
     api: ApiSettings = ApiSettings()

@@ -99,6 +99,7 @@ def _read(file: str) -> str:
     "om acl harold --revoke",
     "om acl --workers --apply --password-file workers.password",
     "om acl --list",
+    audited="user_set",
 )
 @optional_resource
 @click.option(
@@ -122,6 +123,7 @@ def acl(target: Target, /, **said: Any) -> None:
     ACL; an agent's user is not.
     """
     asked, keys = AclRequest(**said), target.keys()
+    target.attempt.add(did="user_revoked" if asked.revoke else "user_set" if asked.do else "")
     asked.check()
     if asked.show:
         _list(target, keys, asked)
@@ -148,7 +150,9 @@ def _print(keys: Keys, asked: AclRequest) -> None:
 
 def _apply(target: Target, keys: Keys, asked: AclRequest) -> None:
     password, user = asked.password(), asked.user(keys)
+    target.attempt.add(of=user.name)
     done = target.run(acl_users.apply(user, [acl_users.kept(password)] if password else [], reset=asked.reset))
+    target.tell()  # before the password is shown
     if asked.as_json:
         print_json({"user": user.name, **done._asdict(), **asked.shown(password)})
     elif asked.generate:
@@ -164,6 +168,7 @@ def _apply(target: Target, keys: Keys, asked: AclRequest) -> None:
 
 def _revoke(target: Target, keys: Keys, asked: AclRequest) -> None:
     names = asked.names(keys)
+    target.attempt.add(of=", ".join(names))
     ended, saved = target.run(acl_users.revoke(names))
     if not ended:
         raise NotFoundError(f"there is no user {' or '.join(names)} (any more): om acl --list names them")

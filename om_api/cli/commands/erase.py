@@ -20,6 +20,7 @@ _LISTED = 20  # of each kind; --json lists all
     'om erase harold --matching "hunter2" --dry-run',
     'om erase harold --matching "hunter2"',
     "om erase harold --message m-17 --thread thread-1",
+    audited="erased",
 )
 @resource_argument
 @click.option("--matching", metavar="TEXT", help="Whatever holds this text; case and blanks make no difference.")
@@ -37,13 +38,14 @@ def erase(
     dry_run: bool,
     yes: bool,
     as_json: bool,
-) -> None:
+) -> Outcome:
     """Remove a fact wherever it stands: in messages, observations, generations and the quarantine.
 
     It lists what it touches, and asks. What is left is observed again. Backups and exported files are not reached.
     """
     if (matching is None) == (message is None):
         raise InvalidInputError("name what is to be erased: either --matching TEXT or --message ID")
+    target.attempt.add(**_told(message, dry_run=dry_run))
     with target.memory() as om:
         check_known(om, resource)
         ask = partial(om.erase, resource, matching=matching, message_id=message, thread_id=thread)
@@ -54,10 +56,13 @@ def erase(
         if not told:
             be_sure(f"Remove this from the memory of {resource}?", yes)
         done = would if told else ask()
-    if as_json:
-        print_json(done)
-    else:
-        _print_end(done, dry_run=dry_run)
+    _print_end(done, dry_run=dry_run, as_json=as_json)
+    return done.outcome
+
+
+def _told(message: str | None, *, dry_run: bool) -> dict[str, str]:
+    """What is told of it: never the text."""
+    return {"of": f"message {message}" if message else "a text"} | ({"did": ""} if dry_run else {})
 
 
 def _listing(would: Erased) -> Iterator[str]:
@@ -82,8 +87,10 @@ def _some(one: str, found: Sequence[str], more: str = "", many: int = 0) -> Iter
             yield f"  and {len(found) - _LISTED:,} more, which --json lists"
 
 
-def _print_end(done: Erased, *, dry_run: bool) -> None:
-    if done.outcome is Outcome.REST:
+def _print_end(done: Erased, *, dry_run: bool, as_json: bool) -> None:
+    if as_json:
+        print_json(done)
+    elif done.outcome is Outcome.REST:
         note("nothing of it is kept here; what a plain writer named to nobody is found by the next sweep")
     elif dry_run:
         note("nothing was changed: leave --dry-run out to remove it")

@@ -21,7 +21,7 @@ Answers: TypeAlias = list[tuple[str | None, Outcome]]  # whose they are, None: o
 _wait_option = wait_option("How long to wait for the workers' answer.")
 
 
-@command("om observe harold", "om observe harold thread-1 --wait 120")
+@command("om observe harold", "om observe harold thread-1 --wait 120", audited="forced")
 @resource_argument
 @optional_thread
 @_wait_option
@@ -33,12 +33,13 @@ def observe(target: Target, resource: str, thread: str | None, wait: float, as_j
     as a budget or a model that rests, that is said, and until when. Where each thread
     keeps a memory of its own and none is named, every thread is asked in turn, a line for each.
     """
+    target.attempt.add(of="observe")
     with target.memory() as om:
         found = _ask(om, resource, thread, wait, lambda each, left: om.force_observe(each, resource, left))
         _tell(found, thread, wait, as_json, partial(om.held, resource, "observe"))
 
 
-@command("om reflect harold", "om reflect harold thread-1 --wait 300")
+@command("om reflect harold", "om reflect harold thread-1 --wait 300", audited="forced")
 @resource_argument
 @optional_thread
 @_wait_option
@@ -49,6 +50,7 @@ def reflect(target: Target, resource: str, thread: str | None, wait: float, as_j
     `reflected`: done. `rest`: there was nothing to condense. `busy`: asked for, and not done yet, as `om observe` says it.
     Where each thread keeps a memory of its own and none is named, every thread is asked in turn, a line for each.
     """
+    target.attempt.add(of="reflect")
     with target.memory() as om:
         found = _ask(om, resource, thread, wait, lambda each, left: om.force_reflect(resource, each, left))
         _tell(found, thread, wait, as_json, partial(om.held, resource, "reflect"))
@@ -85,7 +87,7 @@ def _threads(om: ObservationalMemory, resource: str) -> list[str | None]:
     return [None]
 
 
-@command("om pause harold", "om pause new-agent --create")
+@command("om pause harold", "om pause new-agent --create", audited="paused")
 @resource_argument
 @click.option("--create", is_flag=True, help="Also a resource of which nothing is kept yet: before its first message.")
 @json_option
@@ -101,7 +103,7 @@ def pause(target: Target, resource: str, create: bool, as_json: bool) -> None:
     print_outcome("paused", as_json, resource=resource)
 
 
-@command("om resume harold")
+@command("om resume harold", audited="resumed")
 @resource_argument
 @json_option
 def resume(target: Target, resource: str, as_json: bool) -> None:

@@ -8,6 +8,7 @@ import click
 from om_api.cli.output import as_time, json_option, note, print_json, print_outcome, print_table
 from om_api.cli.target import Target, command, examples
 from om_api.domain.api_keys import ApiKey, Role
+from om_api.domain.audit.audit_entry import only
 from om_api.domain.errors import NotFoundError
 from om_api.domain.push_limits import PushLimits
 from om_api.domain.values import Outcome
@@ -44,6 +45,7 @@ def _seconds(_: click.Context, __: click.Parameter, value: str | None) -> float:
     "om keys create --resource harold --resource albert --role reader --expires 30d --rate 60/m",
     "om keys create --resource '*' --role operator",
     of=keys,
+    audited="key_created",
 )
 @click.option("--resource", "resources", multiple=True, required=True, help="Whose memory; repeatable. '*': every one.")
 @click.option("--role", type=click.Choice([role.value for role in Role]), required=True, help="What it may do.")
@@ -74,6 +76,8 @@ def create(
         target.keys(), resources, role, label=label, expires_s=expires, rate=rate, limits=limits
     )
     key, token = target.run(made)
+    target.attempt.add(of=key.id, resource=only(key.resources))
+    target.tell()  # before the token is shown
     if as_json:
         print_json({**_row(key), "token": str(token)})
         return
@@ -136,24 +140,27 @@ def _about(ms: int) -> str:
     return re.split(r"(?<=[dhms])", format_duration(max(1, ms // 1_000)))[0]
 
 
-@command("om keys revoke 3f1c20a9be77", of=keys)
+@command("om keys revoke 3f1c20a9be77", of=keys, audited="key_revoked")
 @_key_argument
 @json_option
-def revoke(target: Target, key: str, as_json: bool) -> None:
+def revoke(target: Target, key: str, as_json: bool) -> Outcome:
     """End a key: from the next request on it opens nothing."""
     done = target.run(api_key_records.revoke(target.keys(), key))
     if done is Outcome.SUPERSEDED:
         raise NotFoundError(f"there is no key {key[:40]} (any more): om keys list names them")
     print_outcome(done, as_json, id=key)
+    return done
 
 
-@command("om keys rotate 3f1c20a9be77", "om keys rotate 3f1c20a9be77 --grace 1h", of=keys)
+@command("om keys rotate 3f1c20a9be77", "om keys rotate 3f1c20a9be77 --grace 1h", of=keys, audited="key_rotated")
 @_key_argument
 @click.option("--grace", default="0s", show_default=True, callback=_seconds, help="How long the old token is accepted.")
 @json_option
 def rotate(target: Target, key: str, grace: float, as_json: bool) -> None:
     """Give a key another token, and print it; the old one ends at once, or after --grace."""
     changed, token = target.run(api_key_records.rotate(target.keys(), key, grace))
+    target.attempt.add(resource=only(changed.resources))
+    target.tell()  # before the token is shown
     if as_json:
         print_json({**_row(changed), "token": str(token)})
         return

@@ -4,6 +4,7 @@ import asyncio
 
 import click
 
+from om_api.cli.attempt import user
 from om_api.cli.target import Target, checked, command
 from om_api.domain.api_keys import Role
 from om_api.mcp.caller import local_caller
@@ -32,4 +33,4 @@ def mcp(target: Target, resource: str | None, thread: str | None, role: str) -> 
     """
     settings = target.settings()
     log_to_stderr(level=settings.variable("OM_LOG_LEVEL") or "WARNING", form=settings.variable("OM_LOG_FORMAT"))
-    asyncio.run(serve(settings, local_caller(resource or "", thread or "", Role(role))))
+    asyncio.run(serve(settings, local_caller(resource or "", thread or "", Role(role), user())))

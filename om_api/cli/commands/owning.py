@@ -25,12 +25,12 @@ _PAUSE_S = 0.5
 _PIECE = 256 * 1024
 
 
-@command("om clear harold thread-1", "om clear harold --yes")
+@command("om clear harold thread-1", "om clear harold --yes", audited="cleared")
 @resource_argument
 @optional_thread
 @yes_option
 @json_option
-def clear(target: Target, resource: str, thread: str | None, yes: bool, as_json: bool) -> None:
+def clear(target: Target, resource: str, thread: str | None, yes: bool, as_json: bool) -> Outcome:
     """Remove a resource's whole memory, or one thread of it.
 
     What a reflection has merged beyond recognition stays in it and is named.
@@ -47,14 +47,19 @@ def clear(target: Target, resource: str, thread: str | None, yes: bool, as_json:
         )
     if done.merged:
         note(f"a reflection still holds what it made of: {', '.join(done.merged)}")
+    return done.outcome
 
 
-@command("om forget harold 019a9c6f0a6b5f0c2d1e3a4b5c6d", "om forget harold 019a9c6f0a6b5f0c2d1e3a4b5c6d --yes")
+@command(
+    "om forget harold 019a9c6f0a6b5f0c2d1e3a4b5c6d",
+    "om forget harold 019a9c6f0a6b5f0c2d1e3a4b5c6d --yes",
+    audited="forgot",
+)
 @resource_argument
 @observation_argument
 @yes_option
 @json_option
-def forget(target: Target, resource: str, observation: str, yes: bool, as_json: bool) -> None:
+def forget(target: Target, resource: str, observation: str, yes: bool, as_json: bool) -> Outcome:
     """Remove one observation and the messages behind it, and print the outcome.
 
     `om observations` lists them with their ids.
@@ -62,15 +67,17 @@ def forget(target: Target, resource: str, observation: str, yes: bool, as_json: 
     with target.memory() as om:
         check_known(om, resource)
         be_sure(f"Remove observation {observation} of {resource} and its messages?", yes)
-        print_outcome(om.forget(observation, resource), as_json)
+        done = om.forget(observation, resource)
+    print_outcome(done, as_json)
+    return done
 
 
-@command("om restore harold 3", "om restore harold 0", "om restore harold 3 thread-1")
+@command("om restore harold 3", "om restore harold 0", "om restore harold 3 thread-1", audited="restored")
 @resource_argument
 @click.argument("generation", type=click.IntRange(min=0))
 @optional_thread
 @json_option
-def restore(target: Target, resource: str, generation: int, thread: str | None, as_json: bool) -> None:
+def restore(target: Target, resource: str, generation: int, thread: str | None, as_json: bool) -> Outcome:
     """Make the text of an earlier GENERATION the next one, and print the outcome; 0 is the time before the first.
 
     What was condensed since comes back as observations, what was observed since stays. Name the THREAD where each thread
@@ -88,16 +95,20 @@ def restore(target: Target, resource: str, generation: int, thread: str | None, 
         note(
             f"the observations are above the threshold, and will be condensed again: run om pause {resource} if they must not"
         )
+    return done
 
 
 @command(
-    "om migrate-scope harold --to thread", "om migrate-scope harold --to resource --wait 300", name="migrate-scope"
+    "om migrate-scope harold --to thread",
+    "om migrate-scope harold --to resource --wait 300",
+    name="migrate-scope",
+    audited="migrated",
 )
 @resource_argument
 @click.option("--to", required=True, type=click.Choice(["thread", "resource"]), help="What one memory is to cover.")
 @wait_option("How long to try again while chunks are being observed or messages come in.")
 @json_option
-def migrate_scope(target: Target, resource: str, to: str, wait: float, as_json: bool) -> None:
+def migrate_scope(target: Target, resource: str, to: str, wait: float, as_json: bool) -> Outcome:
     """Move a resource's memory to the other scope, and print the outcome.
 
     `activated`: moved. `rest`: there was nothing to move. `busy` or `superseded`: not moved in the time given, nothing
@@ -112,6 +123,7 @@ def migrate_scope(target: Target, resource: str, to: str, wait: float, as_json: 
         note(f"not moved after {wait:g} s, nothing has changed: repeat when the workers have caught up")
     elif configured != to:
         note(f"the configuration of {resource} still says scope: {configured}")
+    return outcome
 
 
 def _until_moved(om: ObservationalMemory, resource: str, to: str, wait: float) -> Outcome:
@@ -121,7 +133,7 @@ def _until_moved(om: ObservationalMemory, resource: str, to: str, wait: float) -
     return outcome
 
 
-@command("om export harold > harold.jsonl", "om export harold | gzip > harold.jsonl.gz")
+@command("om export harold > harold.jsonl", "om export harold | gzip > harold.jsonl.gz", audited="exported")
 @resource_argument
 @click.option("--json", is_flag=True, expose_value=False, help="JSON lines are what it always writes.")
 def export(target: Target, resource: str) -> None:
@@ -131,12 +143,18 @@ def export(target: Target, resource: str) -> None:
     """
     with target.memory() as om:
         check_known(om, resource)
+        target.tell()  # before the first byte: whoever reads them may end this process
         for piece in om.export_memory(resource):
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
 
 
-@command("om import < harold.jsonl", "gunzip -c harold.jsonl.gz | om import --as harold-2", name="import")
+@command(
+    "om import < harold.jsonl",
+    "gunzip -c harold.jsonl.gz | om import --as harold-2",
+    name="import",
+    audited="imported",
+)
 @click.option(
     "--as", "resource", metavar="RESOURCE", callback=checked, help="Whose memory it is to be; else whose it was."
 )
@@ -148,6 +166,7 @@ def import_(target: Target, resource: str | None, as_json: bool) -> None:
     """
     with target.memory() as om:
         done = om.import_memory(_pieces(), resource)
+    target.attempt.add(resource=done.resource)
     if as_json:
         print_json(done)
     else:

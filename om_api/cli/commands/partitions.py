@@ -10,7 +10,7 @@ from om_api.store.fleet.repartition import repartition
 from om_api.store.memory.keys import Keys
 
 
-@command("om partitions", "om partitions 64")
+@command("om partitions", "om partitions 64", audited="repartitioned")
 @json_option
 @click.argument("count", type=click.IntRange(1, MOST), required=False)
 def partitions(target: Target, count: int | None, as_json: bool) -> None:
@@ -19,6 +19,8 @@ def partitions(target: Target, count: int | None, as_json: bool) -> None:
     One is right for one server; 64 for a Cluster. Safe to repeat: what was interrupted goes on where it stopped.
     """
     keys = Keys(target.settings().prefix)  # whatever the settings ask for
+    if count is None:
+        target.attempt.add(did="")
     if count is not None:
         note(f"{amount(target.run(repartition(keys, count)), 'entry was', 'entries were')} moved")
     now = target.run(learn(keys.layout))

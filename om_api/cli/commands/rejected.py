@@ -97,7 +97,7 @@ def _rows(found: Rejected) -> list[tuple[str, object]]:
     return [*rows]
 
 
-@command("om rejected retry harold 3f1c20a9be77", "om rejected retry harold --all", of=rejected)
+@command("om rejected retry harold 3f1c20a9be77", "om rejected retry harold --all", of=rejected, audited="retried")
 @resource_argument
 @_optional_entry
 @_all_option
@@ -114,7 +114,7 @@ def retry(target: Target, resource: str, entry: str | None, everything: bool, as
         _tell(resource, names, om.retry_rejected_each(resource, names), as_json)
 
 
-@command("om rejected drop harold 3f1c20a9be77", "om rejected drop harold --all --yes", of=rejected)
+@command("om rejected drop harold 3f1c20a9be77", "om rejected drop harold --all --yes", of=rejected, audited="dropped")
 @resource_argument
 @_optional_entry
 @_all_option

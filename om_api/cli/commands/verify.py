@@ -11,7 +11,7 @@ from om_api.language.words import amount
 _EMPTY = "no resource is there, so nothing is proved: see that OM_REDIS_URL and OM_PREFIX are those of your memories (om doctor)"
 
 
-@command("om verify", "om verify --json | jq '.[].where'")
+@command("om verify", "om verify --json | jq '.[].where'", audited="index_repaired")
 @click.option("--repair", is_flag=True, help="Have the sweep make recall's index anew where it is broken or missing.")
 @json_option
 def verify(target: Target, repair: bool, as_json: bool) -> None:
@@ -20,6 +20,8 @@ def verify(target: Target, repair: bool, as_json: bool) -> None:
     Every message must be covered exactly once, and no observation may be lost. It says in how many resources and messages
     (raw, sealed, or behind observations) it looked: an empty store breaks no promise. Exit code 1 if there is a breach.
     """
+    if not repair:
+        target.attempt.add(did="")
     with target.memory() as om:
         breaches, resources, messages = om.examine()
         repaired = om.repair_index(breaches) if repair else 0

@@ -4,6 +4,7 @@ import click
 
 from om_api.cli.output import as_time, json_option, note, print_json, print_outcome, print_table
 from om_api.cli.target import Target, command, examples, wait_option
+from om_api.domain.audit.audit_entry import only
 from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.values import Outcome
 from om_api.domain.webhooks.webhook import ID, Webhook
@@ -37,6 +38,7 @@ def webhooks() -> None:
     f"om webhooks add {_URL}",
     f"om webhooks add {_URL} --events reflected,failed,budget_reached --resource 'worker-*'",
     of=webhooks,
+    audited="webhook_added",
 )
 @click.argument("url")
 @click.option("--events", multiple=True, metavar="KIND,…", help="Only these kinds; docs/events.md lists them.")
@@ -47,6 +49,8 @@ def add(target: Target, url: str, events: tuple[str, ...], resources: tuple[str,
     kinds = [kind.strip() for text in events for kind in text.split(",") if kind.strip()]
     private = target.settings().memory.webhooks.allow_private
     made = target.run(webhook_records.add(target.keys(), url, kinds, resources, allow_private=private))
+    target.attempt.add(of=made.id, resource=only(made.resources))
+    target.tell()  # before the secret is shown
     if as_json:
         print_json({name: getattr(made, name) for name in ("id", "url", "events", "resources", "secret")})
         return
@@ -72,17 +76,18 @@ def _row(state: WebhookState) -> tuple[str, ...]:
     return state.id, state.url, takes, counts, state.disabled or "active"
 
 
-@command(f"om webhooks remove {_ID}", of=webhooks)
+@command(f"om webhooks remove {_ID}", of=webhooks, audited="webhook_removed")
 @_webhook_argument
 @json_option
 def remove(target: Target, webhook: str, as_json: bool) -> None:
     """End a webhook, with all that waits for it."""
-    if not target.run(webhook_records.remove(target.keys(), webhook)):
+    found = _found(target, webhook)
+    if not target.run(webhook_records.remove(target.keys(), found.id)):
         raise _missing(webhook)
     print_outcome(Outcome.CLEARED, as_json)
 
 
-@command(f"om webhooks test {_ID}", of=webhooks)
+@command(f"om webhooks test {_ID}", of=webhooks, audited="webhook_tried")
 @_webhook_argument
 @wait_option("How long to wait for a worker's attempt.")
 @json_option
@@ -116,7 +121,7 @@ def dead(target: Target, webhook: str, as_json: bool) -> None:
     print_table(("delivery", "kind", "given up", "attempts", "last error"), rows)
 
 
-@command(f"om webhooks retry {_ID}", of=webhooks)
+@command(f"om webhooks retry {_ID}", of=webhooks, audited="webhook_retried")
 @_webhook_argument
 @click.argument("delivery", required=False)
 @json_option
@@ -132,7 +137,7 @@ def retry(target: Target, webhook: str, delivery: str | None, as_json: bool) -> 
         click.echo(f"{amount(again, 'delivery waits', 'deliveries wait')} to be sent")
 
 
-@command(f"om webhooks enable {_ID}", of=webhooks)
+@command(f"om webhooks enable {_ID}", of=webhooks, audited="webhook_enabled")
 @_webhook_argument
 @json_option
 def enable(target: Target, webhook: str, as_json: bool) -> None:
@@ -146,6 +151,7 @@ def _found(target: Target, webhook: str) -> Webhook:
     found = target.run(webhook_records.get(target.keys(), webhook))
     if found is None:
         raise _missing(webhook)
+    target.attempt.add(resource=only(found.resources))
     return found
 
 

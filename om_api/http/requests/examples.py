@@ -4,6 +4,7 @@ import msgspec
 
 from om_api.billing.costs import CostLine, Costs, Left
 from om_api.client.stats import Stats
+from om_api.domain.audit.audit_entry import AuditEntry
 from om_api.domain.events import Event
 from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState
 from om_api.domain.webhooks.delivery import Delivery
@@ -146,3 +147,15 @@ EXPORTED = """\
 """
 IMPORTED = Imported("harold", threads=2, messages=14, observations=7, generations=1, sources=7)
 CLEARED = Cleared(Outcome.CLEARED, messages=14, observations=7)
+AUDITED = AuditEntry(
+    id="1763630400000-0",
+    at=_AT,
+    did="restored",
+    via="http",
+    who="3f1c20a9be77",
+    label="shop assistant",
+    resource="harold",
+    of="3",
+    ended="restored",
+    status=200,
+)

@@ -1,7 +1,7 @@
 """Who may ask for what: each route names a role, and the key is looked at before anything else of a request is read."""
 
 import math
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from contextlib import nullcontext
 from typing import Any
 
@@ -11,40 +11,48 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from om_api.domain.api_keys import EVERY, ApiKey, ExpiredKeyError, Proof, Role, Token
+from om_api.domain.audit.audit_entry import DID, Via
 from om_api.domain.request_rate import RequestRate
 from om_api.http.requests.app_state import app_state
+from om_api.http.requests.auditing import Audited, NotBoundError, audit_answer, audit_error
 from om_api.http.requests.bounded import Bounded, bounded
 from om_api.http.serving.limits import SMALL_BODY
 from om_api.http.serving.shares import SHARE, Share
 
-ROLE, RESOURCES, MOST, WAITS = "x-role", "x-resources", "x-max-body", "x-waits"
+ROLE, RESOURCES, MOST, WAITS, AUDITED = "x-role", "x-resources", "x-max-body", "x-waits", "x-audited"
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+_READS = {"GET", "HEAD"}
 _LOCAL = {"127.0.0.1", "localhost", "::1"}
 _LOOPBACK = ApiKey(id="", role=Role.OPERATOR, resources=(EVERY,), hash="", created_at=0)
 _BEARER = {"WWW-Authenticate": "Bearer"}
 
 
 def needs(
-    role: Role, *, of_all: bool = False, most: int = SMALL_BODY, waits: bool = False, **told: Any
+    role: Role, *, of_all: bool = False, most: int = SMALL_BODY, waits: bool = False, audited: str = "", **told: Any
 ) -> dict[str, Any]:
     """What a route says of who may ask: the role a key must have for the resource in the path, or for every one.
 
-    `most` bytes of a body are read. Whoever `waits`, for workers or for a body, takes none of its key's turns.
-    `told` is what OpenAPI says of it besides.
+    `most` bytes of a body are read. Whoever `waits`, for workers or for a body, takes none of its key's turns. `audited` is the
+    verb by which the audit trail tells of it. `told` is what OpenAPI says of it besides.
     """
     said = {RESOURCES: EVERY if of_all else None, MOST: most if most != SMALL_BODY else None, WAITS: waits or None}
+    said[AUDITED] = audited or None
     kept = {name: value for name, value in said.items() if value}
     return {"openapi_extra": {ROLE: role.value, **kept, "security": [{"key": []}], **told}}
 
 
 class Guarded(APIRoute):
-    """A route that lets nobody in who may not; one that names no role cannot be made."""
+    """A route that lets nobody in who may not. It names a role, and if it operates a verb of the trail, or cannot be made."""
+
+    via: Via = "http"
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         told = options.get("openapi_extra") or {}
         self.role, self.of_all = Role(told[ROLE]), told.get(RESOURCES) == EVERY
         self._most, self._waits = told.get(MOST, SMALL_BODY), told.get(WAITS, False)
         super().__init__(path, endpoint, **options)
+        self.audited = Audited(told.get(AUDITED, ""), self.name, self.via)
+        _check_audited(self, self.audited.did)
 
     @property
     def takes_body(self) -> bool:
@@ -56,18 +64,27 @@ class Guarded(APIRoute):
         handle = super().get_route_handler()
 
         async def guarded(request: Request) -> Any:
-            request.state.proof = await self.proof(request)
-            await admit(request, self.role, of_all=self.of_all)
-            await _keep_pace(request)
-            share = app_state(request).shares.enter(key_of(request).id)
-            SHARE.set(share)
             try:
-                return Shared(await self._handled(handle, request, share), share)
-            except BaseException:
-                share.close()
+                return await self._let_in(handle, request)
+            except Exception as error:
+                await audit_error(request, self.audited, error)
                 raise
 
         return guarded
+
+    async def _let_in(self, handle: Handler, request: Request) -> "Shared":
+        request.state.proof = await self.proof(request)
+        await admit(request, self.role, of_all=self.of_all)
+        await _keep_pace(request)
+        share = app_state(request).shares.enter(key_of(request).id)
+        SHARE.set(share)
+        try:
+            answer = await self._handled(handle, request, share)
+            await audit_answer(request, self.audited, answer)
+        except BaseException:
+            share.close()
+            raise
+        return Shared(answer, share)
 
     async def proof(self, request: Request) -> Proof | None:
         """What a request shows of its key; None where it shows nothing, or what no key has."""
@@ -109,6 +126,14 @@ class Shared:
             self._share.close()
 
 
+def _check_audited(route: Guarded, did: str) -> None:
+    """Raise where what an operator may do would not be told of."""
+    if did not in DID and (did or (route.role is Role.OPERATOR and not {*(route.methods or ())} <= _READS)):
+        raise ValueError(
+            f"{route.path}: {did!r} is no verb of the audit trail; say needs(…, audited=…), one of {[*DID]}"
+        )
+
+
 async def admit(request: Request, role: Role, *, of_all: bool = False) -> None:
     """Return when the request's key permits this; raises HTTPException 401 without one, 403 where it does not."""
     request.state.key = key = await _key(request)  # the log names it, above all where it is refused
@@ -123,7 +148,17 @@ def bound(key: ApiKey, resource: str) -> None:
     """Return when a key is bound to a resource; raises HTTPException 403."""
     if not key.covers(resource):
         names = ", ".join(key.resources)[:200]
-        raise HTTPException(403, f"this key is bound to {names}: use one that is bound to {resource[:200]}")
+        raise NotBoundError(resource, f"this key is bound to {names}: use one that is bound to {resource[:200]}")
+
+
+def whose(key: ApiKey, asked: Collection[str]) -> Collection[str]:
+    """The resources of which something is shown, () for all; raises HTTPException 403 for what a key is not bound to."""
+    for name in asked:
+        bound(key, name)
+    names = asked or key.resources
+    if not names:
+        raise HTTPException(403, "this key is bound to no resource: om keys create makes one that is")
+    return () if EVERY in names else names
 
 
 async def _key(request: Request) -> ApiKey:

@@ -47,7 +47,7 @@ class PageRequest(NamedTuple):
     def first(self, rest: list[T], place: Callable[[T], str]) -> Page[T]:
         """That page of what is left, which is in order already; one more than `limit` says that there is a next one."""
         shown = rest[: self.limit]
-        return Page(shown, _write(place(shown[-1])) if len(rest) > self.limit else None)
+        return Page(shown, cursor_of(place(shown[-1])) if len(rest) > self.limit else None)
 
 
 async def asked_page(cursor: Cursor = None, limit: Limit = DEFAULT) -> PageRequest:
@@ -58,7 +58,8 @@ async def asked_page(cursor: Cursor = None, limit: Limit = DEFAULT) -> PageReque
 WhichPage = Annotated[PageRequest, Depends(asked_page)]
 
 
-def _write(place: str) -> str:
+def cursor_of(place: str) -> str:
+    """The cursor of the page behind a place."""
     return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")
 
 

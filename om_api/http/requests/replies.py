@@ -21,6 +21,13 @@ class Done(msgspec.Struct, frozen=True):
     outcome: Outcome
 
 
+class SmallAnswer(Response):
+    """A small answer of JSON; `outcome` is the word that it holds, "" where it holds none."""
+
+    media_type = "application/json"
+    outcome = ""
+
+
 class Pieces(Response):
     """A large answer of JSON, sent piece by piece as fast as it is taken: no step is long, and others come in between."""
 
@@ -41,7 +48,9 @@ class Pieces(Response):
 
 def reply(value: Any) -> Response:
     """A value as JSON."""
-    return Response(msgspec.json.encode(value), media_type="application/json")
+    answer = SmallAnswer(msgspec.json.encode(value))
+    answer.outcome = str(getattr(value, "outcome", ""))
+    return answer
 
 
 async def rendered(make: Callable[[], Any]) -> Response:

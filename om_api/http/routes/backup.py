@@ -19,7 +19,12 @@ from om_api.store.backup.importing import Imported
 router = APIRouter(prefix="/v1/resources/{resource}", tags=["export and import"], route_class=Guarded)
 
 
-@router.get("/export", **needs(Role.OPERATOR), **sends(LINES, examples.EXPORTED), response_class=StreamingResponse)
+@router.get(
+    "/export",
+    **needs(Role.OPERATOR, audited="exported"),
+    **sends(LINES, examples.EXPORTED),
+    response_class=StreamingResponse,
+)
 async def export_memory(request: Request, resource: ResourceId) -> Response:
     """A resource's whole memory as of one instant. The last line proves that the file is whole."""
     pieces = (await memory_of(request, resource)).export_memory(resource)
@@ -36,7 +41,7 @@ async def _led_by(first: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterator[b
 
 @router.post(
     "/import",
-    **needs(Role.OPERATOR, most=MAX_IMPORT, waits=True, **takes_lines(examples.EXPORTED)),
+    **needs(Role.OPERATOR, most=MAX_IMPORT, waits=True, audited="imported", **takes_lines(examples.EXPORTED)),
     **answers(Imported, examples.IMPORTED),
 )
 async def import_memory(request: Request, resource: ResourceId) -> Response:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from om_api.domain.api_keys import Role
 from om_api.domain.values import ID_PATTERN, Outcome
 from om_api.http.requests.app_state import memory_of
+from om_api.http.requests.auditing import audit_as
 from om_api.http.requests.guard import Guarded, needs
 from om_api.http.requests.parameters import ResourceId
 from om_api.http.requests.replies import answers, reply
@@ -36,10 +37,12 @@ class Erasure(BaseModel):
 Given = Annotated[Erasure, Body(openapi_examples={"text": {"value": {"matching": "door code", "dry_run": True}}})]
 
 
-@router.post("", **needs(Role.OPERATOR), **answers(Erased, _ERASED))
+@router.post("", **needs(Role.OPERATOR, audited="erased"), **answers(Erased, _ERASED))
 async def erase(request: Request, resource: ResourceId, wanted: Given) -> Response:
     """Remove a fact wherever it stands: messages whole, of observations and generations the lines that tell it.
 
     What is left of the messages behind an observation is observed again. Backups and exported files are not reached.
     """
+    what = f"message {wanted.message_id}" if wanted.message_id else "a text"
+    audit_as(request, of=what, thread=wanted.thread_id or "", **({"did": ""} if wanted.dry_run else {}))
     return reply(await (await memory_of(request, resource)).erase(resource, **wanted.model_dump()))

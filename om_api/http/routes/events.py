@@ -1,17 +1,16 @@
 """What happens to memories: as a stream of server-sent events, or a page at a time."""
 
-from collections.abc import Collection
 from functools import partial
 from typing import Annotated
 
 import msgspec
-from fastapi import APIRouter, Header, HTTPException, Query, Request, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 
-from om_api.domain.api_keys import EVERY, ApiKey, Role
+from om_api.domain.api_keys import Role
 from om_api.domain.events import KINDS, Event, Told
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import app_state, memory
-from om_api.http.requests.guard import admit, bound, key_of, needs
+from om_api.http.requests.guard import admit, key_of, needs, whose
 from om_api.http.requests.parameters import DEFAULT, Limit
 from om_api.http.requests.replies import answers, reply
 from om_api.http.routes.stream_tokens import GivenToken, Watched
@@ -63,7 +62,7 @@ async def get_events(
     A page without `after` holds the newest events; a stream without it begins now. Whoever can send no header shows a
     `token`; once that has expired, coming back with `Last-Event-ID` is refused too (401): ask for another one.
     """
-    read = partial(memory(request).events, kinds=kinds, resource_id=_whose(key_of(request), resource))
+    read = partial(memory(request).events, kinds=kinds, resource_id=whose(key_of(request), resource))
     place = last_event_id or after
     told = await read(place, count=limit)
     if _SSE not in request.headers.get("accept", ""):
@@ -71,19 +70,9 @@ async def get_events(
 
     async def may() -> None:
         await admit(request, Role.READER)
-        _whose(key_of(request), resource)
+        whose(key_of(request), resource)
 
     begun = told if place else Told([], told.after)
     streams, lane = app_state(request).streams, SHARE.get().lane
     streams.take(lane)
     return Stream(streams, lane, lines(streams, partial(read, wait=LOOK_S), may, begun))
-
-
-def _whose(key: ApiKey, asked: Collection[str]) -> Collection[str]:
-    """The resources whose events are shown, () for those of all; raises HTTPException 403 for what a key is not bound to."""
-    for name in asked:
-        bound(key, name)
-    names = asked or key.resources
-    if not names:
-        raise HTTPException(403, "this key is bound to no resource: om keys create makes one that is")
-    return () if EVERY in names else names

@@ -14,6 +14,7 @@ from om_api.domain.api_keys import Role
 from om_api.domain.errors import StoreError
 from om_api.domain.values import ID_PATTERN, Outcome
 from om_api.http.requests.app_state import app_state, memory, memory_of
+from om_api.http.requests.auditing import audit_as
 from om_api.http.requests.guard import Guarded, needs
 from om_api.http.requests.parameters import ResourceId
 from om_api.http.requests.replies import Done, answers, reply
@@ -56,17 +57,21 @@ class Forced(msgspec.Struct, frozen=True, omit_defaults=True):
 _HELD = Forced(Outcome.BUSY, "the budget of harold is used up (budget.calls_per_day)", 1_763_683_200_000)
 
 
-@router.post("/observe", **needs(Role.WRITER, waits=True), **answers(Forced, _HELD))
+@router.post("/observe", **needs(Role.WRITER, waits=True, audited="forced"), **answers(Forced, _HELD))
 async def observe(request: Request, resource: ResourceId, asked: Asked) -> Response:
     """Have what is raw observed now: `activated`, `rest` when there is nothing, `busy` when it is not done yet."""
+    audit_as(request, of="observe", thread=asked.thread_id or "")
     om = await memory_of(request, resource, asked.thread_id)
     ask = partial(om.force_observe, asked.thread_id, resource)
     return await _answered(request, asked.wait, ask, partial(om.held, resource, "observe"))
 
 
-@router.post("/reflect", **needs(Role.WRITER, waits=True), **answers(Forced, Forced(Outcome.REFLECTED)))
+@router.post(
+    "/reflect", **needs(Role.WRITER, waits=True, audited="forced"), **answers(Forced, Forced(Outcome.REFLECTED))
+)
 async def reflect(request: Request, resource: ResourceId, asked: Asked) -> Response:
     """Have the observations condensed now: `reflected`, `rest` when there are none, `busy` when it is not done yet."""
+    audit_as(request, of="reflect", thread=asked.thread_id or "")
     om = await memory_of(request, resource, asked.thread_id)
     ask = partial(om.force_reflect, resource, asked.thread_id)
     return await _answered(request, asked.wait, ask, partial(om.held, resource, "reflect"))
@@ -90,14 +95,14 @@ async def _answered(
     return reply(Forced(outcome, why.reason, why.until) if why else Forced(outcome))
 
 
-@router.post("/pause", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.REST)))
+@router.post("/pause", **needs(Role.OPERATOR, audited="paused"), **answers(Done, Done(Outcome.REST)))
 async def pause(request: Request, *, resource: ResourceId, create: Create = False) -> Response:
     """Stop whatever calls a model for a resource; messages are kept, ready chunks and contexts served."""
     om = memory(request) if create else await memory_of(request, resource)
     return reply(Done(await om.pause(resource)))
 
 
-@router.post("/resume", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.REST)))
+@router.post("/resume", **needs(Role.OPERATOR, audited="resumed"), **answers(Done, Done(Outcome.REST)))
 async def resume(request: Request, resource: ResourceId) -> Response:
     """Let a paused resource go on."""
     return reply(Done(await (await memory_of(request, resource)).resume(resource)))

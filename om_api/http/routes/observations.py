@@ -75,7 +75,7 @@ async def _check_known(om: AsyncObservationalMemory, resource: str, observation:
         )
 
 
-@router.delete("/{observation}", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.CLEARED)))
+@router.delete("/{observation}", **needs(Role.OPERATOR, audited="forgot"), **answers(Done, Done(Outcome.CLEARED)))
 async def forget(request: Request, resource: ResourceId, observation: ObservationId) -> Response:
     """Remove one observation and the messages behind it; of one that a reflection replaced also what generations tell of it."""
     return reply(Done(await (await memory_of(request, resource)).forget(observation, resource)))

@@ -42,7 +42,7 @@ async def list_replaced(
     return await rendered(lambda: page.of(found, lambda observation: observation.id))
 
 
-@router.post("/{n}/restore", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.RESTORED)))
+@router.post("/{n}/restore", **needs(Role.OPERATOR, audited="restored"), **answers(Done, Done(Outcome.RESTORED)))
 async def restore(request: Request, resource: ResourceId, n: Number, thread_id: OfThread = None) -> Response:
     """Undo reflections: make the text of an earlier generation the next one.
 

@@ -38,13 +38,17 @@ async def list_rejected(request: Request, resource: ResourceId, page: WhichPage)
     return await rendered(lambda: page.of(found, lambda entry: f"{entry.at:015}|{entry.id}"))
 
 
-@router.post(f"{_OF_RESOURCE}/{{entry}}/retry", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.SEALED)))
+@router.post(
+    f"{_OF_RESOURCE}/{{entry}}/retry", **needs(Role.OPERATOR, audited="retried"), **answers(Done, Done(Outcome.SEALED))
+)
 async def retry_rejected(request: Request, resource: ResourceId, entry: EntryId) -> Response:
     """Give a message another chance: `sealed`, `busy`, or `superseded` when there is no such entry (any more)."""
     return reply(Done(await (await memory_of(request, resource)).retry_rejected(resource, entry)))
 
 
-@router.delete(f"{_OF_RESOURCE}/{{entry}}", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.CLEARED)))
+@router.delete(
+    f"{_OF_RESOURCE}/{{entry}}", **needs(Role.OPERATOR, audited="dropped"), **answers(Done, Done(Outcome.CLEARED))
+)
 async def drop_rejected(request: Request, resource: ResourceId, entry: EntryId) -> Response:
     """Remove an entry and nothing else: `cleared`, or `superseded` when there is none (any more)."""
     return reply(Done(await (await memory_of(request, resource)).drop_rejected(resource, entry)))

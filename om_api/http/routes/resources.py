@@ -45,7 +45,7 @@ async def list_threads(request: Request, resource: ResourceId, page: WhichPage) 
     return reply(page.first(found, lambda thread: thread.id))
 
 
-@threads.delete("/{thread}", **needs(Role.OPERATOR), **answers(Ended, _ENDED))
+@threads.delete("/{thread}", **needs(Role.OPERATOR, audited="cleared"), **answers(Ended, _ENDED))
 async def clear_thread(request: Request, resource: ResourceId, thread: ThreadId) -> Response:
     """Remove a thread: its messages, chunks and observations, and its sections of the reflection in force."""
     return _ended(await (await memory_of(request, resource, thread)).clear(resource, thread))
@@ -77,7 +77,7 @@ async def get_settings(request: Request, resource: ResourceId) -> Response:
     return reply(rows(app_state(request).settings, resource))
 
 
-@router.delete("/{resource}", **needs(Role.OPERATOR), **answers(Ended, _ENDED))
+@router.delete("/{resource}", **needs(Role.OPERATOR, audited="cleared"), **answers(Ended, _ENDED))
 async def clear_resource(
     request: Request,
     resource: ResourceId,

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Body, HTTPException, Path, Query, Request, Respon
 from pydantic import BaseModel, ConfigDict, Field
 
 from om_api.domain.api_keys import EVERY, ApiKey, Role
+from om_api.domain.audit.audit_entry import only
 from om_api.domain.errors import InvalidInputError, NotFoundError
 from om_api.domain.events import KINDS
 from om_api.domain.values import Outcome
@@ -14,6 +15,7 @@ from om_api.domain.webhooks.delivery import Delivery
 from om_api.domain.webhooks.webhook import ID, LONGEST_URL, Webhook
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import app_state
+from om_api.http.requests.auditing import audit_as
 from om_api.http.requests.guard import Guarded, bound, key_of, needs
 from om_api.http.requests.parameters import Page, WhichPage
 from om_api.http.requests.replies import Done, answers, reply
@@ -75,7 +77,7 @@ _WANTED = {"url": _MADE.url, "events": ["reflected", "failed"], "resources": ["h
 Asked = Annotated[WantedWebhook, Body(openapi_examples={"two kinds": {"value": _WANTED}})]
 
 
-@router.post("", **needs(Role.OPERATOR), **answers(MadeWebhook, _MADE))
+@router.post("", **needs(Role.OPERATOR, audited="webhook_added"), **answers(MadeWebhook, _MADE))
 async def add_webhook(request: Request, asked: Asked) -> Response:
     """Have what happens from now on sent to an address, signed with a secret that this answer alone shows."""
     key, state = key_of(request), app_state(request)
@@ -86,7 +88,9 @@ async def add_webhook(request: Request, asked: Asked) -> Response:
     if not globs:
         raise HTTPException(403, "this key is bound to no resource: om keys create makes one that is")
     steps = webhook_records.add(state.keys, asked.url, asked.events, globs, allow_private=private)
+    audit_as(request, resource=only(globs))
     made = await state.connection.run(steps)
+    audit_as(request, of=made.id)
     return reply(MadeWebhook(made.id, made.url, made.events, made.resources, made.secret))
 
 
@@ -99,7 +103,7 @@ async def list_webhooks(request: Request, page: WhichPage) -> Response:
     return reply(page.of(await state.connection.run(webhook_records.states(state.keys, found)), lambda each: each.id))
 
 
-@router.delete("/{webhook}", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.CLEARED)))
+@router.delete("/{webhook}", **needs(Role.OPERATOR, audited="webhook_removed"), **answers(Done, Done(Outcome.CLEARED)))
 async def remove_webhook(request: Request, webhook: WebhookId) -> Response:
     """End a webhook, with all that waits for it."""
     found, state = await _found(request, webhook), app_state(request)
@@ -107,7 +111,9 @@ async def remove_webhook(request: Request, webhook: WebhookId) -> Response:
     return reply(Done(Outcome.CLEARED if gone else Outcome.SUPERSEDED))
 
 
-@router.post("/{webhook}/test", **needs(Role.OPERATOR, waits=True), **answers(TriedWebhook, _TRIED))
+@router.post(
+    "/{webhook}/test", **needs(Role.OPERATOR, waits=True, audited="webhook_tried"), **answers(TriedWebhook, _TRIED)
+)
 async def try_webhook(request: Request, webhook: WebhookId, wait: Wait = 0) -> Response:
     """Have a worker send something that is no event, and say whether it arrived within `wait` seconds."""
     found, state = await _found(request, webhook), app_state(request)
@@ -130,14 +136,16 @@ async def list_dead(request: Request, webhook: WebhookId, page: WhichPage) -> Re
     return reply(page.of(given_up, lambda each: f"{each.died_at:015}|{each.id}"))
 
 
-@router.post("/{webhook}/retry", **needs(Role.OPERATOR), **answers(Retried, Retried(1)))
+@router.post("/{webhook}/retry", **needs(Role.OPERATOR, audited="webhook_retried"), **answers(Retried, Retried(1)))
 async def retry_dead(request: Request, webhook: WebhookId, delivery: DeliveryId = None) -> Response:
     """Send what was given up once more: all of it, or one delivery."""
     found, state = await _found(request, webhook), app_state(request)
     return reply(Retried(await state.connection.run(webhook_queue.retry(state.keys, found.id, delivery))))
 
 
-@router.post("/{webhook}/enable", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.REST)))
+@router.post(
+    "/{webhook}/enable", **needs(Role.OPERATOR, audited="webhook_enabled"), **answers(Done, Done(Outcome.REST))
+)
 async def enable_webhook(request: Request, webhook: WebhookId) -> Response:
     """Have events sent again to a webhook whose receiver had answered 410 Gone, what waited meanwhile first."""
     found, state = await _found(request, webhook), app_state(request)
@@ -151,6 +159,7 @@ async def _found(request: Request, webhook: str) -> Webhook:
     found = await state.connection.run(webhook_records.get(state.keys, webhook))
     if found is None or not _covers(key_of(request), found):
         raise NotFoundError(f"there is no webhook {webhook} (any more): GET /v1/webhooks lists them")
+    audit_as(request, resource=only(found.resources))
     return found
 
 

@@ -72,6 +72,7 @@ _COMMON = (
     _kind("workers", "workers", "zset", expires=True),
     _kind("spent", r"spent:\d{4}-\d\d-\d\d(?::ID)?", "hash", expires=True),
     _kind("events", "events", "stream", expires=True),
+    _kind("audit", "audit", "stream", expires=True),
     _kind("counted", f"counted(?:{_PART}|:ID)", "hash", expires=True),
     _kind("measured", f"measured{_PART}", "zset", expires=True),
     _kind("keys", r"keys(?::used:\{.+:keys\})?", "hash"),

@@ -85,6 +85,7 @@ class Keys:
         self.probe = f"{prefix}:lock:doctor"
         self.rates = f"{prefix}:lock:rates"
         self.events = f"{prefix}:events"
+        self.audit = f"{prefix}:audit"
         self.namespace_roots = f"{prefix}:store:roots"
         self.counted = PartedIndex(f"{prefix}:counted", self.layout)
         self.measured = PartedIndex(f"{prefix}:measured", self.layout)

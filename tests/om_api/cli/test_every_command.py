@@ -6,6 +6,7 @@ import click
 import pytest
 
 from om_api.cli import main
+from om_api.domain.audit.audit_entry import DID
 
 WITHOUT_JSON = {  # and why
     ("up",),  # runs until it is told to stop
@@ -74,6 +75,25 @@ def test_what_it_prints_is_json_and_nothing_else(om, reflected):
 
         assert result.exit_code == 0, (words, result.output)
         assert json.loads(result.stdout) is not None, words
+
+
+#: what the audit trail does not tell of, and why
+NOT_TOLD = {
+    *("stats", "threads", "observations", "history", "sources", "recall", "browse", "context", "top"),  # they look
+    *("rejected list", "rejected show", "costs", "events", "audit", "queues", "doctor", "keys list"),
+    *("config", "config show", "config check", "webhooks list", "webhooks dead"),
+    *("push", "replay"),  # what an agent sends
+    *("up", "demo", "bench"),  # they begin processes, and the latter have a store of their own
+    *("api", "mcp"),  # what is asked of them is told by them
+}
+
+
+@pytest.mark.parametrize("path", sorted(COMMANDS), ids=" ".join)
+def test_every_command_that_operates_is_told_to_the_audit_trail(path):
+    did = getattr(COMMANDS[path], "audited", "")
+
+    assert did in {"", *DID}
+    assert bool(did) != (" ".join(path) in NOT_TOLD)
 
 
 def test_a_context_as_json_says_what_was_left_out(om_json, observed):

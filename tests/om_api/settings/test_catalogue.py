@@ -15,6 +15,7 @@ def test_groups_are_the_mappings_of_the_file():
         "push_limits",
         "durability",
         "events",
+        "audit",
         "webhooks",
         "metrics",
         "api",

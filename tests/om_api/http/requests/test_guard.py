@@ -61,6 +61,7 @@ NEEDED = {
     ("GET", "/v1/webhooks/{webhook}/dead"): "operator",
     ("POST", "/v1/webhooks/{webhook}/retry"): "operator",
     ("POST", "/v1/webhooks/{webhook}/enable"): "operator",
+    ("GET", "/v1/audit"): "operator",
     ("GET", "/metrics"): "reader",
     ("POST", "/mcp"): "reader",
 }

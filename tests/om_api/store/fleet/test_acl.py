@@ -16,6 +16,7 @@ from world import contents
 
 from om_api import InvalidInputError, Message, ObservationalMemory, load_settings
 from om_api.domain.api_keys import Role
+from om_api.domain.audit.audit_entry import AuditEntry
 from om_api.domain.errors import NotPermittedError, NotReplicatedError, RateLimitedError, StoreError
 from om_api.domain.values import ID_PATTERN
 from om_api.settings.storage_settings import RedisSettings
@@ -216,6 +217,34 @@ def test_a_client_that_may_not_say_what_it_activates_tries_to_once(house, memory
 
     assert 0 < observations[0] < observations[1]
     assert tried == [1]
+
+
+@roles
+def test_no_agents_user_reaches_the_audit_trail(house, memory, role):
+    """Whoever may append to a stream may empty it: XADD … MAXLEN 0. What such a user does is done, and whoever asks is told."""
+    harold, entry = house.agent("harold", role), AuditEntry(did="paused", via="cli", who="root", resource="harold")
+    house.world.om.add_audit(entry)
+    for words in (
+        ("XADD", house.keys.audit, "MAXLEN", 0, "*", "did", "paused"),
+        ("XTRIM", house.keys.audit, "MAXLEN", 0),
+        ("XRANGE", house.keys.audit, "-", "+"),
+        ("UNLINK", house.keys.audit),
+    ):
+        assert refusal(harold, *words) == "NoPermissionError"
+
+    with pytest.raises(NotPermittedError):
+        memory(role).add_audit(entry)
+    assert [each.who for each in house.world.om.audit().entries] == ["root"]
+
+
+def test_the_workers_user_writes_the_audit_trail_and_reads_it(house):
+    url = house.apply(acl.workers(house.keys))
+    with ObservationalMemory(load_settings(environ={"OM_REDIS_URL": url, "OM_PREFIX": house.prefix})) as om:
+        om.add_audit(AuditEntry(did="paused", via="http", who="3f1c20a9be77", resource="harold"))
+        om.add_audit(AuditEntry(did="refused", via="http", who="3f1c20a9be77", outcome="refused"))
+
+        assert [each.did for each in om.audit().entries] == ["refused", "paused"]
+        assert next(om.follow_audit("0-0")).did == "paused"
 
 
 @roles

@@ -1,0 +1,1 @@
+"""The audit trail: who operated what, by which door. Pure."""
