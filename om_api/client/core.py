@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 
 from om_api.client.contexts import Contexts
 from om_api.client.forcing import Forcing
+from om_api.client.lines import LineKeeper
 from om_api.client.owning import Owner
 from om_api.client.reading import MemoryReader, Scopes
 from om_api.client.recall_query import RecallLimits, recall_query
@@ -59,6 +60,7 @@ class Core:
         self.reading = MemoryReader(keys, scopes)
         self.forcing = Forcing(settings, keys, scopes, reporter)
         self.owning = Owner(settings, keys, clock, scopes, count, reporter)
+        self.lines = LineKeeper(settings, keys, scopes, count, reporter, self.owning)
         self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
         self.unsent = Unsent()
         self._settings = settings
