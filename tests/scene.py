@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import msgspec
 import redis
 import world
 
@@ -181,7 +182,8 @@ def reflecting(
         created_at=AT,
         patterns=patterns,
     )
-    return reflect_steps.reflect(store.keys, scope, epoch or now.epoch, generation, replaced, keep, TTL)
+    read = msgspec.structs.replace(now, epoch=epoch or now.epoch)
+    return reflect_steps.reflect(store.keys, scope, read, generation, replaced, keep, TTL)
 
 
 def reflect(store: Any, *chunks: str, **said: Any) -> Outcome:
@@ -302,7 +304,7 @@ def moving(store: Any, to: Any = "thread") -> Any:
 
 
 def restoring(store: Any, n: Any, scope: Any = HAROLD, keep: Any = 100) -> Any:
-    return restore.restore(store.keys, scope, n, keep, TTL, AT)
+    return restore.restore(store.keys, scope, n, keep, TTL, AT, words)
 
 
 def restored(store: Any, n: Any, **said) -> Any:

@@ -24,6 +24,7 @@ from om_api.domain.audit.audit_query import AuditPage, AuditQuery
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Event, Told, Wanted
 from om_api.domain.messages import Message
+from om_api.domain.notes.pins import Pin
 from om_api.domain.push_limits import ANYBODY, Pusher
 from om_api.domain.values import Chunk, Generation, Observation, Outcome, Record, ThreadState
 from om_api.domain.wire import Given, placed
@@ -37,6 +38,8 @@ from om_api.store.backup.importing import Imported
 from om_api.store.driver.async_connection import AsyncConnection, open_async_client
 from om_api.store.driver.steps import Steps
 from om_api.store.erasing.erase import Erased
+from om_api.store.lines.correcting import LineChange
+from om_api.store.lines.pinning import Pinned
 from om_api.store.memory import due, quarantine
 from om_api.store.memory.clear import Cleared
 from om_api.store.memory.quarantine import EndedEntry, Quarantines, Rejected
@@ -483,6 +486,60 @@ class AsyncObservationalMemory:
         several = self._core.owning.drop_each(resource_id, entry_ids)
         while ended := await self._run(several.next()):
             yield ended
+
+    # -- lines by hand ------------------------------------------------------------------------------------------------
+
+    async def add_line(
+        self, text: str, resource_id: str, thread_id: str, *, priority: int = 3, by: str = ""
+    ) -> LineChange:
+        """Note a line yourself: an observation of its own, of today, that covers no message.
+
+        `priority` is 1 (small) to 5 (it matters for long); a text that begins with a bullet keeps its own mark. `by` is the
+        id of whoever says so, which events tell. Undone by `undo_line` with the `observation_id` that is returned.
+        """
+        return await self._run(self._core.lines.add(text, resource_id, thread_id, priority, by))
+
+    async def correct_line(
+        self,
+        was: str,
+        now: str,
+        resource_id: str,
+        thread_id: str | None = None,
+        *,
+        observation_id: str | None = None,
+        by: str = "",
+    ) -> LineChange:
+        """Have a line of the notes say something else; with an empty `now` it goes, and the details under it.
+
+        `was` is one line as a context shows it, or what it says behind its bullet, mark and time; these it keeps unless `now`
+        has its own. A line of an observation is changed where it stands (`undo_line` takes that back); of a reflection
+        the next generation is made, which `restore` undoes. A pinned line stays pinned as it says now. Raises NotFoundError
+        where no line says so, InvalidInputError where several do, and where a pinned one would go.
+        """
+        return await self._run(self._core.lines.correct(was, now, resource_id, thread_id, observation_id, by))
+
+    async def undo_line(self, observation_id: str, resource_id: str, *, by: str = "") -> LineChange:
+        """Take back the newest correction of an observation, of which three are kept; one that was only added goes.
+
+        Raises NotFoundError where there is nothing to take back.
+        """
+        return await self._run(self._core.lines.undo(observation_id, resource_id, by))
+
+    async def pin(self, line: str, resource_id: str, thread_id: str | None = None, *, by: str = "") -> Pinned:
+        """Have a line stay, word for word, whatever a model makes of the memory: every reflection holds it.
+
+        `line` is named as in `correct_line`, and must stand in the notes (`add_line` first). `rest` where it was pinned already.
+        At most 50 lines are, and a tenth of observation_threshold. Undone by `unpin`.
+        """
+        return await self._run(self._core.lines.pin(line, resource_id, thread_id, by))
+
+    async def unpin(self, line: str, resource_id: str, thread_id: str | None = None, *, by: str = "") -> Pinned:
+        """Let a pinned line go, named by its pin's id or by what it says; it stays where it stands until it is condensed."""
+        return await self._run(self._core.lines.unpin(line, resource_id, thread_id, by))
+
+    async def pins(self, resource_id: str, thread_id: str | None = None) -> list[Pin]:
+        """What is pinned: of every thread, or of one with what is common to all."""
+        return await self._run(self._core.lines.pins(resource_id, thread_id))
 
     # -- ending -------------------------------------------------------------------------------------------------------
 

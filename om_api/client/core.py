@@ -6,6 +6,7 @@ from om_api.client.agents import AgentReader
 from om_api.client.auditing import Auditor
 from om_api.client.contexts import Contexts
 from om_api.client.forcing import Forcing
+from om_api.client.lines import LineKeeper
 from om_api.client.owning import Owner
 from om_api.client.reading import MemoryReader, Scopes
 from om_api.client.recall_query import RecallLimits, recall_query
@@ -61,6 +62,7 @@ class Core:
         self.reading = MemoryReader(keys, scopes)
         self.forcing = Forcing(settings, keys, scopes, reporter)
         self.owning = Owner(settings, keys, clock, scopes, count, reporter)
+        self.lines = LineKeeper(settings, keys, scopes, count, reporter, self.owning)
         self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
         self.agents = AgentReader(settings, keys)
         self.auditing = Auditor(settings, keys, patience_s=min(1.0, timeout / 2))

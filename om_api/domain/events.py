@@ -26,6 +26,10 @@ KINDS: dict[str, tuple[str, ...]] = {
     "reflected": (*_OF_REFLECTION, *_PRICE),
     "restored": ("thread", "generation"),
     "forgotten": ("thread", "observation", "messages", "tokens"),
+    "line_added": ("thread", "observation", "tokens", "by"),
+    "line_corrected": ("thread", "observation", "generation", "by"),
+    "pinned": ("thread", "pin", "by"),
+    "unpinned": ("thread", "pin", "by"),
     "erased": ("messages", "observations", "generations", "rejected"),
     "paused": (),
     "resumed": (),
@@ -79,6 +83,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     setting: str | None = None
     then: str | None = None
     to: str | None = None
+    pin: str | None = None
 
 
 def check_event_id(text: str) -> str:

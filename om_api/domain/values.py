@@ -36,6 +36,10 @@ class Outcome(StrEnum):
     REJECTED = "rejected"
     SUPERSEDED = "superseded"
     FAILED = "failed"
+    ADDED = "added"
+    CORRECTED = "corrected"
+    PINNED = "pinned"
+    UNPINNED = "unpinned"
 
 
 def shown(value: object, most: int = 40) -> str:
@@ -145,12 +149,23 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True):
     observation: bytes | None = None
 
 
+class Correction(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of an observation that somebody corrected: what it `was` and is `now` ("": taken out), and the text before."""
+
+    was: str
+    now: str
+    text: str
+    by: str = ""
+    at: int = 0
+
+
 @learned
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """One Observer result for one thread: dated lines, covering named messages.
 
     `no_task` and `no_suggestion`: the Observer said that there is none, which an empty text alone does not say. `spoken_at`
-    is when the Actor last spoke in what it covers (Unix ms), 0 if it did not.
+    is when the Actor last spoke in what it covers (Unix ms), 0 if it did not. `origin` is `added` for one that somebody
+    wrote (`by` whom), which covers nothing, else "". `corrections` are the newest that were made of it, the last one newest.
     """
 
     id: str
@@ -172,6 +187,9 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     cost: float | None = None
     created_at: int = 0
+    origin: str = ""
+    by: str = ""
+    corrections: tuple[Correction, ...] = ()
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -204,8 +222,8 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     `dropped_ids` names those of `observation_ids` of which nothing is left in the text, and what its owner removed since, which
     is not among `observation_ids` any more. `loss` (0 to 1) is what the check before the commit found missing, `candidates`
     the answers that were compared, in the order they came. `restores` names the generation that this one brought back, 0 for
-    the time before the first. `pieces` are what the text is made of, in order, since a move to another scope; none once a
-    reflection has written it anew.
+    the time before the first. `origin` is `correction` where somebody (`by` whom) corrected a line of the one before. `pieces`
+    are what the text is made of, in order, since a move to another scope; none once it was written anew.
     """
 
     n: int
@@ -225,10 +243,14 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     pieces: tuple[TextPiece, ...] = ()
     model: str = ""
     cost: float | None = None
+    by: str = ""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """A scope's bookkeeping. `epoch` is '' while nothing was sealed; token totals are kept by tier."""
+    """A scope's bookkeeping. `epoch` is '' while nothing was sealed; token totals are kept by tier.
+
+    `pins` is JSON, as `domain.notes.pins` reads it; "" where nothing is pinned.
+    """
 
     schema: int = 1
     epoch: str = ""
@@ -246,6 +268,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     created_at: int = 0
     observed_at: int = 0
     reflected_at: int = 0
+    pins: str = ""
 
 
 class Stored(NamedTuple):

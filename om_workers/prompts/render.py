@@ -5,7 +5,7 @@ from string import Template
 from typing import Any, NotRequired, TypedDict, Unpack
 
 from om_api.domain.messages import Message
-from om_api.domain.tags import escape
+from om_api.domain.tags import BRACKETS, escape
 from om_api.language.calendar import zone_of
 from om_api.language.telegraphic import NoteStyle
 from om_workers.llm.base import Request
@@ -16,6 +16,7 @@ from om_workers.prompts.threads import thread_section, with_threads
 from om_workers.prompts.transcript import format_messages, format_threads
 
 _MOST_DROPPED = 8_000
+_CLOSES_NOTHING = str.maketrans(dict.fromkeys(BRACKETS, "&lt;"))
 _SHORTENED = (
     "The previous observations were shortened for you; the agent still has all of them. Something that you do not find"
     " above may have been noted already."
@@ -120,24 +121,25 @@ def reflector_request(
     target_tokens: int,
     level: int,
     dropped: Sequence[str] = (),
+    pinned: Sequence[str] = (),
     **manner: Unpack[ReflectorManner],
 ) -> Request:
     """Ask a Reflector to condense `texts`, oldest first, the generation in force before all; the task comes last.
 
     `level` says how hard to press: 0 not at all, 4 the hardest. `dropped` is what an earlier answer left out; it stands
-    before the task, in at most 8,000 characters. Raises SettingsError for an unknown variant.
+    before the task, in at most 8,000 characters, behind the lines that are `pinned`. Raises SettingsError for an unknown variant.
     """
     memory = "\n\n".join(filter(None, map(with_threads, texts)))
-    missing = _list(dropped)
-    variant = manner.get("variant", DEFAULT)
+    missing, stays, variant = _list(dropped), "\n".join(map(_quoted, pinned)), manner.get("variant", DEFAULT)
     pressed = [guidance(level, variant), missing and prompt("reflector_dropped", variant)]
+    pressed += [stays and prompt("reflector_pinned", variant)]
     size = f"The whole answer must be shorter than {target_tokens:,} tokens." if target_tokens > 0 else ""
     asked = _ask("reflector_task", manner, _joined([*pressed, size]))
     return _request(
         "reflector",
         manner,
         purpose="reflect",
-        prompt=_joined([_tagged("memory", memory), _tagged("dropped", missing), asked]),
+        prompt=_joined([_tagged("memory", memory), _tagged("pinned", stays), _tagged("dropped", missing), asked]),
         observations=tuple(texts),
         target_tokens=target_tokens,
         level=level,
@@ -176,6 +178,11 @@ def _tasks(threads: Mapping[str, Sequence[Message]], prior: Mapping[str, str]) -
 
 def _tagged(name: str, text: str) -> str:
     return f"<{name}>\n{text}\n</{name}>" if text else ""
+
+
+def _quoted(line: str) -> str:
+    """A pinned line that closes nothing: `pinned` is a tag of this prompt alone, which nothing else escapes."""
+    return line.translate(_CLOSES_NOTHING)
 
 
 def _list(dropped: Sequence[str]) -> str:

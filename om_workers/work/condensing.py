@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from om_api.domain.errors import ModelError
 from om_api.domain.values import Candidate
 from om_workers.llm.base import Reply, Request
@@ -65,7 +67,7 @@ class Condensing:
     """One task's way to its best answer.
 
     `form` makes the request for a level and a list of what was dropped, `ask` has it answered and raises ModelError (not
-    retryable) for an answer that cannot be used, `count` counts tokens.
+    retryable) for an answer that cannot be used, `count` counts tokens, `keep` puts what is pinned into an answer that lacks it.
     """
 
     def __init__(
@@ -74,8 +76,9 @@ class Condensing:
         form: Callable[[int, Sequence[str]], Request],
         ask: Callable[[Request], tuple[Reply, Reflected]],
         count: Callable[[str], int],
+        keep: Callable[[str], str] = str,
     ) -> None:
-        self._task, self._form, self._ask, self._count = task, form, ask, count
+        self._task, self._form, self._ask, self._count, self._keep = task, form, ask, count, keep
         self._check = Check(task.texts, room=task.target / max(1, task.size * USUAL))
         self._answers: list[UsableAnswer] = []
         self._costs: list[float | None] = []
@@ -116,16 +119,23 @@ class Condensing:
             self._refusal = error
             return None
         self._costs.append(reply.cost)
-        found = self._check.of(said.text, level)
-        if found.dropped and not found.kept and not said.listed:
+        if self._is_excuse(said, level):
             self._refusal = ModelError(
                 f"{reply.model} gave an excuse instead of a memory", retryable=False, why="unusable"
             )
             return None
-        tokens = self._count(said.text)
+        said = replace(said, text=self._keep(said.text))
+        found, tokens = self._check.of(said.text, level), self._count(said.text)
         answer = UsableAnswer(said, tokens, tokens < self._task.target, level, found.loss, found.dropped, reply.model)
         self._answers.append(answer)
         return answer
+
+    def _is_excuse(self, said: Reflected, level: int) -> bool:
+        """Whether it is no list, and keeps nothing; what is pinned would stand in any excuse."""
+        if said.listed:
+            return False
+        found = self._check.of(said.text, level)
+        return bool(found.dropped) and not found.kept
 
     def _repeats(self, answer: UsableAnswer) -> bool:
         """Whether it says what was said before: a model without words, or without a choice, says it for ever."""

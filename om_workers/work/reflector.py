@@ -10,6 +10,7 @@ import msgspec
 from om_api.domain import policy
 from om_api.domain.errors import ModelError
 from om_api.domain.learned import learned
+from om_api.domain.notes.pins import Notes, Pin, needed, pins_of, with_pins
 from om_api.domain.policy import Move
 from om_api.domain.values import Generation, Outcome, Scope, Stored
 from om_api.settings import MemorySettings, ModelSettings
@@ -28,6 +29,7 @@ from om_workers.work.scope_worker import ScopeWorker, pressure_of
 from om_workers.work.services import Services
 
 _LEAST_TARGET = 100
+_PINNED_MEANWHILE = 4  # times, within one commit
 _NOTHING = "* Nothing worth noting so far."
 
 
@@ -132,14 +134,17 @@ class Reflector:
         scope, agent = read.state.scope, self._services.agent(read.state.scope)
         texts = _texts(read, replaced)
         size = sum(map(self._services.count, texts))
-        target = max(
-            _LEAST_TARGET, min(int(size * USUAL), self._services.in_force(scope).limits.observation_threshold // 2)
-        )
+        pins = _needed(read, replaced)
+        keep = partial(with_pins, pins=pins, pooled=scope.thread is None)
+        stays = self._services.count(keep("")) if pins else 0  # of which nothing can be condensed
+        most = self._services.in_force(scope).limits.observation_threshold // 2
+        target = stays + max(_LEAST_TARGET, min(int((size - stays) * USUAL), most - stays))
         start = 0 if "force-reflect" in read.state.forced else self._start_level(agent)
         task = Task(texts, size, target, start, agent.reflection.max_loss)
         began = self._services.events.reflecting(scope, read.state.record.generation + 1, len(replaced), size)
         ask = partial(self._services.models.ask, scope.resource, agent.reflector_models, read=usable)
-        found = Condensing(task, partial(_request, agent, task), ask, self._services.count).condense()
+        form = partial(_request, agent, task, [pin.text for pin in pins])
+        found = Condensing(task, form, ask, self._services.count, keep).condense()
         return _drafted(read, replaced, size, found), began
 
     def _start_level(self, agent: MemorySettings) -> int:
@@ -157,6 +162,28 @@ class Reflector:
         return outcome
 
     def _commit(self, read: "ReflectionInput", draft: "Draft", began: float | None) -> Outcome:
+        """Make a draft the next generation, with what was pinned since it was thought: no model is asked again for that."""
+        for _ in range(_PINNED_MEANWHILE):
+            draft = self._with_pins(read, draft)
+            outcome = self._committed(read, draft, began)
+            if outcome is not Outcome.SUPERSEDED:
+                break
+            now = self._read(read.state.scope)
+            if now.state.record.pins == read.state.record.pins or not _fits(draft, read, now):
+                break
+            read = now
+        return outcome
+
+    def _with_pins(self, read: "ReflectionInput", draft: "Draft") -> "Draft":
+        replaced = [stored for stored in read.stored if stored.seq in draft.seqs]
+        pooled = read.state.scope.thread is None
+        text = with_pins(draft.generation.text, _needed(read, replaced), pooled=pooled)
+        if text == draft.generation.text:
+            return draft
+        made = msgspec.structs.replace(draft.generation, text=text, tokens=self._services.count(text))
+        return msgspec.structs.replace(draft, generation=made)
+
+    def _committed(self, read: "ReflectionInput", draft: "Draft", began: float | None) -> Outcome:
         scope, agent = read.state.scope, self._services.agent(read.state.scope)
         replaced = [stored for stored in read.stored if stored.seq in draft.seqs]
         ttl = self._services.in_force(scope).retention_s
@@ -164,7 +191,7 @@ class Reflector:
             reflect.reflect(
                 self._services.keys,
                 scope,
-                read.state.record.epoch,
+                read.state.record,
                 draft.generation,
                 replaced,
                 agent.max_reflections,
@@ -188,6 +215,11 @@ class ReflectionInput(NamedTuple):
     stored: list[Stored]
     generation: Generation | None
 
+    @property
+    def pins(self) -> tuple[Pin, ...]:
+        """The lines that are pinned."""
+        return pins_of(self.state.record.pins)
+
 
 @learned
 class Draft(msgspec.Struct, frozen=True):
@@ -204,6 +236,23 @@ def _draft(read: ReflectionInput) -> Draft | None:
     known = {stored.seq for stored in read.stored}
     fits = draft.generation.n == read.state.record.generation + 1 and known.issuperset(draft.seqs)
     return draft if fits else None
+
+
+def _fits(draft: Draft, read: ReflectionInput, now: ReflectionInput) -> bool:
+    """Whether a draft was made of what is there now too, but for what is pinned."""
+    was, made = read.state.record, {stored.member for stored in read.stored if stored.seq in draft.seqs}
+    return (was.epoch, was.generation) == (now.state.record.epoch, now.state.record.generation) and made.issubset(
+        stored.member for stored in now.stored
+    )
+
+
+def _needed(read: ReflectionInput, replaced: Sequence[Stored]) -> list[Pin]:
+    """The pinned lines that a text must hold which takes the place of observations, and of the generation before."""
+    scope, before = read.state.scope, [read.generation] if read.generation else []
+    seqs = {stored.seq for stored in replaced}
+    goes = Notes.of(before, [stored.observation for stored in replaced], scope)
+    stays = Notes.of([], [stored.observation for stored in read.stored if stored.seq not in seqs], scope)
+    return needed(read.pins, goes, stays)
 
 
 def _drafted(read: ReflectionInput, replaced: Sequence[Stored], size: int, found: Condensed) -> Draft:
@@ -245,7 +294,7 @@ def _texts(read: ReflectionInput, replaced: Sequence[Stored]) -> list[str]:
     return texts or [_NOTHING]
 
 
-def _request(agent: MemorySettings, task: Task, level: int, dropped: Sequence[str]) -> Request:
+def _request(agent: MemorySettings, task: Task, pinned: Sequence[str], level: int, dropped: Sequence[str]) -> Request:
     return reflector_request(
         task.texts,
         target_tokens=task.target,
@@ -256,4 +305,5 @@ def _request(agent: MemorySettings, task: Task, level: int, dropped: Sequence[st
         timezone=agent.timezone,
         variant=agent.reflection.prompt,
         dropped=dropped,
+        pinned=pinned,
     )

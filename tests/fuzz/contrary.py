@@ -76,7 +76,7 @@ class Contrary:
             tokens=len(text) // 4,
             observation_ids=tuple(one.observation.id for one in some),
         )
-        return self._run(reflect_steps.reflect(self._keys, look.scope, look.record.epoch, made, some, 1000, _TTL_S))
+        return self._run(reflect_steps.reflect(self._keys, look.scope, look.record, made, some, 1000, _TTL_S))
 
 
 def _attributed(text: str, thread: str) -> str:

@@ -69,6 +69,7 @@ def _listing(would: Erased) -> Iterator[str]:
     yield from _some("message", [f"{each.thread_id} {each.id}" for each in would.messages])
     yield from _noted("observation", would.observations)
     yield from _noted("generation", would.generations)
+    yield from _noted("pinned line", would.pins)
     yield from _noted("field of threads", would.fields, "fields of threads")
     yield from _some("rejected entry", would.rejected, "rejected entries")
     yield from _some("observed again without it", would.observed_again, "observed again without it")

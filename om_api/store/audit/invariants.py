@@ -11,6 +11,7 @@ from om_api.domain import pieces
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.identity import KnownId, mark
 from om_api.domain.messages import Message
+from om_api.domain.notes.pins import Notes, pins_of
 from om_api.domain.values import Observation
 from om_api.domain.wire import parse_member
 from om_api.recall.analysis import VERSION
@@ -43,6 +44,7 @@ def breaches(held: ResourceDump, count: Callable[[Message], int] | None) -> Iter
         yield from _generations(held, part)
         yield from _standing(held, part)
         yield from _pieces(held, part)
+        yield from _pins(held, part)
     yield from _told_once(held)
     yield from _orphans(held)
     yield from _observations(held)
@@ -230,6 +232,21 @@ def _pieces(held: ResourceDump, part: Part) -> Iterator[Breach]:
     for generation in _said(part.reflections[-1:], as_generation):
         for fault in pieces.faults(generation, pooled=part.scope.thread is None):
             yield Breach(held.of.reflections(part.scope), f"generation {generation.n} {fault}")
+
+
+def _pins(held: ResourceDump, part: Part) -> Iterator[Breach]:
+    """A line that is pinned stands in what is read: in the generation in force, or in an observation."""
+    where = held.of.record(part.scope)
+    try:
+        pins = pins_of(part.record.get(b"pins", b""))
+    except msgspec.MsgspecError:
+        yield Breach(where, "says pins that are none")
+        return
+    in_force = _said(part.reflections[-1:], as_generation)
+    notes = Notes.of(in_force, _said(part.observations, as_observation), part.scope)
+    for pin in pins:
+        if not notes.hold(pin):
+            yield Breach(where, f"pins line {pin.id}, which stands nowhere")
 
 
 def _told_once(held: ResourceDump) -> Iterator[Breach]:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.notes.pins import check_pins
 from om_api.domain.values import Chunk, Scope, check_id, new_id
 from om_api.store.backup import backup_format
 from om_api.store.backup.arriving_segments import ArrivingSegments
@@ -94,6 +95,7 @@ class ImportValidator:
         fields = {name: value for name, value in _fields(line.fields).items() if not name.startswith(_NOT_TAKEN)}
         seq = as_record({name.encode(): value for name, value in fields.items()}).seq
         _reckoned(fields, *_COUNTED & fields.keys(), least=-_MOST)  # a retry takes away what others counted
+        check_pins(fields.get("pins", b""))
         if line.memory in self._memories:
             raise InvalidInputError(f"the record of the memory {line.memory} is there twice")
         self._memories[line.memory] = _Memory(fields, seq=_seq(seq))

@@ -46,7 +46,8 @@ class Erased(msgspec.Struct, frozen=True):
     """What an erasure took out of a resource, or would: `cleared`, or `rest` where there is nothing of it.
 
     `observed_again` names the chunks and observations of which something is left: workers will observe that again, and
-    until then it is read as it was said. `rejected` are entries of the quarantine, `fields` those of threads.
+    until then it is read as it was said. `rejected` are entries of the quarantine, `fields` those of threads, `pins` lines that
+    are pinned no longer, because they stand nowhere any more.
     """
 
     outcome: Outcome
@@ -56,6 +57,7 @@ class Erased(msgspec.Struct, frozen=True):
     generations: tuple[ErasedLines, ...] = ()
     fields: tuple[ErasedLines, ...] = ()
     rejected: tuple[str, ...] = ()
+    pins: tuple[ErasedLines, ...] = ()
 
     def counts(self) -> dict[str, int]:
         """How many messages, observations, generations and rejected entries it touched."""
@@ -167,6 +169,7 @@ def _told(plans: Sequence[Plan], entries: Sequence[bytes]) -> Erased:
         tuple(ErasedLines(_thread(plan), each.name, each.lines) for plan in plans for each in plan.generations),
         tuple(each for plan in plans for each in _fields(plan)),
         tuple(as_rejected(entry).id for entry in entries),
+        tuple(ErasedLines(_thread(plan), pin.id, (pin.text,)) for plan in plans for pin in plan.unpinned),
     )
 
 

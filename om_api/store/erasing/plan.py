@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from om_api.domain.message_tokens import count_message
+from om_api.domain.notes.pins import Pin, pins_of, written
 from om_api.domain.values import Stored, new_id
 from om_api.store.driver.steps import exact
 from om_api.store.erasing.whole_memory import Kept, WholeMemory
@@ -48,7 +49,7 @@ class Quarantine(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """All that changes in a memory; see erase.lua for what becomes of each."""
+    """All that changes in a memory; see erase.lua for what becomes of each. `pins` are those that stay, as a record says them."""
 
     held: WholeMemory
     raw: dict[str, list[Kept]]
@@ -59,6 +60,13 @@ class Plan(NamedTuple):
     observations: list[Rewritten]
     histories: dict[int, list[Rewritten]]
     generations: list[Rewritten]
+    pins: bytes = b""
+
+    @property
+    def unpinned(self) -> list[Pin]:
+        """The pins that go."""
+        kept = {pin.id for pin in pins_of(self.pins)}
+        return [pin for pin in self.held.content.pins if pin.id not in kept]
 
     @property
     def messages(self) -> list[Kept]:
@@ -79,7 +87,13 @@ class Plan(NamedTuple):
 
     def __bool__(self) -> bool:
         """Whether anything changes."""
-        return bool(self.messages or self.notes or self.generations or self.again or any(self.fields.values()))
+        return bool(
+            self.messages or self.notes or self.generations or self.again or any(self.fields.values()) or self._repins
+        )
+
+    @property
+    def _repins(self) -> bool:
+        return self.pins != written(self.held.content.pins)
 
 
 def call(
@@ -98,7 +112,7 @@ def call(
     for _, part in plan.again:
         names += [of.source(part.name), of.segment(part.name), of.chunk(part.new_id), of.sealed(part.new_id)]
     names += [key for name in plan.sources for key in (of.source(name), of.segment(name))]
-    args: list[Any] = [word, read.epoch, new_id(), read.seq, read.generation, *as_listed(quarantine.listed)]
+    args: list[Any] = [word, read.epoch, new_id(), read.seq, read.generation, *as_listed(quarantine.listed), plan.pins]
     args += [len(quarantine.gone), *quarantine.gone, len(histories)]
     for some in histories.values():
         args += _listed(some, lambda each: [exact(each.place), each.was, each.becomes])

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from om_api.domain import pieces
 from om_api.domain.note_lines import Stripped, without
-from om_api.domain.values import Observation, Stored, TextPiece, new_id
+from om_api.domain.notes.pins import Notes, written
+from om_api.domain.values import Correction, Observation, Stored, TextPiece, new_id
 from om_api.store.erasing.erasable import Erasable
 from om_api.store.erasing.plan import Cut, Plan, Rewritten
 from om_api.store.erasing.whole_memory import Kept, WholeMemory
@@ -44,6 +45,7 @@ class Planner:
             histories={n: list(self._rewritten(some, ())) for n, some in self._held.content.histories.items()},
             generations=list(self._generations()),
         )
+        found = found._replace(pins=self._pins(found))
         return found._replace(cut=found.cut + list(self._overtaken())) if found else found
 
     def _parted(self, kept: Iterable[Kept]) -> tuple[list[Kept], list[Kept]]:
@@ -53,7 +55,8 @@ class Planner:
         return gone, left
 
     def _tells(self, observation: Observation) -> bool:
-        said = [*observation.text.split("\n"), observation.task_state, observation.suggested_response]
+        said = [*observation.text.split("\n"), observation.task_state, observation.suggested_response, observation.by]
+        said += [text for each in observation.corrections for text in _told(each)]
         return self._target.everywhere and (
             bool(self._target.lines(said)) or any(map(self._names, observation.message_ids))
         )
@@ -128,6 +131,8 @@ class Planner:
             "task_state": "".join(task),
             "suggested_response": "".join(suggestion),
             "message_ids": [name for name in own.message_ids if name not in gone and not self._names(name)],
+            "by": "".join(self._kept_lines([own.by])),
+            "corrections": [] if gone else [each for each in own.corrections if not self._target.lines(_told(each))],
             "source_range": self._range(own) if gone else [name for name in own.source_range if not self._names(name)],
         }
         member = msgspec.json.encode({**msgspec.json.decode(stored.member), **said})
@@ -151,18 +156,33 @@ class Planner:
                 self._text(was.text, pieces.cut(was, pooled=self._pooled)) if told else (was.text, (), ())
             )
             dropped = [name for name in was.observation_ids if name in removed]
-            if not gone and not dropped:
+            by = "".join(self._kept_lines([was.by])) if told else was.by
+            if not gone and not dropped and by == was.by:
                 continue
             tokens = self._count(text) if gone else was.tokens
             said: dict[str, Any] = {
                 "observation_ids": [name for name in was.observation_ids if name not in removed],
                 "dropped_ids": list(dict.fromkeys([*was.dropped_ids, *dropped])),
+                "by": by,
             }
             if gone:
                 readings = {"patterns": self._kept_lines(was.patterns), "insights": self._kept_lines(was.insights)}
                 said |= {"text": text, "tokens": tokens, "pieces": made_of, **readings}
             becomes = msgspec.json.encode({**msgspec.json.decode(member), **said})
             yield Rewritten(n, member, becomes, tokens, str(n), gone)
+
+    def _pins(self, plan: Plan) -> bytes:
+        """The pins of lines that still stand somewhere."""
+        becomes = {each.place: each.becomes for each in plan.observations}
+        again = {stored.observation.id for stored, _ in plan.again}
+        kept = [stored for stored in self._held.content.observations if stored.observation.id not in again]
+        members = [becomes.get(stored.seq, stored.member) for stored in kept]
+        texts = {each.place: each.becomes for each in plan.generations}
+        in_force = [as_generation(texts.get(n, member)) for n, member in self._held.content.generations[-1:]]
+        left = Notes.of(in_force, [as_observation(member) for member in members if member], self._held.content.scope)
+        return written(
+            replace(pin, by="".join(self._kept_lines([pin.by]))) for pin in self._held.content.pins if left.hold(pin)
+        )
 
     def _text(self, text: str, slices: Sequence[pieces.Slice]) -> tuple[str, tuple[TextPiece, ...], tuple[str, ...]]:
         """A generation's text, what it is made of, and the lines that go."""
@@ -194,6 +214,11 @@ class Planner:
             own = [f"{field}{end}" for field in _NOTED if field in tell for end in ("_at", "_from")]
             found[name] = sorted({*tell, *own})
         return found
+
+
+def _told(correction: Correction) -> list[str]:
+    """All that is kept of a correction, by lines."""
+    return [*correction.text.split("\n"), correction.was, correction.now, correction.by]
 
 
 def _first(kept: Iterable[Kept]) -> int:

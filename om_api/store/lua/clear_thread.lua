@@ -1,12 +1,12 @@
--- clear_thread(tokens, record, messages, chunks, observations, reflections, threads, rejected, scope, [reflected]..., [key]...; word, epoch, fresh_epoch, seq, generation, thread, histories, chunks_n, observations_n, rejected_n, listed, last, [chunk, tokens]..., [observation_seq, tokens]..., [entry]..., [generation_n, text, tokens]...)
+-- clear_thread(tokens, record, messages, chunks, observations, reflections, threads, rejected, scope, [reflected]..., [key]...; word, epoch, fresh_epoch, seq, generation, thread, histories, chunks_n, observations_n, rejected_n, listed, last, pins, [chunk, tokens]..., [observation_seq, tokens]..., [entry]..., [generation_n, text, tokens]...)
 -- Removes one thread from a memory that covers more: its raw messages, chunks, observations, history and quarantined entries,
--- and writes the generations again without its sections. What the memory holds of other threads is not touched. The record gets a new epoch:
+-- writes the generations again without its sections, and what is pinned without its lines (`pins`, '' = nothing left). What the memory holds of other threads is not touched. The record gets a new epoch:
 -- Time 0: a Reflector reads the generation in force. Time 5: the thread is cleared. Time 9: the reflection, thought from what
 -- was cleared, must not be committed.
 -- Returns 'cleared', or 'superseded' when anything was sealed, activated, reflected or rejected since the plan was made; of the
 -- quarantine it says how many entries were `listed`, and which was the `last`.
 local tokens, record, messages, chunks, observations, reflections, threads, rejected, scope = unpack(KEYS, 1, 9)
-local word, epoch, fresh, seq, generation, thread, histories, chunks_n, observations_n, rejected_n, listed, last = unpack(ARGV, 1, 12)
+local word, epoch, fresh, seq, generation, thread, histories, chunks_n, observations_n, rejected_n, listed, last, pins = unpack(ARGV, 1, 13)
 
 local in_force = redis.call('GET', scope)
 local version = redis.call('HMGET', record, 'epoch', 'seq', 'generation')
@@ -23,7 +23,7 @@ if redis.call('LLEN', rejected) ~= tonumber(listed) or (redis.call('LINDEX', rej
 end
 
 local counts = redis.call('HMGET', tokens, thread, '*')
-local slot, chunk_tokens, observation_tokens, removed = 13, 0, 0, 0
+local slot, chunk_tokens, observation_tokens, removed = 14, 0, 0, 0
 for _ = 1, tonumber(chunks_n) do
   redis.call('ZREM', chunks, ARGV[slot])
   chunk_tokens, slot = chunk_tokens + tonumber(ARGV[slot + 1]), slot + 2
@@ -65,5 +65,9 @@ if epoch ~= '' and redis.call('EXISTS', record) == 1 then
   redis.call('HINCRBY', record, 'observation_count', string.format('%d', -removed))
   redis.call('HINCRBY', record, 'seq', 1)
   redis.call('HSET', record, 'epoch', fresh)
+  redis.call('HDEL', record, 'pins')
+  if pins ~= '' then
+    redis.call('HSET', record, 'pins', pins)
+  end
 end
 return 'cleared'

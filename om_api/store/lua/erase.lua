@@ -1,4 +1,4 @@
--- erase(scope, record, tokens, chunks, observations, reflections, draft, rejected, [reflected]..., [messages, known, thread]..., [chunk, sealed, segment, new_chunk, new_sealed]..., [source, segment, new_chunk, new_sealed]..., [source, segment]...; word, epoch, fresh_epoch, seq, generation, listed, last, [part]...)
+-- erase(scope, record, tokens, chunks, observations, reflections, draft, rejected, [reflected]..., [messages, known, thread]..., [chunk, sealed, segment, new_chunk, new_sealed]..., [source, segment, new_chunk, new_sealed]..., [source, segment]...; word, epoch, fresh_epoch, seq, generation, listed, last, pins, [part]...)
 -- uses ids
 -- Takes what its owner names out of a memory, wherever it stands: messages that are raw, sealed or behind an observation, lines of
 -- observations, of generations and of what these replaced, fields of threads. Chunks that held any of it, or may be before a model
@@ -13,10 +13,11 @@
 -- them are behind their length too: entries of the quarantine, histories (lines: seq, was, becomes), threads (name, count, weight, raw,
 -- fields, records), chunks (id, new_id, tokens, left, gone), again (id, seq, tokens, observed, new_id, at, weight, left, gone, thread),
 -- sources (gone), observations (seq, becomes, tokens), generations (n, becomes, tokens). What becomes '' is removed.
+-- What is pinned afterwards is `pins` ('' = nothing): pinning moves the seq on, so what it was is proved by that.
 -- Returns 'cleared', or 'superseded' when anything was not as it was read.
 local scope, record, tokens, chunks, observations, reflections, draft, rejected = unpack(KEYS, 1, 8)
-local word, epoch, fresh, seq, generation, listed, last = unpack(ARGV, 1, 7)
-local next_key, next_arg = 8, 7
+local word, epoch, fresh, seq, generation, listed, last, pins = unpack(ARGV, 1, 8)
+local next_key, next_arg = 8, 8
 local function key()
   next_key = next_key + 1
   return KEYS[next_key]
@@ -190,6 +191,10 @@ end
 redis.call('UNLINK', draft)
 if epoch ~= '' then
   redis.call('HSET', record, 'epoch', fresh)
+  redis.call('HDEL', record, 'pins')
+  if pins ~= '' then
+    redis.call('HSET', record, 'pins', pins)
+  end
   redis.call('HDEL', record, 'indexed') -- the sweep makes an index of what is left
   redis.call('HINCRBY', record, 'seq', #again + 1)
   for field, by in pairs({chunk_tokens = chunk_tokens, observation_tokens = grown, observation_count = count, observed_tokens = observed, observed_messages = messages}) do

@@ -1,4 +1,4 @@
--- migrate(scope, tokens, threads, [record, chunks, observations, reflections, draft, reflected]..., [history]...; from, to, ttl, olds, news, [thread, epoch, generation, seq]..., [thread, fresh_epoch, generation, tokens, observation_tokens, observed_tokens, observed_messages, seq, pool_seq, n, h, [seq, member]...]...)
+-- migrate(scope, tokens, threads, [record, chunks, observations, reflections, draft, reflected]..., [history]...; from, to, ttl, olds, news, [thread, epoch, generation, seq]..., [thread, fresh_epoch, generation, tokens, observation_tokens, observed_tokens, observed_messages, seq, pool_seq, pins, n, h, [seq, member]...]...)
 -- Moves a memory to the other scope: the first `olds` groups of keys are where it is, the next `news` where it goes, the rest the
 -- histories it leaves. Everything is written new by the caller from what it read (n observations, then h that the leading
 -- generation stands for); the versions prove that nothing was sealed, activated, reflected or forgotten since, and nothing may
@@ -51,8 +51,8 @@ local function fill(key, n)
   end
 end
 for key = first_new, first_history - 1, 6 do
-  local thread, fresh, generation, reflected, weight, observed, messages, seq, pool_seq, n, h = unpack(ARGV, slot, slot + 10)
-  slot = slot + 11
+  local thread, fresh, generation, reflected, weight, observed, messages, seq, pool_seq, pins, n, h = unpack(ARGV, slot, slot + 11)
+  slot = slot + 12
   fill(KEYS[key + 2], tonumber(n))
   redis.call('UNLINK', KEYS[key + 5]) -- what stands in the record already are requests that wait
   fill(KEYS[key + 5], tonumber(h))
@@ -66,6 +66,9 @@ for key = first_new, first_history - 1, 6 do
   redis.call('HSET', KEYS[key], 'schema', 1, 'epoch', fresh, 'generation', first, 'origin', first == 1 and 'restore' or 'initial',
     'seq', seq, 'pool_seq', pool_seq, 'observation_tokens', weight, 'observation_count', n, 'reflection_tokens', reflected,
     'observed_tokens', observed, 'observed_messages', messages, 'created_at', now, 'updated_at', now)
+  if pins ~= '' then
+    redis.call('HSET', KEYS[key], 'pins', pins)
+  end
   if thread ~= '' then
     redis.call('ZADD', threads, 'NX', now, thread) -- who moves back looks for memories by this index
   end

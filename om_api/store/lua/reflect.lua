@@ -1,25 +1,27 @@
--- reflect(record, observations, reflections, reflected, draft; epoch, generation, id, next, tokens, moved_tokens, keep, ttl, [seq, member]...)
+-- reflect(record, observations, reflections, reflected, draft; epoch, generation, id, next, tokens, moved_tokens, keep, ttl, pinned, [seq, member]...)
 -- Makes the next generation of the named observations and the current generation. The named ones move, whole, to the history of
 -- this generation; everything else stays.
 -- Time 0: the Reflector reads generation 4 and starts thinking. Time 9: an activation appends "new fact". Time 12: this commit
 -- replaces what was read, "new fact" stays. Had another reflector committed generation 5 meanwhile, nothing would change.
+-- Time 0: it reads what is pinned. Time 9: somebody pins a line of what it replaces. Time 12: that line must be in the text, so what
+-- is `pinned` must be as it was read; the Reflector puts it in, asks no model again, and commits anew.
 -- Observations are named by their bytes as well as by seq: a server that lost its last second draws the same seq for another one.
 -- Returns 'reflected' or 'superseded'.
 local record, observations, reflections, reflected, draft = unpack(KEYS, 1, 5)
-local epoch, generation, id, next_, tokens, moved, keep, ttl = unpack(ARGV, 1, 8)
+local epoch, generation, id, next_, tokens, moved, keep, ttl, pinned = unpack(ARGV, 1, 9)
 
-local version = redis.call('HMGET', record, 'epoch', 'generation', 'reflection')
+local version = redis.call('HMGET', record, 'epoch', 'generation', 'reflection', 'pins')
 if version[1] ~= epoch then
   return 'superseded'
 end
 if version[3] == id then
   return 'reflected'
 end
-if version[2] ~= generation or #ARGV == 8 then
+if version[2] ~= generation or (version[4] or '') ~= pinned or #ARGV == 9 then
   return 'superseded'
 end
 local members = {}
-for i = 9, #ARGV, 2 do
+for i = 10, #ARGV, 2 do
   if tonumber(redis.call('ZSCORE', observations, ARGV[i + 1]) or '') ~= tonumber(ARGV[i]) then
     return 'superseded'
   end

@@ -9,16 +9,17 @@ import msgspec
 
 from om_api.domain import pieces
 from om_api.domain.errors import StoreError
-from om_api.domain.values import Outcome, Scope, Stored, new_id
+from om_api.domain.notes.pins import Notes, pins_of, written
+from om_api.domain.values import Generation, Outcome, Scope, Stored, new_id
 from om_api.store.driver.partitions import asked
-from om_api.store.driver.replies import as_hash, as_int, as_list, command, outcome, says, scored, word, write
+from om_api.store.driver.replies import as_bytes, as_hash, as_int, as_list, command, outcome, says, scored, word, write
 from om_api.store.driver.steps import Batch, Steps, Verb, batch, exact, if_permitted
 from om_api.store.memory import due, model_cooldown
 from om_api.store.memory.content import Content, content
 from om_api.store.memory.decoding import as_generation, unsealed_threads
 from om_api.store.memory.keys import Keys, ResourceKeys
 from om_api.store.memory.quarantine import PLACEHOLDER, as_listed, as_rejected
-from om_api.store.memory.reading import as_scope, stored_scope
+from om_api.store.memory.reading import as_scope, generations, observations, stored_scope
 
 _TRIES = 8
 _FOLDED = re.compile(r"<thread id=\"([^\"]+)\">\n?.*?</thread>\n?", re.DOTALL)
@@ -177,7 +178,7 @@ def clear_thread(keys: Keys, scope: Scope, thread: str, count: Callable[[str], i
             as_int("HGET", of.tokens, "#" + thread), as_list("LRANGE", of.rejected, 0, -1)
         )
         own = memory.of_thread(thread)
-        names, args = _part(of, own, thread), _words(own, thread, count, quarantine)
+        names, args = _part(of, own, thread), _words(memory, own, thread, count, quarantine)
         said = "resource" if scope.thread is None else "thread"
         version = [said, memory.epoch, new_id(), memory.seq, memory.generation]
         if (yield from Verb("clear_thread", names, [*version, thread, *args], says(b"cleared"))):
@@ -204,10 +205,13 @@ def _part(of: ResourceKeys, own: Content, thread: str) -> list[str]:
     return names
 
 
-def _words(own: Content, thread: str, count: Callable[[str], int], quarantine: Sequence[bytes]) -> list[Any]:
+def _words(
+    memory: Content, own: Content, thread: str, count: Callable[[str], int], quarantine: Sequence[bytes]
+) -> list[Any]:
     stored = [*own.observations, *own.history]
     entries = [entry for entry in quarantine if as_rejected(entry).thread_id == thread]
     args: list[Any] = [len(own.histories), len(own.chunks), len(stored), len(entries), *as_listed(quarantine)]
+    args += [_pinned(memory, thread)]
     args += [word for chunk in own.chunks for word in (chunk.id, chunk.tokens)]
     args += [word for each in stored for word in (exact(each.seq), each.observation.tokens)]
     args += entries
@@ -215,6 +219,14 @@ def _words(own: Content, thread: str, count: Callable[[str], int], quarantine: S
     for n, member in own.generations:
         args += _rewritten(n, member, thread, gone, count)
     return args
+
+
+def _pinned(memory: Content, thread: str) -> bytes:
+    """The pins of what is left without a thread."""
+    others = [each.observation for each in memory.observations if each.observation.thread_id != thread]
+    rest = _rest(memory.in_force, thread)[1] if memory.in_force else ""
+    left = Notes(rest, others, pooled=memory.scope.thread is None)
+    return written(pin for pin in memory.pins if pin.thread != thread and left.hold(pin))
 
 
 def _merged(own: Content) -> tuple[str, ...]:
@@ -226,8 +238,7 @@ def _merged(own: Content) -> tuple[str, ...]:
 def _rewritten(n: int, member: bytes, thread: str, gone: Collection[str], count: Callable[[str], int]) -> list[Any]:
     """A generation without a thread's sections, and without naming what is gone among what could come back."""
     was = as_generation(member)
-    moved = pieces.without(pieces.cut(was, pooled=True), thread)
-    rest = pieces.text_of(moved, pooled=True) if moved else without_thread(was.text, thread)
+    moved, rest = _rest(was, thread)
     dropped = [name for name in was.observation_ids if name in gone]
     if rest == was.text and not dropped:
         return []
@@ -239,17 +250,34 @@ def _rewritten(n: int, member: bytes, thread: str, gone: Collection[str], count:
     return [n, msgspec.json.encode({**msgspec.json.decode(member), **said}), tokens]
 
 
+def _rest(was: Generation, thread: str) -> tuple[list[pieces.Slice], str]:
+    """What is left of a generation without a thread: the pieces of one that was moved, and the text."""
+    moved = pieces.without(pieces.cut(was, pooled=True), thread)
+    return moved, pieces.text_of(moved, pooled=True) if moved else without_thread(was.text, thread)
+
+
 def without_thread(text: str, thread: str) -> str:
     """A generation's text without one thread's sections."""
     return _FOLDED.sub(lambda found: "" if found[1] == thread else found[0], text)
 
 
 def forget(keys: Keys, scope: Scope, epoch: str, stored: Stored) -> Steps[Outcome]:
-    """Remove one observation, the messages behind it and its quarantine entry, because their owner says so."""
+    """Remove one observation, the messages behind it and its quarantine entry, because their owner says so.
+
+    What was pinned of it, and stands nowhere else in the memory, is pinned no longer.
+    """
     of, name = keys.of(scope.resource), stored.observation.id
-    quarantined = yield from as_list("LRANGE", of.rejected, 0, -1)
+    quarantined, pinned, others, newest = yield from batch(
+        as_list("LRANGE", of.rejected, 0, -1),
+        as_bytes("HGET", of.record(scope), "pins"),
+        observations(keys, scope),
+        generations(keys, scope, newest=1),
+    )
+    left = Notes.of(newest[-1:], [each.observation for each in others if each.observation.id != name], scope)
+    gone = Notes.of([], [stored.observation], scope)
+    kept = written(pin for pin in pins_of(pinned or b"") if left.hold(pin) or not gone.hold(pin))
     entries = [entry for entry in quarantined if as_rejected(entry).observation == name]
     names = [of.record(scope), of.observations(scope), of.source(name), of.segment(name), of.draft(scope)]
     names += [of.rejected, of.known(stored.observation.thread_id)]
-    args = [epoch, exact(stored.seq), stored.observation.tokens, *entries]
+    args = [epoch, exact(stored.seq), stored.observation.tokens, pinned or b"", kept, *entries]
     return (yield from Verb("forget", names, args, outcome))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from om_api.domain.notes.pins import Pin, pins_of
 from om_api.domain.values import Chunk, Generation, Scope, Stored
 from om_api.store.driver.replies import as_fields, as_hash, as_pairs
 from om_api.store.driver.steps import Steps, batch, by_name, each
@@ -19,7 +20,8 @@ _OF_A_CHUNK = (
 class Content(NamedTuple):
     """A scope's memory as it was read; `histories` is what its generations replaced, as far as it has not expired.
 
-    What has a seq up to `pool_seq` stands in the order of the pool that it came from.
+    What has a seq up to `pool_seq` stands in the order of the pool that it came from. `pinned` is what the record says of
+    pins, as it was read.
     """
 
     scope: Scope
@@ -31,11 +33,17 @@ class Content(NamedTuple):
     generations: list[tuple[int, bytes]]
     histories: dict[int, list[Stored]]
     pool_seq: int = 0
+    pinned: str = ""
 
     @property
     def in_force(self) -> Generation | None:
         """The newest generation."""
         return as_generation(self.generations[-1][1]) if self.generations else None
+
+    @property
+    def pins(self) -> tuple[Pin, ...]:
+        """The lines that are pinned."""
+        return pins_of(self.pinned)
 
     @property
     def history(self) -> list[Stored]:
@@ -82,4 +90,5 @@ def content(keys: Keys, scope: Scope) -> Steps[Content]:
         [(int(n), member) for member, n in generations],
         {n: as_stored(pairs) for n, pairs in replaced.items()},
         int(record.get(b"pool_seq", 0)),
+        record.get(b"pins", b"").decode(),
     )

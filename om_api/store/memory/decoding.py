@@ -57,6 +57,7 @@ def as_record(value: Mapping[bytes, bytes]) -> Record:
         origin=text.get("origin", "initial"),
         limits=text.get("limits", ""),
         drain=float(text.get("drain", 0)),
+        pins=text.get("pins", ""),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.notes.pins import written
 from om_api.domain.values import Generation, Outcome, Scope, new_id
 from om_api.settings.recorded_settings import RecordedSettings
 from om_api.store.driver.replies import says
@@ -103,6 +104,7 @@ def _written(new: Moved, count: Callable[[str], int]) -> list[Any]:
         messages,
         new.seq,
         new.pool_seq,
+        written(new.pins),
     ]
     args += [len(new.observations), len(new.history)]
     return args + [word for stored in everything for word in (exact(stored.seq), stored.member)]

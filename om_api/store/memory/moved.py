@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from om_api.domain import pieces
+from om_api.domain.notes.pins import Notes, Pin
 from om_api.domain.pieces import Lead, Slice
 from om_api.domain.values import Generation, Scope, Stored
 from om_api.store.memory.content import Content
@@ -16,7 +17,7 @@ class Moved(NamedTuple):
     """One scope's memory as it will be. `generation` is what leads it, its tokens not yet counted; None for nothing.
 
     Seqs are those that its parts will have, the last one drawn is `seq`; up to `pool_seq` they are those of the pool it
-    comes from.
+    comes from. `pins` are the lines that are pinned.
     """
 
     scope: Scope
@@ -25,6 +26,7 @@ class Moved(NamedTuple):
     generation: Generation | None
     seq: int
     pool_seq: int
+    pins: tuple[Pin, ...] = ()
 
 
 def to_threads(pool: Content, threads: Sequence[str]) -> list[Moved]:
@@ -45,14 +47,14 @@ def _of_thread(pool: Content, name: str, share: Sequence[Slice]) -> Moved:
     own, generation = pool.of_thread(name), pool.in_force
     leads = [generation] if generation else []
     seq = int(float(pool.seq))
-    return Moved(
-        Scope(pool.scope.resource, name),
-        own.observations,
-        own.history,
-        _made(leads, share, own.history, pooled=False),
-        seq,
-        seq,
-    )
+    scope, made = Scope(pool.scope.resource, name), _made(leads, share, own.history, pooled=False)
+    held = _notes(scope, own.observations, made)
+    pins = tuple(pin for pin in pool.pins if pin.thread in {"", name} and held.hold(pin))
+    return Moved(scope, own.observations, own.history, made, seq, seq, pins)
+
+
+def _notes(scope: Scope, observations: Sequence[Stored], made: Generation | None) -> Notes:
+    return Notes.of([made] if made else [], [stored.observation for stored in observations], scope)
 
 
 def to_pool(resource: str, parts: Sequence[Content]) -> Moved:
@@ -65,7 +67,21 @@ def to_pool(resource: str, parts: Sequence[Content]) -> Moved:
     fresh = [stored._replace(seq=seq) for seq, stored in everything]
     history, observations = fresh[: len(past)], fresh[len(past) :]
     made = _made([lead.generation for lead in leads.values()], share, history, pooled=True)
-    return Moved(Scope(resource), observations, history, made, len(fresh), 0)
+    pins = _pins(parts, _notes(Scope(resource), observations, made))
+    return Moved(Scope(resource), observations, history, made, len(fresh), 0, pins)
+
+
+def _pins(parts: Sequence[Content], pool: Notes) -> tuple[Pin, ...]:
+    """What is pinned of a pool: what was common is common again, once, and its thread's where it stands there alone."""
+    found = dict[str, Pin]()
+    for part in parts:
+        own = str(part.scope.thread)
+        for pin in part.pins:
+            alone = msgspec.structs.replace(pin, id=f"{pin.id}.{own}", thread=own)
+            stands = next((each for each in (pin, alone) if pool.hold(each)), None)
+            if stands:
+                found[stands.id] = stands
+    return tuple(found.values())
 
 
 def _in_order(parts: Sequence[Content], which: Callable[[Content], list[Stored]]) -> list[Stored]:

@@ -1,10 +1,11 @@
 """From observations to a generation that stands for them, the drafts of one, and how often thinking of it failed."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
-from om_api.domain.values import Generation, Outcome, Scope, Stored, new_id
+from om_api.domain.values import Generation, Outcome, Record, Scope, Stored, new_id
 from om_api.store.driver.replies import as_int, outcome, write
 from om_api.store.driver.steps import Steps, Verb, exact
 from om_api.store.memory.keys import Keys
@@ -13,19 +14,29 @@ _FORGOTTEN_S = 3_600
 
 
 def reflect(
-    keys: Keys, scope: Scope, epoch: str, generation: Generation, replaced: Sequence[Stored], keep: int, ttl_s: int
+    keys: Keys, scope: Scope, record: Record, generation: Generation, replaced: Sequence[Stored], keep: int, ttl_s: int
 ) -> Steps[Outcome]:
     """Make a generation the scope's next, unless another came first.
 
     Time 0: we read generation 4 and start thinking. Time 9: an activation appends "new fact". Time 12: we commit. Only
     `replaced`, what we read, moves to the history; "new fact" stays. Had another reflector committed generation 5
-    meanwhile, nothing would change and we would return "superseded".
+    meanwhile, or had anything been pinned or unpinned since the `record` was read, nothing would change and we would
+    return "superseded".
     """
     of = keys.of(scope.resource)
     names = [of.record(scope), of.observations(scope), of.reflections(scope)]
     names += [of.reflected(scope, generation.n), of.draft(scope)]
     moved = sum(stored.observation.tokens for stored in replaced)
-    args = [epoch, generation.n - 1, new_id(), msgspec.json.encode(generation), generation.tokens, moved, keep, ttl_s]
+    args: list[Any] = [
+        record.epoch,
+        generation.n - 1,
+        new_id(),
+        msgspec.json.encode(generation),
+        generation.tokens,
+        moved,
+        keep,
+    ]
+    args += [ttl_s, record.pins]
     named = [word for stored in replaced for word in (exact(stored.seq), stored.member)]
     return (yield from Verb("reflect", names, [*args, *named], outcome))
 

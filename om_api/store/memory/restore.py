@@ -1,11 +1,12 @@
 """Undoing reflections: an earlier generation's text is in force again, and what it does not stand for comes back."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
 
 from om_api.domain.errors import InvalidInputError, NotFoundError
+from om_api.domain.notes.pins import Notes, needed, with_pins
 from om_api.domain.values import Generation, Outcome, Scope, Stored, new_id
 from om_api.store.driver.replies import outcome
 from om_api.store.driver.steps import Steps, Verb, exact
@@ -15,13 +16,16 @@ from om_api.store.memory.keys import Keys, ResourceKeys
 from om_api.store.memory.lineage import difference
 
 _LISTED = 10  # generations named in an error
-_Back: TypeAlias = list[tuple[int, Stored]]  # each with the generation whose history holds it
+_Back: TypeAlias = Sequence[tuple[int, Stored]]  # each with the generation whose history holds it
 
 
-def restore(keys: Keys, scope: Scope, n: int, keep: int, ttl_s: int, now_ms: int) -> Steps[Outcome]:
+def restore(
+    keys: Keys, scope: Scope, n: int, keep: int, ttl_s: int, now_ms: int, count: Callable[[str], int]
+) -> Steps[Outcome]:
     """Make generation n's text the next generation; 0 is the time before the first.
 
-    Observations that n does not stand for come back, in their old order, before newer ones. `rest` when n is in force,
+    Observations that n does not stand for come back, in their old order, before newer ones. A pinned line that would stand
+    nowhere is put into the text. `rest` when n is in force,
     `restored` also when it has been restored already, `superseded` when the memory changed meanwhile: repeat then.
     Raises InvalidInputError, and nothing has changed, where a message would be covered by nothing or twice.
     """
@@ -41,8 +45,8 @@ def restore(keys: Keys, scope: Scope, n: int, keep: int, ttl_s: int, now_ms: int
             f" were trimmed or the memory was moved to another scope. {_kept(sorted(generations))}"
         )
     back, away = _back(read, n, found.back), _away(read, n, found.away)
-    made = _made(generations.get(n), n, reached + 1, now_ms, away)
-    return (yield from Verb("restore", *_call(keys.of(scope.resource), read, made, back, away, keep, ttl_s), outcome))
+    made = _pinned(_made(generations.get(n), n, reached + 1, now_ms, away), read, back, away, count)
+    return (yield from Verb("restore", *call(keys.of(scope.resource), read, made, keep, ttl_s, (back, away)), outcome))
 
 
 def _unknown(scope: Scope, n: int, kept: Sequence[int]) -> str:
@@ -100,18 +104,41 @@ def _made(was: Generation | None, n: int, number: int, now_ms: int, away: Sequen
         dropped_ids=(),
         candidates=(),
         cost=0.0,
+        by="",
     )
 
 
-def _call(
-    of: ResourceKeys, read: Content, made: Generation, back: _Back, away: Sequence[Stored], keep: int, ttl_s: int
+def _pinned(
+    made: Generation, read: Content, back: _Back, away: Sequence[Stored], count: Callable[[str], int]
+) -> Generation:
+    """The generation with the pinned lines that would stand nowhere."""
+    in_force = [read.in_force] if read.in_force else []
+    goes = Notes.of(in_force, [stored.observation for stored in away], read.scope)
+    stays = Notes.of([], [each.observation for each in read.observations if each not in away], read.scope)
+    comes = Notes.of([], [stored.observation for _, stored in back], read.scope)
+    pins = [pin for pin in needed(read.pins, goes, stays) if not comes.hold(pin)]
+    text = with_pins(made.text, pins, pooled=goes.pooled)
+    if text == made.text:
+        return made
+    return msgspec.structs.replace(made, text=text, tokens=count(text), pieces=())
+
+
+def call(
+    of: ResourceKeys,
+    read: Content,
+    made: Generation,
+    keep: int,
+    ttl_s: int,
+    moves: tuple[_Back, Sequence[Stored]] = ((), ()),
+    pins: bytes | None = None,
 ) -> tuple[list[str], list[Any]]:
-    scope = read.scope
+    """The keys and arguments of restore.lua: what `moves` comes back, and goes away; `pins` None: they stay as they are."""
+    scope, (back, away) = read.scope, moves
     histories: Mapping[int, int] = {n: place for place, n in enumerate(dict.fromkeys(n for n, _ in back), 1)}
     names = [of.record(scope), of.observations(scope), of.reflections(scope), of.draft(scope)]
     names += [of.reflected(scope, n) for n in (made.n, *histories)]
     grown = sum(stored.observation.tokens for _, stored in back) - sum(stored.observation.tokens for stored in away)
     args: list[Any] = [read.epoch, read.generation, new_id(), msgspec.json.encode(made), made.tokens]
-    args += [grown, keep, ttl_s, len(back)]
+    args += [grown, keep, ttl_s, made.origin, read.pinned, read.pinned if pins is None else pins, len(back)]
     args += [word for n, stored in back for word in (histories[n], exact(stored.seq), stored.member)]
     return names, args + [word for stored in away for word in (exact(stored.seq), stored.member)]

@@ -323,3 +323,102 @@ def test_a_model_that_shortens_nothing_is_not_asked_again_while_nothing_new_is_o
     (generation,) = world.om.generations("harold")
     assert generation.tokens > generation.input_tokens * 3 // 4
     assert asked[1:] == asked[:-1]  # the first tick may draft what was observed since
+
+
+def _pinnable(world, n=0):
+    """A line of an observation in force."""
+    return world.om.observations("harold")[n].text.split("\n")[-1].strip()
+
+
+def _saying(text):
+    return f"<observations>\n{text}\n</observations>"
+
+
+@pytest.fixture
+def content(client, prefix):
+    """A house that takes whatever a model says."""
+    return World(client, prefix, reflection__max_loss="1")
+
+
+def test_what_is_pinned_is_told_to_the_model_and_put_in_where_it_leaves_it_out(content):
+    world = content
+    _fill(world, 12)
+    world.settle()
+    line = _pinnable(world)
+    world.om.pin(line, "harold")
+    world.model = Scripted(_saying("* nothing of it"), name="forgetful")
+    world.om.force_reflect("harold")
+
+    assert world.reflector().reflect("harold") is Outcome.REFLECTED
+    (asked,), (made,) = world.model.requests, world.om.generations("harold")
+    assert f"<pinned>\n{line}\n</pinned>" in asked.prompt
+    assert "People pinned the lines" in asked.prompt
+    assert line in map(str.strip, made.text.split("\n"))
+    assert made.tokens == world.services.count(made.text)
+
+
+def test_nothing_is_said_of_pins_where_there_are_none(content):
+    world = content
+    _fill(world, 12)
+    world.settle()
+    world.model = Scripted(_saying("* nothing of it"))
+    world.om.force_reflect("harold")
+    world.reflector().reflect("harold")
+
+    assert "pinned" not in world.model.requests[0].prompt
+
+
+def test_an_excuse_is_none_the_better_for_what_is_pinned(world):
+    _fill(world, 12)
+    world.settle()
+    world.om.pin(_pinnable(world), "harold")
+    world.model = Scripted(*["I am sorry, I cannot do that."] * 10)
+    world.om.force_reflect("harold")
+
+    with pytest.raises(ModelError, match="stays as it is"):
+        world.reflector().reflect("harold")
+
+
+@pytest.mark.parametrize("meanwhile", ["pin", "unpin", "forget"])
+def test_what_is_pinned_while_a_model_thinks_is_put_in_and_no_model_asked_again(content, meanwhile):
+    """Time 0: the notes are read. Time 5: a line of them is pinned. Time 9: the answer lacks it; asked once, it is put in."""
+    world = content
+    _fill(world, 12)
+    world.settle()
+    line, before = _pinnable(world), _pinnable(world, 1)
+    world.om.pin(before, "harold")
+    first = world.om.observations("harold")[0]
+    happens = {
+        "pin": lambda: world.om.pin(line, "harold"),
+        "unpin": lambda: world.om.unpin(before, "harold"),
+        "forget": lambda: world.om.forget(first.id, "harold"),
+    }[meanwhile]
+
+    def think(_):
+        happens()
+        return _saying("* nothing of it")
+
+    world.model = Scripted(think)
+    world.om.force_reflect("harold")
+    outcome = world.reflector().reflect("harold")
+
+    assert len(world.model.requests) == 1
+    assert outcome is (Outcome.SUPERSEDED if meanwhile == "forget" else Outcome.REFLECTED)
+    made = world.om.generations("harold")
+    assert [line in each.text for each in made] == {"pin": [True], "unpin": [False], "forget": []}[meanwhile]
+    assert world.om.verify() == []
+
+
+def test_a_draft_is_committed_with_what_was_pinned_since(client, prefix):
+    world = World(client, prefix, observation_threshold="2000", reflection__drain="false")
+    while not client.exists(f"{prefix}:{{harold}}:draft"):
+        _fill(world, 1)
+    usual, world.model = world.model, Scripted()
+    line = _pinnable(world)
+    world.om.pin(line, "harold")
+    world.model = usual
+    while not world.om.generations("harold"):
+        _fill(world, 1)
+
+    assert world.om.generations("harold")[0].text.count(line) == 1
+    assert world.om.verify() == []

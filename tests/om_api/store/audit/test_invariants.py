@@ -29,6 +29,18 @@ BREAKS = {
         "chunk:c5",
         "in no scope",
     ),
+    "a pinned line that stands nowhere": (
+        lambda s: s.client.hset(
+            key_of(s, "record", HAROLD), "pins", b'[{"id":"p1","text":"* not noted","thread":"t1"}]'
+        ),
+        "record",
+        "stands nowhere",
+    ),
+    "pins that are none": (
+        lambda s: s.client.hset(key_of(s, "record", HAROLD), "pins", b"{}"),
+        "record",
+        "pins that are none",
+    ),
     "a message raw and sealed": (
         lambda s: (
             s.client.zadd(key_of(s, "messages", "t1"), {member(7): AT}),

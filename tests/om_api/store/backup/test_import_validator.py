@@ -57,6 +57,8 @@ def _replaced_by_none(found):
         (_without("chunk", "tokens"), "tokens"),
         (_said("observation", "observation", tokens=10**30), "tokens"),
         (_replaced_by_none, "replaced_by"),
+        (_field("record", "pins", "{}"), "array"),
+        (_field("record", "pins", '[{"id":"p1","text":"one\\ntwo"}]'), "not one line"),
     ],
 )
 def test_a_number_that_a_script_would_stumble_over_imports_nothing(store, change, said):

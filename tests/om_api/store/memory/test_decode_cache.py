@@ -17,6 +17,7 @@ from scene import (
     record,
     reflect,
     seal,
+    words,
     write_plainly,
 )
 
@@ -57,7 +58,7 @@ MEANWHILE = {
     "a seal": lambda store: seal(store, "c9", 12),
     "another thread": lambda store: push(store, 41, thread="t4"),
     "a reflection": lambda store: reflect(store, "o2"),
-    "a restored generation": lambda store: store.run(restore.restore(store.keys, HAROLD, 0, 100, 1_000, AT)),
+    "a restored generation": lambda store: store.run(restore.restore(store.keys, HAROLD, 0, 100, 1_000, AT, words)),
     "one forgotten": forget_one,
     "one forgotten and one more": lambda store: [forget_one(store), activate(store, "c4", by="a4")],
     "a thread cleared": lambda store: store.run(clear.clear_thread(store.keys, HAROLD, "t2", len)),

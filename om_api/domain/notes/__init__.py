@@ -1,0 +1,1 @@
+"""Notes as people change them: lines that are pinned, lines that are corrected."""

@@ -1,0 +1,32 @@
+-- add_line(scope, record, tokens, observations, threads; word, epoch, fresh_epoch, fresh_key, thread, member, weight)
+-- Appends an observation that somebody wrote, and that covers no message; makes the record when there is none (epoch ''). A member
+-- has a new id, so a repeated call finds it.
+-- Returns 'added', or 'superseded' when the memory is another than the one that was read.
+local scope, record, tokens, observations, threads = unpack(KEYS, 1, 5)
+local word, epoch, fresh, key, thread, member, weight = unpack(ARGV, 1, 7)
+
+if redis.call('ZSCORE', observations, member) then
+  return 'added'
+end
+local in_force = redis.call('GET', scope)
+if (in_force and in_force ~= word) or (redis.call('HGET', record, 'epoch') or '') ~= epoch then
+  return 'superseded'
+end
+redis.call('HLEN', tokens)
+redis.call('ZCARD', threads)
+
+local time = redis.call('TIME')
+local now = string.format('%d', tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
+if not in_force then
+  redis.call('SET', scope, word)
+end
+if epoch == '' then
+  redis.call('HSET', record, 'schema', 1, 'epoch', fresh, 'generation', 0, 'origin', 'initial', 'created_at', now)
+end
+redis.call('HSETNX', tokens, '*key', key)
+redis.call('ZADD', observations, redis.call('HINCRBY', record, 'seq', 1), member)
+redis.call('HINCRBY', record, 'observation_tokens', weight)
+redis.call('HINCRBY', record, 'observation_count', 1)
+redis.call('HSET', record, 'updated_at', now)
+redis.call('ZADD', threads, 'NX', now, thread)
+return 'added'
