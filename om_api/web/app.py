@@ -16,8 +16,10 @@ from om_api.web.routes import (
     actions,
     agent,
     agents,
+    audit,
     context,
     generations,
+    lines,
     live,
     manage,
     money,
@@ -29,7 +31,7 @@ from om_api.web.routes import (
 
 _PAGES = (
     *(sign_in.router, agents.router, agent.router, actions.router, context.router, generations.router, recall.router),
-    *(rejected.router, manage.router, work.router, money.router, live.router),
+    *(rejected.router, lines.router, audit.router, manage.router, work.router, money.router, live.router),
 )
 
 
