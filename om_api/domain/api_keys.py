@@ -84,6 +84,11 @@ class ApiKey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Whether it opens nothing any more."""
         return 0 < self.expires_at <= now_ms
 
+    @property
+    def bound(self) -> tuple[str, ...] | None:
+        """The resources that it is bound to; None: every one."""
+        return None if EVERY in self.resources else self.resources
+
     def covers(self, resource: str) -> bool:
         """Whether it is bound to this resource, or to every one."""
         return EVERY in self.resources or resource in self.resources

@@ -3,6 +3,8 @@
 import msgspec
 
 from om_api.billing.costs import CostLine, Costs, Left
+from om_api.client.agent_rows import Agent
+from om_api.client.agents import Agents
 from om_api.client.stats import Stats
 from om_api.domain.events import Event
 from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState
@@ -114,6 +116,38 @@ STATS = Stats(
     reflecting=False,
     due=False,
     rejected=0,
+)
+AGENTS = Agents(
+    items=[
+        Agent(
+            resource="harold",
+            state="waiting",
+            message_tokens=4_200,
+            chunk_tokens=5_900,
+            message_threshold=30_000,
+            pressure=0.337,
+            observation_tokens=1_840,
+            observation_threshold=40_000,
+            fill=0.046,
+            reflection_tokens=960,
+            generation=1,
+            chunks=1,
+            ready_chunks=1,
+            lag=2.4,
+            compression=20.71,
+            cost_today=0.02,
+            budget_used=0.01,
+            at=_AT,
+        )
+    ],
+    next="0.3366666666666667 harold",
+    matching=2,
+    known=2,
+    read=2,
+    complete=True,
+    left_out=0,
+    states={"broken": 0, "paused": 0, "stopped": 0, "quarantine": 0, "waiting": 1, "ok": 1},
+    as_of=_AT,
 )
 COSTS = Costs(
     resource="harold",
