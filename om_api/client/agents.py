@@ -198,7 +198,7 @@ class AgentReader:
         if self._since and spending.day_of(self._since) != spending.day_of(now):
             self._table.begin_day()
         waited = yield from resource_summaries.lags(self._keys, now, FIRST)
-        names = yield from self._changed()
+        names = yield from self._changed(now)
         unmet = [name for name in waited if name not in self._table]
         yield from self._read(list(dict.fromkeys([*names, *unmet])), now)
         since = {name: now - ms for name, ms in waited.items()}
@@ -207,12 +207,12 @@ class AgentReader:
         self._budget = next((left.setting for left in total if left.reached and left.then == "pause"), "")
         self._since, self._refreshed = now, time.monotonic()
 
-    def _changed(self) -> Steps[list[str]]:
-        """Whom to read anew; at the first look those that workers looked at last."""
+    def _changed(self, now: int) -> Steps[list[str]]:
+        """Whom to read anew; at the first look those that workers looked at last, and that cost most today."""
         if not self._since:
             self._event = yield from event_stream.end(self._keys)
             self._known, names = yield from resource_tiers.newest(self._keys, FIRST)
-            return names
+            return [*names, *(yield from spending.costliest(self._keys, [spending.day_of(now)]))]
         self._known, names = yield from resource_summaries.changed(self._keys, self._since - _BEHIND_MS, _CHANGED)
         told = yield from event_stream.since(self._keys, self._event, Wanted(), _CHANGED)
         self._event = told.after

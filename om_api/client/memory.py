@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from datetime import date
 from typing import Any, Self, TypeVar
 
+from om_api.billing.agent_costs import CostsByAgent
 from om_api.billing.costs import Costs
 from om_api.client.agent_rows import State
 from om_api.client.agent_table import Column
@@ -309,6 +310,14 @@ class ObservationalMemory:
         bills are kept.
         """
         return self._run(self._core.watching.costs(resource_id, days))
+
+    def costs_by_agent(self, days: int = 1, *, limit: int = 20, among: Iterable[str] | None = None) -> CostsByAgent:
+        """The agents whose models cost most in the last `days` UTC days (31 at most), `among` some of them or (None) all.
+
+        What is left of their budgets today, until when that lasts, and what they saved; it costs the same however many agents
+        there are. Raises InvalidInputError for more days or agents than are told at once.
+        """
+        return self._run(self._core.watching.costs_by_agent(days, limit, among))
 
     def verify(self) -> list[Breach]:
         """Every breach of the promises in the whole store, which may be in use; [] when all is well. Writes nothing."""

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from om_api.billing.agent_costs import AgentCosts, CostsByAgent
 from om_api.billing.costs import CostLine, Costs, Left
 from om_api.client.agent_rows import Agent
 from om_api.client.agents import Agents
@@ -171,6 +172,25 @@ COSTS = Costs(
     contexts=412,
     actor_model="gemini-2.5-flash",
     budgets=(Left(setting="budget.dollars_per_day", limit=2.0, used=0.02, left=1.98, reached=False, then="pause"),),
+)
+COSTS_BY_AGENT = CostsByAgent(
+    first="2026-11-20",
+    last="2026-11-20",
+    cost=0.05,
+    agents=(
+        AgentCosts(
+            resource="harold",
+            cost=0.02,
+            calls=9,
+            input=52_000,
+            output=1_900,
+            unpriced=0,
+            contexts=412,
+            saved_tokens=1_204_000,
+            saved_dollars=0.31,
+            budgets=COSTS.budgets,
+        ),
+    ),
 )
 EXPORTED = """\
 {"kind":"memory","format":1,"resource":"harold","scope":null,"exported_at":1763630400000}

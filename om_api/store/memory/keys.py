@@ -108,6 +108,10 @@ class Keys:
         """The same of one resource. No braces: a bill is no part of a memory, and outlives it."""
         return f"{self.spent(day)}:{resource}"
 
+    def spenders(self, day: str) -> str:
+        """The resources whose models cost most on a UTC day, by millionths of a dollar."""
+        return f"{self.prefix}:spenders:{day}"
+
     def counted_by(self, resource: str) -> str:
         """What happened to one resource, counted; `counted` is of all together. No braces: it is no part of a memory."""
         return f"{self.counted}:{resource}"
