@@ -16,6 +16,7 @@ from om_api.client.recall_query import RecallLimits, turns_beside
 from om_api.client.receipts import Receipt
 from om_api.client.stats import Stats
 from om_api.client.syncing import Synced
+from om_api.client.usage_series import UsageSeries
 from om_api.client.watching import Overview
 from om_api.context import Context
 from om_api.context.recall_tool import UNREACHED, ToolFormat, answer_of, arguments_of, recall_tool, refused
@@ -326,6 +327,14 @@ class AsyncObservationalMemory:
         there are. Raises InvalidInputError for more days or agents than are told at once.
         """
         return await self._run(self._core.watching.costs_by_agent(days, limit, among))
+
+    async def series(self, resource_id: str | None = None, days: int = 7) -> UsageSeries:
+        """Tokens by tier, compression, costs and savings over the last `days` (400 at most), of one resource or of all together.
+
+        Workers take a sample every ten minutes of all, and of each resource that is measured apart (`metrics.resources`); an
+        hourly one is kept beyond 30 days. Raises InvalidInputError for days of which nothing is kept.
+        """
+        return await self._run(self._core.watching.series(resource_id, days))
 
     async def verify(self) -> list[Breach]:
         """Every breach of the promises in the whole store, which may be in use; [] when all is well. Writes nothing."""

@@ -31,6 +31,7 @@ from om_api.http.routes import (
     messages,
     migration,
     observations,
+    over_time,
     raw_messages,
     recall,
     recall_tool,
@@ -65,7 +66,7 @@ _WRITTEN_AND_READ = (
 )
 _OPERATED = (
     *(
-        agents.router,
+        *(agents.router, over_time.router),
         resources.router,
         erase.router,
         migration.router,

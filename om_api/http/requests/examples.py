@@ -7,6 +7,7 @@ from om_api.billing.costs import CostLine, Costs, Left
 from om_api.client.agent_rows import Agent
 from om_api.client.agents import Agents
 from om_api.client.stats import Stats
+from om_api.client.usage_series import UsagePoint, UsageSeries
 from om_api.domain.events import Event
 from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState
 from om_api.domain.webhooks.delivery import Delivery
@@ -189,6 +190,27 @@ COSTS_BY_AGENT = CostsByAgent(
             saved_tokens=1_204_000,
             saved_dollars=0.31,
             budgets=COSTS.budgets,
+        ),
+    ),
+)
+SERIES = UsageSeries(
+    resource=None,
+    step=600,
+    points=(
+        UsagePoint(
+            at=_AT,
+            agents=2,
+            measured=2,
+            message_tokens=4_200,
+            chunk_tokens=5_900,
+            observation_tokens=1_840,
+            reflection_tokens=960,
+            compression=20.71,
+            cost=0.002,
+            contexts=12,
+            served_tokens=84_000,
+            history_tokens=720_000,
+            saved_dollars=0.03,
         ),
     ),
 )
