@@ -224,12 +224,19 @@ class AgentReader:
         if walk.rests(count) and not (walk.done and len(self._table) > self._known):
             return
         walk.begin(count)
-        cursor, names = yield from keyspace_scan.some_resources(self._keys, walk.part, walk.cursor, _SLICE)
-        room = AGENTS - len(self._table)
-        known = [name for name in names if name in self._table]
-        yield from self._read([*known, *[name for name in names if name not in self._table][: max(0, room)]], now)
-        if walk.go_on(cursor):
-            self._table.keep_round(walk.number)
+        left = _SLICE
+        while left > 0:
+            cursor, names = yield from keyspace_scan.some_resources(self._keys, walk.part, walk.cursor, _SLICE)
+            left -= len(names)
+            yield from self._read(self._with_room(names), now)
+            if walk.go_on(cursor):
+                self._table.keep_round(walk.number)
+                return
+
+    def _with_room(self, names: Sequence[str]) -> list[str]:
+        """Those of some agents that are in the table, and of the others as many as it has room for."""
+        known, room = [name for name in names if name in self._table], max(0, AGENTS - len(self._table))
+        return [*known, *[name for name in names if name not in self._table][:room]]
 
     def _read(self, names: Sequence[str], now: int) -> Steps["_AgentsFound"]:
         """Read agents into the table; who is not there any more leaves it."""

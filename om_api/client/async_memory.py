@@ -306,6 +306,13 @@ class AsyncObservationalMemory:
         query = agent_query(sort, state, search, cursor, limit, among, descending=descending)
         return await self._run(self._core.agents.page(query))
 
+    async def read_agents(self) -> bool:
+        """Go on reading what `agents` has its order from, in the background, while somebody asks for pages; False: all is read.
+
+        A server calls it again and again, so that no page waits; others need not.
+        """
+        return await self._run(self._core.agents.read_on())
+
     async def ping(self) -> int:
         """The store's time in Unix ms; raises StoreError when it cannot be asked."""
         return await self._run(due.server_ms())

@@ -300,6 +300,13 @@ class ObservationalMemory:
         query = agent_query(sort, state, search, cursor, limit, among, descending=descending)
         return self._run(self._core.agents.page(query))
 
+    def read_agents(self) -> bool:
+        """Go on reading what `agents` has its order from, in the background, while somebody asks for pages; False: all is read.
+
+        A server calls it again and again, so that no page waits; others need not.
+        """
+        return self._run(self._core.agents.read_on())
+
     def ping(self) -> int:
         """The store's time in Unix ms; raises StoreError when it cannot be asked."""
         return self._run(due.server_ms())

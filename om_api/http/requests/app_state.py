@@ -27,10 +27,6 @@ class SharedMemory(AsyncObservationalMemory):
     async def _run(self, steps: Steps[T]) -> T:
         return await self._connection.run(steps, aside)
 
-    async def read_agents(self) -> bool:
-        """Go on reading the table of all agents, if anybody looks at it; whether there is more to read. Raises StoreError."""
-        return await self._run(self._core.agents.read_on())
-
 
 class AppState(NamedTuple):
     """One app's memory and figures, and the connection on which it looks up API keys.
