@@ -24,7 +24,8 @@ class RecallHit(msgspec.Struct, frozen=True, kw_only=True):
 
     `id` is a message's, an observation's, or the number of a generation; `at` its time (Unix ms); `matched` the words of the
     query that it has, `weights` what each of them is worth, the rarer the more. `score` orders the hits of one answer,
-    `certainty` (0 to 1) tells a find from chance. `covered_by` says what stands for a message in a context: `observation …`, `generation …`, or "" while it is shown as it was said.
+    `certainty` (0 to 1) tells a find from chance. `covered_by` says what stands for a message in a context:
+    `observation …`, `generation …`, or "" while it is shown as it was said.
     """
 
     kind: Kind
