@@ -53,7 +53,7 @@ def top(target: Target, order: Order, limit: int, interval: float, once: bool, a
     the oldest work has been waiting, or under way. They are chosen among the 1,000 agents that workers looked at last and
     those of the 1,000 longest due scopes, so that a look costs the same however many there are; om stats shows all.
     """
-    with watching(target.settings()) as look:
+    with watching(target.refreshed()) as look:
         if as_json:
             print_json(look(order, limit)._asdict())
         elif once or not sys.stdout.isatty():
