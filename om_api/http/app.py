@@ -31,6 +31,7 @@ from om_api.http.routes import (
     mcp,
     messages,
     migration,
+    models,
     observations,
     over_time,
     raw_messages,
@@ -41,6 +42,9 @@ from om_api.http.routes import (
     resources,
     stream_tokens,
     webhooks,
+)
+from om_api.http.routes import (
+    settings as settings_routes,
 )
 from om_api.http.serving import problems
 from om_api.http.serving.connections import Connections
@@ -66,8 +70,8 @@ _WRITTEN_AND_READ = (
     reflections.router,
 )
 _OPERATED = (
-    *(agents.router, over_time.router, resources.router, erase.router, migration.router, force.router),
-    *(rejected.router, costs.router, backup.router),
+    *(agents.router, over_time.router, resources.router, settings_routes.router, models.router, erase.router),
+    *(migration.router, force.router, rejected.router, costs.router, backup.router),
     *(events.router, stream_tokens.router, webhooks.router, audit.router),
 )
 _REFRESH_S = 2.0
@@ -111,7 +115,7 @@ async def _living(app: FastAPI, settings: Settings, *, locked: bool, patience: f
     keys = keys_of(settings)
     state = AppState(settings, memory, keys, connection, scraper, shares, streams, stopping, locked, Uses())
     app.state.app_state = state
-    kept = _keep_fresh(settings), _keep_telling(memory), _keep_uses(state), _keep_agents(memory)
+    kept = _keep_fresh(state), _keep_telling(memory), _keep_uses(state), _keep_agents(memory)
     tasks = [asyncio.create_task(each) for each in kept]
     async with mcp.opened(memory) as app.state.mcp:
         yield
@@ -121,11 +125,11 @@ async def _living(app: FastAPI, settings: Settings, *, locked: bool, patience: f
     await state.close()
 
 
-async def _keep_fresh(settings: Settings) -> None:
-    """Take up changed files as the workers do; a broken one is among `problems` of the statistics."""
+async def _keep_fresh(state: AppState) -> None:
+    """Take up changed settings as the workers do; what cannot be in force is among `problems` of the statistics."""
     while True:
+        await state.refresh()
         await asyncio.sleep(_REFRESH_S)
-        await asyncio.to_thread(settings.refresh)
 
 
 async def _keep_telling(memory: AsyncObservationalMemory) -> None:

@@ -1,5 +1,7 @@
 """What every handler works with: the memory, the keys, the settings; made once for an app."""
 
+import asyncio
+from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
 from fastapi import Request
@@ -13,9 +15,10 @@ from om_api.http.serving.streams import Streams
 from om_api.http.serving.uses import Uses
 from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
+from om_api.settings.stored_layers import StoredTexts
 from om_api.store.driver.async_connection import AsyncConnection
 from om_api.store.driver.steps import Steps
-from om_api.store.fleet import api_key_records, request_pace, sessions, stream_tokens
+from om_api.store.fleet import api_key_records, request_pace, sessions, stored_settings, stream_tokens
 from om_api.store.memory.keys import Keys
 
 T = TypeVar("T")
@@ -85,6 +88,13 @@ class AppState(NamedTuple):
                 await self.connection.run(api_key_records.use(self.keys, ids))
         except StoreError:
             self.uses.note(*ids)
+
+    async def refresh(self) -> None:
+        """Take up settings that changed, in files or in the store; while it is away, what it said last holds."""
+        stored: StoredTexts | None = None
+        with suppress(StoreError):
+            stored = await self.connection.run(stored_settings.read(self.keys, self.settings.stored))
+        await asyncio.to_thread(self.settings.refresh, stored)
 
     async def close(self) -> None:
         """Send what was not sent yet, and give the connections back."""

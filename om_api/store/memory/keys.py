@@ -82,6 +82,7 @@ class Keys:
         self.lasting = f"{prefix}:lock:lasting"
         self.api_keys = f"{prefix}:keys"
         self.api_keys_used = f"{self.api_keys}:used:{{{self.api_keys}}}"  # in the keys' slot
+        self.settings = f"{prefix}:settings"
         self.probe = f"{prefix}:lock:doctor"
         self.rates = f"{prefix}:lock:rates"
         self.events = f"{prefix}:events"
