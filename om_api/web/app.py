@@ -25,13 +25,23 @@ from om_api.web.routes import (
     money,
     recall,
     rejected,
+    settings,
     sign_in,
     work,
 )
 
 _PAGES = (
     *(sign_in.router, agents.router, agent.router, actions.router, context.router, generations.router, recall.router),
-    *(rejected.router, lines.router, audit.router, manage.router, work.router, money.router, live.router),
+    *(
+        rejected.router,
+        lines.router,
+        audit.router,
+        settings.router,
+        manage.router,
+        work.router,
+        money.router,
+        live.router,
+    ),
 )
 
 

@@ -15,6 +15,8 @@ from om_api.http.serving.streams import Streams
 from om_api.http.serving.uses import Uses
 from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
+from om_api.settings.change import PlannedChange
+from om_api.settings.saving import save
 from om_api.settings.stored_layers import StoredTexts
 from om_api.store.driver.async_connection import AsyncConnection
 from om_api.store.driver.steps import Steps
@@ -79,6 +81,17 @@ class AppState(NamedTuple):
     async def pace(self, key: ApiKey) -> float:
         """Count a request of a key; 0.0, or in how many seconds it may be made."""
         return await self.connection.run(request_pace.take(self.keys, key))
+
+    async def save_settings(self, planned: PlannedChange) -> bool:
+        """Save a change of settings, and take it up; False where another one was first."""
+        if planned.file:
+            saved = await asyncio.to_thread(save, planned.file, planned.after, planned.version)
+        else:
+            saved = await self.connection.run(
+                stored_settings.keep(self.keys, planned.agent, planned.before, planned.after)
+            )
+        await self.refresh()
+        return saved
 
     async def tell_uses(self) -> None:
         """Send which keys were used since they were last sent; raises nothing, and what is not taken is sent another time."""

@@ -14,8 +14,6 @@ from om_api.http.requests.parameters import ResourceId
 from om_api.http.requests.replies import answers, reply
 from om_api.settings.change import ChangedSettings, Effect, PlannedChange, WantedChange, plan
 from om_api.settings.live import Setting, rows
-from om_api.settings.saving import save
-from om_api.store.fleet import stored_settings
 
 router = APIRouter(prefix="/v1/resources/{resource}/settings", tags=["settings"], route_class=Guarded)
 _MOST_KEYS = 200
@@ -101,10 +99,4 @@ async def _done(
         return "superseded"
     if asked.dry_run or planned.changes_nothing:
         return "dry_run" if asked.dry_run else "unchanged"
-    if planned.file:
-        saved = await asyncio.to_thread(save, planned.file, planned.after, planned.version)
-    else:
-        keep = stored_settings.keep(state.keys, planned.agent, planned.before, planned.after)
-        saved = await state.connection.run(keep)
-    await state.refresh()
-    return "saved" if saved else "superseded"
+    return "saved" if await state.save_settings(planned) else "superseded"
