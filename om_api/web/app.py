@@ -1,6 +1,6 @@
 """The pages of an app: their routes, their files, and the memory that they read, which tells nobody of contexts looked at."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -39,7 +39,7 @@ _OF_AGENTS = (
 _OF_ALL = (sign_in.router, figures.router, work.router, money.router, live.router, audit.router)
 _OURS = "This is our fault, and in the log of om api: load the page again, and tell us if it stays so."
 _NONE = "There is no such page: begin at the agents."
-_Handler = Callable[[Request, Any], Awaitable[Response]]
+_Handler = Callable[[Request, Any], Any]
 
 
 def with_pages(app: FastAPI) -> FastAPI:
@@ -79,7 +79,7 @@ def _on_a_page(tell: _Handler, why: str) -> _Handler:
     """What `tell` says of an error that no page's route has caught; as a page where one was asked for."""
 
     async def told(request: Request, error: Any) -> Response:
-        answer = await tell(request, error)
+        answer: Response = await tell(request, error)
         return failure(request, answer.status_code, why) if request.url.path.startswith("/ui/") else answer
 
     return told

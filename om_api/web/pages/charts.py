@@ -23,7 +23,7 @@ class Area(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """What a template draws; `top` is the value at the upper edge, `points` the names, or times (Unix ms), along the lower one."""
+    """What a template draws; `top` is the value at the upper edge, `points` names or times (Unix ms) along the lower one."""
 
     points: Sequence[str | int]
     series: Sequence[ChartSeries]
