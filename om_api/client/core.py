@@ -10,6 +10,7 @@ from om_api.client.recall_query import RecallLimits, recall_query
 from om_api.client.recalling import Recalling
 from om_api.client.receipts import Receipt
 from om_api.client.reporting import Reporter
+from om_api.client.reviewing import Reviewer
 from om_api.client.syncing import Synced, Syncing, checked
 from om_api.client.unsent import Unsent
 from om_api.client.watching import Watcher
@@ -59,6 +60,7 @@ class Core:
         self.reading = MemoryReader(keys, scopes)
         self.forcing = Forcing(settings, keys, scopes, reporter)
         self.owning = Owner(settings, keys, clock, scopes, count, reporter)
+        self.reviewing = Reviewer(settings, keys, scopes, count, reporter)
         self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
         self.unsent = Unsent()
         self._settings = settings

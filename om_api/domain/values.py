@@ -29,6 +29,8 @@ class Outcome(StrEnum):
     BUFFERED = "buffered"
     SPLIT = "split"
     ACTIVATED = "activated"
+    PROPOSED = "proposed"
+    SENT_BACK = "sent_back"
     REFLECTED = "reflected"
     RESTORED = "restored"
     CLEARED = "cleared"
@@ -228,7 +230,10 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """A scope's bookkeeping. `epoch` is '' while nothing was sealed; token totals are kept by tier."""
+    """A scope's bookkeeping. `epoch` is '' while nothing was sealed; token totals are kept by tier.
+
+    `proposed` is the review of its draft, if one is there, since when and until when: see drafts.py.
+    """
 
     schema: int = 1
     epoch: str = ""
@@ -246,6 +251,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     created_at: int = 0
     observed_at: int = 0
     reflected_at: int = 0
+    proposed: str = ""
+    proposed_at: int = 0
+    proposed_until: int = 0
 
 
 class Stored(NamedTuple):

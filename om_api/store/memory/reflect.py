@@ -10,30 +10,54 @@ from om_api.store.driver.steps import Steps, Verb, exact
 from om_api.store.memory.keys import Keys
 
 _FORGOTTEN_S = 3_600
+_NOBODY = ("", 0, 0)  # is to review it
 
 
 def reflect(
-    keys: Keys, scope: Scope, epoch: str, generation: Generation, replaced: Sequence[Stored], keep: int, ttl_s: int
+    keys: Keys,
+    scope: Scope,
+    epoch: str,
+    generation: Generation,
+    replaced: Sequence[Stored],
+    keep: int,
+    ttl_s: int,
+    *,
+    proposed: str = "",
 ) -> Steps[Outcome]:
     """Make a generation the scope's next, unless another came first.
 
     Time 0: we read generation 4 and start thinking. Time 9: an activation appends "new fact". Time 12: we commit. Only
-    `replaced`, what we read, moves to the history; "new fact" stays. Had another reflector committed generation 5
-    meanwhile, nothing would change and we would return "superseded".
+    `replaced`, what we read, moves to the history. Had another reflector committed generation 5 meanwhile, nothing would
+    change and we would return "superseded"; so too where the record names another review than `proposed`, which was read.
     """
-    of = keys.of(scope.resource)
+    of, moved = keys.of(scope.resource), sum(stored.observation.tokens for stored in replaced)
     names = [of.record(scope), of.observations(scope), of.reflections(scope)]
     names += [of.reflected(scope, generation.n), of.draft(scope)]
-    moved = sum(stored.observation.tokens for stored in replaced)
-    args = [epoch, generation.n - 1, new_id(), msgspec.json.encode(generation), generation.tokens, moved, keep, ttl_s]
-    named = [word for stored in replaced for word in (exact(stored.seq), stored.member)]
-    return (yield from Verb("reflect", names, [*args, *named], outcome))
+    args = [epoch, generation.n - 1, proposed, new_id(), msgspec.json.encode(generation), generation.tokens, moved]
+    return (yield from Verb("reflect", names, [*args, keep, ttl_s, *_named(replaced)], outcome))
 
 
-def draft(keys: Keys, scope: Scope, epoch: str, generation: int, text: bytes, ttl_s: int) -> Steps[Outcome]:
-    """Keep a reflection thought ahead of need, unless the generation it builds on is no longer in force."""
+def draft(
+    keys: Keys,
+    scope: Scope,
+    epoch: str,
+    generation: int,
+    text: bytes,
+    ttl_s: int,
+    *,
+    covered: Sequence[Stored] = (),
+    was: str = "",
+    review: tuple[str, int, int] = _NOBODY,
+) -> Steps[Outcome]:
+    """Keep a reflection that counts for nothing yet, unless the generation it builds on is no longer in force.
+
+    Nor where the record names another review than it `was`, or an observation that it covers is gone or another one. A
+    `review` is its id, when it was asked for, and when it ends (server ms; 0: it was sent back).
+    """
     of = keys.of(scope.resource)
-    return (yield from Verb("draft", [of.record(scope), of.draft(scope)], [epoch, generation, ttl_s, text], outcome))
+    names = [of.record(scope), of.observations(scope), of.draft(scope)]
+    args = [epoch, generation, was, *review, ttl_s, text, *_named(covered)]
+    return (yield from Verb("draft", names, args, outcome))
 
 
 def failed(keys: Keys, scope: Scope, what: str) -> Steps[None]:
@@ -49,3 +73,7 @@ def failures(keys: Keys, scope: Scope, what: str) -> Steps[int]:
 
 def _failures(keys: Keys, scope: Scope, what: str) -> str:
     return keys.of(scope.resource).lock(f"failed:{scope.thread or ''}:{what}")
+
+
+def _named(stored: Sequence[Stored]) -> list[str | bytes]:
+    return [word for each in stored for word in (exact(each.seq), each.member)]
