@@ -13,6 +13,7 @@ from om_api.client.recall_query import RecallLimits, recall_query
 from om_api.client.recalling import Recalling
 from om_api.client.receipts import Receipt
 from om_api.client.reporting import Reporter
+from om_api.client.reviewing import Reviewer
 from om_api.client.syncing import Synced, Syncing, checked
 from om_api.client.unsent import Unsent
 from om_api.client.watching import Watcher
@@ -63,6 +64,7 @@ class Core:
         self.forcing = Forcing(settings, keys, scopes, reporter)
         self.owning = Owner(settings, keys, clock, scopes, count, reporter)
         self.lines = LineKeeper(settings, keys, scopes, count, reporter, self.owning)
+        self.reviewing = Reviewer(settings, keys, scopes, count, reporter)
         self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
         self.agents = AgentReader(settings, keys)
         self.auditing = Auditor(settings, keys, patience_s=min(1.0, timeout / 2))

@@ -53,7 +53,9 @@ async def pin(request: Request, resource: ResourceId) -> Response:
     """Have every reflection keep a line."""
     memory, thread = await reader_of(request, resource), _field(request, "thread") or None
     await memory.pin(_field(request, "was"), resource, thread, by=key_of(request).id)
-    return back_to(request, address(resource, thread=thread), "Pinned: every reflection keeps it. Unpin it to undo that.")
+    return back_to(
+        request, address(resource, thread=thread), "Pinned: every reflection keeps it. Unpin it to undo that."
+    )
 
 
 @router.post("/pins/remove", **shows(Role.OPERATOR))
@@ -61,7 +63,9 @@ async def unpin(request: Request, resource: ResourceId) -> Response:
     """Let reflections condense a line again."""
     memory, thread = await reader_of(request, resource), _field(request, "thread") or None
     await memory.unpin(_field(request, "was"), resource, thread, by=key_of(request).id)
-    return back_to(request, address(resource, thread=thread), "Unpinned: it stays where it stands until it is condensed.")
+    return back_to(
+        request, address(resource, thread=thread), "Unpinned: it stays where it stands until it is condensed."
+    )
 
 
 def _field(request: Request, name: str) -> str:
