@@ -21,6 +21,7 @@ from scene import (
     moving,
     observed,
     push,
+    put_up,
     record,
     reflect,
     restored,
@@ -52,6 +53,7 @@ from om_api.store.items.namespaces import tell
 from om_api.store.memory import amend, clear, due, known, model_cooldown, note, quarantine, reading, scope_state
 from om_api.store.memory import chunks as chunks_steps
 from om_api.store.memory import reflect as reflect_steps
+from om_api.store.reviews.drafts import Review
 
 Held = dict[bytes, tuple[int, bytes]]  # what DUMP says of each key, and for how many ms it stays
 
@@ -114,6 +116,9 @@ def _of_a_memory(store: Any) -> None:
     store.run(model_cooldown.observed(store.keys, "harold", "c5"))
     store.run(chunks_steps.split(store.keys, HAROLD, chunks[-1], 1, 10, 1))
     store.run(reflect_steps.draft(store.keys, HAROLD, epoch, 1, b"* text", TTL))
+    put_up(store, "o2")
+    put_up(store, "o2", was="r1", review=Review("r2", 5))
+    store.run(reflect_steps.draft(store.keys, HAROLD, epoch, 1, b"* text", TTL, was="r2"))
     store.run(note.note(store.keys, HAROLD, epoch, note.Decided("{}", "*wake", 900, 1.0)))
     store.run(note.stir(store.keys, HAROLD, "as it is"))
     other = message(20)

@@ -32,10 +32,12 @@ from om_api.store.memory.adopt import Adopted, rejection
 from om_api.store.memory.adopt import adopt as adopt_set
 from om_api.store.memory.push import Pushed
 from om_api.store.memory.push import push as push_batch
+from om_api.store.reviews.drafts import Draft, Review
 
 HAROLD = Scope("harold")
 AT = 1_763_600_000_000  # message n is n seconds later
 TTL = 1_000  # s
+WAITS = Review("r1", 5, 9)
 SETTINGS = recorded_settings.of(load_settings(None, {}).memory)
 
 
@@ -170,6 +172,7 @@ def reflecting(
     epoch: str = "",
     patterns: tuple[str, ...] = (),
     dropped: tuple[str, ...] = (),
+    proposed: str = "",
 ) -> Steps[Outcome]:
     now = record(store, scope)
     replaced = [s for s in store.run(reading.observations(store.keys, scope)) if s.observation.id in chunks]
@@ -182,7 +185,7 @@ def reflecting(
         created_at=AT,
         patterns=patterns,
     )
-    read = msgspec.structs.replace(now, epoch=epoch or now.epoch)
+    read = msgspec.structs.replace(now, epoch=epoch or now.epoch, proposed=proposed)
     return reflect_steps.reflect(store.keys, scope, read, generation, replaced, keep, TTL)
 
 
@@ -297,6 +300,24 @@ def erasing(store: Any, text: str, scope: Any = HAROLD) -> Any:
         yield
 
     return Eraser(store.keys, store.clock, every, words).erase("harold", a_text(text))
+
+
+def forget_first(store: Any) -> Any:
+    """The owner forgets the oldest observation."""
+    first, *_ = store.run(reading.observations(store.keys, HAROLD))
+    return store.run(clear.forget(store.keys, HAROLD, record(store).epoch, first))
+
+
+def put_up(
+    store: Any, *names: str, review: Review = WAITS, was: str = "", comment: str = "", text: str = "* all"
+) -> Outcome:
+    """Keep a reflection of observations for its review."""
+    now, stored = record(store), store.run(reading.observations(store.keys, HAROLD))
+    covered = [each for each in stored if each.observation.id in names]
+    made = Generation(n=now.generation + 1, text=text, tokens=3, observation_ids=names)
+    draft = msgspec.json.encode(Draft(made, tuple(each.seq for each in covered), comment))
+    place = store.keys, HAROLD, now.epoch, now.generation
+    return store.run(reflect_steps.draft(*place, draft, TTL, covered=covered, was=was, review=review))
 
 
 def moving(store: Any, to: Any = "thread") -> Any:

@@ -9,13 +9,13 @@ from structlog.testing import capture_logs
 from world import SMALL
 
 from om_api import Message, load_settings
-from om_api.client.agent_rows import Row
-from om_api.client.agent_table import COLUMNS, ORDERS, AgentTable, Filter
 from om_api.client.context_usage import MOST as SERVED_BYTES
 from om_api.client.context_usage import REMEMBERED as SERVED
 from om_api.client.context_usage import ContextUsage
 from om_api.client.contexts import REMEMBERED
 from om_api.client.core import Core
+from om_api.client.fleet.agent_rows import Row
+from om_api.client.fleet.agent_table import COLUMNS, ORDERS, AgentTable, Filter
 from om_api.client.reader_cache import MOST, READERS, ReaderCache
 from om_api.client.recalling import MOST as RECALLED_BYTES
 from om_api.client.recalling import REMEMBERED as RECALLED

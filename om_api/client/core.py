@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable
 
-from om_api.client.agents import AgentReader
 from om_api.client.auditing import Auditor
 from om_api.client.contexts import Contexts
+from om_api.client.fleet.agents import AgentReader
 from om_api.client.forcing import Forcing
 from om_api.client.lines import LineKeeper
 from om_api.client.owning import Owner
@@ -13,6 +13,7 @@ from om_api.client.recall_query import RecallLimits, recall_query
 from om_api.client.recalling import Recalling
 from om_api.client.receipts import Receipt
 from om_api.client.reporting import Reporter
+from om_api.client.reviewing import Reviewer
 from om_api.client.syncing import Synced, Syncing, checked
 from om_api.client.unsent import Unsent
 from om_api.client.watching import Watcher
@@ -51,8 +52,7 @@ class Core:
         ranker: Ranker | None = None,
     ) -> None:
         self.keys = keys = keys_of(settings, cluster=cluster)
-        self.count = count
-        self.clock = clock = ServerClock()
+        self.count, self.clock = count, (clock := ServerClock())
         self.reporter = reporter = Reporter(keys, clock, tally=tally)
         scopes = Scopes(settings, keys)
         self.writing = Writer(settings, keys, clock, count, reporter, cluster=cluster)
@@ -63,11 +63,11 @@ class Core:
         self.forcing = Forcing(settings, keys, scopes, reporter)
         self.owning = Owner(settings, keys, clock, scopes, count, reporter)
         self.lines = LineKeeper(settings, keys, scopes, count, reporter, self.owning)
+        self.reviewing = Reviewer(settings, keys, scopes, count, reporter)
         self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
         self.agents = AgentReader(settings, keys)
         self.auditing = Auditor(settings, keys, patience_s=min(1.0, timeout / 2))
-        self.unsent = Unsent()
-        self._settings = settings
+        self._settings, self.unsent = settings, Unsent()
         self._warned = set[FileProblem]()
         self.fails_open, self._away = fails_open, False
 

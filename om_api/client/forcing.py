@@ -17,6 +17,7 @@ from om_api.store.driver.steps import Steps, Wait, each
 from om_api.store.memory import due, requests, scope_state
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.scope_state import ScopeState
+from om_api.store.reviews import review_index
 
 _POLL_S = 0.1
 
@@ -47,7 +48,10 @@ class Forcing:
             look = yield from scope_state.look(self._keys, scope)
             if look.record.observation_count:
                 asked.append((scope, "force-reflect"))
-        return (yield from self._ask(asked, self._keys.due_reflect, wait, Outcome.REFLECTED))
+        done = yield from self._ask(asked, self._keys.due_reflect, wait, Outcome.REFLECTED)
+        if done is Outcome.REFLECTED and (yield from review_index.of_scopes(self._keys, [scope for scope, _ in asked])):
+            return Outcome.PROPOSED
+        return done
 
     def held(self, resource: str, work: Work) -> Steps[Held | None]:
         """What keeps the workers from it; None where nothing does that can be seen from here."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from om_api.client.owning import Owner
+from om_api.client.owning import Owner, writable
 from om_api.client.reading import Scopes
 from om_api.client.reporting import Reporter
 from om_api.context.view import local_time
@@ -140,7 +140,7 @@ class LineKeeper:
         return By(check_id(by, "by") if by else "", (yield from due.server_ms()))
 
     def _writable(self, resource: str) -> MemorySettings:
-        return self._owner.writable(resource, "changed by hand")
+        return writable(self._settings, resource, "changed by hand")
 
     def _tell(self, kind: str, scope: Scope, thread: str | None, by: str, **carried: Any) -> Steps[None]:
         of, whose = scope.thread or thread, by or None

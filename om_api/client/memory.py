@@ -6,17 +6,17 @@ from typing import Any, Self, TypeVar
 
 from om_api.billing.agent_costs import CostsByAgent
 from om_api.billing.costs import Costs
-from om_api.client.agent_rows import State
-from om_api.client.agent_table import Column
-from om_api.client.agents import Agents, agent_query
 from om_api.client.core import Core
+from om_api.client.fleet.agent_rows import State
+from om_api.client.fleet.agent_table import Column
+from om_api.client.fleet.agents import Agents, agent_query
+from om_api.client.fleet.usage_series import UsageSeries
 from om_api.client.held import Held, Work
 from om_api.client.reading import Era
 from om_api.client.recall_query import RecallLimits, turns_beside
 from om_api.client.receipts import Receipt
 from om_api.client.stats import Stats
 from om_api.client.syncing import Synced
-from om_api.client.usage_series import UsageSeries
 from om_api.client.watching import Overview
 from om_api.context import Context
 from om_api.context.recall_tool import UNREACHED, ToolFormat, answer_of, arguments_of, recall_tool, refused
@@ -45,6 +45,7 @@ from om_api.store.lines.pinning import Pinned
 from om_api.store.memory import due, quarantine
 from om_api.store.memory.clear import Cleared
 from om_api.store.memory.quarantine import EndedEntry, Quarantines, Rejected
+from om_api.store.reviews.drafts import Proposal, WaitingReview
 
 T = TypeVar("T")
 
@@ -442,7 +443,10 @@ class ObservationalMemory:
         return self._run(self._core.forcing.observe(resource_id, thread_id, wait))
 
     def force_reflect(self, resource_id: str, thread_id: str | None = None, wait: float | None = None) -> Outcome:
-        """Have a scope's observations condensed now, whatever the thresholds; answers like force_observe, `reflected`."""
+        """Have a scope's observations condensed now, whatever the thresholds; answers like force_observe.
+
+        `reflected`, or `proposed` where somebody is to approve it first.
+        """
         return self._run(self._core.forcing.reflect(resource_id, thread_id, wait))
 
     def held(self, resource_id: str, work: Work = "observe") -> Held | None:
@@ -593,6 +597,56 @@ class ObservationalMemory:
         above observation_threshold again is reflected again: pause the resource first, to have another model do it.
         """
         return self._run(self._core.owning.restore(resource_id, generation, thread_id))
+
+    # -- review -------------------------------------------------------------------------------------------------------
+
+    def reviews(self, resource_ids: Collection[str] | None = None) -> list[WaitingReview]:
+        """Which memories, of all or of some resources, have a reflection that waits for its review; what counts soonest first.
+
+        Where `reflection.review` is `ask`, what the workers condense counts once somebody approved it, or after
+        `reflection.review_expires`. Of more than 10,000 those are told that count soonest.
+        """
+        return self._run(self._core.reviewing.waiting(resource_ids))
+
+    def proposal(self, resource_id: str, thread_id: str | None = None) -> Proposal | None:
+        """The reflection of a memory that waits for its review; None where none does.
+
+        No context shows it, and it is gone as soon as anything that it was made of is forgotten or erased. Where each thread
+        has a memory of its own, one must be named.
+        """
+        return self._run(self._core.reviewing.proposal(resource_id, thread_id))
+
+    def approve(
+        self,
+        resource_id: str,
+        thread_id: str | None = None,
+        *,
+        proposal: str | None = None,
+        text: str | None = None,
+        by: str = "",
+    ) -> Outcome:
+        """Have the reflection count that waits: `reflected`, or `superseded` where none does (any more).
+
+        `proposal` is the id of the one that was read, without which whatever waits is approved; `text` takes the place of its
+        own; `by` is an id of who decides, for the event. What was activated since it was thought stays. `restore` undoes it.
+        """
+        return self._run(self._core.reviewing.approve(resource_id, thread_id, proposal, text, by))
+
+    def send_back(
+        self,
+        resource_id: str,
+        thread_id: str | None = None,
+        *,
+        comment: str = "",
+        proposal: str | None = None,
+        by: str = "",
+    ) -> Outcome:
+        """Have the reflection thought again that waits: `sent_back`, or `superseded` where none does (any more).
+
+        The model is given the text and the `comment` (8,000 characters at most), and its answer waits for a review of its own.
+        The rest is as for `approve`.
+        """
+        return self._run(self._core.reviewing.send_back(resource_id, thread_id, proposal, comment, by))
 
     def clear(self, resource_id: str, thread_id: str | None = None) -> Cleared:
         """Remove a resource's whole memory, or one thread of it; `merged` names what a reflection holds beyond recognition.

@@ -86,7 +86,7 @@ class Owner:
 
     def restore(self, resource: str, generation: int, thread: str | None = None) -> Steps[Outcome]:
         """Make an earlier generation's text the next one; see restore.restore."""
-        settings = self.writable(resource, "restored")
+        settings = writable(self._settings, resource, "restored")
         if not 0 <= generation < reading.MOST_GENERATIONS:
             raise InvalidInputError(f"{shown(generation)} is no generation: use one that om history lists, or 0")
         scope = yield from self._scopes.one(resource, thread)
@@ -106,11 +106,11 @@ class Owner:
 
     def retry_rejected(self, resource: str, entry: str) -> Steps[Outcome]:
         """Give what an entry holds another chance; see quarantine.retry."""
-        return quarantine.retry(self._keys, resource, entry, self.writable(resource, "retried").scope)
+        return quarantine.retry(self._keys, resource, entry, writable(self._settings, resource, "retried").scope)
 
     def retry_each(self, resource: str, names: Iterable[str]) -> Several:
         """Give what entries hold another chance, one after the other."""
-        retrier = Retrier(self._keys, resource, self.writable(resource, "retried").scope)
+        retrier = Retrier(self._keys, resource, writable(self._settings, resource, "retried").scope)
         return Several(self._keys, resource, names, retrier.retry)
 
     def drop_each(self, resource: str, names: Iterable[str]) -> Several:
@@ -138,7 +138,7 @@ class Owner:
         return made
 
     def _check_importable(self, resource: str) -> None:
-        self.writable(resource, "imported")
+        writable(self._settings, resource, "imported")
 
     def migrate_scope(self, resource: str, to: str) -> Steps[Outcome]:
         """Move a memory to the other scope; `busy` while chunks are still being observed (repeat then)."""
@@ -151,9 +151,10 @@ class Owner:
     def _publish(self, kind: str, scope: Scope, **carried: Any) -> Steps[None]:
         yield from self._reporter.publish(Event(kind=kind, resource=scope.resource, thread=scope.thread, **carried))
 
-    def writable(self, resource: str, what: str) -> MemorySettings:
-        """The settings of a resource into which something is to be `what`; raises InvalidInputError for one that is read_only."""
-        settings = self._settings.for_agent(check_id(resource, "resource_id"))
-        if settings.read_only:
-            raise InvalidInputError(f"{resource} is read_only: nothing of it is written, so nothing is {what}")
-        return settings
+
+def writable(settings: Settings, resource: str, what: str) -> MemorySettings:
+    """The settings of a resource into which something is to be `what`; raises InvalidInputError for one that is read_only."""
+    own = settings.for_agent(check_id(resource, "resource_id"))
+    if own.read_only:
+        raise InvalidInputError(f"{resource} is read_only: nothing of it is written, so nothing is {what}")
+    return own

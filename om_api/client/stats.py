@@ -9,6 +9,7 @@ from om_api.domain.policy import threshold
 from om_api.domain.values import made_at
 from om_api.settings import Settings, recorded_settings
 from om_api.store.memory.scope_state import ScopeState, SideView
+from om_api.store.reviews.drafts import review_of
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,7 +18,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     `scope` is in force; `configured_scope` differs from it until `om migrate-scope` moves the memory. `cost_today` is what
     models cost on this UTC day, in dollars, without calls of unknown price; `budget_reached` names the settings of the
     budgets that are used up, "" while none is. `lag` is for how many seconds the oldest work has been waiting, or under way.
-    `rejected_dropped` entries left the quarantine because it was full.
+    `rejected_dropped` entries left the quarantine because it was full. `reviews` reflections wait for somebody to approve them.
     """
 
     resource: str
@@ -43,6 +44,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     due: bool
     rejected: int
     rejected_dropped: int = 0
+    reviews: int = 0
     lag: float = 0.0
     cost_today: float = 0.0
     budget_reached: str = ""
@@ -70,6 +72,7 @@ def stats_of(settings: Settings, resource: str, looks: Sequence[ScopeState], sid
         lag=_lag(looks, side.due_since),
         rejected=side.rejected,
         rejected_dropped=side.dropped,
+        reviews=sum(review_of(look).waits for look in looks),
         cost_today=today.cost,
         budget_reached=", ".join(today.reached),
         problems=tuple(f"{problem.file}: {problem.text}" for problem in settings.problems),

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.learned import learned
-from om_api.domain.values import Chunk, Observation, Scope, check_id
+from om_api.domain.values import Chunk, Generation, Observation, Scope, check_id
 
 _OF_CHUNK = ("thread", "chunk", "messages", "message_tokens")
 _OF_REFLECTION = ("thread", "generation", "observations", "input_tokens", "tokens", "level", "loss", "model")
@@ -23,7 +23,10 @@ KINDS: dict[str, tuple[str, ...]] = {
     "activated": ("thread", "chunks", "message_tokens", "tokens", "by"),
     "reflecting": ("thread", "generation", "observations", "input_tokens"),
     "drafted": (*_OF_REFLECTION, *_PRICE),
-    "reflected": (*_OF_REFLECTION, *_PRICE),
+    "review_asked": (*_OF_REFLECTION, "review", *_PRICE),
+    "review_approved": ("thread", "generation", "review", "by"),
+    "review_sent_back": ("thread", "generation", "review", "by"),
+    "reflected": (*_OF_REFLECTION, "by", *_PRICE),
     "restored": ("thread", "generation"),
     "forgotten": ("thread", "observation", "messages", "tokens"),
     "line_added": ("thread", "observation", "tokens", "by"),
@@ -77,6 +80,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     model: str | None = None
     seconds: float | None = None
     cost: float | None = None
+    review: str | None = None
     by: str | None = None
     task: str | None = None
     why: str | None = None
@@ -143,6 +147,23 @@ def activated(scope: Scope, chunks: Sequence[Chunk], chosen: Collection[str], by
     )
 
 
+def of_reflection(kind: str, scope: Scope, made: Generation, **more: Any) -> Event:
+    """An event of a generation that was thought, or came into force."""
+    return Event(
+        kind=kind,
+        resource=scope.resource,
+        thread=scope.thread,
+        generation=made.n,
+        observations=len(made.observation_ids),
+        input_tokens=made.input_tokens,
+        tokens=made.tokens,
+        level=made.level,
+        loss=made.loss,
+        model=made.model,
+        **more,
+    )
+
+
 def cleared(scope: Scope, messages: int, observations: int) -> Event:
     """The event of a memory's end, or of that of one thread."""
     return Event(
@@ -170,7 +191,7 @@ def counts_of(event: Event) -> dict[str, int]:
     """What an event adds to the counters: fields and amounts, durations in millionths of a second."""
     if event.kind == "buffered":
         return {"observations": 1, **_timed("observer", event.seconds)}
-    if event.kind in {"drafted", "reflected"}:
+    if event.kind in {"drafted", "review_asked", "reflected"}:
         return {**({"reflections": 1} if event.kind == "reflected" else {}), **_timed("reflector", event.seconds)}
     if event.kind == "quarantined":
         return {"quarantined": event.messages or 0}

@@ -265,12 +265,12 @@ def select(sizes: Sequence[int], floor: int, window: int, *, force: bool = False
 
 # -- reflection ---------------------------------------------------------------------------------------------------------
 
-ReflectKind = Literal["rest", "draft", "drain", "reflect"]
+ReflectKind = Literal["rest", "draft", "drain", "reflect", "again"]
 
 
 def reflection(pressure: Pressure, limits: Limits, *, drafted: bool, forced: bool) -> ReflectKind:
     """What the Reflector is due: a draft from 0.5 R on; at R, once drained, a commit; at 1.2 R a commit at once."""
-    if not pressure.observation_count or not limits.enabled or limits.read_only or (pressure.paused and not forced):
+    if not _may_reflect(pressure, limits, forced=forced):
         return "rest"
     tokens = pressure.observation_tokens
     if forced or tokens >= limits.reflect_block or pressure.observation_count >= limits.max_observations:
@@ -278,6 +278,24 @@ def reflection(pressure: Pressure, limits: Limits, *, drafted: bool, forced: boo
     if tokens >= limits.observation_threshold:
         return "reflect" if not limits.drain or drained(pressure, limits) else "drain"
     return "draft" if tokens >= limits.reflect_from and not drafted else "rest"
+
+
+def reviewed(pressure: Pressure, limits: Limits, expires_at: int, now: int, *, asks: bool, forced: bool) -> ReflectKind:
+    """What becomes of a draft that was put up for review: it waits, counts, or is thought again where it was sent back.
+
+    `expires_at` is when it counts by itself, 0 if it was sent back; `asks` is False once the agent's settings ask for no
+    review any more.
+    """
+    if not _may_reflect(pressure, limits, forced=forced):
+        return "rest"
+    if not expires_at:
+        return "again"
+    return "rest" if asks and now < expires_at else "reflect"
+
+
+def _may_reflect(pressure: Pressure, limits: Limits, *, forced: bool) -> bool:
+    stopped = not limits.enabled or limits.read_only or (pressure.paused and not forced)
+    return bool(pressure.observation_count) and not stopped
 
 
 def is_full(tokens: int, count: int, limits: Limits, *, drafted: bool = False) -> bool:

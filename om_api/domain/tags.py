@@ -16,6 +16,8 @@ NAMES = (
     "previous-observations",
     "messages",
     "dropped",
+    "sent-back",
+    "review-comment",
     "task",
     "recalled",
 )

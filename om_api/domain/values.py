@@ -29,6 +29,8 @@ class Outcome(StrEnum):
     BUFFERED = "buffered"
     SPLIT = "split"
     ACTIVATED = "activated"
+    PROPOSED = "proposed"
+    SENT_BACK = "sent_back"
     REFLECTED = "reflected"
     RESTORED = "restored"
     CLEARED = "cleared"
@@ -250,6 +252,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """A scope's bookkeeping. `epoch` is '' while nothing was sealed; token totals are kept by tier.
 
     `pins` is JSON, as `domain.notes.pins` reads it; "" where nothing is pinned.
+    `proposed` is the review of its draft, if one is there, since when and until when: see drafts.py.
     """
 
     schema: int = 1
@@ -269,6 +272,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     observed_at: int = 0
     reflected_at: int = 0
     pins: str = ""
+    proposed: str = ""
+    proposed_at: int = 0
+    proposed_until: int = 0
 
 
 class Stored(NamedTuple):

@@ -178,6 +178,8 @@ FractionOrTokens = Annotated[float, _or_tokens(lambda share: 0 < share < 1, leas
 RatioOrFloor = Annotated[float, _or_tokens(lambda ratio: 0 < ratio <= 1, least=SMALLEST_FLOOR)]
 MultipleOrTokens = Annotated[float, _or_tokens(lambda times: 1 <= times < SMALLEST_BLOCK, least=SMALLEST_BLOCK)]
 ModelNames = Annotated[str | tuple[str, ...], PlainValidator(_model_names)]
+# YAML reads a bare off as false
+ReviewMode = Annotated[Literal["off", "ask"], BeforeValidator(lambda said: "off" if said is False else said)]
 Room = Annotated[int | Literal["auto"] | None, PlainValidator(_room)]
 Origins = Annotated[str | tuple[str, ...], PlainValidator(_origins)]
 Zone = Annotated[str, AfterValidator(_zone)]

@@ -21,6 +21,7 @@ from om_api.settings.fields import (
     ModelNames,
     MultipleOrTokens,
     RatioOrFloor,
+    ReviewMode,
     Room,
     Seconds,
     Zone,
@@ -115,6 +116,12 @@ class ReflectionSettings(Group):
     )
     instruction: str | None = setting(None, "your own words for the Reflector, added to its prompt", _TEXT)
     prompt: PromptVariant = setting("default", "which of the Reflector's prompts", _VARIANTS)
+    review: ReviewMode = setting(
+        "off", "ask: a reflection waits until somebody approves it or sends it back (om review)", "off or ask"
+    )
+    review_expires: Seconds = duration(
+        86_400, "a reflection that nobody reviewed for this long counts as approved", least=1, most=365 * 86_400
+    )
 
 
 class RecallSettings(Group):

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from om_api import ObservationalMemory
-from om_api.client.agents import Agents
+from om_api.client.fleet.agents import Agents
 from om_bench.harness.page import table
 from om_bench.scale.population import Population, population
 from om_bench.speed.measure import machine

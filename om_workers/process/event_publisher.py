@@ -112,14 +112,17 @@ class EventPublisher:
         )  # fmt: skip
         return began
 
-    def drafted(self, scope: Scope, made: Generation, began: float) -> None:
+    def drafted(self, scope: Scope, made: Generation, began: float | None) -> None:
         """A reflection was thought ahead of need."""
-        self.tell(_of_reflection("drafted", scope, made, _since(began), made.cost))
+        self.tell(_of_reflection("drafted", scope, made, began))
 
-    def reflected(self, scope: Scope, made: Generation, began: float | None) -> None:
-        """A generation came into force; where it was drafted before, its time and cost were told then."""
-        spent = (None, None) if began is None else (_since(began), made.cost)
-        self.tell(_of_reflection("reflected", scope, made, *spent))
+    def review_asked(self, scope: Scope, made: Generation, review: str, began: float | None) -> None:
+        """A reflection waits for its review; where it was drafted before, its time and cost were told then."""
+        self.tell(_of_reflection("review_asked", scope, made, began, review=review))
+
+    def reflected(self, scope: Scope, made: Generation, began: float | None, by: str | None = None) -> None:
+        """A generation came into force; where it was thought before, its time and cost were told then."""
+        self.tell(_of_reflection("reflected", scope, made, began, by=by))
 
     # -- the rest -----------------------------------------------------------------------------------------------------
 
@@ -176,23 +179,9 @@ def _of_chunk(kind: str, scope: Scope, chunk: ChunkSummary, **more: Any) -> Even
     return Event(kind=kind, resource=scope.resource, **chunk._asdict(), **more)
 
 
-def _of_reflection(
-    kind: str, scope: Scope, made: Generation, seconds: float | None = None, cost: float | None = None
-) -> Event:
-    return Event(
-        kind=kind,
-        resource=scope.resource,
-        thread=scope.thread,
-        generation=made.n,
-        observations=len(made.observation_ids),
-        input_tokens=made.input_tokens,
-        tokens=made.tokens,
-        level=made.level,
-        loss=made.loss,
-        model=made.model,
-        seconds=seconds,
-        cost=cost,
-    )
+def _of_reflection(kind: str, scope: Scope, made: Generation, began: float | None, **more: Any) -> Event:
+    spent = {} if began is None else {"seconds": _since(began), "cost": made.cost}
+    return events.of_reflection(kind, scope, made, **spent, **more)
 
 
 def _since(began: float) -> float:

@@ -122,28 +122,30 @@ def reflector_request(
     level: int,
     dropped: Sequence[str] = (),
     pinned: Sequence[str] = (),
+    sent_back: tuple[str, str] | None = None,
     **manner: Unpack[ReflectorManner],
 ) -> Request:
     """Ask a Reflector to condense `texts`, oldest first, the generation in force before all; the task comes last.
 
     `level` says how hard to press: 0 not at all, 4 the hardest. `dropped` is what an earlier answer left out; it stands
-    before the task, in at most 8,000 characters, behind the lines that are `pinned`. Raises SettingsError for an unknown variant.
+    before the task, in at most 8,000 characters, behind the lines that are `pinned`. `sent_back` is a text that was not
+    approved, and the reviewer's comment. Raises SettingsError for an unknown variant.
     """
-    memory = "\n\n".join(filter(None, map(with_threads, texts)))
+    memory = _tagged("memory", "\n\n".join(filter(None, map(with_threads, texts))))
     missing, stays, variant = _list(dropped), "\n".join(map(_quoted, pinned)), manner.get("variant", DEFAULT)
     pressed = [guidance(level, variant), missing and prompt("reflector_dropped", variant)]
     pressed += [stays and prompt("reflector_pinned", variant)]
+    pressed += [prompt("reflector_sent_back", variant)] if sent_back else []
     size = f"The whole answer must be shorter than {target_tokens:,} tokens." if target_tokens > 0 else ""
     asked = _ask("reflector_task", manner, _joined([*pressed, size]))
-    return _request(
-        "reflector",
-        manner,
-        purpose="reflect",
-        prompt=_joined([_tagged("memory", memory), _tagged("pinned", stays), _tagged("dropped", missing), asked]),
-        observations=tuple(texts),
-        target_tokens=target_tokens,
-        level=level,
-    )
+    beside = [_tagged("pinned", stays), _tagged("dropped", missing), *_reviewed(*(sent_back or ("", "")))]
+    given = {"target_tokens": target_tokens, "level": level, "observations": tuple(texts)}
+    return _request("reflector", manner, purpose="reflect", prompt=_joined([memory, *beside, asked]), **given)
+
+
+def _reviewed(text: str, comment: str) -> tuple[str, str]:
+    """What was sent back, and what its reviewer said to it."""
+    return _tagged("sent-back", with_threads(text)), _tagged("review-comment", escape(comment.strip()))
 
 
 def _request(name: str, manner: ReflectorManner, **given: Any) -> Request:

@@ -3,34 +3,31 @@
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
-
-import msgspec
 
 from om_api.domain import policy
 from om_api.domain.errors import ModelError
-from om_api.domain.learned import learned
-from om_api.domain.notes.pins import Notes, Pin, needed, pins_of, with_pins
+from om_api.domain.notes.pins import with_pins
 from om_api.domain.policy import Move
 from om_api.domain.values import Generation, Outcome, Scope, Stored
 from om_api.settings import MemorySettings, ModelSettings
-from om_api.store.driver.steps import batch
-from om_api.store.memory import due, note, reading, reflect, scope_state
+from om_api.store.memory import due, note, reflect, scope_state
 from om_api.store.memory.note import Decided
 from om_api.store.memory.scope_state import ScopeState
+from om_api.store.reviews.drafts import Draft, ReflectionInput, reflection_input
 from om_workers.calls.model_calls import patience_ms
 from om_workers.llm.base import Request
 from om_workers.process.stopping import StoppedError
 from om_workers.prompts.render import reflector_request
 from om_workers.prompts.threads import thread_section
 from om_workers.prompts.wording import let_go
+from om_workers.work.committing import Committer, Thought
 from om_workers.work.condensing import USUAL, Condensed, Condensing, Task, usable
 from om_workers.work.scope_worker import ScopeWorker, pressure_of
 from om_workers.work.services import Services
 
 _LEAST_TARGET = 100
-_PINNED_MEANWHILE = 4  # times, within one commit
 _NOTHING = "* Nothing worth noting so far."
+_ENDS = {Outcome.REST, Outcome.REFLECTED, Outcome.BUFFERED, Outcome.PROPOSED}  # what leaves nothing to do now
 
 
 class Reflector:
@@ -40,6 +37,7 @@ class Reflector:
         self._services = services
         self._run = services.run
         self._worker = ScopeWorker(services)
+        self._committer = Committer(services)
 
     def reflect(self, name: str) -> Outcome:
         """Make the one move a scope's observations are due; it is held while the model thinks.
@@ -60,47 +58,55 @@ class Reflector:
                 self._run(due.when_free(index, scope, lock))
                 return Outcome.BUSY
             with locks.lease(index, self._run(due.take(index, scope))) as held:
-                outcome = self._move(scope)
+                outcome, later = self._move(scope)
                 claim = held.claim if held else None
-        if claim and outcome in {Outcome.REST, Outcome.REFLECTED, Outcome.BUFFERED}:
-            self._run(due.done(index, claim))
+        if claim and outcome in _ENDS:
+            self._run(due.done(index, claim, later))
         return outcome
 
-    def _move(self, scope: Scope) -> Outcome:
-        read = self._read(scope)
-        limits = self._services.in_force(scope).limits
-        forced = read.state.forced.get("force-reflect", "")
-        drafted = _draft(read)
-        kind = policy.reflection(pressure_of(read.state), limits, drafted=drafted is not None, forced=bool(forced))
+    def _move(self, scope: Scope) -> tuple[Outcome, int | None]:
+        """Make the move, and say when (server ms) the scope is due again though nobody marks it."""
+        read = self._run(reflection_input(self._services.keys, scope))
+        forced, review = read.state.forced.get("force-reflect", ""), read.review
+        kind, later = self._kind(read, forced=bool(forced)), None
         if kind == "drain":
-            return self._drain(read)
-        if kind != "rest" and self._given_up(read):
-            kind = "rest"
+            return self._drain(read), None
         if kind == "rest":
             outcome = Outcome.REST
+            if review.waits:
+                self._committer.remind(read)
+                later = review.expires_at
         elif kind == "draft":
-            n = policy.oldest_prefix([stored.observation.tokens for stored in read.stored], limits.reflect_from)
-            outcome = self._keep_draft(read, *self._think(read, read.stored[:n]))
+            outcome = self._committer.keep(read, self._think(read, self._oldest(read)))
         else:
-            draft, began = (drafted, None) if drafted and not forced else self._think(read, read.stored)
-            outcome = self._commit(read, draft, began)
+            ready = read.draft if kind == "reflect" and (review.waits or not forced) else None
+            outcome, later = self._committer.settle(read, Thought(ready) if ready else self._think(read, read.stored))
         if forced and outcome is not Outcome.SUPERSEDED:
             self._note(read.state, forced=[("force-reflect", forced, "")])
-        return outcome
+        return outcome, later
 
-    def _given_up(self, read: "ReflectionInput") -> bool:
+    def _kind(self, read: ReflectionInput, *, forced: bool) -> policy.ReflectKind:
+        limits, pressure = self._services.in_force(read.state.scope).limits, pressure_of(read.state)
+        if (review := read.review).id:
+            asks = self._committer.asks(read)
+            kind = policy.reviewed(pressure, limits, review.expires_at, read.state.now, asks=asks, forced=forced)
+        else:
+            kind = policy.reflection(pressure, limits, drafted=read.draft is not None, forced=forced)
+        thinks = kind not in {"rest", "drain"} and not review.waits
+        return "rest" if thinks and self._given_up(read) else kind
+
+    def _oldest(self, read: ReflectionInput) -> Sequence[Stored]:
+        """What a draft covers."""
+        about = self._services.in_force(read.state.scope).limits.reflect_from
+        return read.stored[: policy.oldest_prefix([stored.observation.tokens for stored in read.stored], about)]
+
+    def _given_up(self, read: ReflectionInput) -> bool:
         """Whether this very memory was tried in vain too often; it is tried again when it changed, or in an hour."""
         scope, record = read.state.scope, read.state.record
         tries = self._run(reflect.failures(self._services.keys, scope, f"{record.generation}:{record.seq:.17g}"))
         return tries >= self._services.agent(scope).observer.max_attempts
 
-    def _read(self, scope: Scope) -> "ReflectionInput":
-        keys = self._services.keys
-        beside = batch(reading.observations(keys, scope), reading.generations(keys, scope, newest=1))
-        state, (stored, generations) = self._run(scope_state.look_beside(keys, scope, beside))
-        return ReflectionInput(state, stored, generations[-1] if generations else None)
-
-    def _drain(self, read: "ReflectionInput") -> Outcome:
+    def _drain(self, read: ReflectionInput) -> Outcome:
         """Have what is raw by now observed and activated first, so that each thread's current task is known."""
         state, keys = read.state, self._services.keys
         if not state.record.drain:
@@ -114,10 +120,10 @@ class Reflector:
         self._run(due.mark(keys.due_observe, [state.scope]))
         return Outcome.SEALED
 
-    def _think(self, read: "ReflectionInput", replaced: Sequence[Stored]) -> "tuple[Draft, float]":
+    def _think(self, read: ReflectionInput, replaced: Sequence[Stored]) -> Thought:
         """Condense, and on a failure write down what it means: too often in vain is given up, a 429 is waited for.
 
-        Beside the draft it returns the moment in which the model was asked.
+        What its reviewer said to the one before goes with it.
         """
         scope, record = read.state.scope, read.state.record
         try:
@@ -130,129 +136,33 @@ class Reflector:
                 self._run(due.postpone(self._services.keys.due_reflect, scope, at))
             raise
 
-    def _condense(self, read: "ReflectionInput", replaced: Sequence[Stored]) -> "tuple[Draft, float]":
+    def _condense(self, read: ReflectionInput, replaced: Sequence[Stored]) -> Thought:
         scope, agent = read.state.scope, self._services.agent(read.state.scope)
         texts = _texts(read, replaced)
         size = sum(map(self._services.count, texts))
-        pins = _needed(read, replaced)
+        pins = read.needed(replaced)
         keep = partial(with_pins, pins=pins, pooled=scope.thread is None)
         stays = self._services.count(keep("")) if pins else 0  # of which nothing can be condensed
         most = self._services.in_force(scope).limits.observation_threshold // 2
         target = stays + max(_LEAST_TARGET, min(int((size - stays) * USUAL), most - stays))
         start = 0 if "force-reflect" in read.state.forced else self._start_level(agent)
-        task = Task(texts, size, target, start, agent.reflection.max_loss)
+        sent_back = read.draft if read.review.sent_back else None
+        # a reviewer may have had something left out: what is missing then is for a reviewer to judge
+        task = Task(texts, size, target, start, 1.0 if sent_back else agent.reflection.max_loss)
         began = self._services.events.reflecting(scope, read.state.record.generation + 1, len(replaced), size)
         ask = partial(self._services.models.ask, scope.resource, agent.reflector_models, read=usable)
-        form = partial(_request, agent, task, [pin.text for pin in pins])
+        form = partial(_request, agent, task, [pin.text for pin in pins], sent_back)
         found = Condensing(task, form, ask, self._services.count, keep).condense()
-        return _drafted(read, replaced, size, found), began
+        return Thought(_drafted(read, replaced, size, found), began)
 
     def _start_level(self, agent: MemorySettings) -> int:
         name = self._services.registry.model(agent.reflector_models).name
         return (self._services.settings.models.get(name) or ModelSettings()).start_level
 
-    def _keep_draft(self, read: "ReflectionInput", draft: "Draft", began: float) -> Outcome:
-        record, scope = read.state.record, read.state.scope
-        ttl = self._services.in_force(scope).retention_s
-        outcome = self._run(
-            reflect.draft(self._services.keys, scope, record.epoch, record.generation, msgspec.json.encode(draft), ttl)
-        )
-        if outcome is Outcome.BUFFERED:
-            self._services.events.drafted(scope, draft.generation, began)
-        return outcome
-
-    def _commit(self, read: "ReflectionInput", draft: "Draft", began: float | None) -> Outcome:
-        """Make a draft the next generation, with what was pinned since it was thought: no model is asked again for that."""
-        for _ in range(_PINNED_MEANWHILE):
-            draft = self._with_pins(read, draft)
-            outcome = self._committed(read, draft, began)
-            if outcome is not Outcome.SUPERSEDED:
-                break
-            now = self._read(read.state.scope)
-            if now.state.record.pins == read.state.record.pins or not _fits(draft, read, now):
-                break
-            read = now
-        return outcome
-
-    def _with_pins(self, read: "ReflectionInput", draft: "Draft") -> "Draft":
-        replaced = [stored for stored in read.stored if stored.seq in draft.seqs]
-        pooled = read.state.scope.thread is None
-        text = with_pins(draft.generation.text, _needed(read, replaced), pooled=pooled)
-        if text == draft.generation.text:
-            return draft
-        made = msgspec.structs.replace(draft.generation, text=text, tokens=self._services.count(text))
-        return msgspec.structs.replace(draft, generation=made)
-
-    def _committed(self, read: "ReflectionInput", draft: "Draft", began: float | None) -> Outcome:
-        scope, agent = read.state.scope, self._services.agent(read.state.scope)
-        replaced = [stored for stored in read.stored if stored.seq in draft.seqs]
-        ttl = self._services.in_force(scope).retention_s
-        outcome = self._run(
-            reflect.reflect(
-                self._services.keys,
-                scope,
-                read.state.record,
-                draft.generation,
-                replaced,
-                agent.max_reflections,
-                ttl,
-            )
-        )
-        if outcome is Outcome.REFLECTED:
-            self._services.events.reflected(scope, draft.generation, began)
-        return outcome
-
     def _note(self, state: ScopeState, drain: float | None = None, forced: Sequence[tuple[str, str, str]] = ()) -> None:
         wake = policy.wake(pressure_of(state), self._services.in_force(state.scope).limits)
         what = Decided(state.record.limits, scope_state.wake_field(state.scope), wake, drain, forced)
         self._run(note.note(self._services.keys, state.scope, state.record.epoch, what))
-
-
-class ReflectionInput(NamedTuple):
-    """What was read before a reflection is thought about."""
-
-    state: ScopeState
-    stored: list[Stored]
-    generation: Generation | None
-
-    @property
-    def pins(self) -> tuple[Pin, ...]:
-        """The lines that are pinned."""
-        return pins_of(self.state.record.pins)
-
-
-@learned
-class Draft(msgspec.Struct, frozen=True):
-    """A reflection that was thought of: the generation it makes, and the seqs of the observations it replaces."""
-
-    generation: Generation
-    seqs: tuple[float, ...]
-
-
-def _draft(read: ReflectionInput) -> Draft | None:
-    if not read.state.draft:
-        return None
-    draft = msgspec.json.decode(read.state.draft, type=Draft)
-    known = {stored.seq for stored in read.stored}
-    fits = draft.generation.n == read.state.record.generation + 1 and known.issuperset(draft.seqs)
-    return draft if fits else None
-
-
-def _fits(draft: Draft, read: ReflectionInput, now: ReflectionInput) -> bool:
-    """Whether a draft was made of what is there now too, but for what is pinned."""
-    was, made = read.state.record, {stored.member for stored in read.stored if stored.seq in draft.seqs}
-    return (was.epoch, was.generation) == (now.state.record.epoch, now.state.record.generation) and made.issubset(
-        stored.member for stored in now.stored
-    )
-
-
-def _needed(read: ReflectionInput, replaced: Sequence[Stored]) -> list[Pin]:
-    """The pinned lines that a text must hold which takes the place of observations, and of the generation before."""
-    scope, before = read.state.scope, [read.generation] if read.generation else []
-    seqs = {stored.seq for stored in replaced}
-    goes = Notes.of(before, [stored.observation for stored in replaced], scope)
-    stays = Notes.of([], [stored.observation for stored in read.stored if stored.seq not in seqs], scope)
-    return needed(read.pins, goes, stays)
 
 
 def _drafted(read: ReflectionInput, replaced: Sequence[Stored], size: int, found: Condensed) -> Draft:
@@ -294,7 +204,14 @@ def _texts(read: ReflectionInput, replaced: Sequence[Stored]) -> list[str]:
     return texts or [_NOTHING]
 
 
-def _request(agent: MemorySettings, task: Task, pinned: Sequence[str], level: int, dropped: Sequence[str]) -> Request:
+def _request(
+    agent: MemorySettings,
+    task: Task,
+    pinned: Sequence[str],
+    sent_back: Draft | None,
+    level: int,
+    dropped: Sequence[str],
+) -> Request:
     return reflector_request(
         task.texts,
         target_tokens=task.target,
@@ -306,4 +223,5 @@ def _request(agent: MemorySettings, task: Task, pinned: Sequence[str], level: in
         variant=agent.reflection.prompt,
         dropped=dropped,
         pinned=pinned,
+        sent_back=(sent_back.generation.text, sent_back.comment) if sent_back else None,
     )

@@ -17,12 +17,15 @@ from om_api.store.index.reindex import reindex
 from om_api.store.memory import clear, due, keyspace_scan, known, note, quarantine, reading, scope_state
 from om_api.store.memory.adopt import adopt, older_members
 from om_api.store.memory.scope_state import ScopeState
+from om_api.store.reviews import review_index
+from om_api.store.reviews.drafts import review_of
 from om_workers.work.scope_worker import pressure_of
 from om_workers.work.services import Services
 
 _HINTS = 1_000
 _SLICES = 100  # of 1,000 keys each: a store of 100,000 keys is seen whole within a minute
 _RESOURCES = 2_000
+_REVIEWS = 1_000  # that should be decided by now
 _CHUNKS = 200  # of one memory, indexed in one round
 _DAY_MS = 86_400_000
 _log = structlog.get_logger("om_workers")
@@ -56,6 +59,7 @@ class Sweeper:
         neglected = self._run(keyspace_scan.oldest_looked(keys, now, _RESOURCES))
         self._services.events.met(neglected, now)
         tended = [self._alone(self._tend, resource, now) for resource in neglected]
+        self._run(review_index.mend(keys, now, _REVIEWS))
         return Swept(
             adopted=sum(outcome in {Outcome.SEALED, Outcome.REJECTED} for outcome in did),
             marked=tended.count(Outcome.BUSY),
@@ -124,6 +128,7 @@ class Sweeper:
             return cleared.outcome
         self._keep_ids(states, now)
         self._keep_index(states)
+        self._keep_reviews(states)
         return self._mark(states, resource, now)
 
     def _mark(self, states: Sequence[ScopeState], resource: str, now: int) -> Outcome:
@@ -131,7 +136,11 @@ class Sweeper:
         limits = self._services.in_force(Scope(resource)).limits
         places = [*zip(states, self._run(keyspace_scan.places(keys, [state.scope for state in states])), strict=True)]
         forgotten = [state.scope for state, place in places if self._is_forgotten(state, place.observe_at, now)]
-        full = [state.scope for state, place in places if not place.reflects and is_full(state, limits)]
+        full = [
+            state.scope
+            for state, place in places
+            if (not place.reflects or self._is_released(state)) and is_full(state, limits)
+        ]
         self._run(due.mark(keys.due_observe, forgotten))
         self._run(due.mark(keys.due_reflect, full))
         return Outcome.BUSY if forgotten or full else Outcome.REST
@@ -157,6 +166,16 @@ class Sweeper:
                 scope, language = state.scope, self._services.agent(state.scope).recall.language
                 threads = self._threads(scope)
                 self._run(reindex(self._services.keys, scope, state.record.epoch, threads, language, _CHUNKS))
+
+    def _keep_reviews(self, states: Sequence[ScopeState]) -> None:
+        """Have what waits for its review listed, though whoever put it up died."""
+        reviews = {state.scope: review_of(state) for state in states}
+        waiting = {scope: review.expires_at for scope, review in reviews.items() if review.waits}
+        self._run(review_index.expect(self._services.keys, waiting))
+
+    def _is_released(self, state: ScopeState) -> bool:
+        """Whether a reflection waits for a review that is asked for no more."""
+        return review_of(state).waits and self._services.agent(state.scope).reflection.review == "off"
 
     def _threads(self, scope: Scope) -> list[str]:
         return [scope.thread] if scope.thread else self._run(clear.threads_of(self._services.keys, scope.resource))
@@ -221,4 +240,4 @@ def is_full(state: ScopeState, limits: Limits) -> bool:
     """Whether a scope should be in the reflect index; who must not be reflected is left to who asks for it."""
     record, may = state.record, limits.enabled and not limits.read_only and not state.paused
     full = policy.is_full(record.observation_tokens, record.observation_count, limits, drafted=state.draft is not None)
-    return "force-reflect" in state.forced or (full and may)
+    return "force-reflect" in state.forced or ((full or bool(review_of(state).id)) and may)

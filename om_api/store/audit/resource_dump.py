@@ -69,6 +69,7 @@ _COMMON = (
     ),
     _kind("adopt", f"adopt{_PART}", "zset"),
     _kind("resources", f"resources{_PART}", "any", expires=None),
+    _kind("reviews", "reviews", "zset"),
     _kind("workers", "workers", "zset", expires=True),
     _kind("spent", r"spent:\d{4}-\d\d-\d\d(?::ID)?", "hash", expires=True),
     _kind("events", "events", "stream", expires=True),

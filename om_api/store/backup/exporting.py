@@ -21,7 +21,7 @@ from om_api.store.memory.keys import Keys, ResourceKeys, histories
 LINES = 500  # given at once
 _SOURCES = 10  # read in one round trip
 # of a record: requests, since when nothing changed, what an import makes anew
-_PASSING = ("force", "stirred", "indexed")
+_PASSING = ("force", "stirred", "indexed", "proposed")
 
 
 class Outgoing:

@@ -26,7 +26,7 @@ _KEY = re.compile(r"[0-9a-f]{32}")
 _DIGITS = re.compile(rb"0|-?[1-9][0-9]{0,15}")
 _COUNTED = {"observed_tokens", "observed_messages", "tidy_at"}  # what scripts reckon with, of what is not counted anew
 # requests, since when nothing changed, what is indexed; the epoch is a new one
-_NOT_TAKEN = ("force", "stirred", "indexed", "epoch")
+_NOT_TAKEN = ("force", "stirred", "indexed", "proposed", "epoch")
 
 
 @dataclass

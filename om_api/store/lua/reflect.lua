@@ -1,27 +1,29 @@
--- reflect(record, observations, reflections, reflected, draft; epoch, generation, id, next, tokens, moved_tokens, keep, ttl, pinned, [seq, member]...)
+-- reflect(record, observations, reflections, reflected, draft; epoch, generation, pinned, proposed, id, next, tokens, moved_tokens, keep, ttl, [seq, member]...)
 -- Makes the next generation of the named observations and the current generation. The named ones move, whole, to the history of
 -- this generation; everything else stays.
 -- Time 0: the Reflector reads generation 4 and starts thinking. Time 9: an activation appends "new fact". Time 12: this commit
 -- replaces what was read, "new fact" stays. Had another reflector committed generation 5 meanwhile, nothing would change.
 -- Time 0: it reads what is pinned. Time 9: somebody pins a line of what it replaces. Time 12: that line must be in the text, so what
--- is `pinned` must be as it was read; the Reflector puts it in, asks no model again, and commits anew.
+-- is `pinned` must be as it was read; whoever commits puts it in, asks no model again, and commits anew.
+-- Of a draft that waits for its review `proposed` names the review: what was sent back meanwhile is not approved.
 -- Observations are named by their bytes as well as by seq: a server that lost its last second draws the same seq for another one.
 -- Returns 'reflected' or 'superseded'.
 local record, observations, reflections, reflected, draft = unpack(KEYS, 1, 5)
-local epoch, generation, id, next_, tokens, moved, keep, ttl, pinned = unpack(ARGV, 1, 9)
+local epoch, generation, pinned, proposed, id, next_, tokens, moved, keep, ttl = unpack(ARGV, 1, 10)
 
-local version = redis.call('HMGET', record, 'epoch', 'generation', 'reflection', 'pins')
+local version = redis.call('HMGET', record, 'epoch', 'generation', 'reflection', 'pins', 'proposed')
 if version[1] ~= epoch then
   return 'superseded'
 end
 if version[3] == id then
   return 'reflected'
 end
-if version[2] ~= generation or (version[4] or '') ~= pinned or #ARGV == 9 then
+local unread = (version[4] or '') ~= pinned or (version[5] or '') ~= proposed
+if version[2] ~= generation or unread or #ARGV == 10 then
   return 'superseded'
 end
 local members = {}
-for i = 10, #ARGV, 2 do
+for i = 11, #ARGV, 2 do
   if tonumber(redis.call('ZSCORE', observations, ARGV[i + 1]) or '') ~= tonumber(ARGV[i]) then
     return 'superseded'
   end
@@ -42,6 +44,6 @@ redis.call('ZREMRANGEBYRANK', reflections, 0, -(tonumber(keep) + 1))
 redis.call('HSET', record, 'generation', tonumber(generation) + 1, 'origin', 'reflection', 'reflection', id, 'reflection_tokens', tokens, 'reflected_at', now, 'updated_at', now)
 redis.call('HINCRBY', record, 'observation_tokens', string.format('%d', -tonumber(moved)))
 redis.call('HINCRBY', record, 'observation_count', string.format('%d', -#members))
-redis.call('HDEL', record, 'drain')
+redis.call('HDEL', record, 'drain', 'proposed', 'proposed_at', 'proposed_until')
 redis.call('UNLINK', draft)
 return 'reflected'

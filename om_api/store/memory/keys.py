@@ -78,6 +78,7 @@ class Keys:
         self.adopt = PartedIndex(f"{prefix}:adopt", self.layout)
         self.resources = PartedIndex(f"{prefix}:resources", self.layout)
         self.sweep_cursor = f"{prefix}:lock:sweep-cursor"
+        self.reviews = f"{prefix}:reviews"
         self.workers = f"{prefix}:workers"
         self.lasting = f"{prefix}:lock:lasting"
         self.api_keys = f"{prefix}:keys"
@@ -159,7 +160,7 @@ class ResourceKeys:
     record = _of_scope("record")  # a scope's bookkeeping
     chunks = _of_scope("chunks")  # sealed and not yet activated, by seq of sealing
     observations = _of_scope("observations")  # tier 2, by seq drawn at activation
-    draft = _of_scope("draft")  # a reflection thought ahead of need; losing it costs a model call, so it may expire
+    draft = _of_scope("draft")  # a reflection that covers nothing yet; losing it costs a model call, so it may expire
     reflections = _of_scope("reflections")  # tier 3, by generation number
 
     def __init__(self, base: str) -> None:

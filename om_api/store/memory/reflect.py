@@ -1,7 +1,6 @@
 """From observations to a generation that stands for them, the drafts of one, and how often thinking of it failed."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -11,6 +10,7 @@ from om_api.store.driver.steps import Steps, Verb, exact
 from om_api.store.memory.keys import Keys
 
 _FORGOTTEN_S = 3_600
+_NOBODY = ("", 0, 0)  # is to review it
 
 
 def reflect(
@@ -20,31 +20,38 @@ def reflect(
 
     Time 0: we read generation 4 and start thinking. Time 9: an activation appends "new fact". Time 12: we commit. Only
     `replaced`, what we read, moves to the history; "new fact" stays. Had another reflector committed generation 5
-    meanwhile, or had anything been pinned or unpinned since the `record` was read, nothing would change and we would
-    return "superseded".
+    meanwhile, or had anything been pinned, unpinned or decided about a review since the `record` was read, nothing would
+    change and we would return "superseded".
     """
-    of = keys.of(scope.resource)
+    of, moved = keys.of(scope.resource), sum(stored.observation.tokens for stored in replaced)
     names = [of.record(scope), of.observations(scope), of.reflections(scope)]
     names += [of.reflected(scope, generation.n), of.draft(scope)]
-    moved = sum(stored.observation.tokens for stored in replaced)
-    args: list[Any] = [
-        record.epoch,
-        generation.n - 1,
-        new_id(),
-        msgspec.json.encode(generation),
-        generation.tokens,
-        moved,
-        keep,
-    ]
-    args += [ttl_s, record.pins]
-    named = [word for stored in replaced for word in (exact(stored.seq), stored.member)]
-    return (yield from Verb("reflect", names, [*args, *named], outcome))
+    read = [record.epoch, generation.n - 1, record.pins, record.proposed]
+    made = [new_id(), msgspec.json.encode(generation), generation.tokens, moved]
+    return (yield from Verb("reflect", names, [*read, *made, keep, ttl_s, *_named(replaced)], outcome))
 
 
-def draft(keys: Keys, scope: Scope, epoch: str, generation: int, text: bytes, ttl_s: int) -> Steps[Outcome]:
-    """Keep a reflection thought ahead of need, unless the generation it builds on is no longer in force."""
+def draft(
+    keys: Keys,
+    scope: Scope,
+    epoch: str,
+    generation: int,
+    text: bytes,
+    ttl_s: int,
+    *,
+    covered: Sequence[Stored] = (),
+    was: str = "",
+    review: tuple[str, int, int] = _NOBODY,
+) -> Steps[Outcome]:
+    """Keep a reflection that counts for nothing yet, unless the generation it builds on is no longer in force.
+
+    Nor where the record names another review than it `was`, or an observation that it covers is gone or another one. A
+    `review` is its id, when it was asked for, and when it ends (server ms; 0: it was sent back).
+    """
     of = keys.of(scope.resource)
-    return (yield from Verb("draft", [of.record(scope), of.draft(scope)], [epoch, generation, ttl_s, text], outcome))
+    names = [of.record(scope), of.observations(scope), of.draft(scope)]
+    args = [epoch, generation, was, *review, ttl_s, text, *_named(covered)]
+    return (yield from Verb("draft", names, args, outcome))
 
 
 def failed(keys: Keys, scope: Scope, what: str) -> Steps[None]:
@@ -60,3 +67,7 @@ def failures(keys: Keys, scope: Scope, what: str) -> Steps[int]:
 
 def _failures(keys: Keys, scope: Scope, what: str) -> str:
     return keys.of(scope.resource).lock(f"failed:{scope.thread or ''}:{what}")
+
+
+def _named(stored: Sequence[Stored]) -> list[str | bytes]:
+    return [word for each in stored for word in (exact(each.seq), each.member)]

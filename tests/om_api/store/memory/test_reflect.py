@@ -1,12 +1,27 @@
 """reflect and draft: a generation replaces what was read and nothing else, once."""
 
 import pytest
-from scene import HAROLD, TTL, activate, interrupted, nothing_changes, observed, ready, record, reflect, reflecting
+from scene import (
+    HAROLD,
+    TTL,
+    activate,
+    exported,
+    forget_first,
+    interrupted,
+    nothing_changes,
+    observed,
+    put_up,
+    ready,
+    record,
+    reflect,
+    reflecting,
+)
 
 from om_api.domain.values import Outcome
 from om_api.store.audit.verify import verify
 from om_api.store.memory import clear, note, reading, scope_state
 from om_api.store.memory import reflect as reflect_steps
+from om_api.store.reviews.drafts import Review
 
 
 def observations(store):
@@ -169,3 +184,54 @@ def test_a_draft_kept_again_changes_nothing(store):
     store.run(drafting(store))
     with nothing_changes(store):
         assert store.run(drafting(store)) is Outcome.BUFFERED
+
+
+def test_a_reflection_that_was_thought_before_a_review_began_is_not_committed_past_it(store):
+    """Breaks without the review's id: time 0 two Reflectors think, time 1 one puts its draft up, time 2 the other commits."""
+    observed(store, "o1", 1)
+    slow = reflecting(store, "o1")
+    put_up(store, "o1")
+    with nothing_changes(store):
+        assert store.run(slow) is Outcome.SUPERSEDED
+
+
+def test_what_was_sent_back_meanwhile_is_not_approved(store):
+    """Time 0: an approval reads what waits. Time 1: somebody sends it back. Time 2: the approval comes."""
+    observed(store, "o1", 1)
+    put_up(store, "o1")
+    slow = interrupted(
+        reflecting(store, "o1", proposed="r1"), "reflect", lambda: put_up(store, "o1", was="r1", review=Review("r2", 5))
+    )
+
+    assert store.run(slow) is Outcome.SUPERSEDED
+    assert generations(store) == []
+    assert reflect(store, "o1", proposed="r2") is Outcome.REFLECTED
+    assert record(store).proposed == ""
+
+
+def test_what_is_forgotten_while_it_is_thought_of_is_in_no_draft(store):
+    """Time 0: a Reflector thinks of o1. Time 1: its owner forgets it. Time 2: the draft would tell of it for days."""
+    observed(store, "o1", 1)
+    observed(store, "o2", 2)
+    now, stored = record(store), store.run(reading.observations(store.keys, HAROLD))
+    place = store.keys, HAROLD, now.epoch, now.generation
+    forget_first(store)
+    with nothing_changes(store):
+        assert store.run(reflect_steps.draft(*place, b"* of o1", TTL, covered=stored)) is Outcome.SUPERSEDED
+
+
+def test_two_that_are_put_up_at_once_are_one(store):
+    observed(store, "o1", 1)
+    assert put_up(store, "o1") is Outcome.BUFFERED
+    with nothing_changes(store):
+        assert put_up(store, "o1", review=Review("r2", 6, 10), text="* another") is Outcome.SUPERSEDED
+        assert store.run(drafting(store)) is Outcome.SUPERSEDED
+        assert put_up(store, "o1") is Outcome.BUFFERED  # the same call, whose reply was lost
+
+
+def test_what_is_put_up_is_no_part_of_an_export(store):
+    observed(store, "o1", 1)
+    put_up(store, "o1", text="* a proposal")
+
+    assert b"proposal" not in exported(store)
+    assert b'"proposed' not in exported(store)

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from om_api.client import agent_table
-from om_api.client.agent_rows import STATES, Row, waits_since
-from om_api.client.agent_table import COLUMNS, AgentTable, Filter, value_of
+from om_api.client.fleet import agent_table
+from om_api.client.fleet.agent_rows import STATES, Row, waits_since
+from om_api.client.fleet.agent_table import COLUMNS, AgentTable, Filter, value_of
 
 ALL = Filter()
 

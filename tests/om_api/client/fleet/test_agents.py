@@ -4,8 +4,8 @@ import pytest
 from scene import trips
 from world import World
 
-from om_api.client import agents as module
-from om_api.client.agent_table import COLUMNS
+from om_api.client.fleet import agents as module
+from om_api.client.fleet.agent_table import COLUMNS
 from om_api.domain.errors import InvalidInputError
 from om_api.store.fleet import resource_index
 

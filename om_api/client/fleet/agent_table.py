@@ -9,7 +9,7 @@ from operator import itemgetter
 from struct import Struct
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from om_api.client.agent_rows import STATE_AT, STATES, Row, State, unpacked, waits_since
+from om_api.client.fleet.agent_rows import STATE_AT, STATES, Row, State, unpacked, waits_since
 
 Column = Literal[
     "resource", "pressure", "fill", "message_tokens", "chunk_tokens", "observation_tokens", "reflection_tokens",
