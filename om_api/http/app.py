@@ -34,6 +34,7 @@ from om_api.http.routes import (
     reflections,
     rejected,
     resources,
+    reviews,
     stream_tokens,
     webhooks,
 )
@@ -59,6 +60,7 @@ _WRITTEN_AND_READ = (
     resources.threads,
     observations.router,
     reflections.router,
+    reviews.router,
 )
 _OPERATED = (
     *(resources.router, erase.router, migration.router, force.router, rejected.router, costs.router, backup.router),
