@@ -19,14 +19,14 @@ SECTIONS = {
         *("recall", "browse", "top", "stats", "threads", "observations", "history", "sources", "rejected", "costs"),
         *("events", "audit"),
     ),
-    "Ask the workers": ("observe", "reflect", "pause", "resume"),
+    "Ask the workers": ("observe", "reflect", "review", "pause", "resume"),
     "Remove and move": ("clear", "forget", "erase", "restore", "migrate-scope", "export", "import"),
     "Check": ("config", "queues", "doctor", "verify", "bench"),
     "Serve": ("api", "ui", "mcp", "keys", "acl", "webhooks", "partitions"),
 }
 _PLACES = {  # of commands whose module in `commands` has not their name
     **{name: f"om_api.cli.{name}" for name in SECTIONS["Start"]},
-    **dict.fromkeys(SECTIONS["Ask the workers"], "om_api.cli.commands.force"),
+    **dict.fromkeys(("observe", "reflect", "pause", "resume"), "om_api.cli.commands.force"),
     **dict.fromkeys(SECTIONS["Remove and move"], "om_api.cli.commands.owning"),
     **dict.fromkeys(("observations", "sources"), "om_api.cli.commands.history"),
     "threads": "om_api.cli.commands.stats",

@@ -35,6 +35,7 @@ from om_api.http.routes import (
     reflections,
     rejected,
     resources,
+    reviews,
     stream_tokens,
     webhooks,
 )
@@ -60,6 +61,7 @@ _WRITTEN_AND_READ = (
     resources.threads,
     observations.router,
     reflections.router,
+    reviews.router,
 )
 _OPERATED = (
     *(resources.router, erase.router, migration.router, force.router, rejected.router, costs.router, backup.router),
