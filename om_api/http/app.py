@@ -24,10 +24,12 @@ from om_api.http.routes import (
     events,
     force,
     health,
+    lines,
     mcp,
     messages,
     migration,
     observations,
+    pins,
     raw_messages,
     recall,
     recall_tool,
@@ -58,6 +60,8 @@ _WRITTEN_AND_READ = (
     recall_tool.router,
     resources.threads,
     observations.router,
+    lines.router,
+    pins.router,
     reflections.router,
 )
 _OPERATED = (
