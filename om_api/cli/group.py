@@ -20,6 +20,7 @@ SECTIONS = {
         *("events", "audit"),
     ),
     "Ask the workers": ("observe", "reflect", "review", "pause", "resume"),
+    "Correct": ("line", "pin", "unpin", "pins"),
     "Remove and move": ("clear", "forget", "erase", "restore", "migrate-scope", "export", "import"),
     "Check": ("config", "queues", "doctor", "verify", "bench"),
     "Serve": ("api", "ui", "mcp", "keys", "acl", "webhooks", "partitions"),
@@ -27,6 +28,7 @@ SECTIONS = {
 _PLACES = {  # of commands whose module in `commands` has not their name
     **{name: f"om_api.cli.{name}" for name in SECTIONS["Start"]},
     **dict.fromkeys(("observe", "reflect", "pause", "resume"), "om_api.cli.commands.force"),
+    **dict.fromkeys(SECTIONS["Correct"], "om_api.cli.commands.lines"),
     **dict.fromkeys(SECTIONS["Remove and move"], "om_api.cli.commands.owning"),
     **dict.fromkeys(("observations", "sources"), "om_api.cli.commands.history"),
     "threads": "om_api.cli.commands.stats",

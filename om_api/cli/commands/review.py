@@ -121,7 +121,12 @@ def _show(found: Proposal) -> None:
     note(f"om review approve {where} --id {found.id}, or om review send-back {where} --id {found.id} --comment …")
 
 
-@command("om review approve harold", "om review approve harold --text-file edited.txt", of=review)
+@command(
+    "om review approve harold",
+    "om review approve harold --text-file edited.txt",
+    of=review,
+    audited="review_approved",
+)
 @resource_argument
 @optional_thread
 @_seen_option
@@ -136,7 +141,7 @@ def approve(
     text_file: IO[str] | None,
     by: str,
     as_json: bool,
-) -> None:
+) -> Outcome:
     """Have what waits count, and print the outcome. `om restore` undoes it.
 
     `reflected`: it is in force. `superseded`: it does not wait (any more).
@@ -144,10 +149,15 @@ def approve(
     text = text_file.read() if text_file else None
     with target.memory() as om:
         check_known(om, resource)
-        _tell(om, om.approve(resource, thread, proposal=seen, text=text, by=by), resource, as_json)
+        return _tell(om, om.approve(resource, thread, proposal=seen, text=text, by=by), resource, as_json)
 
 
-@command('om review send-back harold --comment "Ada is his sister."', name="send-back", of=review)
+@command(
+    'om review send-back harold --comment "Ada is his sister."',
+    name="send-back",
+    of=review,
+    audited="review_sent_back",
+)
 @resource_argument
 @optional_thread
 @click.option("--comment", default="", help="What is wrong with it, for the model.")
@@ -156,7 +166,7 @@ def approve(
 @json_option
 def send_back(
     target: Target, resource: str, thread: str | None, comment: str, seen: str | None, by: str, as_json: bool
-) -> None:
+) -> Outcome:
     """Have what waits thought again, and print the outcome.
 
     `sent_back`: the model is given the comment once, and what it makes of that waits as well. `superseded`: it does not wait (any
@@ -164,12 +174,13 @@ def send_back(
     """
     with target.memory() as om:
         check_known(om, resource)
-        _tell(om, om.send_back(resource, thread, comment=comment, proposal=seen, by=by), resource, as_json)
+        return _tell(om, om.send_back(resource, thread, comment=comment, proposal=seen, by=by), resource, as_json)
 
 
-def _tell(om: ObservationalMemory, done: Outcome, resource: str, as_json: bool) -> None:
+def _tell(om: ObservationalMemory, done: Outcome, resource: str, as_json: bool) -> Outcome:
     print_outcome(done, as_json)
     if done is Outcome.SUPERSEDED:
         mode = om.settings.for_agent(resource).reflection.review
         asks = "" if mode == "ask" else f" (reflection.review of {resource} is {mode})"
         note(f"that does not wait for a review (any more){asks}: om review {resource} shows what does")
+    return done

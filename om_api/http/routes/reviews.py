@@ -63,7 +63,11 @@ async def get_review(request: Request, resource: ResourceId, thread_id: OfThread
     return await rendered(lambda: found)
 
 
-@router.post(f"{_OF_RESOURCE}/approve", **needs(Role.OPERATOR, most=_LARGE), **answers(Done, Done(Outcome.REFLECTED)))
+@router.post(
+    f"{_OF_RESOURCE}/approve",
+    **needs(Role.OPERATOR, most=_LARGE, audited="review_approved"),
+    **answers(Done, Done(Outcome.REFLECTED)),
+)
 async def approve(
     request: Request,
     resource: ResourceId,
@@ -76,7 +80,11 @@ async def approve(
     return reply(Done(await om.approve(resource, thread_id, proposal=asked.id, text=asked.text, by=by)))
 
 
-@router.post(f"{_OF_RESOURCE}/send-back", **needs(Role.OPERATOR), **answers(Done, Done(Outcome.SENT_BACK)))
+@router.post(
+    f"{_OF_RESOURCE}/send-back",
+    **needs(Role.OPERATOR, audited="review_sent_back"),
+    **answers(Done, Done(Outcome.SENT_BACK)),
+)
 async def send_back(
     request: Request,
     resource: ResourceId,

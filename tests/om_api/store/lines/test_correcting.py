@@ -145,7 +145,7 @@ def test_of_several_lines_one_must_be_named(store):
     for n in (1, 2):
         observed(store, f"o{n}", n, thread=f"t{n}")
         correct(store, f"noted o{n}", "the same")
-    with nothing_changes(store), pytest.raises(InvalidInputError, match="observation o1: .*observation o2: "):
+    with nothing_changes(store), pytest.raises(InvalidInputError, match=r"observation o1: .*observation o2: "):
         correct(store, "the same", "other")
 
     correct(store, "the same", "of t2", thread="t2")
