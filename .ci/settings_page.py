@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from om_api.settings.catalogue import ALIASES, MODEL_FIELDS, OTHER_VARIABLES, SETTINGS, Key, about, dotted, variable
 from om_api.settings.documents import LONGEST_NUMBER, MOST_BYTES, MOST_LEVELS, MOST_VALUES
 from om_api.settings.fields import format_duration
+from om_api.store.fleet.stored_settings import MOST as STORED
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -17,14 +18,16 @@ _INTRODUCTION = f"""\
 
 <!-- Made by `make docs`. Change the descriptions in om_api/settings/ instead. -->
 
-Four layers, each above the one before:
+Five layers, each above the one before:
 
 1. the defaults below;
 2. `config/observational-memory.yaml` (another folder: `OM_CONFIG_DIR`);
 3. `config/agents/<agent>/memory.yaml`, where a folder's name may be a glob such as `worker-*`: the agent's own
    name wins, else the longest glob that fits. Beside a folder called `config`, `agents/<agent>/memory.yaml` counts
    the same; where both are there for one name, neither is taken up, and both are named;
-4. the environment. Nested keys are joined by two underscores, values are written as in YAML, an empty variable
+4. the store, for agents whose files cannot be written: an entry by name or glob, chosen likewise
+   ([below](#changing-the-settings-of-an-agent));
+5. the environment. Nested keys are joined by two underscores, values are written as in YAML, an empty variable
    counts as not set, and an `OM_` variable that is not listed here is an error.
 
 Files hold two keys at the top, `observational_memory` and `models`. An unknown key, a wrong type, a value out of
@@ -52,6 +55,38 @@ below, and the other way round.
 
 Secrets stand in the environment only: `OM_REDIS_URL` may hold a password, `storage.redis.password_env` and
 `api_key_env` name the variables that hold one.
+
+## Changing the settings of an agent
+
+```sh
+om config set harold message_threshold=20000 observer.instruction='Keep every ticket number.' --dry-run
+om config set 'worker-*' observer_model='[deepseek, gemini-2.5-flash]'
+om config unset harold observer.instruction
+```
+
+Each prints the difference, what is in force then, what a layer above overrules, and where it was saved; `--dry-run` saves
+nothing. What could not be in force is refused, by the code that loads it: an unknown key, a value out of range, a
+contradiction with another layer, a key of the whole system. Comments, order and all else of a file stay; what cannot be
+changed so, such as a value behind a YAML alias, is left to your editor. A file is replaced whole (written beside it,
+synced, renamed), so that nobody reads half of one. Of two who save at once the second is told, with exit code 1, and
+nothing of the first is lost. Over HTTP the same is `PATCH /v1/resources/harold/settings` ([HTTP](http.md#settings)).
+
+It is saved in the agent's file, `agents/<agent>/memory.yaml`; in the store where the agent has an entry there already, or
+where the file cannot be written; `--file` and `--store` choose. **Choose the store where workers run on other machines
+than yours**, unless they share the folder: a file is read where it lies. An entry is a document like a file, in the
+hash `P:settings` ([protocol](redis-protocol.md#1-keys)), and may say what an agent's file may say. Workers and `om api`
+look every second or two, in one round trip that brings nothing where nothing changed; `om config show harold` tells
+`store harold` as the origin. What could not be in force is passed over as a broken file is: what was in force stays,
+`om doctor` and `om stats` tell, nobody stops. Up to {STORED:,} entries are read.
+
+Only one file and one entry hold for an agent: its own, else that of the longest glob that fits. So a new one begins as a copy
+of the glob's that was in force, and says so. A file or an entry that states nothing any more is removed.
+
+Agents do not read the store's layer. What a memory goes by is recorded in the memory by workers, and clients of every
+language go by the record: thresholds, and the room, zone and recall of a context. What a Python client decides by itself
+(`read_only`, `push_limits`, `durability`, `tokenizer`, `recall.language`, the zone of dates in a query, the scope of a
+new memory) it takes from the files and variables of its own process; over HTTP `om api` decides, which does read the
+store's layer.
 """
 _HEAD = ("setting", "default", "unit", "permitted", "meaning", "variable")
 _SECTIONS = {

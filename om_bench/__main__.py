@@ -33,6 +33,7 @@ try:
     from om_bench.memory import memory_report
     from om_bench.memory import recall as across
     from om_bench.scale import measure as larger
+    from om_bench.scale import paging
     from om_bench.speed import backlog as overload
     from om_bench.speed import draining
     from om_bench.speed import measure as faster
@@ -251,6 +252,19 @@ def scale(*, agents: int, active: int, servers: int) -> Found:
     """
     found = larger.measure(larger.ScalePlan(agents=agents, active=active, servers=servers))
     return found, larger.as_lines(found)
+
+
+@bench.command(epilog=examples("om bench agents --agents 20000"))
+@click.option("--agents", "count", type=click.IntRange(larger.FEW, 1_000_000), default=100_000, show_default=True,
+              help="Agents in the store.")  # fmt: skip
+@_reported
+def agents(*, count: int) -> Found:
+    """Measure what a page of all agents costs a server, and what it takes to read them first.
+
+    The agents are those of `om bench scale`: a hundred thousand take 1 GB of memory and half a minute.
+    """
+    found = paging.measure(count)
+    return found, paging.as_lines(found)
 
 
 @bench.command(epilog=examples("om bench walk"))

@@ -33,6 +33,7 @@ from om_api.domain.api_keys import Role
 from om_api.domain.events import Event
 from om_api.domain.identity import KnownId, record_of
 from om_api.domain.wire import EncodedMessage, encode_message
+from om_api.settings.stored_layers import StoredTexts
 from om_api.store.driver.scripts import load_all
 from om_api.store.fleet import (
     api_key_records,
@@ -41,6 +42,7 @@ from om_api.store.fleet import (
     repartition,
     request_pace,
     spending,
+    stored_settings,
     webhook_queue,
     webhook_records,
 )
@@ -201,3 +203,5 @@ def _of_models(store: Any) -> None:
     store.run(api_key_records.rotate(store.keys, key.id))
     store.run(api_key_records.use(store.keys, [key.id]))
     store.run(request_pace.take(store.keys, key))
+    store.run(stored_settings.keep(store.keys, "harold", None, "observational_memory: {ttl_days: 3}"))
+    store.run(stored_settings.read(store.keys, StoredTexts()))

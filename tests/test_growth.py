@@ -9,6 +9,8 @@ from structlog.testing import capture_logs
 from world import SMALL
 
 from om_api import Message, load_settings
+from om_api.client.agent_rows import Row
+from om_api.client.agent_table import COLUMNS, ORDERS, AgentTable, Filter
 from om_api.client.context_usage import MOST as SERVED_BYTES
 from om_api.client.context_usage import REMEMBERED as SERVED
 from om_api.client.context_usage import ContextUsage
@@ -106,6 +108,17 @@ def test_contexts_that_are_tallied():
 
     assert [len(table) for table in tables] == [SERVED] * 3
     assert served._seen.weight <= SERVED_BYTES
+
+
+def test_agents_of_a_table():
+    table = AgentTable()
+    for n in range(300):
+        table.put({f"a-{n}": Row(at=n, pressure=n)})
+        table.page(Filter(), COLUMNS[n % len(COLUMNS)], None, 1, descending=True)
+        if len(table) > 100:
+            table.keep_newest(100)
+
+    assert (len(table), len(table._orders), len(table._by_name.moved)) == (100, ORDERS, 1)
 
 
 def test_messages_that_wait_for_the_store():
@@ -269,6 +282,7 @@ _KEPT = {
         "cluster._clients",
         "slots.found",
     ),  # of models, and of nodes
+    *(f"agent_table.{name}" for name in ("_orders", "_rows", "_states", "_waiting", "moved")),  # of 200,000 agents
     *("uses._ids", "webhook_sender._client", "recalling._indexes", "analysis._known", "segment._NONE"),
 }
 # of one reader, which is reckoned by what it holds

@@ -44,21 +44,22 @@ def today(settings: Settings, keys: Keys, resource: str, now: int) -> Steps[Toda
 
 def of(settings: Settings, keys: Keys, resource: str, now: int) -> Steps[list[Left]]:
     """What is left of a resource's budgets, its own first, on the UTC day of `now` (server ms)."""
-    return _left(settings, keys, resource, spending.day_of(now))
+    return _left(settings, keys, resource, now)
 
 
 def of_all(settings: Settings, keys: Keys, now: int) -> Steps[list[Left]]:
     """What is left of the budgets of all agents together, on the UTC day of `now` (server ms)."""
-    return _total(settings, keys, spending.day_of(now))
+    return _total(settings, keys, now)
 
 
 def costs(settings: Settings, keys: Keys, resource: str | None, days: int) -> Steps[Costs]:
     """The last `days` UTC days, today included, of a resource or of all; raises InvalidInputError for days not kept."""
     if not 1 <= days <= DAYS:
         raise InvalidInputError(f"days is {shown(days)}; permitted: 1 to {DAYS}, for as long as bills are kept")
-    listed = spending.days_before((yield from due.server_ms()), days)
+    now = yield from due.server_ms()
+    listed = spending.days_before(now, days)
     counted = yield from spending.read(keys, listed, resource)
-    budgets = yield from _left(settings, keys, resource, listed[-1])
+    budgets = yield from _left(settings, keys, resource, now)
     actor = actor_of(settings, resource)
     rates = prices.rates(actor, settings.models)
     return figures.costs(resource, listed, counted, rates, actor, budgets)
@@ -72,9 +73,9 @@ def remaining(settings: Settings, keys: Keys, resources: Iterable[str], now: int
     own = [
         (name, each)
         for name, used in zip(bounded, spent, strict=True)
-        for each in figures.left("budget", settings.for_agent(name).budget, used)
+        for each in figures.left("budget", settings.for_agent(name).budget, used, now)
     ]
-    return [*own, *((ALL, each) for each in (yield from _total(settings, keys, day)))]
+    return [*own, *((ALL, each) for each in (yield from _total(settings, keys, now)))]
 
 
 def used_up(settings: Settings, keys: Keys, resources: Iterable[str], now: int) -> Steps[list[UsedUp]]:
@@ -87,17 +88,17 @@ def used_up(settings: Settings, keys: Keys, resources: Iterable[str], now: int) 
     return list(found.values())
 
 
-def _left(settings: Settings, keys: Keys, resource: str | None, day: str) -> Steps[list[Left]]:
+def _left(settings: Settings, keys: Keys, resource: str | None, now: int) -> Steps[list[Left]]:
     if resource is None:
-        return (yield from _total(settings, keys, day))
-    total = yield from if_permitted(_total(settings, keys, day), [])  # what all agents use is not every agent's to know
-    (used,) = yield from spending.counted(keys, day, [resource])
-    return [*figures.left("budget", settings.for_agent(resource).budget, used), *total]
+        return (yield from _total(settings, keys, now))
+    total = yield from if_permitted(_total(settings, keys, now), [])  # what all agents use is not every agent's to know
+    (used,) = yield from spending.counted(keys, spending.day_of(now), [resource])
+    return [*figures.left("budget", settings.for_agent(resource).budget, used, now), *total]
 
 
-def _total(settings: Settings, keys: Keys, day: str) -> Steps[list[Left]]:
-    used: Sequence[Most] = yield from spending.counted(keys, day, [None])
-    return list(figures.left("total_budget", settings.memory.total_budget, used[0]))
+def _total(settings: Settings, keys: Keys, now: int) -> Steps[list[Left]]:
+    used: Sequence[Most] = yield from spending.counted(keys, spending.day_of(now), [None])
+    return list(figures.left("total_budget", settings.memory.total_budget, used[0], now))
 
 
 def actor_of(settings: Settings, resource: str | None) -> str | None:

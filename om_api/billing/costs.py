@@ -7,7 +7,7 @@ import msgspec
 
 from om_api.billing.prices import MICROS, TokenPrices
 from om_api.settings.memory_settings import BudgetSettings
-from om_api.store.fleet.spending import Counted, Most, parse
+from om_api.store.fleet.spending import DAY_MS, Counted, Most, parse
 
 UNCACHED = "raw history, uncached"
 CACHED = "raw history, provider-cached"
@@ -37,7 +37,8 @@ class CostLine(msgspec.Struct, frozen=True, kw_only=True):
 class Left(msgspec.Struct, frozen=True, kw_only=True):
     """What is left today of one budget: `setting` (budget.calls_per_day, …), its limit, and what counts against it.
 
-    Calls in flight count as they were reserved. `then` is what happens once it is `reached`.
+    Calls in flight count as they were reserved. `then` is what happens once it is `reached`. `lasts_until` (Unix ms) is when
+    it will be used up if the day goes on as it went so far; None if not today.
     """
 
     setting: str
@@ -46,6 +47,7 @@ class Left(msgspec.Struct, frozen=True, kw_only=True):
     left: float
     reached: bool
     then: str
+    lasts_until: int | None = None
 
 
 class Saving(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,8 +146,8 @@ def _saving(name: str, sums: Mapping[str, int], rates: TokenPrices | None, memor
     )
 
 
-def left(group: str, budget: BudgetSettings, used: Most) -> Iterator[Left]:
-    """What is left of each limit that a budget states; `used` is what counts against it."""
+def left(group: str, budget: BudgetSettings, used: Most, now: int = 0) -> Iterator[Left]:
+    """What is left of each limit that a budget states; `used` is what counts against it by `now` (server ms; 0: no matter)."""
     spent = {"calls": used.calls, "tokens": used.tokens, "dollars": (used.micros or 0) / MICROS}
     limits = {"calls": budget.calls_per_day, "tokens": budget.tokens_per_day, "dollars": budget.dollars_per_day}
     for what, limit in limits.items():
@@ -158,7 +160,17 @@ def left(group: str, budget: BudgetSettings, used: Most) -> Iterator[Left]:
                 left=max(0, limit - much),
                 reached=much >= limit,
                 then=budget.then,
+                lasts_until=_lasts_until(limit, much, now),
             )
+
+
+def _lasts_until(limit: float, used: float, now: int) -> int | None:
+    """When at the pace of this UTC day a limit is reached that is not reached yet; None if not on this day."""
+    passed = now % DAY_MS
+    if not passed or not 0 < used < limit:
+        return None
+    until = now + round(passed * (limit / used - 1))
+    return until if until < now - passed + DAY_MS else None
 
 
 def costs(

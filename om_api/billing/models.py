@@ -15,6 +15,7 @@ from om_api.settings import ModelSettings, Settings
 from om_api.settings.model_settings import key_variable, who_answers
 
 Role = Literal["observer", "reflector"]
+ROLES: tuple[Role, ...] = ("observer", "reflector")
 
 
 class Advice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

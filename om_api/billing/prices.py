@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from om_api.domain.extras import missing
 from om_api.settings import ModelSettings, Settings
@@ -67,6 +67,15 @@ def rates(name: str | None, models: Mapping[str, ModelSettings], at: datetime | 
     return TokenPrices(*known) if len(known) == len(samples) else None
 
 
+def context_window(name: str, models: Mapping[str, ModelSettings]) -> int:
+    """How many tokens a model reads at most, as genai-prices knows it; 0 where it does not."""
+    model = models.get(name)
+    if ((model and model.provider) or name) in _FREE:
+        return 0
+    found = _calculated(name, model, Tokens(_SAMPLE), None)
+    return (found.model.context_window or 0) if found else 0
+
+
 def unenforceable(settings: Settings) -> list[str]:
     """The models in use whose prices nobody knows though a budget in dollars should bound them, each once."""
     memories = [settings.memory, *(settings.for_agent(name) for name in settings.agents())]
@@ -94,6 +103,12 @@ def _stated(prices: Mapping[str, float], tokens: Tokens) -> Decimal:
 
 
 def _known(name: str, model: ModelSettings | None, tokens: Tokens, at: datetime | None) -> Decimal | None:
+    found = _calculated(name, model, tokens, at)
+    return None if found is None else found.total_price
+
+
+def _calculated(name: str, model: ModelSettings | None, tokens: Tokens, at: datetime | None) -> Any:
+    """What genai-prices says of a call; None where it does not know the model."""
     try:
         from genai_prices import Usage, calc_price  # noqa: PLC0415 -- 0.1 s and 30 MB, which an agent seldom needs
     except ModuleNotFoundError as error:
@@ -103,8 +118,8 @@ def _known(name: str, model: ModelSettings | None, tokens: Tokens, at: datetime 
     try:
         if model and model.base_url and model.provider != "gemini":
             # whoever serves it there names the price, not its maker
-            return calc_price(usage, reference, provider_api_url=model.base_url, genai_request_timestamp=at).total_price
+            return calc_price(usage, reference, provider_api_url=model.base_url, genai_request_timestamp=at)
         provider = (_GOOGLE if provider_of(name, model) == "gemini" else _OPENAI) if model else None
-        return calc_price(usage, reference, provider_id=provider, genai_request_timestamp=at).total_price
+        return calc_price(usage, reference, provider_id=provider, genai_request_timestamp=at)
     except (LookupError, ValueError):
         return None

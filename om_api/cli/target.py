@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +19,7 @@ from om_api.domain.values import check_id
 from om_api.settings import Settings, load_settings
 from om_api.store.driver.connection import connected
 from om_api.store.driver.steps import Steps
-from om_api.store.fleet import audit_stream
+from om_api.store.fleet import audit_stream, stored_settings
 from om_api.store.memory.keys import Keys, keys_of
 
 T = TypeVar("T")
@@ -50,6 +51,13 @@ class Target:
             self._told = True
         return settings
 
+    def refreshed(self) -> Settings:
+        """The same with what the store says above files, as workers go by it; without it where the store cannot be asked."""
+        settings = self.settings()
+        with suppress(StoreError, ValueError):
+            settings.refresh(self.run(stored_settings.read(keys_of(settings), settings.stored)))
+        return settings
+
     def load(self, folder: Path | None, *, strict: bool, environ: Mapping[str, str] | None = None) -> Settings:
         """The settings that a folder and an environment say, else this process's; raises SettingsError."""
         try:
@@ -63,7 +71,7 @@ class Target:
 
     def memory(self) -> ObservationalMemory:
         """The store's client; connects at first use. Raises SettingsError, which shows no password."""
-        settings = self.settings()
+        settings = self.refreshed()
         try:
             return ObservationalMemory(settings, tally=False)  # who looks from here is no actor
         except OMError:

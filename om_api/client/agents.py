@@ -198,7 +198,7 @@ class AgentReader:
         if self._since and spending.day_of(self._since) != spending.day_of(now):
             self._table.begin_day()
         waited = yield from resource_summaries.lags(self._keys, now, FIRST)
-        names = yield from self._changed()
+        names = yield from self._changed(now)
         unmet = [name for name in waited if name not in self._table]
         yield from self._read(list(dict.fromkeys([*names, *unmet])), now)
         since = {name: now - ms for name, ms in waited.items()}
@@ -207,12 +207,12 @@ class AgentReader:
         self._budget = next((left.setting for left in total if left.reached and left.then == "pause"), "")
         self._since, self._refreshed = now, time.monotonic()
 
-    def _changed(self) -> Steps[list[str]]:
-        """Whom to read anew; at the first look those that workers looked at last."""
+    def _changed(self, now: int) -> Steps[list[str]]:
+        """Whom to read anew; at the first look those that workers looked at last, and that cost most today."""
         if not self._since:
             self._event = yield from event_stream.end(self._keys)
             self._known, names = yield from resource_tiers.newest(self._keys, FIRST)
-            return names
+            return [*names, *(yield from spending.costliest(self._keys, [spending.day_of(now)]))]
         self._known, names = yield from resource_summaries.changed(self._keys, self._since - _BEHIND_MS, _CHANGED)
         told = yield from event_stream.since(self._keys, self._event, Wanted(), _CHANGED)
         self._event = told.after
@@ -224,12 +224,19 @@ class AgentReader:
         if walk.rests(count) and not (walk.done and len(self._table) > self._known):
             return
         walk.begin(count)
-        cursor, names = yield from keyspace_scan.some_resources(self._keys, walk.part, walk.cursor, _SLICE)
-        room = AGENTS - len(self._table)
-        known = [name for name in names if name in self._table]
-        yield from self._read([*known, *[name for name in names if name not in self._table][: max(0, room)]], now)
-        if walk.go_on(cursor):
-            self._table.keep_round(walk.number)
+        left = _SLICE
+        while left > 0:
+            cursor, names = yield from keyspace_scan.some_resources(self._keys, walk.part, walk.cursor, _SLICE)
+            left -= len(names)
+            yield from self._read(self._with_room(names), now)
+            if walk.go_on(cursor):
+                self._table.keep_round(walk.number)
+                return
+
+    def _with_room(self, names: Sequence[str]) -> list[str]:
+        """Those of some agents that are in the table, and of the others as many as it has room for."""
+        known, room = [name for name in names if name in self._table], max(0, AGENTS - len(self._table))
+        return [*known, *[name for name in names if name not in self._table][:room]]
 
     def _read(self, names: Sequence[str], now: int) -> Steps["_AgentsFound"]:
         """Read agents into the table; who is not there any more leaves it."""

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from datetime import date
 from typing import Any, Self, TypeVar
 
+from om_api.billing.agent_costs import CostsByAgent
 from om_api.billing.costs import Costs
 from om_api.client.agent_rows import State
 from om_api.client.agent_table import Column
@@ -15,6 +16,7 @@ from om_api.client.recall_query import RecallLimits, turns_beside
 from om_api.client.receipts import Receipt
 from om_api.client.stats import Stats
 from om_api.client.syncing import Synced
+from om_api.client.usage_series import UsageSeries
 from om_api.client.watching import Overview
 from om_api.context import Context
 from om_api.context.recall_tool import UNREACHED, ToolFormat, answer_of, arguments_of, recall_tool, refused
@@ -308,6 +310,13 @@ class ObservationalMemory:
         query = agent_query(sort, state, search, cursor, limit, among, descending=descending)
         return self._run(self._core.agents.page(query))
 
+    def read_agents(self) -> bool:
+        """Go on reading what `agents` has its order from, in the background, while somebody asks for pages; False: all is read.
+
+        A server calls it again and again, so that no page waits; others need not.
+        """
+        return self._run(self._core.agents.read_on())
+
     def ping(self) -> int:
         """The store's time in Unix ms; raises StoreError when it cannot be asked."""
         return self._run(due.server_ms())
@@ -319,6 +328,22 @@ class ObservationalMemory:
         bills are kept.
         """
         return self._run(self._core.watching.costs(resource_id, days))
+
+    def costs_by_agent(self, days: int = 1, *, limit: int = 20, among: Iterable[str] | None = None) -> CostsByAgent:
+        """The agents whose models cost most in the last `days` UTC days (31 at most), `among` some of them or (None) all.
+
+        What is left of their budgets today, until when that lasts, and what they saved; it costs the same however many agents
+        there are. Raises InvalidInputError for more days or agents than are told at once.
+        """
+        return self._run(self._core.watching.costs_by_agent(days, limit, among))
+
+    def series(self, resource_id: str | None = None, days: int = 7) -> UsageSeries:
+        """Tokens by tier, compression, costs and savings over the last `days` (400 at most), of one resource or of all together.
+
+        Workers take a sample every ten minutes of all, and of each resource that is measured apart (`metrics.resources`); an
+        hourly one is kept beyond 30 days. Raises InvalidInputError for days of which nothing is kept.
+        """
+        return self._run(self._core.watching.series(resource_id, days))
 
     def verify(self) -> list[Breach]:
         """Every breach of the promises in the whole store, which may be in use; [] when all is well. Writes nothing."""

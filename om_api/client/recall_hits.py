@@ -131,6 +131,7 @@ def _of_message(hit: Hit, found: Surroundings, chunk: str, covers: str) -> Recal
         score=hit.score,
         certainty=hit.certainty,
         matched=hit.words,
+        weights=hit.weights,
         covered_by=covers,
         message=own,
         before=found.before,
@@ -139,7 +140,9 @@ def _of_message(hit: Hit, found: Surroundings, chunk: str, covers: str) -> Recal
 
 
 def _of_note(hit: Hit, note: RecalledHit) -> RecalledHit:
-    return msgspec.structs.replace(note, score=hit.score, certainty=hit.certainty, matched=hit.words)
+    return msgspec.structs.replace(
+        note, score=hit.score, certainty=hit.certainty, matched=hit.words, weights=hit.weights
+    )
 
 
 def _has_moved(index: RecallIndex, part: Stretch, messages: Sequence[Message | None]) -> bool:

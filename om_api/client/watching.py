@@ -1,13 +1,16 @@
 """Watching: how full memories are, what they cost, and what happened."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from om_api.billing import budgets
+from om_api.billing import agent_costs, budgets
+from om_api.billing.agent_costs import CostsByAgent
 from om_api.billing.costs import Costs
+from om_api.client import usage_series
 from om_api.client.reading import Scopes
 from om_api.client.stats import Stats, stats_of
+from om_api.client.usage_series import UsageSeries
 from om_api.domain import events
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Told, Wanted
@@ -66,6 +69,16 @@ class Watcher:
         """What models cost in the last `days` UTC days, of one resource or of all."""
         name = None if resource is None else check_id(resource, "resource_id")
         return budgets.costs(self._settings, self._keys, name, days)
+
+    def costs_by_agent(self, days: int, limit: int, among: Iterable[str] | None) -> Steps[CostsByAgent]:
+        """The agents whose models cost most in the last `days` UTC days, of all or of some."""
+        names = None if among is None else sorted({check_id(name, "resource_id") for name in among})
+        return agent_costs.costs_by_agent(self._settings, self._keys, days, limit, names)
+
+    def series(self, resource: str | None, days: int) -> Steps[UsageSeries]:
+        """Tokens by tier, compression, costs and savings over time, of one resource or of all together."""
+        name = None if resource is None else check_id(resource, "resource_id")
+        return usage_series.series(self._settings, self._keys, name, days)
 
     def resources(self) -> Steps[list[str]]:
         """Every resource the workers have met."""

@@ -1,8 +1,9 @@
 """The app: every room's routes, one state for all of them, and the document that describes it."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from typing import Any
 
@@ -13,10 +14,12 @@ from starlette.types import ASGIApp
 
 from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.client.context_usage import TELL_S
+from om_api.domain.errors import StoreError
 from om_api.http.reference import page
 from om_api.http.requests.app_state import AppState, SharedMemory
 from om_api.http.requests.replies import KINDS, schemas
 from om_api.http.routes import (
+    agents,
     audit,
     backup,
     contexts,
@@ -29,7 +32,9 @@ from om_api.http.routes import (
     mcp,
     messages,
     migration,
+    models,
     observations,
+    over_time,
     pins,
     raw_messages,
     recall,
@@ -40,6 +45,9 @@ from om_api.http.routes import (
     reviews,
     stream_tokens,
     webhooks,
+)
+from om_api.http.routes import (
+    settings as settings_routes,
 )
 from om_api.http.serving import problems
 from om_api.http.serving.connections import Connections
@@ -68,10 +76,12 @@ _WRITTEN_AND_READ = (
     reviews.router,
 )
 _OPERATED = (
-    *(resources.router, erase.router, migration.router, force.router, rejected.router, costs.router, backup.router),
+    *(agents.router, over_time.router, resources.router, settings_routes.router, models.router, erase.router),
+    *(migration.router, force.router, rejected.router, costs.router, backup.router),
     *(events.router, stream_tokens.router, webhooks.router, audit.router),
 )
 _REFRESH_S = 2.0
+_AGENTS_S = 1.0
 USED_S = 60.0  # between two notes of which keys were used
 DESCRIPTION = """\
 Observational memory over HTTP. Send a key as `Authorization: Bearer om_…`. Ids are 1 to 200 of A-Z a-z 0-9 . _ : @ + -.
@@ -111,7 +121,7 @@ async def _living(app: FastAPI, settings: Settings, *, locked: bool, patience: f
     keys = keys_of(settings)
     state = AppState(settings, memory, keys, connection, scraper, shares, streams, stopping, locked, Uses())
     app.state.app_state = state
-    kept = _keep_fresh(settings), _keep_telling(memory), _keep_uses(state)
+    kept = _keep_fresh(state), _keep_telling(memory), _keep_uses(state), _keep_agents(memory)
     tasks = [asyncio.create_task(each) for each in kept]
     async with mcp.opened(memory) as app.state.mcp:
         yield
@@ -121,11 +131,11 @@ async def _living(app: FastAPI, settings: Settings, *, locked: bool, patience: f
     await state.close()
 
 
-async def _keep_fresh(settings: Settings) -> None:
-    """Take up changed files as the workers do; a broken one is among `problems` of the statistics."""
+async def _keep_fresh(state: AppState) -> None:
+    """Take up changed settings as the workers do; what cannot be in force is among `problems` of the statistics."""
     while True:
+        await state.refresh()
         await asyncio.sleep(_REFRESH_S)
-        await asyncio.to_thread(settings.refresh)
 
 
 async def _keep_telling(memory: AsyncObservationalMemory) -> None:
@@ -133,6 +143,15 @@ async def _keep_telling(memory: AsyncObservationalMemory) -> None:
     while True:
         await asyncio.sleep(TELL_S)
         await memory.tell()
+
+
+async def _keep_agents(memory: SharedMemory) -> None:
+    """Read all agents while somebody looks at them: as long as that takes, others have the loop for as long again."""
+    while True:
+        began, more = time.monotonic(), False
+        with suppress(StoreError):  # another time
+            more = await memory.read_agents()
+        await asyncio.sleep(time.monotonic() - began if more else _AGENTS_S)
 
 
 async def _keep_uses(state: AppState) -> None:

@@ -16,9 +16,9 @@ class RecalledHit(msgspec.Struct, frozen=True, kw_only=True):
 
     `message` is there for a message, with `before` and `after` it the turns of its thread, oldest first, never a call without
     its result. `id` is a message's, an observation's, or the number of a generation; `text` all that it says; `at` its time
-    (Unix ms). `matched` are the words of the query that it has, as the query says them; `score` orders hits of one answer,
-    `certainty` (0 to 1) tells a find from chance. `covered_by` says what stands for a message in a context: `observation <id>`,
-    `generation <n>`, or "" while it is read as it was said.
+    (Unix ms). `matched` are the words of the query that it has, as the query says them, `weights` what each of them is worth,
+    the rarer the more; `score` orders hits of one answer, `certainty` (0 to 1) tells a find from chance. `covered_by` says what
+    stands for a message in a context: `observation <id>`, `generation <n>`, or "" while it is read as it was said.
     """
 
     kind: Kind
@@ -30,6 +30,7 @@ class RecalledHit(msgspec.Struct, frozen=True, kw_only=True):
     score: float = 0.0
     certainty: float = 0.0
     matched: tuple[str, ...] = ()
+    weights: tuple[float, ...] = ()
     covered_by: str = ""
     message: Message | None = None
     before: tuple[Message, ...] = ()

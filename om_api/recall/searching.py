@@ -30,13 +30,17 @@ _Scores = dict[int, float]
 
 
 class Hit(NamedTuple):
-    """A message that answers: its source and its place there, its score, how sure it is (0 to 1), the words it has."""
+    """A message that answers: its source and its place there, its score, how sure it is (0 to 1), the words it has.
+
+    `weights` are what each of these words is worth, the rarer the more.
+    """
 
     source: Source
     place: int
     score: float
     certainty: float
     words: tuple[str, ...]
+    weights: tuple[float, ...] = ()
 
 
 def search(
@@ -216,8 +220,10 @@ class _Search:
 
     def _hit(self, score: float, ground: _Ground, at: int, number: int, place: int) -> Hit:
         """The hit of a message, with the words it has."""
-        have = tuple(word for word, found in zip(self._query.words, ground.found, strict=False) if at in found)
-        return Hit(self._sources[number], place, score, self._certainty(score), have)
+        asked = zip(self._query.words, self._worth, ground.found, strict=False)
+        have = [(word, round(worth, 2)) for word, worth, found in asked if at in found]
+        words, weights = zip(*have, strict=True) if have else ((), ())
+        return Hit(self._sources[number], place, score, self._certainty(score), words, weights)
 
     def _certainty(self, score: float) -> float:
         """What share of the query's worth was found, times how much that is beside what chance finds.

@@ -167,6 +167,11 @@ def lines(data: bytes) -> dict[str, int]:
     return dict(_lines(node)) if node else {}
 
 
+def tree(text: str, origin: str) -> Node | None:
+    """One document as nodes that know where in the text they stand, None if it says nothing; raises as `parse` does."""
+    return _loaded(text, origin, _Loader.get_single_node)
+
+
 def _lines(node: Node, above: str = "") -> Iterator[tuple[str, int]]:
     for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
         dotted = f"{above}{key.value}"

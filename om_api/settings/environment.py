@@ -44,7 +44,7 @@ def _state(layer: Layer, name: str, text: str, models: list[str]) -> None:
         _check_other(name, text)
         return
     for path in _paths(name, models):
-        stated = Stated(_value(name, text, path), f"environment {name}")
+        stated = Stated(value_of(name, text, path), f"environment {name}")
         other = layer.get(path, stated)
         if other.value != stated.value:
             both = f"{other.origin} and {stated.origin}"
@@ -77,7 +77,7 @@ def _nearest(name: str, models: list[str]) -> str:
     return get_close_matches(name, [*VARIABLES, *OTHER_VARIABLES, *of_models], 1, cutoff=0)[0]
 
 
-def _value(name: str, text: str, path: Key) -> Any:
+def value_of(name: str, text: str, path: Key) -> Any:
     """Read a YAML scalar, or a list or mapping in brackets; whatever else YAML makes of it is taken as written."""
     if halved(text):  # what Python makes of bytes that are not UTF-8
         raise SettingsError(f"environment {name}: not UTF-8; permitted: text")

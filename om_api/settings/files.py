@@ -30,8 +30,13 @@ class Stamp(NamedTuple):
 
 def read_layer(file: Path) -> Layer:
     """Return what a file states; raises SettingsError with file and line, one for each key that cannot be read."""
+    return layer_of(read(file), str(file))
+
+
+def layer_of(data: bytes | str, origin: str) -> Layer:
+    """Return what a document states that comes from somewhere; raises SettingsError, one for each key that cannot be read."""
     layer, mistakes = Layer(), list[str]()
-    for _, read_piece in _each(file):
+    for _, read_piece in _each(data, origin):
         try:
             layer |= read_piece()
         except SettingsError as error:
@@ -48,7 +53,7 @@ def pieces(file: Path) -> list[Layer]:
     """
     found: list[Layer] = []
     try:
-        every = [*_each(file)]
+        every = [*_each(read(file), str(file))]
     except SettingsError:
         return []
     for key, read_piece in every:
@@ -60,27 +65,27 @@ def pieces(file: Path) -> list[Layer]:
     return found
 
 
-def _each(file: Path) -> Iterator[tuple[str, Callable[[], Layer]]]:
-    """The keys of a file, of settings and of models, and how to read each by itself."""
-    data = parse(read(file), str(file))
-    if not isinstance(data, dict | None):
-        raise SettingsError(f"{file}: not a mapping; permitted at the top: {' and '.join(TOP_KEYS)}")
-    for top, group in (data or {}).items():
+def _each(data: bytes | str, origin: str) -> Iterator[tuple[str, Callable[[], Layer]]]:
+    """The keys of a document, of settings and of models, and how to read each by itself."""
+    document = parse(data, origin)
+    if not isinstance(document, dict | None):
+        raise SettingsError(f"{origin}: not a mapping; permitted at the top: {' and '.join(TOP_KEYS)}")
+    for top, group in (document or {}).items():
         if top in TOP_KEYS and isinstance(group, dict):
             named = ((key, f"{top}.{key}", {key: value}) for key, value in group.items())
-            yield from ((key, partial(_read_piece, file, top, where, part)) for key, where, part in named)
+            yield from ((key, partial(_read_piece, origin, top, where, part)) for key, where, part in named)
         else:
-            yield top, partial(_read_piece, file, top, top, group)
+            yield top, partial(_read_piece, origin, top, top, group)
 
 
-def _read_piece(file: Path, top: str, key: str, part: object) -> Layer:
+def _read_piece(origin: str, top: str, key: str, part: object) -> Layer:
     flattened = {"observational_memory": flatten, "models": flatten_models}.get(top)
     if flattened is None:
-        raise SettingsError(f"{placed(str(file), top)}: {_misplaced(top)}")
+        raise SettingsError(f"{placed(origin, top)}: {_misplaced(top)}")
     try:
-        layer = flattened(part, str(file))
+        layer = flattened(part, origin)
     except SettingsError as error:
-        raise SettingsError(str(error).replace(f"{file}: ", f"{placed(str(file), key)}: ", 1)) from None
+        raise SettingsError(str(error).replace(f"{origin}: ", f"{placed(origin, key)}: ", 1)) from None
     _refuse_passwords(layer)
     return layer
 

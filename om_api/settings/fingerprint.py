@@ -4,7 +4,8 @@ import hashlib
 import json
 from typing import Any
 
-from om_api.settings.folder import Loaded
+from om_api.settings.catalogue import dotted
+from om_api.settings.loaded import Loaded
 from om_api.settings.memory_settings import MemorySettings
 from om_api.settings.model_settings import ModelSettings
 from om_api.settings.urls import safe_url
@@ -17,7 +18,9 @@ def fingerprint_of(loaded: Loaded) -> str:
     """Digest what is in force, for all and for each agent; no secret is in it, and no value that is the default."""
     base = loaded.base.effective
     agents = {name: _memory(loaded.agents.get(name, base).memory) for name in loaded.names}
-    said = [_memory(base.memory), {name: _model(each) for name, each in base.models.items()}, agents]
+    said: list[Any] = [_memory(base.memory), {name: _model(each) for name, each in base.models.items()}, agents]
+    if stored := loaded.stored.layers:
+        said.append({name: {dotted(path): one.value for path, one in layer.items()} for name, layer in stored.items()})
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
 

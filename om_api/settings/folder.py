@@ -1,92 +1,43 @@
 """The folder of the configuration, with the environment above it: what is in force by them, complete, or an error."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
 
 from om_api.domain.errors import SettingsError
 from om_api.settings.catalogue import BASE_FILE
-from om_api.settings.documents import plain
 from om_api.settings.environment import environment_layer
-from om_api.settings.files import AGENTS, Stamp, agent_files, is_agent, is_there, pieces, read_layer, stamp
+from om_api.settings.files import (
+    AGENT_FILE,
+    AGENTS,
+    Stamp,
+    agent_files,
+    is_agent,
+    is_there,
+    layer_of,
+    pieces,
+    read_layer,
+    stamp,
+)
+from om_api.settings.loaded import (
+    Base,
+    FileProblem,
+    Loaded,
+    LoadedFile,
+    attempt,
+    lines_of,
+    of_layer,
+    one_line,
+    problem_of,
+    still_fits,
+    with_store,
+)
 from om_api.settings.model_settings import DEFAULT_MODELS
 from om_api.settings.sources import Effective, Layer, compose, of_model
+from om_api.settings.stored_layers import StoredLayers, StoredTexts
 
-T = TypeVar("T")
 _CALLED, _STORE = "config", "storage"
-_LONGEST_PATH = 4_096
-_LONGEST_PROBLEM = 1_000
-_INTERVALS = ("observer_interval", "reflector_interval", "stop_grace")
-_SYSTEM_WIDE = (
-    "storage",
-    "partitions",
-    *_INTERVALS,
-    "total_budget",
-    "events",
-    "audit",
-    "webhooks",
-    "metrics",
-    "api",
-    "flower_ticks",
-)
-
-
-class FileProblem(NamedTuple):
-    """A file that could not be put in force, and why."""
-
-    file: str
-    text: str
-
-
-def problem_of(file: Path | None, error: str) -> FileProblem:
-    """What is wrong with a file, in one line; the text leaves out the file's name, which stands beside it."""
-    return _problem(file, "; ".join(_lines(file, error)))
-
-
-def _lines(file: Path | None, error: str) -> list[str]:
-    return error.replace(f"{file}: ", "").replace(f"{file}, ", "").splitlines()
-
-
-def _problem(file: Path | None, text: str) -> FileProblem:
-    return FileProblem(plain(str(file), _LONGEST_PATH), plain(text, _LONGEST_PROBLEM))
-
-
-class Base(NamedTuple):
-    """What holds for every agent, and the layers it is made of: overrides go between them."""
-
-    file_layer: Layer
-    environment: Layer
-    effective: Effective
-    redis_url: str
-
-
-class LoadedFile(NamedTuple):
-    """What came of an agent's file with a base: settings, or a text that says why not."""
-
-    base: Base
-    stamp: Stamp | None
-    result: Effective | str
-
-
-class Loaded(NamedTuple):
-    """Everything a reader sees, replaced as a whole; `agents` holds the overrides that could be put in force.
-
-    `mistake` says why the base file could not be.
-    """
-
-    base: Base
-    agents: Mapping[str, Effective] = {}
-    names: tuple[str, ...] = ()
-    problems: tuple[FileProblem, ...] = ()
-    stamps: Mapping[Path, Stamp | None] = {}
-    made: Mapping[Path, LoadedFile] = {}
-    mistake: str = ""
-
-    def same_as(self, other: "Loaded") -> bool:
-        """Whether everybody's settings are those of another state."""
-        return self[:3] == other[:3]
 
 
 class Folder:
@@ -102,18 +53,28 @@ class Folder:
         self._base_file = path / BASE_FILE
         self._base_was_read = False
 
-    def load(self, last: Loaded | None = None, *, strict: bool = True) -> Loaded:
-        """Return what is in force after `last`, which is that itself if no file changed.
+    def load(self, last: Loaded | None = None, *, strict: bool = True, texts: StoredTexts | None = None) -> Loaded:
+        """Return what is in force after `last`, which is that itself if neither a file nor what the store says changed.
 
-        What cannot be in force any more becomes a problem, and stays as it was. Raises SettingsError for a folder that
-        cannot be listed, and for a base that cannot be in force while there is no last one. Unless it is `strict`: then what
-        of the base file can be in force is, and only an environment that cannot be raises.
+        `texts`: what the store says; None: what it said last. What cannot be in force any more becomes a problem, and stays as
+        it was. Raises SettingsError for a folder that cannot be listed, and for a base that cannot be in force while there is no
+        last one. Unless it is `strict`: then what of the base file can be in force is, and only an environment that cannot be
+        raises.
         """
+        before = StoredLayers() if last is None else last.stored
+        loaded = self._of_files(last, strict=strict)
+        says = before.texts if texts is None else texts
+        if says.mistake:
+            says = says._replace(texts=before.texts.texts)
+        unsaid = says == StoredTexts() and before == StoredLayers()
+        return loaded if unsaid or (loaded is last and says == before.texts) else with_store(loaded, before, says)
+
+    def _of_files(self, last: Loaded | None, *, strict: bool) -> Loaded:
         files = self._agent_files()
         stamps = files | {self._base_file: stamp(self._base_file)}
         if last is not None and stamps == last.stamps:
             return last
-        base = _attempt(lambda: self._base(last.base if last else None))
+        base = attempt(lambda: self._base(last.base if last else None))
         if isinstance(base, Base):
             return self._with_agents(last or Loaded(base), base, files)._replace(stamps=stamps)
         if last is None:
@@ -127,9 +88,9 @@ class Folder:
         found = {self._base_file: loaded.mistake} | {file: one.result for file, one in loaded.made.items()}
         for file, text in found.items():
             if isinstance(text, str) and text:
-                further = _attempt(partial(self._check, loaded.base, file))
-                lines = [*_lines(file, text), *_lines(file, further if isinstance(further, str) else "")]
-                yield from (_problem(file, line) for line in dict.fromkeys(lines))
+                further = attempt(partial(self._check, loaded.base, file))
+                lines = [*lines_of(file, text), *lines_of(file, further if isinstance(further, str) else "")]
+                yield from (one_line(file, line) for line in dict.fromkeys(lines))
 
     def _check(self, base: Base, file: Path) -> Effective:
         """What the keys of a file come to that can be read, though others cannot."""
@@ -138,6 +99,36 @@ class Folder:
             stated |= piece
         below = () if file == self._base_file else (base.file_layer,)
         return compose((*below, stated, base.environment), str(file))
+
+    def file_of(self, name: str, loaded: Loaded) -> Path | None:
+        """The file of an agent's name or glob, which may not be there yet; None where no file of that name would be read."""
+        if name.startswith(".") or (self._optional and not self._base_was_read and not is_there(self._base_file)):
+            return None
+        there = [file for file in loaded.made if file.parent.name == name]
+        return there[0] if there else self.places()[0] / name / AGENT_FILE
+
+    def with_file(self, loaded: Loaded, name: str, text: str, origin: str) -> Loaded:
+        """What would be in force if a name's file said this, and came from `origin`; raises SettingsError."""
+        effective = of_layer(loaded.base, layer_of(text, origin), origin)
+        agents, names = {**loaded.agents, name: effective}, tuple(dict.fromkeys((*loaded.names, name)))
+        changed = loaded._replace(agents=agents, names=names)
+        return still_fits(with_store(changed, loaded.stored, loaded.stored.texts), loaded)
+
+    def without_file(self, loaded: Loaded, name: str) -> Loaded:
+        """What would be in force without a name's file; raises SettingsError."""
+        agents = {each: effective for each, effective in loaded.agents.items() if each != name}
+        changed = loaded._replace(agents=agents, names=tuple(each for each in loaded.names if each != name))
+        return still_fits(with_store(changed, loaded.stored, loaded.stored.texts), loaded)
+
+    def with_entry(self, loaded: Loaded, name: str, text: str | None) -> Loaded:
+        """What would be in force if the store's entry of a name said this, or were not there; raises SettingsError."""
+        says = loaded.stored.texts
+        texts = {each: data for each, data in says.texts.items() if each != name}
+        texts |= {} if text is None else {name: text.encode()}
+        found = with_store(loaded, StoredLayers(), says._replace(texts=texts))
+        if name in found.stored.mistakes:
+            raise SettingsError(found.stored.mistakes[name])
+        return found
 
     def places(self) -> list[Path]:
         """The folders that hold agents' files: the one within ours, and the one beside it if ours is called `config`."""
@@ -175,7 +166,7 @@ class Folder:
             raise SettingsError(error)
         base, found = self._of(Layer()), pieces(self._base_file)
         for piece in 2 * found:  # one may be possible beside another that stands behind it only
-            more = _attempt(partial(self._of, {**base.file_layer, **piece}))
+            more = attempt(partial(self._of, {**base.file_layer, **piece}))
             base = more if isinstance(more, Base) else base
         if any(path[0] == _STORE and path not in base.file_layer for piece in found for path in piece):
             raise SettingsError(error)
@@ -206,7 +197,7 @@ class Folder:
             return LoadedFile(base, None, f"{both} are both there; permitted: one of the two")
         if known is not None and now is not None and known.stamp == now and known.base is base:
             return known
-        return LoadedFile(base, now, _attempt(lambda: _agent(base, file)))
+        return LoadedFile(base, now, attempt(lambda: _agent(base, file)))
 
 
 def _beside(files: Iterable[Path]) -> dict[Path, list[Path]]:
@@ -221,20 +212,4 @@ def _agent(base: Base, file: Path) -> Effective:
     """What is in force for the agents that a file is for; raises SettingsError."""
     if not is_agent(file.parent.name):
         raise SettingsError(f"{file}: no agent has such a name; permitted: A-Z a-z 0-9 . _ : @ + - and globs of them")
-    effective = compose((base.file_layer, read_layer(file), base.environment), str(file))
-    changed = [key for key in _SYSTEM_WIDE if getattr(effective.memory, key) != getattr(base.effective.memory, key)]
-    if effective.models != base.effective.models:
-        changed.append("models")
-    if changed:
-        raise SettingsError(f"{file}: {changed[0]} holds for the whole system; permitted: in {BASE_FILE} only")
-    return effective
-
-
-def _attempt(make: Callable[[], T]) -> T | str:
-    """What is made, or why it cannot be: whatever a file does to us stays that file's own problem."""
-    try:
-        return make()
-    except SettingsError as error:
-        return str(error)
-    except Exception as error:  # noqa: BLE001  what nobody thought of must not stop everybody else
-        return f"cannot be used: {type(error).__name__}; tell us, and leave out what was added last"
+    return of_layer(base, read_layer(file), str(file))

@@ -13,13 +13,15 @@ import msgspec
 
 from om_api.domain.errors import SettingsError
 from om_api.settings import urls
-from om_api.settings.catalogue import BASE_FILE, SETTINGS, Key, about, dotted
+from om_api.settings.catalogue import BASE_FILE, MODEL_FIELDS, SETTINGS, Key, about, dotted
 from om_api.settings.files import match
 from om_api.settings.fingerprint import fingerprint_of
-from om_api.settings.folder import FileProblem, Folder, Loaded, problem_of
+from om_api.settings.folder import Folder
+from om_api.settings.loaded import SYSTEM_WIDE, FileProblem, Loaded, problem_of
 from om_api.settings.memory_settings import MemorySettings
 from om_api.settings.model_settings import ModelSettings
 from om_api.settings.sources import DEFAULT, Effective
+from om_api.settings.stored_layers import StoredTexts
 
 _HIDDEN = "***"
 
@@ -76,8 +78,8 @@ class Settings:
 
     @property
     def problems(self) -> tuple[FileProblem, ...]:
-        """The files that could not be put in force; what they said last, else the base, is in force instead."""
-        return self._loaded.problems
+        """The files, and the entries of the store, that could not be put in force; what they said last, else the base, is."""
+        return (*self._loaded.problems, *self._loaded.of_store())
 
     @property
     def folder(self) -> Folder:
@@ -105,8 +107,8 @@ class Settings:
         return known[1]
 
     def agents(self) -> tuple[str, ...]:
-        """The names and globs of the agents that have an override."""
-        return self._loaded.names
+        """The names and globs of the agents that have an override, in a file or in the store."""
+        return tuple(dict.fromkeys((*self._loaded.names, *self._loaded.stored.layers)))
 
     def for_agent(self, resource: str) -> MemorySettings:
         """The settings of one agent: its own override, else that of the longest glob its id fits, else the base."""
@@ -120,7 +122,7 @@ class Settings:
         return next((problem_of(file, text) for file, text in broken if isinstance(text, str)), None)
 
     def origin(self, resource: str | None = None) -> dict[str, str]:
-        """Where each value comes from, by dotted key: `default`, `preset small`, a file, `environment OM_X`."""
+        """Where each value comes from, by dotted key: `default`, `preset small`, a file, `store harold`, `environment OM_X`."""
         return dict(self._effective(resource).origin)
 
     def variable(self, name: str) -> str | None:
@@ -132,33 +134,50 @@ class Settings:
         """An address with its passwords replaced by ***."""
         return urls.safe_url(url)
 
-    def refresh(self) -> bool:
+    @property
+    def stored(self) -> StoredTexts:
+        """What the store said last; nothing where nobody told it to `refresh`."""
+        return self._loaded.stored.texts
+
+    @property
+    def loaded(self) -> Loaded:
+        """All that is in force at this moment, for whoever reckons what would be."""
+        return self._loaded
+
+    def refresh(self, stored: StoredTexts | None = None) -> bool:
         """Read again what changed on disk, cheaply if nothing did; returns whether anybody's settings are others now.
 
-        Never raises: a broken file becomes a problem, and what was in force stays in force.
+        `stored`: what the store says now; None: what it said last. Never raises: a broken file becomes a problem, and what was
+        in force stays in force.
         """
         with self._lock:
             before = self._loaded
             try:
-                self._loaded = self._folder.load(before)
+                self._loaded = self._folder.load(before, texts=stored)
             except SettingsError as error:
                 problem = problem_of(self._folder.path, str(error))
                 self._loaded = before._replace(problems=(problem,), stamps={})
             return not self._loaded.same_as(before)
 
     def _effective(self, resource: str | None) -> Effective:
-        loaded = self._loaded
-        name = match(resource, loaded.names) if resource is not None and loaded.names else None
-        return loaded.base.effective if name is None else loaded.agents.get(name, loaded.base.effective)
+        return self._loaded.base.effective if resource is None else self._loaded.of(resource)
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """One setting in force: durations in seconds, and where the value comes from."""
+    """One setting in force: durations in seconds, and where the value comes from.
+
+    `permitted` and `text` say what it may be and what it is for, `default` what it is where nobody says anything. Where
+    `system_wide`, it holds for all agents, and stands in the base file or the environment only.
+    """
 
     key: str
     value: Any
     origin: str
     unit: str
+    permitted: str = ""
+    default: Any = None
+    text: str = ""
+    system_wide: bool = False
 
     def shown(self) -> str:
         """The value in the words of YAML."""
@@ -169,21 +188,38 @@ class Setting(msgspec.Struct, frozen=True):
 
 def rows(settings: Settings, agent: str | None = None) -> list[Setting]:
     """What is in force for an agent; without one for every agent that has no override, models included."""
-    memory = settings.memory if agent is None else settings.for_agent(agent)
-    dumped, origin = memory.model_dump(), settings.origin(agent)
-    values = {path: reduce(getitem, path, dumped) for path in SETTINGS}
-    if agent is None:
-        values |= {
-            ("models", name, field): value
-            for name, model in settings.models.items()
-            for field, value in model.model_dump().items()
-        }
-    return [_row(settings, path, value, origin) for path, value in values.items()]
+    found = rows_of(settings, settings.loaded.base.effective if agent is None else settings.loaded.of(agent))
+    return found if agent else [*found, *_rows_of_models(settings)]
+
+
+def rows_of(settings: Settings, effective: Effective) -> list[Setting]:
+    """The same of what would be in force."""
+    dumped = effective.memory.model_dump()
+    return [_row(settings, path, reduce(getitem, path, dumped), effective.origin) for path in SETTINGS]
+
+
+def _rows_of_models(settings: Settings) -> list[Setting]:
+    origin = settings.origin()
+    return [
+        _row(settings, ("models", name, field), value, origin)
+        for name, model in settings.models.items()
+        for field, value in model.model_dump().items()
+    ]
 
 
 def _row(settings: Settings, path: Key, value: Any, origin: dict[str, str]) -> Setting:
-    key, unit = dotted(path), about(path).get("unit", "")
-    return Setting(key, _without_secrets(settings, path, value), origin.get(key, DEFAULT), unit)
+    key, described, info = dotted(path), about(path), SETTINGS.get(path)
+    info = info or MODEL_FIELDS[path[-1]]
+    return Setting(
+        key,
+        _without_secrets(settings, path, value),
+        origin.get(key, DEFAULT),
+        described["unit"],
+        described["permitted"],
+        None if info.is_required() else info.default,
+        info.description or "",
+        path[0] in {"models", *SYSTEM_WIDE},
+    )
 
 
 def _without_secrets(settings: Settings, path: Key, value: Any) -> Any:

@@ -42,11 +42,12 @@ Layer = dict[Key, Stated]
 
 
 class Effective(NamedTuple):
-    """What is in force for one agent, and where each of it comes from."""
+    """What is in force for one agent, where each of it comes from, and the layers that say it, lowest first."""
 
     memory: MemorySettings
     models: dict[str, ModelSettings]
     origin: dict[str, str]
+    layers: tuple[Layer, ...] = ()
 
 
 class Document(BaseSettings):
@@ -95,7 +96,7 @@ def compose(layers: Sequence[Layer], source: str) -> Effective:
         raise SettingsError(_explained(error, origin, source)) from None
     origin = {dotted(path): DEFAULT for path in SETTINGS}
     origin |= {dotted(path): value.origin for path, value in stated.items() if not _is_entry(path)}
-    return Effective(document.observational_memory, document.models, origin)
+    return Effective(document.observational_memory, document.models, origin, tuple(layers))
 
 
 def flatten(data: object, origin: str, path: Key = ()) -> Layer:

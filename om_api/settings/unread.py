@@ -5,7 +5,8 @@ from pathlib import Path
 
 from om_api.settings.catalogue import BASE_FILE
 from om_api.settings.files import AGENT_FILE, is_agent
-from om_api.settings.folder import FileProblem, Folder, problem_of
+from om_api.settings.folder import Folder
+from om_api.settings.loaded import FileProblem, problem_of
 
 _SUFFIXES = {".yaml", ".yml", ".json", ".toml"}
 _AGENT = "no agent has such a name; permitted: A-Z a-z 0-9 . _ : @ + - and globs of them"

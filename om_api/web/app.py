@@ -1,10 +1,11 @@
 """The pages of an app: their routes, their files, and the memory that they read, which tells nobody of contexts looked at."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -16,59 +17,69 @@ from om_api.web.routes import (
     actions,
     agent,
     agents,
+    audit,
     context,
+    figures,
     generations,
+    lines,
     live,
     manage,
     money,
     recall,
     rejected,
+    settings,
     sign_in,
     work,
 )
 
-_PAGES = (
-    *(sign_in.router, agents.router, agent.router, actions.router, context.router, generations.router, recall.router),
-    *(rejected.router, manage.router, work.router, money.router, live.router),
+_OF_AGENTS = (
+    *(agents.router, agent.router, actions.router, lines.router, context.router, generations.router, recall.router),
+    *(rejected.router, settings.router, manage.router),
 )
+_OF_ALL = (sign_in.router, figures.router, work.router, money.router, live.router, audit.router)
+_OURS = "This is our fault, and in the log of om api: load the page again, and tell us if it stays so."
+_NONE = "There is no such page: begin at the agents."
+_Handler = Callable[[Request, Any], Any]
 
 
 def with_pages(app: FastAPI) -> FastAPI:
     """The app, with pages under /ui beside what it serves."""
     pages = APIRouter(prefix="/ui", include_in_schema=False)
-    for router in _PAGES:
+    for router in (*_OF_ALL, *_OF_AGENTS):
         pages.include_router(router)
     app.include_router(pages)
     app.add_route("/ui", _first, include_in_schema=False)
     app.add_route("/ui/static/{name}", static_files.serve, include_in_schema=False)
-    app.add_exception_handler(Exception, _unexpected(app.exception_handlers[Exception]))
-    around = app.router.lifespan_context
+    for kind, why in ((HTTPException, _NONE), (Exception, _OURS)):
+        app.add_exception_handler(kind, _on_a_page(app.exception_handlers[kind], why))
+    app.router.lifespan_context = _living_beside(app.router.lifespan_context)
+    return app
+
+
+def _living_beside(around: Any) -> Any:
+    """What pages need for as long as the app lives, beside what it needs itself."""
 
     @asynccontextmanager
-    async def living(inner: FastAPI) -> AsyncIterator[None]:
-        async with around(inner):
-            state = inner.state.app_state
-            inner.state.live = Live(state.memory)
-            async with SharedMemory(state.settings, tally=False) as inner.state.pages:
+    async def living(app: FastAPI) -> AsyncIterator[None]:
+        async with around(app):
+            state = app.state.app_state
+            app.state.live = Live(state.memory)
+            async with SharedMemory(state.settings, tally=False) as app.state.pages:
                 yield
-            await inner.state.live.close()
+            await app.state.live.close()
 
-    app.router.lifespan_context = living
-    return app
+    return living
 
 
 async def _first(request: Request) -> Response:
     return RedirectResponse(f"{request.scope.get('root_path', '')}/ui/agents", 303)
 
 
-def _unexpected(tell: Any) -> Any:
-    """What `tell` says of a fault of ours, as a page where a page was asked for."""
+def _on_a_page(tell: _Handler, why: str) -> _Handler:
+    """What `tell` says of an error that no page's route has caught; as a page where one was asked for."""
 
-    async def told(request: Request, error: Exception) -> Response:
+    async def told(request: Request, error: Any) -> Response:
         answer: Response = await tell(request, error)
-        if not request.url.path.startswith("/ui/"):
-            return answer
-        why = "This is our fault, and in the log of om api: load the page again, and tell us if it stays so."
-        return failure(request, answer.status_code, why)
+        return failure(request, answer.status_code, why) if request.url.path.startswith("/ui/") else answer
 
     return told

@@ -8,6 +8,7 @@ from typing import Any
 from om_api.domain import tokens
 from om_api.settings import Settings, load_settings
 from om_api.store.driver.connection import Connection, open_client
+from om_api.store.fleet import stored_settings
 from om_api.store.memory.keys import keys_of
 from om_api.store.memory.push import ServerClock
 from om_workers.calls.admission import Admission
@@ -73,7 +74,8 @@ def settings() -> Settings:
 
 @cache
 def _watcher() -> SettingsWatcher:
-    return SettingsWatcher(settings())
+    ours = _services()
+    return SettingsWatcher(settings(), lambda known: ours.run(stored_settings.read(ours.keys, known)))
 
 
 @cache
@@ -92,10 +94,11 @@ def _rollout(services: Services) -> Rollout:
 
 
 def services() -> Services:
-    """What units of work of this process are handed; changed files of settings are taken up first."""
+    """What units of work of this process are handed; changed settings, of files and of the store, are taken up first."""
     with _once:
-        _watcher().look()
-        return _services()
+        ours, watcher = _services(), _watcher()
+    watcher.look()  # it may wait for a store that is away, and holds up nobody else
+    return ours
 
 
 def made() -> Services | None:

@@ -21,6 +21,7 @@ from om_api.store.fleet.presence import Ticked
 from om_api.store.memory import due, keyspace_scan
 from om_api.store.memory.keys import Keys
 from om_workers.work.dispatcher import Dispatched, Dispatcher
+from om_workers.work.sampling import Sampler
 from om_workers.work.services import Services
 from om_workers.work.sweep import Sweeper
 from om_workers.work.webhooks import WebhookRound
@@ -61,8 +62,13 @@ class Rounds:
         return self._dispatch("reflector", "reflect", self._services.settings.memory.reflector_interval, lambda _: {})
 
     def sweep(self) -> RoundResult:
-        """Make good what pushes, tasks and dead workers left undone."""
-        return _tick("sweep", self._services, SWEEP_S, lambda _: Sweeper(self._services).sweep()._asdict())
+        """Make good what pushes, tasks and dead workers left undone; and now and then note how much there is."""
+
+        def swept(_: float) -> dict[str, int]:
+            did = Sweeper(self._services).sweep()._asdict()
+            return {**did, "sampled": int(Sampler(self._services).sample())}
+
+        return _tick("sweep", self._services, SWEEP_S, swept)
 
     def webhooks(self) -> RoundResult:
         """Send what happened to whoever wants to be sent it."""

@@ -1,4 +1,4 @@
-"""`om config`: which settings are in force, why, and whether they can be."""
+"""`om config`: which settings are in force, why, whether they can be, and changing those of one agent."""
 
 import os
 import sys
@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from om_api.cli.commands import config_change
 from om_api.cli.output import json_option, note, print_json, print_table
 from om_api.cli.target import Target, command, examples, optional_resource
 from om_api.domain.errors import SettingsError
@@ -21,16 +22,23 @@ _COLUMNS = ("key", "value", "where from")
 
 
 @click.group(
-    invoke_without_command=True, epilog=examples("om config", "om config show harold", "om config check ./config")
+    invoke_without_command=True,
+    epilog=examples(
+        "om config", "om config show harold", "om config check ./config", "om config set harold message_threshold=20000"
+    ),
 )
 @json_option
 @click.pass_context
 def config(ctx: click.Context, as_json: bool) -> None:
-    """Show or check the configuration; alone, it shows it."""
+    """Show, check or change the configuration; alone, it shows it."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(show, as_json=as_json)
     elif as_json:
         raise click.UsageError(f"write --json behind it: om config {ctx.invoked_subcommand} --json")
+
+
+config.add_command(config_change.set_)
+config.add_command(config_change.unset)
 
 
 @command(
@@ -47,7 +55,7 @@ def show(target: Target, resource: str | None = None, as_json: bool = False) -> 
     With a RESOURCE: those of this agent. Without: those of every agent without an override, then what each override
     changes. With --json a list of agents, each with all its settings; durations are seconds.
     """
-    settings = target.settings()
+    settings = target.refreshed()
     agents = [resource] if resource else [None, *settings.agents()]
     found = {
         agent: [msgspec.structs.replace(row, origin=target.origin(row.origin)) for row in rows(settings, agent)]

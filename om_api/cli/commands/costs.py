@@ -2,29 +2,40 @@
 
 import click
 
+from om_api.billing.agent_costs import AgentCosts, CostsByAgent
 from om_api.billing.budgets import DAYS
 from om_api.billing.costs import CostLine, Costs, Left, Saving
 from om_api.cli.checks import check_known
-from om_api.cli.output import json_option, note, print_json, print_table
+from om_api.cli.output import as_time, json_option, note, print_json, print_table
 from om_api.cli.target import Target, command, optional_resource
 
 _LINES = ("day", "model", "purpose", "calls", "failed", "input", "cached", "output", "cost")
 _TOKENS_SAVED = ("against", "would send", "cached", "sent", "cached", "tokens saved")
 _SAVINGS = (*_TOKENS_SAVED, "would cost", "cost", "and memory", "saved")
-_BUDGETS = ("budget", "limit", "used", "left", "then")
+_AGENTS = (*("agent", "calls", "input", "output", "cost", "tokens saved", "saved", "budget used", "lasts until"),)
+_BUDGETS = ("budget", "limit", "used", "left", "lasts until", "then")
 
 
-@command("om costs", "om costs harold --days 30", "om costs --json | jq '.lines[] | select(.cost > 1)'")
+@command(
+    "om costs",
+    "om costs harold --days 30",
+    "om costs --by agent --days 1",
+    "om costs --json | jq '.lines[] | select(.cost > 1)'",
+)
 @optional_resource
 @click.option("--days", type=click.IntRange(1, DAYS), default=7, show_default=True, help="UTC days, today included.")
+@click.option("--by", type=click.Choice(("model", "agent")), default="model", show_default=True, help="Lines of what.")
 @json_option
-def costs(target: Target, resource: str | None, days: int, as_json: bool) -> None:
-    """Show what a resource's models cost, or everybody's: by day, model and purpose.
+def costs(target: Target, resource: str | None, days: int, by: str, as_json: bool) -> None:
+    """Show what a resource's models cost, or everybody's: by day, model and purpose, or the costliest agents.
 
     Then what is left of today's budgets, and what the contexts served saved against two baselines: the raw history re-sent
     uncached with every call, and the same with the provider's prompt cache. See docs/costs.md.
     """
     with target.memory() as om:
+        if by == "agent":
+            _print_agents(om.costs_by_agent(days, among=[resource] if resource else None), as_json)
+            return
         found = om.costs(resource, days)
         if resource and not found.calls:
             check_known(om, resource)
@@ -52,6 +63,30 @@ def _print(found: Costs) -> None:
     _print_notes(found)
 
 
+def _print_agents(found: CostsByAgent, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    rows = [*map(_agent, found.agents), ("all agents", None, None, None, _dollars(found.cost), None, None, None, None)]
+    print_table(_AGENTS, rows, f"{found.first} to {found.last}", least=("output", "input", "saved"))
+
+
+def _agent(agent: AgentCosts) -> tuple[object, ...]:
+    nearest = max(agent.budgets, key=lambda each: each.used / each.limit if each.limit else 1, default=None)
+    used = None if nearest is None else f"{nearest.used / nearest.limit:.0%}" if nearest.limit else "100%"
+    until = as_time(nearest.lasts_until) if nearest and nearest.lasts_until else None
+    tokens = (agent.calls, agent.input, agent.output)
+    return (
+        agent.resource,
+        *tokens,
+        _dollars(agent.cost),
+        agent.saved_tokens,
+        _dollars(agent.saved_dollars),
+        used,
+        until,
+    )
+
+
 def _print_notes(found: Costs) -> None:
     if not found.lines:
         note("no call of a model was counted in these days")
@@ -72,8 +107,16 @@ def _line(line: CostLine) -> tuple[object, ...]:
 
 
 def _left(budget: Left) -> tuple[object, ...]:
+    lasts = as_time(budget.lasts_until or 0)
     what = f"{budget.setting}{' (reached)' if budget.reached else ''}"
-    return (what, _amount(budget.limit), _amount(budget.used), _amount(budget.left), budget.then)
+    return (
+        what,
+        _amount(budget.limit),
+        _amount(budget.used),
+        _amount(budget.left),
+        lasts,
+        budget.then,
+    )
 
 
 def _amount(value: float) -> str:

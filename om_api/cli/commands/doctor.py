@@ -20,7 +20,7 @@ def doctor(target: Target, as_json: bool) -> None:
     be asked is a note. Exit code 0 if all is well, 1 if there is trouble (warning or error), 2 if the store cannot be
     reached.
     """
-    found = examine(target.settings())
+    found = examine(target.refreshed())
     if as_json:
         print_json([finding._asdict() for finding in found.findings])
     else:

@@ -125,7 +125,7 @@ def _show(found: Proposal) -> None:
     "om review approve harold",
     "om review approve harold --text-file edited.txt",
     of=review,
-    audited="review_approved",
+    audited="approved",
 )
 @resource_argument
 @optional_thread
@@ -156,7 +156,7 @@ def approve(
     'om review send-back harold --comment "Ada is his sister."',
     name="send-back",
     of=review,
-    audited="review_sent_back",
+    audited="sent_back",
 )
 @resource_argument
 @optional_thread

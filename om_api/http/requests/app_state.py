@@ -1,5 +1,7 @@
 """What every handler works with: the memory, the keys, the settings; made once for an app."""
 
+import asyncio
+from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
 from fastapi import Request
@@ -13,9 +15,12 @@ from om_api.http.serving.streams import Streams
 from om_api.http.serving.uses import Uses
 from om_api.metrics.scraper import Scraper
 from om_api.settings import Settings
+from om_api.settings.change import PlannedChange
+from om_api.settings.saving import save
+from om_api.settings.stored_layers import StoredTexts
 from om_api.store.driver.async_connection import AsyncConnection
 from om_api.store.driver.steps import Steps
-from om_api.store.fleet import api_key_records, request_pace, sessions, stream_tokens
+from om_api.store.fleet import api_key_records, request_pace, sessions, stored_settings, stream_tokens
 from om_api.store.memory.keys import Keys
 
 T = TypeVar("T")
@@ -77,6 +82,17 @@ class AppState(NamedTuple):
         """Count a request of a key; 0.0, or in how many seconds it may be made."""
         return await self.connection.run(request_pace.take(self.keys, key))
 
+    async def save_settings(self, planned: PlannedChange) -> bool:
+        """Save a change of settings, and take it up; False where another one was first."""
+        if planned.file:
+            saved = await asyncio.to_thread(save, planned.file, planned.after, planned.version)
+        else:
+            saved = await self.connection.run(
+                stored_settings.keep(self.keys, planned.agent, planned.before, planned.after)
+            )
+        await self.refresh()
+        return saved
+
     async def tell_uses(self) -> None:
         """Send which keys were used since they were last sent; raises nothing, and what is not taken is sent another time."""
         ids = self.uses.since()
@@ -85,6 +101,13 @@ class AppState(NamedTuple):
                 await self.connection.run(api_key_records.use(self.keys, ids))
         except StoreError:
             self.uses.note(*ids)
+
+    async def refresh(self) -> None:
+        """Take up settings that changed, in files or in the store; while it is away, what it said last holds."""
+        stored: StoredTexts | None = None
+        with suppress(StoreError):
+            stored = await self.connection.run(stored_settings.read(self.keys, self.settings.stored))
+        await asyncio.to_thread(self.settings.refresh, stored)
 
     async def close(self) -> None:
         """Send what was not sent yet, and give the connections back."""

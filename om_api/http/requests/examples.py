@@ -2,8 +2,12 @@
 
 import msgspec
 
+from om_api.billing.agent_costs import AgentCosts, CostsByAgent
 from om_api.billing.costs import CostLine, Costs, Left
+from om_api.client.agent_rows import Agent
+from om_api.client.agents import Agents
 from om_api.client.stats import Stats
+from om_api.client.usage_series import UsagePoint, UsageSeries
 from om_api.domain.audit.audit_entry import AuditEntry
 from om_api.domain.events import Event
 from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState
@@ -129,6 +133,38 @@ STATS = Stats(
     due=False,
     rejected=0,
 )
+AGENTS = Agents(
+    items=[
+        Agent(
+            resource="harold",
+            state="waiting",
+            message_tokens=4_200,
+            chunk_tokens=5_900,
+            message_threshold=30_000,
+            pressure=0.337,
+            observation_tokens=1_840,
+            observation_threshold=40_000,
+            fill=0.046,
+            reflection_tokens=960,
+            generation=1,
+            chunks=1,
+            ready_chunks=1,
+            lag=2.4,
+            compression=20.71,
+            cost_today=0.02,
+            budget_used=0.01,
+            at=_AT,
+        )
+    ],
+    next="0.3366666666666667 harold",
+    matching=2,
+    known=2,
+    read=2,
+    complete=True,
+    left_out=0,
+    states={"broken": 0, "paused": 0, "stopped": 0, "quarantine": 0, "waiting": 1, "ok": 1},
+    as_of=_AT,
+)
 COSTS = Costs(
     resource="harold",
     first="2026-11-14",
@@ -151,6 +187,46 @@ COSTS = Costs(
     contexts=412,
     actor_model="gemini-2.5-flash",
     budgets=(Left(setting="budget.dollars_per_day", limit=2.0, used=0.02, left=1.98, reached=False, then="pause"),),
+)
+COSTS_BY_AGENT = CostsByAgent(
+    first="2026-11-20",
+    last="2026-11-20",
+    cost=0.05,
+    agents=(
+        AgentCosts(
+            resource="harold",
+            cost=0.02,
+            calls=9,
+            input=52_000,
+            output=1_900,
+            unpriced=0,
+            contexts=412,
+            saved_tokens=1_204_000,
+            saved_dollars=0.31,
+            budgets=COSTS.budgets,
+        ),
+    ),
+)
+SERIES = UsageSeries(
+    resource=None,
+    step=600,
+    points=(
+        UsagePoint(
+            at=_AT,
+            agents=2,
+            measured=2,
+            message_tokens=4_200,
+            chunk_tokens=5_900,
+            observation_tokens=1_840,
+            reflection_tokens=960,
+            compression=20.71,
+            cost=0.002,
+            contexts=12,
+            served_tokens=84_000,
+            history_tokens=720_000,
+            saved_dollars=0.03,
+        ),
+    ),
 )
 EXPORTED = """\
 {"kind":"memory","format":1,"resource":"harold","scope":null,"exported_at":1763630400000}

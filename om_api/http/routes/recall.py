@@ -23,8 +23,9 @@ class RecallHit(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that was found: a message with the turns `before` and `after` it, an observation, or a generation.
 
     `id` is a message's, an observation's, or the number of a generation; `at` its time (Unix ms); `matched` the words of the
-    query that it has. `score` orders the hits of one answer, `certainty` (0 to 1) tells a find from chance. `covered_by` says
-    what stands for a message in a context: `observation …`, `generation …`, or "" while it is shown as it was said.
+    query that it has, `weights` what each of them is worth, the rarer the more. `score` orders the hits of one answer,
+    `certainty` (0 to 1) tells a find from chance. `covered_by` says what stands for a message in a context:
+    `observation …`, `generation …`, or "" while it is shown as it was said.
     """
 
     kind: Kind
@@ -36,6 +37,7 @@ class RecallHit(msgspec.Struct, frozen=True, kw_only=True):
     score: float
     certainty: float
     matched: tuple[str, ...]
+    weights: tuple[float, ...]
     covered_by: str
     message: KeptMessage | None
     before: tuple[KeptMessage, ...]
@@ -92,6 +94,7 @@ _HIT = RecallHit(
     score=3.41,
     certainty=0.93,
     matched=("flight",),
+    weights=(2.87,),
     covered_by="observation 0196f1c2a4b800000001a1b2c3d4e5f6",
     message=_SAID,
     before=(),

@@ -1,4 +1,4 @@
-"""Resources and their threads: who has a memory, how full it is, what its settings are, and ending it or a thread of it."""
+"""Resources and their threads: who has a memory, how full it is, and ending it or a thread of it."""
 
 from typing import Annotated
 
@@ -10,16 +10,14 @@ from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome, Record, ThreadState
 from om_api.http.requests import examples
-from om_api.http.requests.app_state import app_state, memory, memory_of
+from om_api.http.requests.app_state import memory, memory_of
 from om_api.http.requests.guard import Guarded, key_of, needs
 from om_api.http.requests.parameters import OfThread, Page, ResourceId, ThreadId, WhichPage
 from om_api.http.requests.replies import answers, reply
-from om_api.settings.live import Setting, rows
 from om_api.store.memory.clear import Cleared
 
 threads = APIRouter(prefix="/v1/resources/{resource}/threads", tags=["threads"], route_class=Guarded)
 router = APIRouter(prefix="/v1/resources", tags=["resources"], route_class=Guarded)
-_SETTINGS = [Setting("message_threshold", 30_000, "default", "tokens")]
 
 
 class Ended(msgspec.Struct, frozen=True):
@@ -69,12 +67,6 @@ async def get_stats(request: Request, resource: ResourceId) -> Response:
 async def get_record(request: Request, resource: ResourceId, thread_id: OfThread = None) -> Response:
     """A scope's bookkeeping; where each thread has a memory of its own, `thread_id` must be given."""
     return reply(await (await memory_of(request, resource, thread_id)).record(resource, thread_id))
-
-
-@router.get("/{resource}/settings", **needs(Role.OPERATOR), **answers(list[Setting], _SETTINGS))
-async def get_settings(request: Request, resource: ResourceId) -> Response:
-    """The settings of this server for an agent, and where each value comes from; no password is among them."""
-    return reply(rows(app_state(request).settings, resource))
 
 
 @router.delete("/{resource}", **needs(Role.OPERATOR, audited="cleared"), **answers(Ended, _ENDED))

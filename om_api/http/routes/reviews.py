@@ -65,7 +65,7 @@ async def get_review(request: Request, resource: ResourceId, thread_id: OfThread
 
 @router.post(
     f"{_OF_RESOURCE}/approve",
-    **needs(Role.OPERATOR, most=_LARGE, audited="review_approved"),
+    **needs(Role.OPERATOR, most=_LARGE, audited="approved"),
     **answers(Done, Done(Outcome.REFLECTED)),
 )
 async def approve(
@@ -82,7 +82,7 @@ async def approve(
 
 @router.post(
     f"{_OF_RESOURCE}/send-back",
-    **needs(Role.OPERATOR, audited="review_sent_back"),
+    **needs(Role.OPERATOR, audited="sent_back"),
     **answers(Done, Done(Outcome.SENT_BACK)),
 )
 async def send_back(

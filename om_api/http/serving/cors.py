@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
-_METHODS = ("GET", "POST", "DELETE")
+_METHODS = ("GET", "POST", "PATCH", "DELETE")
 _SENT = ("Authorization", "Content-Type", "Last-Event-ID", "Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version")
 _READ = ("Content-Disposition", "Retry-After", "WWW-Authenticate")
 

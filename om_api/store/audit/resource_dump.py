@@ -77,6 +77,7 @@ _COMMON = (
     _kind("counted", f"counted(?:{_PART}|:ID)", "hash", expires=True),
     _kind("measured", f"measured{_PART}", "zset", expires=True),
     _kind("keys", r"keys(?::used:\{.+:keys\})?", "hash"),
+    _kind("settings", "settings", "hash"),
     _kind("paced", "lock:paced:.+", "list", expires=True),
     _kind("older", "messages:ID", "zset"),
     _kind("webhooks", r"webhooks:\{.+\}", "hash"),

@@ -4,13 +4,14 @@ The days are UTC days of the server's time. Fields of a day's hash: `all|<what>`
 what is reserved and not settled, `<model>|<purpose>|<what>` the bill, `served|<what>` the contexts that clients served.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from om_api.domain.errors import StoreError
-from om_api.store.driver.replies import as_hash, command, nothing, write
+from om_api.store.driver.replies import as_hash, as_pairs, command, nothing, write
 from om_api.store.driver.steps import Batch, Steps, Verb, Words, each
 from om_api.store.memory.keys import Keys
 from om_api.store.memory.push import ServerClock
@@ -20,6 +21,8 @@ DAY_MS = 86_400_000
 _TRIES = 5
 _SAFE = "._:/@+-"
 _SLICE = 500
+COSTLIEST = 1_000  # resources of a day that are ranked
+_LEAST, _LOOKED_AT = 100, 10_000  # of each day, and of all days together
 Counted = dict[str, int]
 
 
@@ -86,7 +89,7 @@ def reserve(
         if of_all:
             now, word = yield from _reserve(everybodys, entry, number, need, total)
             if word != "reserved":
-                yield from Verb("settle", [mine], [entry, 0, 0, 0], nothing)
+                yield from Verb("settle", [mine], [entry, 0, 0, 0, 0], nothing)
         clock.seen(now)
         if word != "clock":
             return Reserved(day, now, "" if word == "reserved" else word, of_all)
@@ -110,8 +113,39 @@ def settle(
 ) -> Steps[None]:
     """Put what a call used in the place of what was reserved for it, once; `bill` adds to fields; 0 `calls`: none counts."""
     added = [word for name, amount in bill.items() if amount for word in (name, amount)]
-    for key in (keys.spent_by(day, resource), keys.spent(day)):
-        yield from Verb("settle", [key], [entry, calls, *used, *added], nothing)
+    billed = sum(amount for name, amount in bill.items() if name.endswith("|micros"))
+    totals = [0, 0]
+    for n, key in enumerate((keys.spent_by(day, resource), keys.spent(day))):
+        totals[n] = yield from Verb("settle", [key], [entry, calls, *used, billed, *added], _billed)
+    if totals[0]:
+        yield from _rank(keys, day, resource, totals[0])
+
+
+def _billed(reply: Any) -> int:
+    return int(reply[1]) if isinstance(reply, list) else 0
+
+
+def _rank(keys: Keys, day: str, resource: str, micros: int) -> Steps[None]:
+    """Note what a resource cost on a day, among the costliest. Sums only grow: of two that come out of order the larger stays.
+
+    Time 0: a call is settled. Time 1: its worker dies. Then its resource stands where it stood, until its next call.
+    """
+    index = keys.spenders(day)
+    yield from write(
+        ("ZADD", index, "GT", micros, resource),
+        ("ZREMRANGEBYRANK", index, 0, -COSTLIEST - 1),
+        ("EXPIRE", index, KEPT_S),
+    )
+
+
+def costliest(keys: Keys, days: Sequence[str]) -> Steps[list[str]]:
+    """The resources that cost most on some days together, the first of them most; of each day the first are looked at."""
+    share = max(_LEAST, min(COSTLIEST, _LOOKED_AT // len(days)))
+    asked = (as_pairs("ZRANGE", keys.spenders(day), 0, share - 1, "REV", "WITHSCORES") for day in days)
+    sums = Counter[str]()
+    for pairs in (yield from each(asked, atomic=False)):
+        sums.update({name.decode("utf-8", "replace"): int(micros) for name, micros in pairs})
+    return [name for name, _ in sums.most_common()]
 
 
 def tell(keys: Keys, clock: ServerClock, served: Mapping[str, Mapping[str, int]]) -> Steps[None]:
@@ -147,6 +181,11 @@ def counters(keys: Keys, day: str, resource: str | None) -> Words:
 def as_most(counted: Any) -> Most:
     """What counts against a budget."""
     return Most(*[int(value or 0) for value in counted])
+
+
+def used_of(counted: Counted) -> Most:
+    """The same of what was read of a day."""
+    return Most(*[counted.get(f"all|{what}", 0) for what in Most._fields])
 
 
 def _key(keys: Keys, day: str, resource: str | None) -> str:

@@ -83,6 +83,7 @@ class Keys:
         self.lasting = f"{prefix}:lock:lasting"
         self.api_keys = f"{prefix}:keys"
         self.api_keys_used = f"{self.api_keys}:used:{{{self.api_keys}}}"  # in the keys' slot
+        self.settings = f"{prefix}:settings"
         self.probe = f"{prefix}:lock:doctor"
         self.rates = f"{prefix}:lock:rates"
         self.events = f"{prefix}:events"
@@ -110,6 +111,14 @@ class Keys:
     def spent_by(self, day: str, resource: str) -> str:
         """The same of one resource. No braces: a bill is no part of a memory, and outlives it."""
         return f"{self.spent(day)}:{resource}"
+
+    def spenders(self, day: str) -> str:
+        """The resources whose models cost most on a UTC day, by millionths of a dollar."""
+        return f"{self.prefix}:spenders:{day}"
+
+    def series(self, step: int, resource: str | None = None) -> str:
+        """Samples of how much there is, one in each `step` seconds, of a resource or of all together."""
+        return f"{self.prefix}:series:{step}{'' if resource is None else f':{resource}'}"
 
     def counted_by(self, resource: str) -> str:
         """What happened to one resource, counted; `counted` is of all together. No braces: it is no part of a memory."""

@@ -23,16 +23,16 @@ class Area(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """What a template draws; `top` is the value at the upper edge, `points` the names along the lower one."""
+    """What a template draws; `top` is the value at the upper edge, `points` names or times (Unix ms) along the lower one."""
 
-    points: Sequence[str]
+    points: Sequence[str | int]
     series: Sequence[ChartSeries]
     areas: Sequence[Area]
     top: float
     unit: str
 
 
-def chart(points: Sequence[str], series: Sequence[ChartSeries], unit: str, *, stacked: bool = True) -> Chart:
+def chart(points: Sequence[str | int], series: Sequence[ChartSeries], unit: str, *, stacked: bool = True) -> Chart:
     """A chart of series of equal length, the first at the bottom; without `stacked` each begins at nothing."""
     below, tops, highest = [0.0] * len(points), [], 0.0
     for each in series:

@@ -60,6 +60,11 @@ def moment(at: float | None) -> str:
     return Markup('<time datetime="{}">{} UTC</time>').format(when.isoformat(timespec="seconds"), shown)
 
 
+def point(name: str | int) -> str:
+    """A point of a chart: a time in Unix ms, or a name."""
+    return name if isinstance(name, str) else moment(name)
+
+
 def short(name: str) -> str:
     """The end of a long id, by which people tell them apart."""
     return name if len(name) <= 14 else f"…{name[-10:]}"  # noqa: PLR2004  as long as a date
@@ -72,6 +77,7 @@ ALL: Mapping[str, Callable[..., Any]] = {
     "times": times,
     "duration": duration,
     "moment": moment,
+    "point": point,
     "short": short,
     "said": plain,
 }

@@ -12,6 +12,7 @@ from starlette.responses import RedirectResponse
 from om_api.domain.api_keys import Proof, Role
 from om_api.domain.errors import InvalidInputError, NotFoundError, OMError, RateLimitedError, StoreError
 from om_api.http.requests.app_state import app_state
+from om_api.http.requests.auditing import audit_as
 from om_api.http.requests.bounded import Bounded
 from om_api.http.requests.guard import Guarded, Handler, needs
 from om_api.http.serving.shares import Share
@@ -28,13 +29,18 @@ _STATUS: Mapping[type[OMError], int] = {
 }
 
 
-def shows(role: Role = Role.READER, **how: Any) -> dict[str, Any]:
-    """What a page's route says of who may see it, as `needs` does for routes of the API."""
-    return needs(role, **how)
+def shows(role: Role = Role.READER, *, did: str = "read", **how: Any) -> dict[str, Any]:
+    """What a page's route says of who may see it, as `needs` does for routes of the API, and by which verb it is told of."""
+    return needs(role, audited=did, **how)
 
 
 class PageRoute(Guarded):
-    """A route that answers with pages: whoever is not signed in is sent to sign in, and what fails is told on a page."""
+    """A route that answers with pages: whoever is not signed in is sent to sign in, and what fails is told on a page.
+
+    A page that looks again by itself is not told of: somebody who reads has it open.
+    """
+
+    via = "page"
 
     @property
     def takes_body(self) -> bool:
@@ -49,6 +55,12 @@ class PageRoute(Guarded):
         """Read the form, which must be ours."""
         if self.takes_body:
             request.state.form = await form_of(request)
+        elif "hx-request" in request.headers:
+            audit_as(request, did="")
+        else:
+            audit_as(
+                request, of=request.path_params.get("observation") or request.path_params.get("message") or self.name
+            )
 
     def get_route_handler(self) -> Handler:
         """Show the page, or say why not."""

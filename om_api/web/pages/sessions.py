@@ -15,6 +15,7 @@ from om_api.http.requests.guard import of_own_page
 COOKIE, SAID = "om_session", "om_said"
 TOKEN_FIELD = "token"  # noqa: S105 - the name of a form's field
 _OF_THIS_PROCESS = secrets.token_hex()  # where nobody needs a key there is no session to make a token of
+_MOST_FIELDS = 1_000
 _FORM = "application/x-www-form-urlencoded"
 
 
@@ -45,7 +46,7 @@ async def fields_of(request: Request) -> dict[str, str]:
         raise HTTPException(415, f"send a form ({_FORM})")
     try:
         text = (await request.body()).decode()
-        return dict(parse_qsl(text, keep_blank_values=True, strict_parsing=bool(text), max_num_fields=100))
+        return dict(parse_qsl(text, keep_blank_values=True, strict_parsing=bool(text), max_num_fields=_MOST_FIELDS))
     except ValueError:  # UnicodeDecodeError is one
         raise HTTPException(400, "the form cannot be read: load the page again, then repeat") from None
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome
+from om_api.http.requests.auditing import audit_as
 from om_api.http.requests.parameters import ObservationId, ResourceId
 from om_api.web.pages.page_route import PageRoute, shows
 from om_api.web.pages.reader import reader_of
@@ -17,22 +18,24 @@ from om_api.web.routes.agent import address
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
 
 
-@router.post("/observe", **shows(Role.WRITER))
+@router.post("/observe", **shows(Role.WRITER, did="forced"))
 async def observe(request: Request, resource: ResourceId) -> Response:
     """Have what is raw observed now."""
+    audit_as(request, of="observe")
     memory = await reader_of(request, resource)
     outcome = await memory.force_observe(resource_id=resource)
     return back_to(request, address(resource), _asked(outcome, "observed", "nothing is raw"))
 
 
-@router.post("/reflect", **shows(Role.WRITER))
+@router.post("/reflect", **shows(Role.WRITER, did="forced"))
 async def reflect(request: Request, resource: ResourceId) -> Response:
     """Have the observations condensed now."""
+    audit_as(request, of="reflect")
     outcome = await (await reader_of(request, resource)).force_reflect(resource)
     return back_to(request, address(resource), _asked(outcome, "reflected", "there are no observations"))
 
 
-@router.post("/pause", **shows(Role.OPERATOR))
+@router.post("/pause", **shows(Role.OPERATOR, did="paused"))
 async def pause(request: Request, resource: ResourceId) -> Response:
     """Stop whatever calls a model."""
     await (await reader_of(request, resource)).pause(resource)
@@ -43,18 +46,19 @@ async def pause(request: Request, resource: ResourceId) -> Response:
     )
 
 
-@router.post("/resume", **shows(Role.OPERATOR))
+@router.post("/resume", **shows(Role.OPERATOR, did="resumed"))
 async def resume(request: Request, resource: ResourceId) -> Response:
     """Let it go on."""
     await (await reader_of(request, resource)).resume(resource)
     return back_to(request, address(resource), "Resumed.")
 
 
-@router.post("/restore", **shows(Role.OPERATOR))
+@router.post("/restore", **shows(Role.OPERATOR, did="restored"))
 async def restore(request: Request, resource: ResourceId) -> Response:
     """Bring a generation back."""
     form = request.state.form
     number, thread = form.get("generation", ""), form.get("thread") or None
+    audit_as(request, of=number, thread=thread or "")
     if not number.isdecimal():
         raise InvalidInputError("generation: a number is needed, 0 for the time before the first; choose one again")
     outcome = await (await reader_of(request, resource)).restore(resource, int(number), thread)
@@ -66,20 +70,20 @@ async def restore(request: Request, resource: ResourceId) -> Response:
     return back_to(request, address(resource, thread=thread), told.get(outcome, str(outcome)))
 
 
-@router.post("/observations/{observation}/forget", **shows(Role.OPERATOR))
+@router.post("/observations/{observation}/forget", **shows(Role.OPERATOR, did="forgot"))
 async def forget(request: Request, resource: ResourceId, observation: ObservationId) -> Response:
     """Remove an observation and the messages behind it."""
     await (await reader_of(request, resource)).forget(observation, resource)
     return back_to(request, address(resource), "Forgotten, with the messages behind it.")
 
 
-@router.post("/rejected/{entry}/retry", **shows(Role.OPERATOR))
+@router.post("/rejected/{entry}/retry", **shows(Role.OPERATOR, did="retried"))
 async def retry(request: Request, resource: ResourceId, entry: str) -> Response:
     """Give a rejected message another chance."""
     return await _of_rejected(request, resource, lambda memory: memory.retry_rejected(resource, entry))
 
 
-@router.post("/rejected/{entry}/drop", **shows(Role.OPERATOR))
+@router.post("/rejected/{entry}/drop", **shows(Role.OPERATOR, did="dropped"))
 async def drop(request: Request, resource: ResourceId, entry: str) -> Response:
     """Remove an entry of the quarantine."""
     return await _of_rejected(request, resource, lambda memory: memory.drop_rejected(resource, entry))

@@ -60,6 +60,8 @@ async def show_agent(request: Request, resource: ResourceId, thread: OfThread = 
         observations=observations[-_OBSERVATIONS:],
         observations_left_out=max(0, len(observations) - _OBSERVATIONS),
         generations=generations,
+        pins=(pins := await memory.pins(resource, own)),
+        pinned={pin.text for pin in pins},
         may=may(request),
     )
 

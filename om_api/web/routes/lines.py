@@ -14,7 +14,7 @@ from om_api.web.routes.agent import address
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
 
 
-@router.post("/lines", **shows(Role.WRITER, audited="line_added"))
+@router.post("/lines", **shows(Role.WRITER, did="line_added"))
 async def add(request: Request, resource: ResourceId) -> Response:
     """Note a line."""
     text, thread = _field(request, "text"), _field(request, "thread")
@@ -25,7 +25,7 @@ async def add(request: Request, resource: ResourceId) -> Response:
     return back_to(request, address(resource, thread=thread), told)
 
 
-@router.post("/lines/correct", **shows(Role.OPERATOR, audited="line_corrected"))
+@router.post("/lines/correct", **shows(Role.OPERATOR, did="line_corrected"))
 async def correct(request: Request, resource: ResourceId) -> Response:
     """Have a line say something else, or go."""
     memory, thread = await reader_of(request, resource), _field(request, "thread") or None
@@ -41,14 +41,14 @@ async def correct(request: Request, resource: ResourceId) -> Response:
     return back_to(request, address(resource, thread=thread), told)
 
 
-@router.post("/observations/{observation}/undo", **shows(Role.OPERATOR, audited="line_undone"))
+@router.post("/observations/{observation}/undo", **shows(Role.OPERATOR, did="line_undone"))
 async def undo(request: Request, resource: ResourceId, observation: ObservationId) -> Response:
     """Take back what was last done to an observation by hand."""
     await (await reader_of(request, resource)).undo_line(observation, resource, by=key_of(request).id)
     return back_to(request, address(resource), "Taken back.")
 
 
-@router.post("/pins", **shows(Role.OPERATOR, audited="pinned"))
+@router.post("/pins", **shows(Role.OPERATOR, did="pinned"))
 async def pin(request: Request, resource: ResourceId) -> Response:
     """Have every reflection keep a line."""
     memory, thread = await reader_of(request, resource), _field(request, "thread") or None
@@ -58,7 +58,7 @@ async def pin(request: Request, resource: ResourceId) -> Response:
     )
 
 
-@router.post("/pins/remove", **shows(Role.OPERATOR, audited="unpinned"))
+@router.post("/pins/remove", **shows(Role.OPERATOR, did="unpinned"))
 async def unpin(request: Request, resource: ResourceId) -> Response:
     """Let reflections condense a line again."""
     memory, thread = await reader_of(request, resource), _field(request, "thread") or None

@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.values import Outcome
+from om_api.http.requests.auditing import audit_as
 from om_api.http.requests.bounded import Bounded
 from om_api.http.requests.guard import of_own_page
 from om_api.http.requests.parameters import ResourceId
@@ -50,13 +51,15 @@ async def show_manage(request: Request, resource: ResourceId) -> Response:
     return page(request, "manage.html", resource=resource, stats=stats, would=None, asked={})
 
 
-@_pages.post("/erase", **shows(Role.OPERATOR))
+@_pages.post("/erase", **shows(Role.OPERATOR, did="erased"))
 async def erase(request: Request, resource: ResourceId) -> Response:
     """Show what would go; once that was seen, and confirmed, have it go."""
     form, memory = request.state.form, await reader_of(request, resource)
     asked = {name: form.get(name, "").strip() for name in ("matching", "message_id", "thread_id")}
     named = {name: text or None for name, text in asked.items()}
     sure = form.get("sure") == "yes"
+    what = "matching" if named["matching"] else named["message_id"] or ""  # never the text itself
+    audit_as(request, of=what, thread=asked["thread_id"], **({} if sure else {"did": ""}))
     done = await memory.erase(resource, **named, dry_run=not sure)
     if sure:
         counts = ", ".join(f"{number} {what}" for what, number in done.counts().items() if number)
@@ -66,11 +69,12 @@ async def erase(request: Request, resource: ResourceId) -> Response:
     return page(request, "manage.html", resource=resource, stats=stats, would=done, asked=asked)
 
 
-@_pages.post("/clear", **shows(Role.OPERATOR))
+@_pages.post("/clear", **shows(Role.OPERATOR, did="cleared"))
 async def clear(request: Request, resource: ResourceId) -> Response:
     """Remove the whole memory, or a thread of it, where its name was written once more."""
     form, memory = request.state.form, await reader_of(request, resource)
     thread = form.get("thread") or None
+    audit_as(request, thread=thread or "")
     if form.get("confirm", "").strip() != (thread or resource):
         raise InvalidInputError(f"to remove it write {thread or resource} into the field; nothing was removed")
     did = await memory.clear(resource, thread)
@@ -78,10 +82,11 @@ async def clear(request: Request, resource: ResourceId) -> Response:
     return back_to(request, "/ui/agents" if thread is None else address(resource), told)
 
 
-@_pages.post("/migrate", **shows(Role.OPERATOR))
+@_pages.post("/migrate", **shows(Role.OPERATOR, did="migrated"))
 async def migrate(request: Request, resource: ResourceId) -> Response:
     """Move the memory to the other scope."""
     to = request.state.form.get("to", "")
+    audit_as(request, of=to)
     outcome = await (await reader_of(request, resource)).migrate_scope(resource, to)
     told = {
         Outcome.BUSY: "Chunks are being observed: nothing was moved, repeat when they are done.",
@@ -91,7 +96,7 @@ async def migrate(request: Request, resource: ResourceId) -> Response:
     return back_to(request, f"{address(resource)}/manage", told)
 
 
-@_pages.get("/export", **shows(Role.OPERATOR), response_class=StreamingResponse)
+@_pages.get("/export", **shows(Role.OPERATOR, did="exported"), response_class=StreamingResponse)
 async def export(request: Request, resource: ResourceId) -> Response:
     """The whole memory as a file."""
     pieces = (await reader_of(request, resource)).export_memory(resource)
@@ -106,7 +111,7 @@ async def _led_by(first: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterator[b
         yield piece
 
 
-@_files.post("/import", **shows(Role.OPERATOR, most=MAX_IMPORT, waits=True))
+@_files.post("/import", **shows(Role.OPERATOR, did="imported", most=MAX_IMPORT, waits=True))
 async def bring_back(request: Request, resource: ResourceId) -> Response:
     """Make an exported memory that of a resource, which must hold nothing."""
     did = await reader(request).import_memory(_sent(request), resource)

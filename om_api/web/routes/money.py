@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from om_api.billing.agent_costs import DAYS as MOST_DAYS
 from om_api.billing.budgets import DAYS
 from om_api.billing.costs import Costs
 from om_api.domain.api_keys import Role
@@ -22,14 +23,17 @@ _DAYS = 14
 async def show_money(request: Request, days: Days = _DAYS) -> Response:
     """What all agents cost."""
     found = await reader(request).costs(None, days)
-    return page(request, "money.html", resource="", days=days, costs=found, by_day=_by_day(found))
+    by_agent = await reader(request).costs_by_agent(min(days, MOST_DAYS))
+    return page(
+        request, "money.html", resource="", days=days, costs=found, by_day=_by_day(found), by_agent=by_agent.agents
+    )
 
 
 @router.get("/agents/{resource}/costs", **shows())
 async def show_costs(request: Request, resource: ResourceId, days: Days = _DAYS) -> Response:
     """What one agent costs."""
     found = await (await reader_of(request, resource)).costs(resource, days)
-    return page(request, "money.html", resource=resource, days=days, costs=found, by_day=_by_day(found))
+    return page(request, "money.html", resource=resource, days=days, costs=found, by_day=_by_day(found), by_agent=[])
 
 
 def _by_day(costs: Costs) -> Chart:

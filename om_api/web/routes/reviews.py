@@ -36,7 +36,7 @@ async def show_review(request: Request, resource: ResourceId, thread: OfThread =
     )
 
 
-@router.post("/agents/{resource}/review/approve", **shows(Role.OPERATOR))
+@router.post("/agents/{resource}/review/approve", **shows(Role.OPERATOR, did="approved"))
 async def approve(request: Request, resource: ResourceId) -> Response:
     """Have it count, as it is or as it was edited."""
     form, memory = request.state.form, await reader_of(request, resource)
@@ -50,7 +50,7 @@ async def approve(request: Request, resource: ResourceId) -> Response:
     return back_to(request, address(resource, thread=thread), told if outcome is Outcome.REFLECTED else _GONE)
 
 
-@router.post("/agents/{resource}/review/send-back", **shows(Role.OPERATOR))
+@router.post("/agents/{resource}/review/send-back", **shows(Role.OPERATOR, did="sent_back"))
 async def send_back(request: Request, resource: ResourceId) -> Response:
     """Have it thought again, with a comment."""
     form, memory = request.state.form, await reader_of(request, resource)

@@ -7,6 +7,7 @@ from starlette.responses import RedirectResponse, Response
 from om_api.domain.api_keys import ExpiredKeyError, Role, Token
 from om_api.domain.errors import StoreError
 from om_api.http.requests.app_state import app_state
+from om_api.http.requests.auditing import audit
 from om_api.http.requests.bounded import bounded
 from om_api.web.pages.page_route import SIGN_IN, PageRoute, shows
 from om_api.web.pages.rendering import page
@@ -35,9 +36,11 @@ async def sign_in(request: Request) -> Response:
         fields = await fields_of(bounded(request, _MOST, lambda _: None))
         there = _within(fields.get("next", ""))
         token = Token.parse(fields.get("key", "").strip())
-        if token is None or await app_state(request).recognise(token.proof) is None:
+        request.state.key = token and await app_state(request).recognise(token.proof)
+        if token is None or request.state.key is None:
             return page(request, "sign_in.html", status=403, next=there, problem=_UNKNOWN)
         session = await app_state(request).sign_in(token.proof)
+        await audit(request, "signed_in")
     except (ExpiredKeyError, StoreError) as error:
         status = 503 if isinstance(error, StoreError) else 403
         return page(request, "sign_in.html", status=status, next=there, problem=str(error))
@@ -48,7 +51,7 @@ async def sign_in(request: Request) -> Response:
     return answer
 
 
-@_guarded.post("/sign-out", **shows(Role.READER))
+@_guarded.post("/sign-out", **shows(Role.READER, did="signed_out"))
 async def sign_out(request: Request) -> Response:
     """End the session, here and in the store."""
     await app_state(request).sign_out(session_of(request))

@@ -58,6 +58,20 @@
     });
   }
 
+  document.addEventListener("click", (event) => {
+    const dialog = document.querySelector("#line");
+    const line = event.target.closest?.("[data-edits]");
+    if (line && dialog) {
+      const fields = dialog.querySelector("form").elements;
+      fields.was.value = fields.now.value = line.dataset.line;
+      fields.observation.value = line.dataset.observation;
+      dialog.querySelector("[data-when-pinned]").hidden = !("pinned" in line.dataset);
+      dialog.querySelector("[data-when-unpinned]").hidden = "pinned" in line.dataset;
+      dialog.showModal();
+    }
+    if (event.target.closest?.("[data-closes]")) dialog?.close();
+  });
+
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest?.("input, textarea, select");
     if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {

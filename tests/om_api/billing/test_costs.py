@@ -92,3 +92,15 @@ def test_days_are_added_up():
     assert (found.unpriced, found.open, found.contexts, found.savings) == (1, 1, 0, ())
     assert found.estimated == 1
     assert [line.day for line in found.lines] == ["2026-11-20", "2026-11-21"]
+
+
+@pytest.mark.parametrize(
+    ("used", "passed_h", "until_h"),
+    [(50, 6, 12), (50, 12, None), (10, 6, None), (0, 6, None), (100, 6, None), (99, 0, None)],
+)
+def test_a_budget_lasts_until_it_is_used_up_at_the_pace_of_the_day(used, passed_h, until_h):
+    """Of 100 calls 50 were made in the first six hours: the rest lasts for six more."""
+    midnight, hour = 20_000 * 86_400_000, 3_600_000
+    (found,) = left("budget", BudgetSettings(calls_per_day=100), Most(used, 0, 0), midnight + passed_h * hour)
+
+    assert found.lasts_until == (None if until_h is None else midnight + until_h * hour)

@@ -105,6 +105,7 @@ def test_an_agent_whose_name_left_the_index_leaves_the_table_though_no_event_tel
 
 def test_a_walk_goes_on_with_each_look_and_the_answer_says_how_far_it_is(world, monkeypatch):
     monkeypatch.setattr(module, "FIRST", 2)
+    monkeypatch.setattr(module, "_SLICE", 2)
     world.client.zadd(world.services.keys.resources, {f"agent-{n:03}": n + 1 for n in range(40)})
     for n in range(40):
         world.say("x", resource=f"agent-{n:03}", tokens=n + 1)

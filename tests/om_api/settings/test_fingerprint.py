@@ -3,6 +3,8 @@
 import pytest
 from configured import Folder, om
 
+from om_api.settings.stored_layers import StoredTexts
+
 
 def test_wherever_settings_come_from_the_same_ones_have_the_same_fingerprint(folder, tmp_path):
     folder.settings("ttl_days: 5")
@@ -62,3 +64,15 @@ def test_an_agents_own_file_changes_the_fingerprint_and_taking_it_back_does_too(
     assert len({folder.load().fingerprint, *seen}) == 2
     assert settings.fingerprint == fingerprint
     assert len(fingerprint) == 16
+
+
+def test_what_the_store_says_has_a_fingerprint_of_its_own(folder):
+    folder.settings("ttl_days: 5")
+    settings, other = folder.load(), folder.load()
+    before = settings.fingerprint
+    settings.refresh(StoredTexts("d", {"harold": om("ttl_days: 6").encode()}))
+    other.refresh(StoredTexts("e", {"harold": b"observational_memory:\n  ttl_days: 6  # words"}))
+
+    assert settings.fingerprint == other.fingerprint != before
+    settings.refresh(StoredTexts())
+    assert settings.fingerprint == before

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from configured import ROOT, VALUES, om
 
-from om_api.settings import folder, load_settings
+from om_api.settings import load_settings, loaded
 from om_api.settings.catalogue import GROUPS, SETTINGS, dotted
 from om_api.settings.live import rows
 
@@ -115,7 +115,7 @@ def test_a_file_that_cannot_be_from_the_start_leaves_its_agent_with_the_layers_b
 
 
 def test_what_nobody_thought_of_is_the_problem_of_the_file_that_has_it(fleet, monkeypatch):
-    compose = folder.compose
+    compose = loaded.compose
 
     def stumble(layers, source):
         if source == str(fleet.file):
@@ -123,7 +123,7 @@ def test_what_nobody_thought_of_is_the_problem_of_the_file_that_has_it(fleet, mo
         return compose(layers, source)
 
     settings = load_settings(fleet.path, {})
-    monkeypatch.setattr(folder, "compose", stumble)
+    monkeypatch.setattr(loaded, "compose", stumble)
     fleet.evil("observational_memory: {}")
     fleet.good(7)
     settings.refresh()
@@ -180,8 +180,8 @@ def test_a_folder_that_no_agent_can_be_called_is_named_in_one_printable_line(fle
 
 def test_a_file_that_changes_is_the_only_one_that_is_worked_through_again(fleet, monkeypatch):
     """Catches a thousand agents validated anew, in every process and under its lock, because one file was touched."""
-    settings, compose, sources = load_settings(fleet.path, {}), folder.compose, []
-    monkeypatch.setattr(folder, "compose", lambda layers, source: sources.append(source) or compose(layers, source))
+    settings, compose, sources = load_settings(fleet.path, {}), loaded.compose, []
+    monkeypatch.setattr(loaded, "compose", lambda layers, source: sources.append(source) or compose(layers, source))
     fleet.evil("observational_memory: [")
     settings.refresh()
     fleet.good(7)
@@ -201,8 +201,8 @@ def test_a_file_that_only_goes_on_being_broken_changes_nobodys_settings(fleet):
 
 
 def test_a_problem_is_told_in_full_unless_its_file_or_text_is_longer_than_any_of_ours():
-    longest = folder.problem_of(Path("f" * 4_096), "t" * 1_000)
-    longer = folder.problem_of(Path("f" * 4_097), "t" * 1_001)
+    longest = loaded.problem_of(Path("f" * 4_096), "t" * 1_000)
+    longer = loaded.problem_of(Path("f" * 4_097), "t" * 1_001)
 
     assert longest == ("f" * 4_096, "t" * 1_000)
     assert longer == (f"{'f' * 4_096}…", f"{'t' * 1_000}…")

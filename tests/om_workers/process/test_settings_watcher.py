@@ -1,11 +1,15 @@
 """A worker goes on with everybody else while one agent's file is bad, and says so once."""
 
-from functools import cache
+import threading
+from functools import cache, partial
 
 import pytest
 from structlog.testing import capture_logs
 from world import World
 
+from om_api.domain.errors import StoreError
+from om_api.settings.stored_layers import StoredTexts
+from om_api.store.fleet import stored_settings
 from om_workers.process import settings_watcher
 from om_workers.tasks import ticks, wiring
 
@@ -85,3 +89,78 @@ def test_since_when_settings_are_in_force_is_known(house, tmp_path):
     wiring.services()
 
     assert wiring._watcher().since > since
+
+
+@pytest.fixture
+def stored(house, monkeypatch):
+    """The same, with a watcher that asks the store; `stored(name, text)` puts an entry there."""
+    read = partial(stored_settings.read, house.services.keys)
+    watcher = settings_watcher.SettingsWatcher(house.settings, lambda known: house.services.run(read(known)))
+    monkeypatch.setattr(wiring, "_watcher", lambda: watcher)
+    return lambda name, text: house.client.hset(house.services.keys.settings, name, text)
+
+
+def test_what_the_store_says_is_taken_up_by_a_running_worker_and_recorded(house, stored):
+    house.say(*[f"message {n}" for n in range(8)], resource="albert")
+    stored("albert", "observational_memory: {message_threshold: 2000}")
+    with capture_logs() as lines:
+        outcome = ticks.observe("albert")
+
+    assert outcome == "buffered"
+    assert house.om.stats("albert").message_threshold == 2000  # by its record: this client has the file alone
+    assert next(line["event"] for line in lines) == "settings_changed"
+
+
+def test_hostile_entries_hold_up_nobody_and_are_said_once(house, stored):
+    stored("evil", f"observational_memory: {{model: {BOMB}}}")
+    stored("x" * 100_000, "a")
+    stored(b"\xff", b"\xfe")
+    stored("albert", "observational_memory: {message_threshold: 2000}")
+    house.say(*[f"message {n}" for n in range(8)], resource="evil")
+    with capture_logs() as lines:
+        outcomes = [ticks.observe("evil"), wiring.services() and "on"]
+
+    assert outcomes == ["buffered", "on"]
+    assert house.settings.for_agent("albert").message_threshold == 2000
+    assert len([line for line in lines if line["event"] == "settings_problem"]) == 3
+
+
+def test_while_the_store_is_away_what_it_said_last_holds(house, monkeypatch):
+    said = StoredTexts("d", {"albert": b"observational_memory: {message_threshold: 2000}"})
+    answers = [said, StoreError("it is away"), StoreError("it is away")]
+
+    def read(known):
+        answer = answers.pop(0)
+        if isinstance(answer, StoreError):
+            raise answer
+        return answer
+
+    watcher = settings_watcher.SettingsWatcher(house.settings, read)
+    for _ in range(3):
+        watcher.look()
+
+    assert house.settings.for_agent("albert").message_threshold == 2000
+    assert answers == []
+
+
+def test_who_comes_while_another_one_waits_for_the_store_goes_on(house):
+    """Catches all threads of a worker that wait for one store that hangs."""
+    asked, may = threading.Event(), threading.Event()
+
+    def hang(known):
+        asked.set()
+        may.wait(30)
+        return known
+
+    watcher = settings_watcher.SettingsWatcher(house.settings, hang)
+    first = threading.Thread(target=watcher.look)
+    first.start()
+    asked.wait(30)
+    second = threading.Thread(target=watcher.look)
+    second.start()
+    second.join(5)
+    went_on = not second.is_alive()
+    may.set()
+    first.join(30)
+
+    assert went_on

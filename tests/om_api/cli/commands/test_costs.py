@@ -101,3 +101,13 @@ def test_the_doctor_names_a_model_that_no_budget_in_dollars_can_bound(om, spent)
     spent(observer_model="mystery", budget__dollars_per_day="5")
 
     assert "nobody knows what mystery costs" in om("doctor").stdout
+
+
+def test_the_costliest_agents_are_a_table_with_what_is_left_of_their_budgets(om, om_json, spent):
+    spent(budget__dollars_per_day="0.01")
+    shown = om("costs", "--by", "agent")
+
+    assert " ".join(shown.stdout.split()).count("harold 2 2,000 400 0.0025") == 1
+    assert "25%" in shown.stdout
+    assert om_json("costs", "--by", "agent", "harold")["agents"][0]["calls"] == 2
+    assert om("costs", "--by", "agent", "--days", "40").exit_code == 2

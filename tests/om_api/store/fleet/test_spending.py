@@ -194,3 +194,26 @@ def test_a_key_that_is_not_ours_is_refused_before_anything_is_written(store):
         call(store, "reserve", [key], ["e1", store.clock.ms() // spending.DAY_MS, 60, 1, 1, "", "", ""])
 
     assert store.client.get(key) == b"theirs"
+
+
+def test_the_costliest_of_days_are_ranked_by_their_bills_not_by_what_is_reserved(store):
+    day = today(store)
+    for entry, name, micros in (("e1", "harold", 5), ("e2", "ada", 9), ("e3", "harold", 6), ("e4", "dora", 0)):
+        reserve(store, entry, name, Need(100, 1_000))
+        bill = {spending.field("m", "observe", "micros"): micros}
+        store.run(spending.settle(store.keys, day, name, entry, Need(1, micros), bill))
+        store.run(spending.settle(store.keys, day, name, entry, Need(1, micros), bill))  # repeated: it counts once
+
+    assert store.client.zrange(store.keys.spenders(day), 0, -1, withscores=True) == [(b"ada", 9), (b"harold", 11)]
+    assert store.run(spending.costliest(store.keys, [day])) == ["harold", "ada"]
+    assert counted(store, "harold")["billed|micros"] == 11
+
+
+def test_a_sum_that_comes_late_takes_nothing_off_and_only_the_costliest_are_ranked(store, monkeypatch):
+    monkeypatch.setattr(spending, "COSTLIEST", 2)
+    for name, micros in (("harold", 9), ("harold", 5), ("ada", 1), ("dora", 2)):
+        store.run(spending._rank(store.keys, "2026-11-21", name, micros))
+    store.run(spending._rank(store.keys, "2026-11-22", "ada", 30))
+
+    assert store.client.zrange(store.keys.spenders("2026-11-21"), 0, -1) == [b"dora", b"harold"]
+    assert store.run(spending.costliest(store.keys, ["2026-11-21", "2026-11-22"])) == ["ada", "harold", "dora"]

@@ -1,0 +1,219 @@
+"""A change of one agent's settings, reckoned before it is made: the text, the difference, and what would be in force."""
+
+from collections.abc import Mapping, Sequence
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from om_api.domain.errors import SettingsError
+from om_api.settings.catalogue import BASE_FILE, GROUPS, SETTINGS, TOP_KEYS, Key, dotted, nearest
+from om_api.settings.documents import plain
+from om_api.settings.files import is_agent, layer_of, match
+from om_api.settings.live import Settings, rows_of
+from om_api.settings.loaded import SYSTEM_WIDE, Loaded
+from om_api.settings.saving import may_be_written, text_of
+from om_api.settings.sources import Effective
+from om_api.settings.stored_layers import LONGEST_NAME, origin_of, version_of
+from om_api.settings.yaml_edit import edited
+
+Where = Literal["file", "store"]
+_AS_CHANGED = " (as changed)"  # no file yet: nobody looks there for the line of a mistake
+_NO_AGENT = "is no agent's name; permitted: A-Z a-z 0-9 . _ : @ + - and globs of them"
+
+
+class WantedChange(NamedTuple):
+    """Dotted keys with the values they are to have, and keys that are to be stated no more."""
+
+    stated: Mapping[str, Any] = {}
+    unset: Sequence[str] = ()
+
+
+class Effect(msgspec.Struct, frozen=True):
+    """A setting that would be another one: what it was, what it is then, and where that comes from; durations in seconds."""
+
+    key: str
+    was: Any
+    now: Any
+    origin: str
+
+
+class Overruled(msgspec.Struct, frozen=True):
+    """A setting that is stated, though a layer above has another value in force."""
+
+    key: str
+    value: Any
+    origin: str
+
+
+class ChangedSettings(msgspec.Struct, frozen=True):
+    """What became of a change: `saved`, `unchanged`, `dry_run`, or `superseded` where another one came first.
+
+    `place` is the file, or the entry of the store; `began_as` names what a new one is a copy of, since nothing else of that would
+    be in force beside it. `version` is that of what stands there now.
+    """
+
+    outcome: Literal["saved", "unchanged", "dry_run", "superseded"]
+    agent: str
+    where: Where
+    place: str
+    began_as: str
+    version: str
+    diff: str
+    changed: tuple[Effect, ...]
+    overruled: tuple[Overruled, ...]
+
+
+class PlannedChange(NamedTuple):
+    """A change that can be made: the text it makes, None of what states nothing any more, and the version it was made of."""
+
+    agent: str
+    file: Path | None
+    before: bytes | None
+    began_as: str
+    after: str | None
+    changed: tuple[Effect, ...]
+    overruled: tuple[Overruled, ...]
+
+    @property
+    def place(self) -> str:
+        """The file, or the entry of the store."""
+        return str(self.file) if self.file else origin_of(self.agent)
+
+    @property
+    def version(self) -> str:
+        """Of what it was made of."""
+        return version_of(self.before)
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether the text stays what it is."""
+        return version_of(self.after) == self.version
+
+    def told(self, outcome: Literal["saved", "unchanged", "dry_run", "superseded"]) -> ChangedSettings:
+        """What became of it."""
+        where: Where = "file" if self.file else "store"
+        version = version_of(self.after) if outcome == "saved" else self.version
+        parts = (outcome, self.agent, where, self.place, self.began_as, version, self._diff())
+        return ChangedSettings(*parts, self.changed, self.overruled)
+
+    def _diff(self) -> str:
+        before = (self.before or b"").decode("utf-8", "replace").splitlines()
+        lines = unified_diff(before, (self.after or "").splitlines(), self.place, self.place, lineterm="")
+        return "".join(f"{line}\n" for line in lines)
+
+
+def plan(settings: Settings, agent: str, wanted: WantedChange, where: Where | None = None) -> PlannedChange:
+    """Reckon a change; raises SettingsError for what could not be in force, each mistake with what is permitted.
+
+    `where` None: in the store if the agent has an entry there already, or the file cannot be written, else in the file.
+    """
+    stated, unset = _checked(agent, wanted)
+    if broken := settings.broken_base:
+        raise SettingsError(f"{broken.file}: {broken.text}; correct it first: nothing was changed")
+    loaded = settings.loaded
+    file = _file(settings, agent, where)
+    before = text_of(file) if file else loaded.stored.texts.texts.get(agent)
+    began_as, begin = ("", before.decode("utf-8", "replace")) if before is not None else _beginning(loaded, agent, file)
+    origin = f"{file}{_AS_CHANGED}" if file else origin_of(agent)
+    _refuse_unstated(begin, unset, origin)
+    top = TOP_KEYS[0]
+    after = edited(begin, {(top, *path): value for path, value in stated.items()}, [(top, *p) for p in unset], origin)
+    kept = after if after.strip() else None
+    then = _then(settings, agent, file, kept, origin)
+    changed, overruled = _effects(settings, agent, then), _overruled(settings, then, stated, origin)
+    return PlannedChange(agent, file, before, began_as, kept, changed, overruled)
+
+
+def _checked(agent: str, wanted: WantedChange) -> tuple[dict[Key, Any], list[Key]]:
+    """The keys as paths; raises SettingsError for a name or a key that cannot be."""
+    if len(agent) > LONGEST_NAME or not is_agent(agent):
+        raise SettingsError(f"{plain(agent)} {_NO_AGENT}")
+    stated, unset = {_path(key): value for key, value in wanted.stated.items()}, [*map(_path, wanted.unset)]
+    if both := stated.keys() & set(unset):
+        raise SettingsError(f"{dotted(min(both))} is to be set and not to be set; permitted: one of the two")
+    if not stated and not unset:
+        raise SettingsError("nothing is to be changed: name a key, such as message_threshold=20000")
+    return stated, unset
+
+
+def _path(key: str) -> Key:
+    path = tuple(key.split("."))
+    if path[0] in {"models", *SYSTEM_WIDE}:
+        raise SettingsError(f"{plain(key)} holds for the whole system; permitted: in {BASE_FILE} only")
+    if path in GROUPS:
+        inside = ", ".join(dotted(each) for each in SETTINGS if each[: len(path)] == path)
+        raise SettingsError(f"{key} is a group of settings; permitted: {inside}")
+    if path not in SETTINGS:
+        raise SettingsError(f"{plain(key)} is not a setting; {nearest(path)}")
+    return path
+
+
+def _file(settings: Settings, agent: str, where: Where | None) -> Path | None:
+    """The file that is to be changed; None for the entry of the store."""
+    loaded = settings.loaded
+    there = [str(file) for file in loaded.made if file.parent.name == agent]
+    file = settings.folder.file_of(agent, loaded)
+    usual = file is not None and agent not in loaded.stored.texts.texts and may_be_written(file)
+    if where == "store" or (where is None and not usual):
+        return None
+    if file is None:
+        raise SettingsError(
+            f"no file of {agent} would be read: there is no {settings.folder.path / BASE_FILE}, or the name begins with a dot; "
+            "save it in the store instead (--store)"
+        )
+    if there[1:]:
+        raise SettingsError(f"{' and '.join(there)} are both there; permitted: one of the two")
+    return file
+
+
+def _beginning(loaded: Loaded, agent: str, file: Path | None) -> tuple[str, str]:
+    """What a new one begins as, and where that stands: of several that fit a name one alone is in force."""
+    texts = loaded.stored.texts.texts
+    if file is None:
+        name = match(agent, loaded.stored.layers)
+        return (origin_of(name), texts[name].decode("utf-8", "replace")) if name else ("", "")
+    name = match(agent, loaded.names)
+    like = next((each for each in loaded.made if each.parent.name == name), None)
+    return (str(like), (text_of(like) or b"").decode("utf-8", "replace")) if like else ("", "")
+
+
+def _refuse_unstated(text: str, unset: Sequence[Key], origin: str) -> None:
+    if not unset:
+        return
+    says = layer_of(text, origin)
+    for path in unset:
+        if path not in says:
+            named = ", ".join(dotted(each) for each in says) or "nothing"
+            raise SettingsError(f"{origin.removesuffix(_AS_CHANGED)} does not state {dotted(path)}; it states {named}")
+
+
+def _then(settings: Settings, agent: str, file: Path | None, text: str | None, origin: str) -> Effective:
+    """What would be in force; raises SettingsError."""
+    folder, loaded = settings.folder, settings.loaded
+    if file is None:
+        found = folder.with_entry(loaded, agent, text)
+    elif text is None:
+        found = folder.without_file(loaded, agent)
+    else:
+        found = folder.with_file(loaded, agent, text, origin)
+    return found.of(agent)
+
+
+def _effects(settings: Settings, agent: str, then: Effective) -> tuple[Effect, ...]:
+    was = {row.key: row.value for row in rows_of(settings, settings.loaded.of(agent))}
+    return tuple(
+        Effect(row.key, was[row.key], row.value, row.origin.removesuffix(_AS_CHANGED))
+        for row in rows_of(settings, then)
+        if row.value != was[row.key]
+    )
+
+
+def _overruled(settings: Settings, then: Effective, stated: Mapping[Key, Any], origin: str) -> tuple[Overruled, ...]:
+    keys = {dotted(path) for path in stated}
+    return tuple(
+        Overruled(row.key, row.value, row.origin)
+        for row in rows_of(settings, then)
+        if row.key in keys and row.origin != origin
+    )

@@ -1,0 +1,178 @@
+"""What is in force by files, the store and the environment: one unchangeable state, and what comes of changing a layer of it."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from om_api.domain.errors import SettingsError
+from om_api.settings.catalogue import BASE_FILE
+from om_api.settings.documents import plain
+from om_api.settings.files import Stamp, match
+from om_api.settings.sources import Effective, Layer, compose
+from om_api.settings.stored_layers import ORIGIN, StoredLayers, StoredTexts, layer_of_entry, origin_of
+
+T = TypeVar("T")
+_LONGEST_PATH = 4_096
+_LONGEST_PROBLEM = 1_000
+_MOST_TOLD = 20  # entries of the store
+_INTERVALS = ("observer_interval", "reflector_interval", "stop_grace")
+SYSTEM_WIDE = (
+    "storage",
+    "partitions",
+    *_INTERVALS,
+    "total_budget",
+    "events",
+    "audit",
+    "webhooks",
+    "metrics",
+    "api",
+    "flower_ticks",
+)
+
+
+class FileProblem(NamedTuple):
+    """A file that could not be put in force, and why."""
+
+    file: str
+    text: str
+
+
+def problem_of(file: Path | str | None, error: str) -> FileProblem:
+    """What is wrong with a file, in one line; the text leaves out the file's name, which stands beside it."""
+    return one_line(file, "; ".join(lines_of(file, error)))
+
+
+def lines_of(file: Path | str | None, error: str) -> list[str]:
+    """What is wrong with a file, a line for each mistake, without its name."""
+    return error.replace(f"{file}: ", "").replace(f"{file}, ", "").splitlines()
+
+
+def one_line(file: Path | str | None, text: str) -> FileProblem:
+    """A problem of a file, printable whatever its name and the text hold."""
+    return FileProblem(plain(str(file), _LONGEST_PATH), plain(text, _LONGEST_PROBLEM))
+
+
+class Base(NamedTuple):
+    """What holds for every agent, and the layers it is made of: overrides go between them."""
+
+    file_layer: Layer
+    environment: Layer
+    effective: Effective
+    redis_url: str
+
+
+class LoadedFile(NamedTuple):
+    """What came of an agent's file with a base: settings, or a text that says why not."""
+
+    base: Base
+    stamp: Stamp | None
+    result: Effective | str
+
+
+class Loaded(NamedTuple):
+    """Everything a reader sees, replaced as a whole; `agents` holds the overrides that could be put in force.
+
+    `mistake` says why the base file could not be. `above`: what files and an entry of the store come to together, by the names
+    that they stand under, as it is asked for: entries that are globs may meet any file.
+    """
+
+    base: Base
+    agents: Mapping[str, Effective] = {}
+    names: tuple[str, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
+    stamps: Mapping[Path, Stamp | None] = {}
+    made: Mapping[Path, LoadedFile] = {}
+    mistake: str = ""
+    stored: StoredLayers = StoredLayers()
+    above: dict[tuple[str | None, str], Effective | str] = {}  # noqa: RUF012  with_store makes one that is written to
+
+    def same_as(self, other: "Loaded") -> bool:
+        """Whether everybody's settings are those of another state."""
+        return self[:3] == other[:3] and self.stored.layers == other.stored.layers
+
+    def of(self, resource: str) -> Effective:
+        """What is in force for an agent; where an entry of the store cannot be with its file, the file without it."""
+        name = match(resource, self.names) if self.names else None
+        below = self.base.effective if name is None else self.agents.get(name, self.base.effective)
+        entry = match(resource, self.stored.layers) if self.stored.layers else None
+        if entry is None:
+            return below
+        found = self.above.get((name, entry))
+        if found is None:
+            layer = self.stored.layers[entry]
+            found = self.above[name, entry] = attempt(lambda: _with_entry(self.base, below, layer, entry))
+        return below if isinstance(found, str) else found
+
+    def of_store(self) -> tuple[FileProblem, ...]:
+        """What is wrong with the layer in the store."""
+        mistakes = dict(self.stored.mistakes)
+        for (_, entry), found in tuple(self.above.items()):
+            if isinstance(found, str):
+                mistakes.setdefault(entry, found)
+        own = [problem_of(origin_of(name), text) for name, text in sorted(mistakes.items())]
+        more = [FileProblem(ORIGIN, f"{len(own) - _MOST_TOLD:,} more like these")] if len(own) > _MOST_TOLD else []
+        whole = [FileProblem(ORIGIN, self.stored.texts.mistake)] if self.stored.texts.mistake else []
+        return (*whole, *own[:_MOST_TOLD], *more)
+
+
+def of_layer(base: Base, layer: Layer, origin: str) -> Effective:
+    """What is in force where a file states this; raises SettingsError."""
+    return _of_one_agent(base, compose((base.file_layer, layer, base.environment), origin), origin)
+
+
+def _with_entry(base: Base, below: Effective, layer: Layer, name: str) -> Effective:
+    """What is in force where an entry of the store states this above what is `below`; raises SettingsError."""
+    *files, environment = below.layers
+    return _of_one_agent(base, compose((*files, layer, environment), origin_of(name)), origin_of(name))
+
+
+def _of_one_agent(base: Base, effective: Effective, origin: str) -> Effective:
+    """The same; raises SettingsError where it says what holds for everybody."""
+    changed = [key for key in SYSTEM_WIDE if getattr(effective.memory, key) != getattr(base.effective.memory, key)]
+    if effective.models != base.effective.models:
+        changed.append("models")
+    if changed:
+        raise SettingsError(f"{origin}: {changed[0]} holds for the whole system; permitted: in {BASE_FILE} only")
+    return effective
+
+
+def with_store(loaded: Loaded, before: StoredLayers, says: StoredTexts) -> Loaded:
+    """The same with what the store says above files; an entry that cannot be in force stays as it was `before`."""
+    layers, mistakes = dict[str, Layer](), dict[str, str]()
+    above: dict[tuple[str | None, str], Effective | str] = {}
+    for name, text in sorted(says.texts.items()):
+        below = match(name, loaded.names)
+        for layer in (attempt(partial(layer_of_entry, name, text)), before.layers.get(name)):
+            if layer is None:
+                continue
+            found = layer if isinstance(layer, str) else attempt(partial(_met, loaded, below, layer, name))
+            if not isinstance(found, str) and not isinstance(layer, str):
+                layers[name], above[below, name] = layer, found
+                break
+            mistakes.setdefault(name, str(found))
+    return loaded._replace(stored=StoredLayers(says, layers, mistakes), above=above)
+
+
+def _met(loaded: Loaded, below: str | None, layer: Layer, name: str) -> Effective:
+    """What an entry comes to with the file that its name fits; raises SettingsError."""
+    effective = loaded.base.effective if below is None else loaded.agents.get(below, loaded.base.effective)
+    return _with_entry(loaded.base, effective, layer, name)
+
+
+def still_fits(after: Loaded, before: Loaded) -> Loaded:
+    """What would be in force; raises SettingsError where an entry of the store, which could be in force, could not any more."""
+    for name, text in after.stored.mistakes.items():
+        if name not in before.stored.mistakes:
+            raise SettingsError(text)
+    return after
+
+
+def attempt(make: Callable[[], T]) -> T | str:
+    """What is made, or why it cannot be: whatever a file does to us stays that file's own problem."""
+    try:
+        return make()
+    except SettingsError as error:
+        return str(error)
+    except Exception as error:  # noqa: BLE001  what nobody thought of must not stop everybody else
+        return f"cannot be used: {type(error).__name__}; tell us, and leave out what was added last"

@@ -1,0 +1,19 @@
+-- keep_settings(settings; name, was, text, most)
+-- Puts a text in the place of an entry of the settings, or an entry that is new, unless it is not what it `was`, "" of none: of two
+-- who change one at once, the second is told. An empty text removes the entry.
+-- Returns 'kept', 'superseded', or 'full' where there are `most` entries already.
+local settings, name, was, text, most = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+
+local stands = redis.call('HGET', settings, name)
+if (stands or '') ~= was then
+  return 'superseded'
+end
+if text == '' then
+  redis.call('HDEL', settings, name)
+  return 'kept'
+end
+if not stands and redis.call('HLEN', settings) >= most then
+  return 'full'
+end
+redis.call('HSET', settings, name, text)
+return 'kept'

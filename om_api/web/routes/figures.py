@@ -1,0 +1,82 @@
+"""Figures over time: tokens by tier, compression, what was paid and saved; and which agents hold most."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from om_api.client.usage_series import DAYS, UsagePoint
+from om_api.domain.api_keys import Role
+from om_api.http.requests.app_state import app_state
+from om_api.http.requests.guard import key_of
+from om_api.http.requests.parameters import ResourceId
+from om_api.web.pages.charts import Chart, ChartSeries, chart
+from om_api.web.pages.page_route import PageRoute, shows
+from om_api.web.pages.reader import reader, reader_of
+from om_api.web.pages.rendering import page
+
+router = APIRouter(route_class=PageRoute)
+Days = Annotated[int, Query(ge=1, le=DAYS)]
+_DAYS = 7
+_POINTS = 100
+_AGENTS = 10
+_TIERS = (
+    ("raw", "message_tokens"),
+    ("chunks", "chunk_tokens"),
+    ("observations", "observation_tokens"),
+    ("reflections", "reflection_tokens"),
+)
+
+
+@router.get("/figures", **shows(Role.READER, of_all=True))
+async def show_figures(request: Request, days: Days = _DAYS) -> Response:
+    """Of all agents together."""
+    found = await reader(request).series(None, days)
+    most = await app_state(request).memory.agents(sort="message_tokens", limit=_AGENTS, among=key_of(request).bound)
+    return page(request, "figures.html", resource="", days=days, charts=_charts(found.points), most=most.items)
+
+
+@router.get("/agents/{resource}/figures", **shows())
+async def show_figures_of(request: Request, resource: ResourceId, days: Days = _DAYS) -> Response:
+    """Of one agent."""
+    found = await (await reader_of(request, resource)).series(resource, days)
+    return page(request, "figures.html", resource=resource, days=days, charts=_charts(found.points), most=[])
+
+
+def _charts(points: Sequence[UsagePoint]) -> dict[str, Chart]:
+    times = _times(points)
+    held = [points[max(0, bisect_right(points, at, key=lambda point: point.at) - 1)] for at in times]
+    tiers = [ChartSeries(name, [getattr(point, field) for point in held]) for name, field in _TIERS]
+    tokens = [
+        ChartSeries("raw history", _sums(points, times, lambda point: point.history_tokens)),
+        ChartSeries("served", _sums(points, times, lambda point: point.served_tokens)),
+    ]
+    dollars = [
+        ChartSeries("paid for notes", _sums(points, times, lambda point: point.cost)),
+        ChartSeries("saved", _sums(points, times, lambda point: point.saved_dollars or 0)),
+    ]
+    compression = [ChartSeries("compression", [point.compression or 0 for point in held])]
+    return {
+        "Tokens by tier": chart(times, tiers, "tokens"),
+        "Compression": chart(times, compression, "x"),
+        "Tokens that contexts took, and the raw history would have": chart(times, tokens, "tokens", stacked=False),
+        "Dollars": chart(times, dollars, "$", stacked=False),
+    }
+
+
+def _times(points: Sequence[UsagePoint]) -> list[int]:
+    """The ends of equal stretches of time, from the first point to the last."""
+    if not points:
+        return []
+    first, last = points[0].at, points[-1].at
+    wanted = min(_POINTS, len(points))
+    return [last - (last - first) * back // max(1, wanted - 1) for back in reversed(range(wanted))]
+
+
+def _sums(points: Sequence[UsagePoint], times: Sequence[int], of: Callable[[UsagePoint], float]) -> list[float]:
+    """What points add up to in each stretch, behind the one before."""
+    sums = [0.0] * len(times)
+    for point in points:
+        sums[min(bisect_right(times, point.at - 1), len(times) - 1)] += of(point)
+    return sums
