@@ -28,9 +28,10 @@ SECTIONS = {
 _PLACES = {  # of commands whose module in `commands` has not their name
     **{name: f"om_api.cli.{name}" for name in SECTIONS["Start"]},
     **dict.fromkeys(("observe", "reflect", "pause", "resume"), "om_api.cli.commands.force"),
-    **dict.fromkeys(SECTIONS["Correct"], "om_api.cli.commands.lines"),
+    **dict.fromkeys(SECTIONS["Correct"], "om_api.cli.commands.by_hand.lines"),
     **dict.fromkeys(SECTIONS["Remove and move"], "om_api.cli.commands.owning"),
     **dict.fromkeys(("observations", "sources"), "om_api.cli.commands.history"),
+    "review": "om_api.cli.commands.by_hand.review",
     "threads": "om_api.cli.commands.stats",
     "browse": "om_api.cli.commands.recall",
     "erase": "om_api.cli.commands.erase",
