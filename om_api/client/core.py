@@ -67,8 +67,7 @@ class Core:
         self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
         self.agents = AgentReader(settings, keys)
         self.auditing = Auditor(settings, keys, patience_s=min(1.0, timeout / 2))
-        self._settings, self.unsent = settings, Unsent()
-        self._warned = set[FileProblem]()
+        self.unsent, self._settings, self._warned = Unsent(), settings, set[FileProblem]()
         self.fails_open, self._away = fails_open, False
 
     def add(self, messages: Iterable[Message], *, replace: bool = False, pusher: Pusher = ANYBODY) -> Steps[Receipt]:

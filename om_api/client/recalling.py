@@ -5,11 +5,11 @@ from typing import TypeVar
 
 import msgspec
 
-from om_api.client.around import Surroundings
 from om_api.client.reading import Scopes
-from om_api.client.recall_hits import Hits, MovedError
-from om_api.client.recall_index import RecallIndex
-from om_api.client.recall_notes import noted_parts
+from om_api.client.recall.around import Surroundings
+from om_api.client.recall.recall_hits import Hits, MovedError
+from om_api.client.recall.recall_index import RecallIndex
+from om_api.client.recall.recall_notes import noted_parts
 from om_api.client.recall_query import RecallQuery
 from om_api.domain.caching import LRU
 from om_api.domain.errors import StoreError

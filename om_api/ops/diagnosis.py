@@ -10,6 +10,7 @@ from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import ServerInfo, Standings, Waiting
 from om_api.store.fleet.presence import Ticked, Worker
 from om_api.store.fleet.webhook_records import WebhookState
+from om_api.store.reviews.drafts import WaitingReview
 
 OK, NOTE, WARNING, ERROR = "ok", "note", "warning", "error"
 SKEW_MS = 2_000
@@ -279,6 +280,19 @@ def of_resources(found: Standings, configured: Mapping[str, str]) -> Iterator[Fi
     if some or not rejected:
         says = ", ".join([f"{found.known:,} known", *some, *([] if rejected else ["nothing in quarantine"])])
         yield Finding(OK, "resources", says)
+
+
+def of_reviews(waiting: Sequence[WaitingReview], now: int) -> Iterator[Finding]:
+    """Reflections that wait for somebody's review, and those that should count by now; nothing where none waits."""
+    late = [each for each in waiting if now - each.expires_at > _LATE_MS]
+    if late:
+        says = f"{_some(each.resource for each in late)}: the review of a reflection ended, and it does not count yet"
+        do = f"see that {late[0].resource} is not paused and that workers reflect, or om review {late[0].resource}"
+        yield Finding(WARNING, "reviews", says, do)
+    if len(waiting) > len(late):
+        longest = _span(now - min(each.asked_at for each in waiting))
+        says = f"{amount(len(waiting), 'reflection waits', 'reflections wait')} for a review, the first for {longest}"
+        yield Finding(NOTE, "reviews", says, "om review lists them")
 
 
 def of_budgets(found: Iterable[UsedUp], unpriced: Sequence[str]) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ from om_api.store.fleet.backlog import backlog
 from om_api.store.fleet.presence import Worker
 from om_api.store.memory.keys import Keys, keys_of
 from om_api.store.memory.quarantine import UNKNOWN
+from om_api.store.reviews import review_index
 
 _FORBIDDEN = "NOPERM"
 
@@ -76,6 +77,7 @@ def _store(settings: Settings, connection: Connection) -> Iterator[Finding]:
     yield from diagnosis.of_breakers(run(breaker.states(keys, models.with_breaker(settings))))
     webhooks = run(webhook_records.every(keys))
     yield from diagnosis.of_webhooks(run(webhook_records.states(keys, webhooks)), now.server)
+    yield from diagnosis.of_reviews(run(review_index.waiting(keys)), now.server)
     standings = run(health.standings(keys))
     configured = {each.resource: settings.for_agent(each.resource).scope for each in standings.conditions}
     yield from diagnosis.of_resources(standings, configured)

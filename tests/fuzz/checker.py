@@ -165,9 +165,24 @@ def _check_record(where: str, held: Held, tail: str, record: dict[str, str]) -> 
     numbers = [generation["n"] for generation in generations]
     _must(where, "generations", list(range(1, len(numbers) + 1)), numbers)
     _must(where, "the generation in force", len(numbers), int(record.get("generation", 0)))
+    _check_pins(where, record, observations, generations)
     if generations:
         _check_generation(where, held, tail, generations[-1])
         _check_told_once(where, observations, generations[-1])
+
+
+def _pins(record: dict[str, str]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(record.get("pins") or "[]")
+    return found
+
+
+def _check_pins(
+    where: str, record: dict[str, str], observations: list[dict[str, Any]], generations: list[dict[str, Any]]
+) -> None:
+    """What is pinned stands in what is read, word for word, once or more."""
+    lines = [line.strip() for each in (*observations, *generations[-1:]) for line in each["text"].split("\n")]
+    lost = [each["text"] for each in _pins(record) if each["text"] not in lines]
+    _must(where, "pinned lines that stand nowhere", [], lost)
 
 
 def _check_generation(where: str, held: Held, tail: str, generation: dict[str, Any]) -> None:
@@ -202,11 +217,13 @@ class Watch:
         self._texts: dict[str, dict[str, str]] = defaultdict(dict)
         self._sealed: dict[str, dict[str, float]] = defaultdict(dict)
         self._orders: dict[tuple[str, str], list[str]] = {}
+        self._pins: dict[str, set[str]] = defaultdict(set)
 
     def forget(self, resource: str) -> None:
         """An owner removes or moves things here: what was seen before may go."""
         self._texts.pop(resource, None)
         self._sealed.pop(resource, None)
+        self._pins.pop(resource, None)
         for key in [key for key in self._orders if key[0] == resource]:
             del self._orders[key]
 
@@ -226,6 +243,10 @@ class Watch:
                 raise BrokenError(f"{resource}: the finished observation {name} is lost: {text[:80]}")
             _must(resource, f"observation {name}", text, said[name])
         self._texts[resource] = said
+        records = held.of("record").values()
+        pins = {each["id"] for record in records for each in json.loads(record.get(b"pins") or b"[]")}
+        _must(resource, "pins that went", set(), self._pins[resource] - pins)
+        self._pins[resource] = pins
         for tail, members in held.of("observations").items():
             self._check_order(resource, tail, held, [json.loads(member) for member, _ in members])
         self._sealed[resource] = {name.decode(): seq for members in held.of("chunks").values() for name, seq in members}

@@ -1,11 +1,13 @@
 """A worker without a policy: seals, splits, activates and reflects whatever it likes. It may waste money, never messages (P4)."""
 
 import random
+from collections.abc import Sequence
 
 from world import World
 
 from fuzz.activity import current
-from om_api.domain.values import Generation, Outcome
+from om_api.domain.notes.pins import Notes, needed, pins_of, with_pins
+from om_api.domain.values import Generation, Outcome, Stored
 from om_api.store.memory import activate as activate_steps
 from om_api.store.memory import chunks as chunks_steps
 from om_api.store.memory import reading, scope_state
@@ -67,6 +69,7 @@ class Contrary:
             return Outcome.REST
         texts = [generations[-1].text] if generations else []
         text = "\n".join([*texts, *(_attributed(one.observation.text, one.observation.thread_id) for one in some)])
+        text = self._without_some(text, look, generations, some, stored)
         if activity := current():
             activity.stop("thinks about a reflection")
         made = Generation(
@@ -77,6 +80,21 @@ class Contrary:
             observation_ids=tuple(one.observation.id for one in some),
         )
         return self._run(reflect_steps.reflect(self._keys, look.scope, look.record, made, some, 1000, _TTL_S))
+
+    def _without_some(
+        self,
+        text: str,
+        look: ScopeState,
+        generations: Sequence[Generation],
+        some: Sequence[Stored],
+        stored: Sequence[Stored],
+    ) -> str:
+        """A text that forgets what was noted by hand, but for what it was read to be pinned."""
+        if self._dice.random() < 0.5:
+            text = "\n".join(line for line in text.split("\n") if " by hand " not in line)
+        goes = Notes.of(generations, [each.observation for each in some], look.scope)
+        stays = Notes.of([], [each.observation for each in stored if each not in some], look.scope)
+        return with_pins(text, needed(pins_of(look.record.pins), goes, stays), pooled=goes.pooled)
 
 
 def _attributed(text: str, thread: str) -> str:

@@ -1,4 +1,4 @@
-"""Twenty guards, each taken out by name: the seeds must notice every one of them, or they prove nothing."""
+"""Guards, each taken out by name: the seeds must notice every one of them, or they prove nothing."""
 
 import hashlib
 from collections.abc import Callable
@@ -82,6 +82,16 @@ GUARDS = (
         "seal does not say that ids are sealed",
         "what was sealed is over with the raw, and its message grows in the place of nobody",
         without("seal", "ids.save(set)", ""),
+    ),
+    Guard(
+        "reflect does not ask what is pinned",
+        "a line is pinned while a model thinks, and the reflection takes it away",
+        without("reflect", " or (version[4] or '') ~= pinned", ""),
+    ),
+    Guard(
+        "pin does not ask whether the line still stands",
+        "a reflection takes a line away, and then it is pinned",
+        without("pin", "version[2] ~= generation or (version[3] or '0') ~= seq or ", ""),
     ),
     Guard(
         "amend leaves what it puts another in the place of",

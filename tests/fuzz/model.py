@@ -9,6 +9,8 @@ from om_api.domain.errors import ModelError
 from om_workers.llm.base import Reply, Request
 from om_workers.llm.scripted import Scripted
 
+_FORGETFUL = 0.6
+
 
 class Moody:
     """Repeats what it is given, after others had their turn; fails now and then, and always on poison."""
@@ -32,4 +34,7 @@ class Moody:
         if mood < 0.08:
             raise ModelError("cannot be read", retryable=False)
         reply = self._echo.complete(request)  # no two answers are alike: one that replaces another is seen
+        if request.purpose == "reflect" and mood < _FORGETFUL:  # what holds no message's id
+            kept = [line for line in reply.text.split("\n") if " by hand " not in line]
+            reply = msgspec.structs.replace(reply, text="\n".join(kept))
         return msgspec.structs.replace(reply, text=reply.text.replace("</obs", f"* 🟢 (00:00) answer {nth}\n</obs"))

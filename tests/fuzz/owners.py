@@ -14,7 +14,7 @@ from fuzz.workers import nobody_survives, observing, reflecting, sealing
 from om_api.store.fleet import repartition
 
 
-def _removing(game: Game, ids: set[str], work: Callable[[], bool], kind: str = "moves") -> Callable[[], None]:
+def removing(game: Game, ids: set[str], work: Callable[[], bool], kind: str = "moves") -> Callable[[], None]:
     """Work that may remove these ids, and says whether it did; what was seen before may change while it is under way."""
     resource = game.resource
     plain = {name for of, name in game.plain_ids if of == resource}
@@ -58,7 +58,7 @@ def part(game: Game) -> None:
 def _clearing(game: Game) -> Callable[[], None]:
     om, resource = game.world.om, game.resource
     ids = game.expected.ever(resource)
-    return _removing(game, ids, lambda: bool(om.clear(resource).outcome == "cleared"), "clears")
+    return removing(game, ids, lambda: bool(om.clear(resource).outcome == "cleared"), "clears")
 
 
 def clear(game: Game) -> None:
@@ -80,7 +80,7 @@ def clear_thread(game: Game) -> None:
     om, resource, thread = game.world.om, game.resource, game.thread
     ids = game.expected.ever(resource, thread)
     work = lambda: bool(om.clear(resource, thread).outcome == "cleared")  # noqa: E731
-    game.begin("clear thread", _removing(game, ids, work, "clears"))
+    game.begin("clear thread", removing(game, ids, work, "clears"))
 
 
 def forget(game: Game) -> None:
@@ -90,7 +90,7 @@ def forget(game: Game) -> None:
     if members:
         observation, om, resource = json.loads(game.dice.choice(members)), game.world.om, game.resource
         forget = lambda: bool(om.forget(observation["id"], resource) == "cleared")  # noqa: E731
-        game.begin("forget", _removing(game, set(observation["message_ids"]), forget, "forgets"))
+        game.begin("forget", removing(game, set(observation["message_ids"]), forget, "forgets"))
 
 
 def _erasing(game: Game, name: str = "") -> Callable[[], None] | None:
@@ -108,7 +108,7 @@ def _erasing(game: Game, name: str = "") -> Callable[[], None] | None:
             _check_erased(game, resource, name)
         return done
 
-    return _removing(game, ids, erasing, "forgets")
+    return removing(game, ids, erasing, "forgets")
 
 
 def erase(game: Game) -> None:
@@ -159,7 +159,7 @@ def retry(game: Game) -> None:
     """Somebody gives what was rejected another chance; a placeholder is taken back, its message observed again."""
     if found := _rejected(game):
         om = game.world.om
-        game.begin("retry", _removing(game, set(), lambda: bool(om.retry_rejected(*found))))
+        game.begin("retry", removing(game, set(), lambda: bool(om.retry_rejected(*found))))
 
 
 def drop(game: Game) -> None:
@@ -173,7 +173,7 @@ def migrate(game: Game) -> None:
     """A memory moves to the other scope: nothing of it may go."""
     om, to = game.world.om, game.dice.choice(["resource", "thread"])
     resource = game.resource
-    game.begin("migrate", _removing(game, set(), lambda: bool(om.migrate_scope(resource, to))))
+    game.begin("migrate", removing(game, set(), lambda: bool(om.migrate_scope(resource, to))))
 
 
 def _undoing(game: Game) -> Callable[[], None] | None:
@@ -184,7 +184,7 @@ def _undoing(game: Game) -> Callable[[], None] | None:
         return None
     tail, members = game.dice.choice(found)
     n = game.dice.randrange(len(members))  # the last one is in force
-    return _removing(game, set(), lambda: bool(om.restore(resource, n, tail or None)))
+    return removing(game, set(), lambda: bool(om.restore(resource, n, tail or None)))
 
 
 def restore(game: Game) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import redis
 
-from fuzz import agents, forces, growing, histories, migrating, moving, owners, passing, workers
+from fuzz import agents, forces, growing, histories, lines, migrating, moving, owners, passing, workers
 from fuzz.activity import Activity, somebody_else
 from fuzz.checker import BrokenError
 from fuzz.forces import adopting, leases_expire, locks_expire
@@ -21,6 +21,7 @@ _WEIGHTS = {
     **workers.WEIGHTS,
     **forces.WEIGHTS,
     **owners.WEIGHTS,
+    **lines.WEIGHTS,
     **moving.WEIGHTS,
 }
 VERBS = {verb.__name__: verb for verb in _WEIGHTS}

@@ -42,6 +42,12 @@ VERBS = {  # what a reader looks for -> what the game counts
     "forget": "forget",
     "erase": "erase.lua",
     "erase, overtaken by a worker": "erase_overtaken",
+    "a line is added": "add_line.lua",
+    "a line is corrected": "correct_line",
+    "a correction is taken back": "undo_line",
+    "a line is pinned": "pin.lua",
+    "a line is pinned or let go while a reflection is thought": "pin_overtaking",
+    "a line is let go": "unpin",
     "migrate the scope": "migrate",
     "indexes into another number of parts": "part",
     "moves there and back": "moves_there_and_back",
@@ -76,9 +82,11 @@ a message together say, once, what was said under its id, which only grows, or i
 what became of each message, and a history that was synced adds exactly what is new; an id is known while anything of its
 message is kept, and free once that has expired and a sweep came by; every text holds the id of every message that it
 covers, and the generation in force those of all it replaced; no finished observation is lost or changed; observations only
-grow at their end, each thread in order of sealing; counters equal what is there; no sealed set, chunk or generation is
-orphaned; a memory that moved there and back says what it said, each line as often as before and once more for each thread
-that reflected it since. At the end everybody comes to rest: nothing is left unobserved, and `om verify` finds nothing.
+grow at their end, each thread in order of sealing; what is pinned stands in the generation in force or in an
+observation, and stays pinned until somebody lets it go or removes it; counters equal what is there; no sealed set,
+chunk or generation is orphaned; a memory that moved there and back says what it said, each line as often as before
+and once more for each thread that reflected it since. At the end everybody comes to rest: nothing is left unobserved,
+and `om verify` finds nothing.
 """
 
 

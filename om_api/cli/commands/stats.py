@@ -9,8 +9,29 @@ from om_api.client.stats import Stats
 from om_api.domain.values import ThreadState
 
 _TIERS = ("message_tokens", "chunk_tokens", "observation_tokens", "reflection_tokens", "generation", "compression")
-_OVERVIEW = ("resource", "scope", "threads", *_TIERS, "due", "lag", "rejected", "cost_today", "budget_reached")
-_LEAST = ("scope", "compression", "threads", "budget_reached", "cost_today", "generation", "lag", "chunk_tokens")
+_OVERVIEW = (
+    "resource",
+    "scope",
+    "threads",
+    *_TIERS,
+    "due",
+    "lag",
+    "rejected",
+    "reviews",
+    "cost_today",
+    "budget_reached",
+)
+_LEAST = (
+    "reviews",
+    "scope",
+    "compression",
+    "threads",
+    "budget_reached",
+    "cost_today",
+    "generation",
+    "lag",
+    "chunk_tokens",
+)
 
 
 @command("om stats", "om stats harold", "om stats harold --json | jq .observation_tokens")

@@ -16,6 +16,7 @@ from om_api.store.backup.importing import Imported
 from om_api.store.fleet.webhook_records import WebhookState
 from om_api.store.memory.clear import Cleared
 from om_api.store.memory.quarantine import Rejected
+from om_api.store.reviews.drafts import Proposal, WaitingReview
 
 _AT = 1_763_630_400_000
 _OBSERVATION = "0196f1c2a4b800000001a1b2c3d4e5f6"
@@ -54,6 +55,18 @@ GENERATION = Generation(
     observation_ids=(_OBSERVATION,),
     level=1,
     model="gemini-2.5-flash",
+)
+WAITING = WaitingReview(
+    resource="harold", thread=None, id="019a9c6f0a6b5f0c2d1e3a4b5c6d7e90", asked_at=_AT, expires_at=_AT + 86_400_000
+)
+PROPOSAL = Proposal(
+    resource="harold",
+    thread=None,
+    id=WAITING.id,
+    asked_at=_AT,
+    expires_at=WAITING.expires_at,
+    generation=GENERATION,
+    before="",
 )
 RECORD = Record(epoch="5f0c1d2e3a4b", generation=1, seq=12, observation_tokens=18, observation_count=1, created_at=_AT)
 REJECTED = Rejected(

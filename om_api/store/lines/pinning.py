@@ -1,7 +1,8 @@
 """Pinning a line of a memory, and letting it go: what is pinned is written while the line stands there."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.notes.edits import LONGEST, means
@@ -17,7 +18,7 @@ MOST_PINS = 50  # of one memory: each of them is read with it
 _ADVICE = "add it first (om line add), or copy one of the lines that om context shows"
 
 
-class Pinned(NamedTuple):
+class Pinned(msgspec.Struct, frozen=True):
     """What became of a pin; `rest`: the line was pinned already, or was not."""
 
     outcome: Outcome

@@ -3,7 +3,7 @@
 -- has a new id, so a repeated call finds it.
 -- Returns 'added', or 'superseded' when the memory is another than the one that was read.
 local scope, record, tokens, observations, threads = unpack(KEYS, 1, 5)
-local word, epoch, fresh, key, thread, member, weight = unpack(ARGV, 1, 7)
+local word, epoch, fresh, fresh_key, thread, member, weight = unpack(ARGV, 1, 7)
 
 if redis.call('ZSCORE', observations, member) then
   return 'added'
@@ -23,7 +23,7 @@ end
 if epoch == '' then
   redis.call('HSET', record, 'schema', 1, 'epoch', fresh, 'generation', 0, 'origin', 'initial', 'created_at', now)
 end
-redis.call('HSETNX', tokens, '*key', key)
+redis.call('HSETNX', tokens, '*key', fresh_key)
 redis.call('ZADD', observations, redis.call('HINCRBY', record, 'seq', 1), member)
 redis.call('HINCRBY', record, 'observation_tokens', weight)
 redis.call('HINCRBY', record, 'observation_count', 1)

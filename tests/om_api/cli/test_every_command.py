@@ -63,6 +63,11 @@ ANSWERS = {  # of a memory with observations and a generation, in this order
     "pause": ("harold",),
     "resume": ("harold",),
     "migrate-scope": ("harold", "--to", "resource"),
+    "pins": ("harold",),
+    "line add": ("harold", "t-1", "User never flies"),
+    "line correct": ("harold", "User never flies", "User never sails"),
+    "pin": ("harold", "User never sails"),
+    "unpin": ("harold", "User never sails"),
     "restore": ("harold", "0"),
     "clear": ("harold", "--yes"),
 }
@@ -111,7 +116,16 @@ def test_json_of_the_configuration_stands_behind_its_sub_command(bare):
 
 
 LOOKS = [
-    *("stats", "stats harold", "top --once", "threads harold", "observations harold", "history harold", "costs"),
+    *(
+        "stats",
+        "stats harold",
+        "top --once",
+        "threads harold",
+        "observations harold",
+        "history harold",
+        "costs",
+        "pins harold",
+    ),
     *(
         "costs harold",
         "config show",

@@ -10,6 +10,7 @@ from om_api.store.fleet.breaker import BreakerState
 from om_api.store.fleet.health import QUEUES, Condition, ServerInfo, Standings, Waiting
 from om_api.store.fleet.presence import Ticked, Worker
 from om_api.store.fleet.webhook_records import WebhookState
+from om_api.store.reviews.drafts import WaitingReview
 from om_workers import app
 
 WELL = {
@@ -284,3 +285,25 @@ def test_a_webhook_that_fails_for_long_is_named_before_it_is_given_up(state, fou
     told = list(diagnosis.of_webhooks([state], NOW))
 
     assert [(each.level, each.says) for each in told] == found
+
+
+@pytest.mark.parametrize(
+    ("waits", "found"),
+    [
+        ([], []),
+        ([(NOW - 7_200_000, NOW + 1)], [("note", "1 reflection waits for a review, the first for 2 h")]),
+        ([(NOW - 7_200_000, NOW - 300_000)], [("note", "1 reflection waits for a review, the first for 2 h")]),
+        (
+            [(NOW - 7_200_000, NOW - 660_000)],
+            [("warning", "harold: the review of a reflection ended, and it does not count yet")],
+        ),
+    ],
+)
+def test_reflections_that_wait_are_told_and_those_that_wait_too_long_are_trouble(waits, found):
+    waiting = [
+        WaitingReview(resource="harold", thread=None, id="r", asked_at=at, expires_at=until) for at, until in waits
+    ]
+    told = list(diagnosis.of_reviews(waiting, NOW))
+
+    assert [(each.level, each.says) for each in told] == found
+    assert all(each.do for each in told)

@@ -559,6 +559,8 @@ export interface components {
             /** @default null */
             cost: number | null;
             /** @default null */
+            review: string | null;
+            /** @default null */
             by: string | null;
             /** @default null */
             task: string | null;
@@ -1049,7 +1051,7 @@ export interface components {
          * @description The word a unit of work ends with.
          * @enum {unknown}
          */
-        Outcome: "activated" | "buffered" | "busy" | "cleared" | "duplicate" | "failed" | "reflected" | "rejected" | "rest" | "restored" | "sealed" | "split" | "superseded";
+        Outcome: "activated" | "buffered" | "busy" | "cleared" | "duplicate" | "failed" | "proposed" | "reflected" | "rejected" | "rest" | "restored" | "sealed" | "sent_back" | "split" | "superseded";
         /**
          * Page[Generation]
          * @description Some entries of a list, in a lasting order; `next` is the cursor of the page behind, null on the last one.
@@ -1166,7 +1168,7 @@ export interface components {
          *         `scope` is in force; `configured_scope` differs from it until `om migrate-scope` moves the memory. `cost_today` is what
          *         models cost on this UTC day, in dollars, without calls of unknown price; `budget_reached` names the settings of the
          *         budgets that are used up, "" while none is. `lag` is for how many seconds the oldest work has been waiting, or under way.
-         *         `rejected_dropped` entries left the quarantine because it was full.
+         *         `rejected_dropped` entries left the quarantine because it was full. `reviews` reflections wait for somebody to approve them.
          */
         Stats: {
             resource: string;
@@ -1193,6 +1195,8 @@ export interface components {
             rejected: number;
             /** @default 0 */
             rejected_dropped: number;
+            /** @default 0 */
+            reviews: number;
             /** @default 0 */
             lag: number;
             /** @default 0 */
@@ -2767,7 +2771,7 @@ export interface operations {
     get_events: {
         parameters: {
             query?: {
-                /** @description any of sealed, observing, buffered, split, quarantined, activated, reflecting, drafted, reflected, restored, forgotten, erased, paused, resumed, imported, migrated, cleared, failed, budget_reached; repeatable; else all */
+                /** @description any of sealed, observing, buffered, split, quarantined, activated, reflecting, drafted, review_asked, review_approved, review_sent_back, reflected, restored, forgotten, erased, paused, resumed, imported, migrated, cleared, failed, budget_reached; repeatable; else all */
                 kinds?: string[];
                 /** @description whose; repeatable; else all that the key is bound to */
                 resource?: string[];

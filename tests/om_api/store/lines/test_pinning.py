@@ -27,7 +27,7 @@ from om_api.domain.errors import NotFoundError
 from om_api.domain.notes.pins import pins_of
 from om_api.domain.values import Outcome
 from om_api.store.lines.correcting import By
-from om_api.store.lines.pinning import MOST_PINS, pin, unpin
+from om_api.store.lines.pinning import MOST_PINS, Pinned, pin, unpin
 from om_api.store.memory import clear, reading
 
 LOTTE = By("lotte", AT)
@@ -53,7 +53,7 @@ def test_a_line_is_pinned_once_and_let_go(store):
     assert done.outcome is Outcome.PINNED
     assert (done.pin.text, done.pin.thread, done.pin.by, done.pin.at) == ("* noted o1", "t1", "lotte", AT)
     with nothing_changes(store):
-        assert store.run(pinning(store, "* noted o1")) == (Outcome.REST, done.pin)
+        assert store.run(pinning(store, "* noted o1")) == Pinned(Outcome.REST, done.pin)
     assert store.run(unpin(store.keys, HAROLD, done.pin.id, None)).outcome is Outcome.UNPINNED
     assert pinned(store) == []
     assert store.run(unpin(store.keys, HAROLD, done.pin.id, None)) is None

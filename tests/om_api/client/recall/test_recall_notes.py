@@ -2,7 +2,7 @@
 
 from scene import HAROLD, before_step, filled, observed, reflect
 
-from om_api.client.recall_notes import noted_parts
+from om_api.client.recall.recall_notes import noted_parts
 from om_api.domain.values import Scope
 
 

@@ -2,7 +2,7 @@
 
 from scene import AT, member
 
-from om_api.client.recall_index import RecallIndex
+from om_api.client.recall.recall_index import RecallIndex
 from om_api.domain.values import Scope
 from om_api.recall.segment import Segment, encode
 from om_api.store.index.indexing import findable

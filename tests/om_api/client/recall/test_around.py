@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from om_api.client.around import surroundings, window
+from om_api.client.recall.around import surroundings, window
 from om_api.domain.messages import Message
 from om_api.store.index.segments import Stretch
 

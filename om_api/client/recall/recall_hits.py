@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from om_api.client.around import PAD, WIDE, Surroundings, Window, surroundings, window
-from om_api.client.recall_index import RecallIndex
-from om_api.client.recall_notes import NotedPart
+from om_api.client.recall.around import PAD, WIDE, Surroundings, Window, surroundings, window
+from om_api.client.recall.recall_index import RecallIndex
+from om_api.client.recall.recall_notes import NotedPart
 from om_api.domain.messages import Message
 from om_api.recall.recalled import RecalledHit
 from om_api.recall.said import said
