@@ -282,7 +282,7 @@ _KEPT = {
         "cluster._clients",
         "slots.found",
     ),  # of models, and of nodes
-    *(f"agent_table.{name}" for name in ("_orders", "_rows", "_states", "_waiting", "moved")),  # of 200,000 agents
+    *(f"agent_table.{name}" for name in ("_orders", "_rows", "_in_state", "_waiting", "moved")),  # of 200,000 agents
     *("uses._ids", "webhook_sender._client", "recalling._indexes", "analysis._known", "segment._NONE"),
 }
 # of one reader, which is reckoned by what it holds
