@@ -47,6 +47,7 @@ VERBS = {  # what a reader looks for -> what the game counts
     "a correction is taken back": "undo_line",
     "a line is pinned": "pin.lua",
     "a line is pinned or let go while a reflection is thought": "pin_overtaking",
+    "a line is pinned, overtaken by a reflection": "pin_overtaken",
     "a line is let go": "unpin",
     "migrate the scope": "migrate",
     "indexes into another number of parts": "part",
