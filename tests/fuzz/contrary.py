@@ -76,7 +76,8 @@ class Contrary:
             tokens=len(text) // 4,
             observation_ids=tuple(one.observation.id for one in some),
         )
-        return self._run(reflect_steps.reflect(self._keys, look.scope, look.record.epoch, made, some, 1000, _TTL_S))
+        place, proposed = (self._keys, look.scope, look.record.epoch), look.record.proposed
+        return self._run(reflect_steps.reflect(*place, made, some, 1000, _TTL_S, proposed=proposed))
 
 
 def _attributed(text: str, thread: str) -> str:
