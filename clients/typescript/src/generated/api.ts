@@ -1149,8 +1149,9 @@ export interface components {
          * @description One thing that was found: a message with the turns `before` and `after` it, an observation, or a generation.
          *
          *         `id` is a message's, an observation's, or the number of a generation; `at` its time (Unix ms); `matched` the words of the
-         *         query that it has. `score` orders the hits of one answer, `certainty` (0 to 1) tells a find from chance. `covered_by` says
-         *         what stands for a message in a context: `observation …`, `generation …`, or "" while it is shown as it was said.
+         *         query that it has, `weights` what each of them is worth, the rarer the more. `score` orders the hits of one answer,
+         *         `certainty` (0 to 1) tells a find from chance. `covered_by` says what stands for a message in a context:
+         *         `observation …`, `generation …`, or "" while it is shown as it was said.
          */
         RecallHit: {
             /** @enum {unknown} */
@@ -1163,6 +1164,7 @@ export interface components {
             score: number;
             certainty: number;
             matched: string[];
+            weights: number[];
             covered_by: string;
             message: components["schemas"]["KeptMessage"] | null;
             before: components["schemas"]["KeptMessage"][];
