@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import redis
 from scene import (
+    AT,
     HAROLD,
     TTL,
     activated,
@@ -26,12 +27,14 @@ from scene import (
     reflect,
     restored,
     retry,
+    words,
 )
 from scene import write_plainly as write
 
 from om_api.domain.api_keys import Role
 from om_api.domain.events import Event
 from om_api.domain.identity import KnownId, record_of
+from om_api.domain.values import Observation
 from om_api.domain.wire import EncodedMessage, encode_message
 from om_api.settings.stored_layers import StoredTexts
 from om_api.store.driver.scripts import load_all
@@ -50,6 +53,9 @@ from om_api.store.index.reindex import reindex
 from om_api.store.items.item_records import ItemPut, body_of
 from om_api.store.items.keeping_items import items_under, put_items, use_items
 from om_api.store.items.namespaces import tell
+from om_api.store.lines import correcting
+from om_api.store.lines.correcting import By, Corrector, Keeping
+from om_api.store.lines.pinning import pin
 from om_api.store.memory import amend, clear, due, known, model_cooldown, note, quarantine, reading, scope_state
 from om_api.store.memory import chunks as chunks_steps
 from om_api.store.memory import reflect as reflect_steps
@@ -142,6 +148,7 @@ def _of_its_end(store: Any) -> None:
     file = exported(store)
     cleared(store)
     import_(store, file)
+    _of_lines(store)
     first, *_ = store.run(reading.observations(store.keys, HAROLD))
     store.run(clear.forget(store.keys, HAROLD, record(store).epoch, first))
     cleared(store)
@@ -157,6 +164,14 @@ def _of_its_end(store: Any) -> None:
     cleared(store)
     activated(store)
     retry(store)
+
+
+def _of_lines(store: Any) -> None:
+    by, made = By("lotte", AT), Observation(id="n1", thread_id="t1", text="* noted by hand", tokens=3)
+    store.run(correcting.add(store.keys, HAROLD, made))
+    store.run(pin(store.keys, HAROLD, "noted by hand", None, by, 100, words))
+    corrector = Corrector(store.keys, HAROLD, words, by, Keeping(100, TTL))
+    store.run(corrector.correct("noted by hand", "noted by Lotte", None, None))
 
 
 def _of_the_index(store: Any) -> None:

@@ -174,8 +174,9 @@ class Sweeper:
         self._run(review_index.expect(self._services.keys, waiting))
 
     def _is_released(self, state: ScopeState) -> bool:
-        """Whether a reflection waits for a review that is asked for no more."""
-        return review_of(state).waits and self._services.agent(state.scope).reflection.review == "off"
+        """Whether a reflection waits for a review that is asked for no more, or that it was taken away from."""
+        asks = self._services.agent(state.scope).reflection.review == "ask"
+        return bool(state.record.proposed and state.draft is None) or (review_of(state).waits and not asks)
 
     def _threads(self, scope: Scope) -> list[str]:
         return [scope.thread] if scope.thread else self._run(clear.threads_of(self._services.keys, scope.resource))

@@ -29,7 +29,7 @@ class Game:
 
     Verbs are functions of a game (agents.py, workers.py, owners.py, forces.py). `world`, `resource`, `thread` and `dice`
     are those of the verb that is done now; `held` is the store as the last check saw it; `plain_ids` are those that a plain
-    writer wrote, `histories` what clients hold who sync, each of a thread;
+    writer wrote, `reviewed` the reviews that somebody decided, `histories` what clients hold who sync, each of a thread;
     `syncing` is what they are doing.
     """
 
@@ -44,6 +44,7 @@ class Game:
         self.syncing: dict[tuple[str, str], Activity] = {}
         self.histories: dict[tuple[str, str], list[Turn]] = {}
         self.plain_ids: set[tuple[str, str]] = set()
+        self.reviewed: set[str] = set()
         self.dice = random.Random(f"{seed}:begin")
         self.model = Moody(random.Random(f"{seed}:model"))
         self.slots = client.slots if isinstance(client, Everywhere) else None
@@ -55,6 +56,7 @@ class Game:
             "min_recent_messages": self.dice.choice("01"),
             "observer__max_attempts": "2",
             "ttl_days": "1",
+            "reflection__review": self.dice.choice(["off", "off", "ask"]),
         }
         if self.slots:  # else a new store would have 64 parts there, each of which is asked by every claim
             client.set(f"{prefix}:partitions", self.dice.choice(['{"count":1}', '{"count":3,"former":[1]}']))

@@ -65,27 +65,32 @@ def pin(game: Game) -> None:
         game.begin("pin", lambda: om.pin(line, resource, thread))
 
 
+def _new_line(game: Game) -> tuple[str, str]:
+    """A line that somebody notes just now, and its thread."""
+    om, resource, thread, text = game.world.om, game.resource, game.thread, f"by hand {game.fresh('h')}"
+    game.start("add line", lambda: om.add_line(text, resource, thread)).finish()
+    return text, thread
+
+
 def pin_overtaking(game: Game) -> None:
-    """Before a reflection is committed somebody pins a line, lets one go or corrects it; or it comes before a pin is."""
-    if not (chosen := _line(game)):
-        return
-    om, resource, (line, thread) = game.world.om, game.resource, chosen
-    game.thread = thread or game.thread
-    slow = reflecting(game)
-    if not slow:
-        return
-    if game.dice.random() < 0.4:
-        overtaken = game.start("overtaken pin", lambda: om.pin(line, resource, thread))
-        overtaken.come_to("pin")
-        game.start("overtaking reflect", slow).finish()
-        overtaken.finish()
-        return
-    overtaken = game.start("overtaken reflect", slow)
+    """Before a reflection is committed somebody pins a line, lets one go or corrects it."""
+    line, thread = game.dice.choice([_line, _new_line])(game) or _new_line(game)
+    om, resource, game.thread = game.world.om, game.resource, thread or game.thread
+    overtaken = game.start("overtaken reflect", reflecting(game))
     overtaken.come_to("reflect")
-    does = game.dice.choice(
-        [om.pin, om.pin, om.unpin, lambda *where: om.correct_line(line, "by hand again", *where[1:])]
-    )
+    correct = lambda *where: om.correct_line(line, "by hand again", *where[1:])  # noqa: E731
+    does = game.dice.choice([om.pin, om.pin, om.unpin, correct])
     game.start("overtaking pin", removing(game, set(), lambda: bool(does(line, resource, thread)))).finish()
+    overtaken.finish()
+
+
+def pin_overtaken(game: Game) -> None:
+    """Somebody is about to pin a line, and before that a reflection takes it away, or its owner does."""
+    line, thread = _new_line(game)
+    om, resource = game.world.om, game.resource
+    overtaken = game.start("overtaken pin", lambda: om.pin(line, resource, thread))
+    overtaken.come_to("pin")
+    game.start("overtaking reflect", reflecting(game)).finish()
     overtaken.finish()
 
 
@@ -108,6 +113,7 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     correct_line: 5,
     undo_line: 3,
     pin: 6,
-    pin_overtaking: 4,
+    pin_overtaking: 3,
+    pin_overtaken: 3,
     unpin: 2.5,
 }

@@ -205,6 +205,80 @@ def restore_overtaken(game: Game) -> None:
         overtaken.finish()
 
 
+def _waiting(game: Game) -> list[tuple[str, dict[bytes, bytes]]]:
+    """The memories of the resource of which a reflection may wait: the rest of their record's name, and what it says."""
+    records = sorted(game.look(game.resource).of("record").items())
+    return [(tail, record) for tail, record in records if int(record.get(b"proposed_until", 0))]
+
+
+def _propose(game: Game) -> None:
+    """A worker condenses what there is, and where somebody is to review that, it waits."""
+    world, resource = game.world, game.resource
+    tails = sorted(game.look(resource).of("observations"))
+    if tails:
+        tail = game.dice.choice(tails)
+
+        def propose() -> None:
+            world.om.force_reflect(resource)
+            world.reflector().reflect(f"{resource}|{tail}" if tail else resource)
+
+        game.start("propose", propose).finish()
+
+
+def _reviewing(game: Game) -> tuple[str, Callable[[], None]] | None:
+    """A decision about a reflection that waits, and the work that makes it; None where none waits."""
+    om, client, resource = game.world.om, game.client, game.resource
+    waiting = _waiting(game)
+    if not waiting:
+        _propose(game)
+        waiting = _waiting(game)
+    if not waiting:
+        return None
+    tail, record = game.dice.choice(waiting)
+    thread, review = tail or None, record[b"proposed"].decode()
+    how = game.dice.choice(["approve", "edit", "send back", "expire"])
+
+    def reviewing() -> None:
+        if how == "expire":
+            name = ":".join(filter(None, (f"{game.prefix}:{{{resource}}}:record", tail)))
+            if client.hget(name, "proposed") == record[b"proposed"]:
+                client.hset(name, "proposed_until", 1)
+            return
+        found = om.proposal(resource, thread)
+        if how == "send back":
+            done = om.send_back(resource, thread, proposal=review, comment="once more")
+        else:
+            text = f"{found.generation.text}\n* reviewed" if found and how == "edit" and found.id == review else None
+            done = om.approve(resource, thread, proposal=review, text=text)
+        if done in {"reflected", "sent_back"}:
+            if review in game.reviewed:
+                raise BrokenError(f"{resource} {tail}: the review {review} was decided twice")
+            game.reviewed.add(review)
+
+    return how, reviewing
+
+
+def review(game: Game) -> None:
+    """Somebody decides about a reflection that waits, or lets its time pass."""
+    game.go_where("observations")
+    if found := _reviewing(game):
+        game.begin(found[0], found[1])
+
+
+def review_overtaken(game: Game) -> None:
+    """Somebody decides, and right before that is committed somebody else does, or a worker."""
+    game.go_where("observations")
+    slow, fast = _reviewing(game), _reviewing(game)
+    if slow and fast:
+        overtaken, overtaking = (
+            game.start(f"overtaken {slow[0]}", slow[1]),
+            game.start(f"overtaking {fast[0]}", fast[1]),
+        )
+        overtaken.commit()
+        overtaking.finish()
+        overtaken.finish()
+
+
 WEIGHTS: dict[Callable[[Game], Any], float] = {
     part: 3,
     force: 2,
@@ -221,4 +295,6 @@ WEIGHTS: dict[Callable[[Game], Any], float] = {
     migrate: 3,
     restore: 8,
     restore_overtaken: 12,
+    review: 6,
+    review_overtaken: 6,
 }

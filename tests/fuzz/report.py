@@ -47,11 +47,14 @@ VERBS = {  # what a reader looks for -> what the game counts
     "a correction is taken back": "undo_line",
     "a line is pinned": "pin.lua",
     "a line is pinned or let go while a reflection is thought": "pin_overtaking",
+    "a line is pinned, overtaken by a reflection": "pin_overtaken",
     "a line is let go": "unpin",
     "migrate the scope": "migrate",
     "indexes into another number of parts": "part",
     "moves there and back": "moves_there_and_back",
     "retry what was rejected": "retry",
+    "review a reflection": "review",
+    "review, overtaken by another": "review_overtaken",
     "undo reflections": "restore.lua",
     "undo, overtaken by another": "restore_overtaken",
     "crash between two commands": "died",
@@ -85,8 +88,8 @@ covers, and the generation in force those of all it replaced; no finished observ
 grow at their end, each thread in order of sealing; what is pinned stands in the generation in force or in an
 observation, and stays pinned until somebody lets it go or removes it; counters equal what is there; no sealed set,
 chunk or generation is orphaned; a memory that moved there and back says what it said, each line as often as before
-and once more for each thread that reflected it since. At the end everybody comes to rest: nothing is left unobserved,
-and `om verify` finds nothing.
+and once more for each thread that reflected it since; of every review one decision is made. At the end everybody comes
+to rest: nothing is left unobserved, and `om verify` finds nothing.
 """
 
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from om_api.domain.errors import SettingsError
 from om_api.domain.policy import Limits
-from om_api.settings import MemorySettings
+from om_api.settings import MemorySettings, load_settings
 from om_api.settings.catalogue import SETTINGS, about, dotted
 from om_api.settings.fields import parse_duration
 
@@ -214,3 +215,19 @@ def test_models_are_names_tried_in_order(settings, observers, reflectors):
     memory = MemorySettings.model_validate(settings)
 
     assert (memory.observer_models, memory.reflector_models) == (observers, reflectors)
+
+
+@pytest.mark.parametrize(("said", "means"), [("off", "off"), ('"off"', "off"), ("ask", "ask")])
+def test_an_off_without_quotes_is_no_false(tmp_path, said, means):
+    """Catches YAML 1.1, which reads a bare off as false."""
+    (tmp_path / "observational-memory.yaml").write_text(f"observational_memory: {{reflection: {{review: {said}}}}}\n")
+
+    assert load_settings(tmp_path, {}).memory.reflection.review == means
+
+
+@pytest.mark.parametrize("said", ["on", "no way", "true", "0"])
+def test_a_review_that_is_neither_off_nor_ask_is_refused(tmp_path, said):
+    (tmp_path / "observational-memory.yaml").write_text(f"observational_memory: {{reflection: {{review: {said}}}}}\n")
+
+    with pytest.raises(SettingsError, match=r"reflection.review .*permitted: off or ask"):
+        load_settings(tmp_path, {})

@@ -510,6 +510,19 @@ export interface components {
             id: string;
         };
         /**
+         * Correction
+         * @description A line of an observation that somebody corrected: what it `was` and is `now` ("": taken out), and the text before.
+         */
+        Correction: {
+            was: string;
+            now: string;
+            text: string;
+            /** @default  */
+            by: string;
+            /** @default 0 */
+            at: number;
+        };
+        /**
          * Event
          * @description One thing that happened. What a kind does not carry, or nobody knows, is left out: see docs/events.md.
          *
@@ -572,6 +585,8 @@ export interface components {
             then: string | null;
             /** @default null */
             to: string | null;
+            /** @default null */
+            pin: string | null;
         };
         /**
          * EventPage
@@ -723,8 +738,8 @@ export interface components {
          *         `dropped_ids` names those of `observation_ids` of which nothing is left in the text, and what its owner removed since, which
          *         is not among `observation_ids` any more. `loss` (0 to 1) is what the check before the commit found missing, `candidates`
          *         the answers that were compared, in the order they came. `restores` names the generation that this one brought back, 0 for
-         *         the time before the first. `pieces` are what the text is made of, in order, since a move to another scope; none once a
-         *         reflection has written it anew.
+         *         the time before the first. `origin` is `correction` where somebody (`by` whom) corrected a line of the one before. `pieces`
+         *         are what the text is made of, in order, since a move to another scope; none once it was written anew.
          */
         Generation: {
             n: number;
@@ -759,6 +774,8 @@ export interface components {
             model: string;
             /** @default null */
             cost: number | null;
+            /** @default  */
+            by: string;
         };
         /**
          * GivenHistory
@@ -922,7 +939,8 @@ export interface components {
          * @description One Observer result for one thread: dated lines, covering named messages.
          *
          *         `no_task` and `no_suggestion`: the Observer said that there is none, which an empty text alone does not say. `spoken_at`
-         *         is when the Actor last spoke in what it covers (Unix ms), 0 if it did not.
+         *         is when the Actor last spoke in what it covers (Unix ms), 0 if it did not. `origin` is `added` for one that somebody
+         *         wrote (`by` whom), which covers nothing, else "". `corrections` are the newest that were made of it, the last one newest.
          */
         Observation: {
             id: string;
@@ -960,6 +978,12 @@ export interface components {
             cost: number | null;
             /** @default 0 */
             created_at: number;
+            /** @default  */
+            origin: string;
+            /** @default  */
+            by: string;
+            /** @default [] */
+            corrections: components["schemas"]["Correction"][];
         };
         /**
          * OpenAIContext
@@ -1051,7 +1075,7 @@ export interface components {
          * @description The word a unit of work ends with.
          * @enum {unknown}
          */
-        Outcome: "activated" | "buffered" | "busy" | "cleared" | "duplicate" | "failed" | "proposed" | "reflected" | "rejected" | "rest" | "restored" | "sealed" | "sent_back" | "split" | "superseded";
+        Outcome: "activated" | "added" | "buffered" | "busy" | "cleared" | "corrected" | "duplicate" | "failed" | "pinned" | "proposed" | "reflected" | "rejected" | "rest" | "restored" | "sealed" | "sent_back" | "split" | "superseded" | "unpinned";
         /**
          * Page[Generation]
          * @description Some entries of a list, in a lasting order; `next` is the cursor of the page behind, null on the last one.
@@ -1125,8 +1149,9 @@ export interface components {
          * @description One thing that was found: a message with the turns `before` and `after` it, an observation, or a generation.
          *
          *         `id` is a message's, an observation's, or the number of a generation; `at` its time (Unix ms); `matched` the words of the
-         *         query that it has. `score` orders the hits of one answer, `certainty` (0 to 1) tells a find from chance. `covered_by` says
-         *         what stands for a message in a context: `observation …`, `generation …`, or "" while it is shown as it was said.
+         *         query that it has, `weights` what each of them is worth, the rarer the more. `score` orders the hits of one answer,
+         *         `certainty` (0 to 1) tells a find from chance. `covered_by` says what stands for a message in a context:
+         *         `observation …`, `generation …`, or "" while it is shown as it was said.
          */
         RecallHit: {
             /** @enum {unknown} */
@@ -1139,6 +1164,7 @@ export interface components {
             score: number;
             certainty: number;
             matched: string[];
+            weights: number[];
             covered_by: string;
             message: components["schemas"]["KeptMessage"] | null;
             before: components["schemas"]["KeptMessage"][];
@@ -2771,7 +2797,7 @@ export interface operations {
     get_events: {
         parameters: {
             query?: {
-                /** @description any of sealed, observing, buffered, split, quarantined, activated, reflecting, drafted, review_asked, review_approved, review_sent_back, reflected, restored, forgotten, erased, paused, resumed, imported, migrated, cleared, failed, budget_reached; repeatable; else all */
+                /** @description any of sealed, observing, buffered, split, quarantined, activated, reflecting, drafted, review_asked, review_approved, review_sent_back, reflected, restored, forgotten, erased, line_added, line_corrected, pinned, unpinned, paused, resumed, imported, migrated, cleared, failed, budget_reached; repeatable; else all */
                 kinds?: string[];
                 /** @description whose; repeatable; else all that the key is bound to */
                 resource?: string[];

@@ -3,7 +3,9 @@
 import jsonschema
 import msgspec
 import pytest
+from world import World
 
+from om_api.domain.values import Outcome
 from om_api.http.requests import replies
 from om_api.store.fleet import webhook_queue, webhook_records
 from om_api.store.memory import due
@@ -14,6 +16,7 @@ OF_ALL = ("/v1/costs", "/metrics")  # which the key of one resource may not ask
 def test_every_reply_and_every_refusal_is_of_the_form_that_openapi_says(full, ask, app):
     document = app.get("/v1/openapi.json").json()
     full.client.rpush(f"{full.prefix}:{{harold}}:rejected", b"?")
+    _with_a_review(full)
     filled = {
         "webhook": _with_a_dead_delivery(full),
         "resource": "harold",
@@ -30,6 +33,13 @@ def test_every_reply_and_every_refusal_is_of_the_form_that_openapi_says(full, as
         assert answer.json() not in ({"items": [], "next": None}, []), path
         _check(document, path, app.get(path.format(**filled)))
         _check(document, path, ask("GET", path.format(**filled), params={"cursor": "%"}))
+
+
+def _with_a_review(world):
+    """A reflection of harold's waits for somebody to approve it."""
+    asks = World(world.client, world.prefix, reflection__review="ask")
+    asks.om.force_reflect("harold")
+    assert asks.reflector().reflect("harold") is Outcome.PROPOSED
 
 
 def _with_a_dead_delivery(world):

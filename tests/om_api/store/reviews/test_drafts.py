@@ -13,14 +13,15 @@ def read(store):
 
 
 def test_a_draft_that_waits_is_read_with_its_review(store):
-    observed(store, "o1", 1)
+    for n in (1, 2, 3):
+        observed(store, f"o{n}", n)
     assert read(store).draft is None
     assert read(store).review == Review()
-    assert put_up(store, "o1") is Outcome.BUFFERED
+    assert put_up(store, "o1", "o2") is Outcome.BUFFERED
 
     found = read(store)
     assert found.draft.generation.text == "* all"
-    assert [each.observation.id for each in found.covered(found.draft)] == ["o1"]
+    assert [each.observation.id for each in found.covered(found.draft)] == ["o1", "o2"]
     assert found.review == Review("r1", 5, 9)
     assert (found.review.waits, found.review.sent_back) == (True, False)
 
@@ -61,6 +62,8 @@ def test_what_is_drafted_ahead_of_need_waits_for_nobody(store):
 
     assert read(store).draft
     assert read(store).review == Review()
+    fields = store.client.hkeys(store.keys.of("harold").record(HAROLD))
+    assert not [name for name in fields if name.startswith(b"proposed")]
 
 
 def test_a_draft_of_another_generation_is_none(store):
