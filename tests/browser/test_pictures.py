@@ -20,14 +20,12 @@ PICTURES = {
     "ui-context": "/ui/agents/harold/context?thread=harold-release",
     "ui-generations": "/ui/agents/harold/generations",
     "ui-recall": "/ui/agents/codie/recall?query=checkout+timeout+payment",
-    "ui-work": "/ui/work",
-    "ui-money": "/ui/money",
     "ui-live": "/ui/live",
     "ui-settings": "/ui/agents/harold/settings",
     "ui-figures": "/ui/figures",
 }
 _MOST_BYTES = 120_000
-_COLORS = 64
+_COLORS = 160
 _WRITES = os.environ.get("OM_TEST_PAGES") == "write"
 
 
@@ -35,7 +33,7 @@ _WRITES = os.environ.get("OM_TEST_PAGES") == "write"
 def demo(server_url, tmp_path_factory):
     """The demo's agents after all that they said, observed and reflected by rules."""
     folder, prefix = tmp_path_factory.mktemp("demo"), f"pages-{secrets.token_hex(4)}:om"
-    small = {"OM_MESSAGE_THRESHOLD": "1500", "OM_OBSERVATION_THRESHOLD": "1500"}
+    small = {"OM_MESSAGE_THRESHOLD": "1000", "OM_OBSERVATION_THRESHOLD": "1000"}
     with Site(folder, server_url, prefix, "--without-keys", model=Extractive(), **small) as site:
         said = recording(datetime(2026, 11, 1, tzinfo=UTC))
         for n in range(0, len(said), 4):
