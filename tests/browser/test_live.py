@@ -1,6 +1,7 @@
 """Pages that stay open: they show what happens without being loaded again, whatever goes away meanwhile."""
 
 import re
+import time
 
 import pytest
 from playwright.sync_api import expect
@@ -46,6 +47,22 @@ def test_what_is_pushed_and_observed_is_shown_without_a_reload(site, browsers, a
     expect(observations).to_contain_text("Parcel 3 lies in Oslo.")
     expect(visit.page.get_by_role("region", name="Raw messages")).to_contain_text("Parcel 13 lies in Oslo.")
     assert _is_same(visit)
+
+
+def test_a_page_is_live_though_a_script_of_it_comes_late(site, browsers, agent):
+    """Breaks when htmx begins before its extension is there: the page then never hears of anything."""
+    site.world.say("The first word.", resource=agent)
+    site.world.settle()
+    visit = holding(browsers(site.api.url), site, site.key()[1])
+
+    def late(route):
+        time.sleep(1)
+        route.continue_()
+
+    visit.context.route("**/hx-sse.min.js*", late)
+    visit.go(f"/ui/agents/{agent}")
+
+    expect(visit.page.locator("#live-state")).to_have_text("live")
 
 
 def test_a_new_agent_comes_into_the_table_by_itself(site, browsers, agent):
