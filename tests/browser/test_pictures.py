@@ -22,7 +22,6 @@ PICTURES = {
     "ui-recall": "/ui/agents/codie/recall?query=checkout+timeout+payment",
     "ui-live": "/ui/live",
     "ui-settings": "/ui/agents/harold/settings",
-    "ui-figures": "/ui/figures",
 }
 _MOST_BYTES = 120_000
 _COLORS = 160
