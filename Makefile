@@ -89,7 +89,7 @@ inspector: $(VENV)/.installed-tests  ## have the inspector of MCP's makers list 
 	@PYTHONPATH=tests $(BIN)/python -m inspector
 
 pages: $(VENV)/.installed-tests  ## use every page under /ui in Chromium: what it shows, what it does, who may, what it is without a mouse (WRITE=1: pictures)
-	OM_TEST_PAGES=$(if $(WRITE),write,1) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile tests/browser
+	OM_TEST_PAGES=$(if $(WRITE),write,1) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --timeout 600 tests/browser
 
 typescript: $(VENV)/.installed-tests  ## build and test the TypeScript package on a real store, as it is packed and installed
 	CI=true $(BIN)/python -m pytest tests/clients

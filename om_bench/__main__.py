@@ -35,7 +35,7 @@ try:
     from om_bench.scale import measure as larger
     from om_bench.scale import paging
     from om_bench.speed import backlog as overload
-    from om_bench.speed import draining
+    from om_bench.speed import draining, ui_pages
     from om_bench.speed import measure as faster
     from om_bench.speed import walk as walks
     from om_bench.speed.measure import ROOMS
@@ -265,6 +265,19 @@ def agents(*, count: int) -> Found:
     """
     found = paging.measure(count)
     return found, paging.as_lines(found)
+
+
+@bench.command(epilog=examples("om bench pages", "om bench pages --messages 1000 --open 50"))
+@click.option("--messages", type=click.IntRange(1, 1_000_000), default=10_000, show_default=True, help="Of an agent.")
+@click.option("--open", "open_", type=click.IntRange(1, 900), default=200, show_default=True, help="Pages that listen.")
+@_reported
+def pages(*, messages: int, open_: int) -> Found:
+    """Measure what pages under /ui take the server: a long memory's, those that stay open; and a browser's first paint.
+
+    With an `om api` of its own; the browser is Chromium, where it is installed. Let nothing else run meanwhile.
+    """
+    found = ui_pages.measure(ui_pages.PagesPlan(messages=messages, open=open_), os.environ.get(_URL))
+    return found, faster.as_lines(found)
 
 
 @bench.command(epilog=examples("om bench walk"))

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 from programs import program
 
 from browser.serving import Site
 from browser.visiting import Visit
 
 collect_ignore_glob = [] if os.environ.get("OM_TEST_PAGES") else ["test_*.py"]
+_BUSY_MS = 60_000  # in which a page shows what it is to show, however slow the machine
 _OPTIONS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--font-render-hinting=none"]
 
 
@@ -21,6 +22,7 @@ _OPTIONS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--font-
 def chromium() -> Iterator[Browser]:
     """The browser of the machine; without one skipped, in CI failed."""
     path = program("chromium")
+    expect.set_options(timeout=_BUSY_MS)
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=path, args=_OPTIONS, timeout=90_000)
         yield browser

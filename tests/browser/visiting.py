@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
 
 _AXE = Axe()
-_SETTLES_MS = 15_000
+_SETTLES_MS = 60_000  # of a page to load, however slow the machine
 
 
 class Visit:
