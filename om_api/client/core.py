@@ -52,7 +52,6 @@ class Core:
         ranker: Ranker | None = None,
     ) -> None:
         self.keys = keys = keys_of(settings, cluster=cluster)
-        self.count = count
         self.clock = clock = ServerClock()
         self.reporter = reporter = Reporter(keys, clock, tally=tally)
         scopes = Scopes(settings, keys)
@@ -68,8 +67,9 @@ class Core:
         self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
         self.agents = AgentReader(settings, keys)
         self.auditing = Auditor(settings, keys, patience_s=min(1.0, timeout / 2))
-        self.unsent, self._settings, self._warned = Unsent(), settings, set[FileProblem]()
-        self.fails_open, self._away = fails_open, False
+        self.unsent = Unsent()
+        self._warned = set[FileProblem]()
+        self._settings, self.count, self.fails_open, self._away = settings, count, fails_open, False
 
     def add(self, messages: Iterable[Message], *, replace: bool = False, pusher: Pusher = ANYBODY) -> Steps[Receipt]:
         """Add messages. All are checked before the first is sent: a bad one adds none. What replaces others never waits."""
