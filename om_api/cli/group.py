@@ -143,7 +143,7 @@ _EXIT_CODES = listing(
     "Exit codes:",
     "0    done; an outcome such as busy or duplicate is a word on stdout",
     "1    a check found something (config check, doctor, verify), what is named is not there, or a message says something",
-    "     else than the one that was kept under its id (push, replay)",
+    "     else than the one that was kept under its id (push, replay), or somebody else was first (config set, unset)",
     "2    wrong input or settings, which the line on stderr says how to correct; doctor: no store",
     "3    the store could not be reached, or refused",
     "130  interrupted",

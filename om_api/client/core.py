@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable
 
-from om_api.client.agents import AgentReader
 from om_api.client.auditing import Auditor
 from om_api.client.contexts import Contexts
+from om_api.client.fleet.agents import AgentReader
 from om_api.client.forcing import Forcing
 from om_api.client.lines import LineKeeper
 from om_api.client.owning import Owner
@@ -52,7 +52,7 @@ class Core:
         ranker: Ranker | None = None,
     ) -> None:
         self.keys = keys = keys_of(settings, cluster=cluster)
-        self.clock = clock = ServerClock()
+        self.count, self.clock = count, (clock := ServerClock())
         self.reporter = reporter = Reporter(keys, clock, tally=tally)
         scopes = Scopes(settings, keys)
         self.writing = Writer(settings, keys, clock, count, reporter, cluster=cluster)
@@ -69,7 +69,7 @@ class Core:
         self.auditing = Auditor(settings, keys, patience_s=min(1.0, timeout / 2))
         self.unsent = Unsent()
         self._warned = set[FileProblem]()
-        self._settings, self.count, self.fails_open, self._away = settings, count, fails_open, False
+        self._settings, self.fails_open, self._away = settings, fails_open, False
 
     def add(self, messages: Iterable[Message], *, replace: bool = False, pusher: Pusher = ANYBODY) -> Steps[Receipt]:
         """Add messages. All are checked before the first is sent: a bad one adds none. What replaces others never waits."""

@@ -6,17 +6,17 @@ from typing import Any, Self, TypeVar
 
 from om_api.billing.agent_costs import CostsByAgent
 from om_api.billing.costs import Costs
-from om_api.client.agent_rows import State
-from om_api.client.agent_table import Column
-from om_api.client.agents import Agents, agent_query
 from om_api.client.core import Core
+from om_api.client.fleet.agent_rows import State
+from om_api.client.fleet.agent_table import Column
+from om_api.client.fleet.agents import Agents, agent_query
+from om_api.client.fleet.usage_series import UsageSeries
 from om_api.client.held import Held, Work
 from om_api.client.reading import Era
 from om_api.client.recall_query import RecallLimits, turns_beside
 from om_api.client.receipts import Receipt
 from om_api.client.stats import Stats
 from om_api.client.syncing import Synced
-from om_api.client.usage_series import UsageSeries
 from om_api.client.watching import Overview
 from om_api.context import Context
 from om_api.context.recall_tool import UNREACHED, ToolFormat, answer_of, arguments_of, recall_tool, refused

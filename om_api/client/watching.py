@@ -7,10 +7,10 @@ from typing import NamedTuple
 from om_api.billing import agent_costs, budgets
 from om_api.billing.agent_costs import CostsByAgent
 from om_api.billing.costs import Costs
-from om_api.client import usage_series
+from om_api.client.fleet import usage_series
+from om_api.client.fleet.usage_series import UsageSeries
 from om_api.client.reading import Scopes
 from om_api.client.stats import Stats, stats_of
-from om_api.client.usage_series import UsageSeries
 from om_api.domain import events
 from om_api.domain.errors import InvalidInputError, StoreError
 from om_api.domain.events import Told, Wanted

@@ -67,7 +67,7 @@ class Folder:
         if says.mistake:
             says = says._replace(texts=before.texts.texts)
         unsaid = says == StoredTexts() and before == StoredLayers()
-        return loaded if unsaid or (loaded is last and says == before.texts) else with_store(loaded, before, says)
+        return loaded if unsaid or (loaded is last and says == before.texts) else with_store(loaded, last, says)
 
     def _of_files(self, last: Loaded | None, *, strict: bool) -> Loaded:
         files = self._agent_files()
@@ -112,20 +112,22 @@ class Folder:
         effective = of_layer(loaded.base, layer_of(text, origin), origin)
         agents, names = {**loaded.agents, name: effective}, tuple(dict.fromkeys((*loaded.names, name)))
         changed = loaded._replace(agents=agents, names=names)
-        return still_fits(with_store(changed, loaded.stored, loaded.stored.texts), loaded)
+        return still_fits(with_store(changed, loaded, loaded.stored.texts), loaded)
 
     def without_file(self, loaded: Loaded, name: str) -> Loaded:
         """What would be in force without a name's file; raises SettingsError."""
         agents = {each: effective for each, effective in loaded.agents.items() if each != name}
         changed = loaded._replace(agents=agents, names=tuple(each for each in loaded.names if each != name))
-        return still_fits(with_store(changed, loaded.stored, loaded.stored.texts), loaded)
+        return still_fits(with_store(changed, loaded, loaded.stored.texts), loaded)
 
     def with_entry(self, loaded: Loaded, name: str, text: str | None) -> Loaded:
         """What would be in force if the store's entry of a name said this, or were not there; raises SettingsError."""
         says = loaded.stored.texts
         texts = {each: data for each, data in says.texts.items() if each != name}
         texts |= {} if text is None else {name: text.encode()}
-        found = with_store(loaded, StoredLayers(), says._replace(texts=texts))
+        others = {each: layer for each, layer in loaded.stored.layers.items() if each != name}
+        last = loaded._replace(stored=loaded.stored._replace(layers=others))
+        found = with_store(loaded, last, says._replace(texts=texts))
         if name in found.stored.mistakes:
             raise SettingsError(found.stored.mistakes[name])
         return found

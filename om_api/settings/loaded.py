@@ -91,10 +91,14 @@ class Loaded(NamedTuple):
         """Whether everybody's settings are those of another state."""
         return self[:3] == other[:3] and self.stored.layers == other.stored.layers
 
+    def below(self, name: str | None) -> Effective:
+        """What is in force by files where one of this name holds, None being no file but the base."""
+        return self.base.effective if name is None else self.agents.get(name, self.base.effective)
+
     def of(self, resource: str) -> Effective:
         """What is in force for an agent; where an entry of the store cannot be with its file, the file without it."""
         name = match(resource, self.names) if self.names else None
-        below = self.base.effective if name is None else self.agents.get(name, self.base.effective)
+        below = self.below(name)
         entry = match(resource, self.stored.layers) if self.stored.layers else None
         if entry is None:
             return below
@@ -137,27 +141,41 @@ def _of_one_agent(base: Base, effective: Effective, origin: str) -> Effective:
     return effective
 
 
-def with_store(loaded: Loaded, before: StoredLayers, says: StoredTexts) -> Loaded:
-    """The same with what the store says above files; an entry that cannot be in force stays as it was `before`."""
+def with_store(loaded: Loaded, last: Loaded | None, says: StoredTexts) -> Loaded:
+    """The same with what the store says above files; an entry that cannot be in force stays as it was in the `last` state."""
+    before = StoredLayers() if last is None else last.stored
     layers, mistakes = dict[str, Layer](), dict[str, str]()
     above: dict[tuple[str | None, str], Effective | str] = {}
     for name, text in sorted(says.texts.items()):
         below = match(name, loaded.names)
-        for layer in (attempt(partial(layer_of_entry, name, text)), before.layers.get(name)):
-            if layer is None:
-                continue
-            found = layer if isinstance(layer, str) else attempt(partial(_met, loaded, below, layer, name))
-            if not isinstance(found, str) and not isinstance(layer, str):
-                layers[name], above[below, name] = layer, found
-                break
-            mistakes.setdefault(name, str(found))
+        if last is not None and _is_as_it_was(loaded, last, below, name, text):
+            layers[name], above[below, name] = before.layers[name], last.above[below, name]
+            continue
+        found = attempt(partial(_read, loaded, below, name, text))
+        if isinstance(found, str):
+            mistakes[name] = found
+            if name in before.layers:
+                found = attempt(partial(_met, loaded, below, name, before.layers[name]))
+        if not isinstance(found, str):
+            layers[name], above[below, name] = found
     return loaded._replace(stored=StoredLayers(says, layers, mistakes), above=above)
 
 
-def _met(loaded: Loaded, below: str | None, layer: Layer, name: str) -> Effective:
-    """What an entry comes to with the file that its name fits; raises SettingsError."""
-    effective = loaded.base.effective if below is None else loaded.agents.get(below, loaded.base.effective)
-    return _with_entry(loaded.base, effective, layer, name)
+def _is_as_it_was(loaded: Loaded, last: Loaded, below: str | None, name: str, text: bytes) -> bool:
+    """Whether neither an entry nor what it lies above is another one: a thousand are not worked through for one that is."""
+    stored = last.stored
+    same = stored.texts.texts.get(name) == text and name in stored.layers and name not in stored.mistakes
+    return same and (below, name) in last.above and loaded.below(below) is last.below(below)
+
+
+def _read(loaded: Loaded, below: str | None, name: str, text: bytes) -> tuple[Layer, Effective]:
+    """What an entry states, with what it comes to; raises SettingsError."""
+    return _met(loaded, below, name, layer_of_entry(name, text))
+
+
+def _met(loaded: Loaded, below: str | None, name: str, layer: Layer) -> tuple[Layer, Effective]:
+    """An entry with what it comes to above the file that its name fits; raises SettingsError."""
+    return layer, _with_entry(loaded.base, loaded.below(below), layer, name)
 
 
 def still_fits(after: Loaded, before: Loaded) -> Loaded:

@@ -1,7 +1,7 @@
 """`om bench agents`: what a page of all agents costs, once the table is filled, and what filling it takes."""
 
-import gc
 import time
+import tracemalloc
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from statistics import median, quantiles
@@ -10,11 +10,14 @@ from typing import Any
 import msgspec
 
 from om_api import ObservationalMemory
-from om_api.client.agents import Agents
+from om_api.client.fleet.agent_rows import Row
+from om_api.client.fleet.agent_table import AgentTable, Column, Filter
+from om_api.client.fleet.agents import Agents
 from om_bench.harness.page import table
-from om_bench.scale.population import Population, population
+from om_bench.scale.population import population
 from om_bench.speed.measure import machine
 
+_ORDERS: tuple[Column, ...] = ("pressure", "lag", "cost", "activity")
 _PAGES = 60  # of each kind, one behind the other
 _KINDS: Mapping[str, Mapping[str, Any]] = {
     "by pressure, the fullest first": {},
@@ -61,7 +64,7 @@ def measure(agents: int) -> Paging:
             machine=machine(made.servers.nodes[0].info("server")),
             first_page=first_page,
             fill=first_page + fill,
-            row_bytes=_row_bytes(made),
+            row_bytes=_row_bytes(agents),
             pages=[_pages(memory, kind, asked) for kind, asked in _KINDS.items()],
         )
 
@@ -74,26 +77,23 @@ def _filled(memory: ObservationalMemory) -> float:
     return time.perf_counter() - began
 
 
-def _row_bytes(made: Population) -> float:
-    """Bytes of this process for each agent of a table of its own, two orders of it included."""
-    gc.collect()
-    before = _resident()
-    with ObservationalMemory(made.running.om.settings) as memory:
-        memory.agents()
-        _filled(memory)
-        memory.agents(sort="lag")
-        gc.collect()
-        return (_resident() - before) / made.agents
-
-
-def _resident() -> int:
-    with open("/proc/self/statm", encoding="ascii") as told:  # noqa: PTH123
-        return int(told.read().split()[1]) * 4096
+def _row_bytes(agents: int) -> float:
+    """Bytes of this process for each agent of a table of so many, four orders of it included."""
+    tracemalloc.start()
+    filled = AgentTable()
+    for n in range(agents):
+        filled.put({f"agent-{n:07}": Row(pressure=n)})
+    for column in _ORDERS:
+        filled.page(Filter(), column, None, 1, descending=True)
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return taken / agents
 
 
 def _pages(memory: ObservationalMemory, kind: str, asked: Mapping[str, Any]) -> PageCost:
     cursor, took, own = None, list[float](), list[float]()
     for _ in range(_PAGES):
+        _filled(memory)  # as a server does in the background
         began, busy = time.perf_counter(), time.process_time()
         page: Agents = memory.agents(**asked, cursor=cursor)
         took.append(time.perf_counter() - began)

@@ -124,6 +124,7 @@ def built() -> set[str]:
         "transfer": "<import>",
         "day": "<day>",
         "resource": "<r>",
+        "step": "<step>",
     }
     of = {
         **dict.fromkeys(("messages", "thread", "sources", "known"), "<t>"),

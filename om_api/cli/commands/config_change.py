@@ -18,7 +18,7 @@ from om_api.store.fleet import stored_settings
 _COLUMNS = ("key", "was", "is", "where from")
 _WHERE = {True: "store", False: "file", None: None}
 _SAVED = {
-    "saved": "saved in {}: workers take it up within seconds",
+    "saved": "saved in {}: workers that read it take it up within seconds",
     "unchanged": "nothing to change: {} says so already",
     "dry_run": "nothing was saved: this is what {} would say",
     "superseded": "nothing was saved: {} was changed by somebody else meanwhile; look again, and repeat the command",

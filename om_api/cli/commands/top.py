@@ -12,9 +12,9 @@ from rich.live import Live
 
 from om_api.cli.output import as_time, json_option, note, print_json, print_table, table_of
 from om_api.cli.target import Target, command
-from om_api.client.agent_rows import STATES, Agent
-from om_api.client.agent_table import COLUMNS
-from om_api.client.agents import Agents
+from om_api.client.fleet.agent_rows import STATES, Agent
+from om_api.client.fleet.agent_table import COLUMNS
+from om_api.client.fleet.agents import Agents
 
 _COLUMNS = (
     "resource",

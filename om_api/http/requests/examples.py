@@ -4,10 +4,10 @@ import msgspec
 
 from om_api.billing.agent_costs import AgentCosts, CostsByAgent
 from om_api.billing.costs import CostLine, Costs, Left
-from om_api.client.agent_rows import Agent
-from om_api.client.agents import Agents
+from om_api.client.fleet.agent_rows import Agent
+from om_api.client.fleet.agents import Agents
+from om_api.client.fleet.usage_series import UsagePoint, UsageSeries
 from om_api.client.stats import Stats
-from om_api.client.usage_series import UsagePoint, UsageSeries
 from om_api.domain.audit.audit_entry import AuditEntry
 from om_api.domain.events import Event
 from om_api.domain.values import Generation, Observation, Outcome, Record, ThreadState

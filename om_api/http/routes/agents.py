@@ -4,9 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from om_api.client.agent_rows import State
-from om_api.client.agent_table import Column
-from om_api.client.agents import PAGE, Agents
+from om_api.client.fleet.agent_rows import State
+from om_api.client.fleet.agent_table import Column
+from om_api.client.fleet.agents import PAGE, Agents
 from om_api.domain.api_keys import Role
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import memory

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from om_api.client.usage_series import DAYS, UsageSeries
+from om_api.client.fleet.usage_series import DAYS, UsageSeries
 from om_api.domain.api_keys import Role
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import memory

@@ -60,12 +60,12 @@ def due(keys: Keys, now: int) -> Steps[tuple[int, ...]]:
 def add(keys: Keys, steps: Sequence[int], now: int, taken: Mapping[str | None, TierSample]) -> Steps[None]:
     """Append samples of resources, and of all together (None), to the streams of some steps; what did not change is left out."""
     for step in steps:
-        last = yield from by_name(taken, lambda name: _newest(keys.series(step, name)), atomic=False)  # noqa: B023  at once
+        last = yield from by_name(taken, lambda name: _newest(_key(keys, step, name)), atomic=False)  # noqa: B023  at once
         at = now // 1_000 // step * step * 1_000
         commands: list[tuple[Any, ...]] = []
         for name, sample in taken.items():
             if name is None or not last[name] or last[name][0].sample != sample:
-                commands += _appended(keys.series(step, name), KEPT[step], at, sample)
+                commands += _appended(_key(keys, step, name), KEPT[step], at, sample)
         yield from write(*commands, atomic=False, once=True)
 
 
@@ -80,11 +80,15 @@ def _newest(key: str, before: str = "+") -> Batch[list[Sampled]]:
 
 def between(keys: Keys, step: int, resource: str | None, since: int) -> Steps[list[Sampled]]:
     """The samples of a resource, or of all together, from Unix ms `since` on, and the last one before, oldest first."""
-    key = keys.series(step, resource)
+    key = _key(keys, step, resource)
     before, found = yield from batch(
         _newest(key, str(max(0, since - 1))), command(_samples, "XRANGE", key, since, "+"), atomic=False
     )
     return [*before, *found]
+
+
+def _key(keys: Keys, step: int, resource: str | None) -> str:
+    return keys.series(step) if resource is None else keys.series_of(step, resource)
 
 
 def _samples(reply: Any) -> list[Sampled]:

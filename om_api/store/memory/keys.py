@@ -116,9 +116,13 @@ class Keys:
         """The resources whose models cost most on a UTC day, by millionths of a dollar."""
         return f"{self.prefix}:spenders:{day}"
 
-    def series(self, step: int, resource: str | None = None) -> str:
-        """Samples of how much there is, one in each `step` seconds, of a resource or of all together."""
-        return f"{self.prefix}:series:{step}{'' if resource is None else f':{resource}'}"
+    def series(self, step: int) -> str:
+        """Samples of how much there is, one in each `step` seconds, of all resources together."""
+        return f"{self.prefix}:series:{step}"
+
+    def series_of(self, step: int, resource: str) -> str:
+        """The same of one resource. No braces: it is no part of a memory."""
+        return f"{self.series(step)}:{resource}"
 
     def counted_by(self, resource: str) -> str:
         """What happened to one resource, counted; `counted` is of all together. No braces: it is no part of a memory."""

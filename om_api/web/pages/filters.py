@@ -7,6 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from om_api.context.parts import plain
+from om_api.domain.note_lines import told
 
 _LAST_MS = 250_000_000_000_000  # in the year 9892
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
@@ -80,4 +81,5 @@ ALL: Mapping[str, Callable[..., Any]] = {
     "point": point,
     "short": short,
     "said": plain,
+    "told": told,  # "" for a line that says nothing by itself
 }

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from om_api.client.agent_rows import State
-from om_api.client.agent_table import Column
+from om_api.client.fleet.agent_rows import State
+from om_api.client.fleet.agent_table import Column
 from om_api.http.requests.app_state import app_state
 from om_api.http.requests.guard import key_of
 from om_api.http.requests.parameters import Cursor

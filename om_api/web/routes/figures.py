@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from om_api.client.usage_series import DAYS, UsagePoint
+from om_api.client.fleet.usage_series import DAYS, UsagePoint
 from om_api.domain.api_keys import Role
 from om_api.http.requests.app_state import app_state
 from om_api.http.requests.guard import key_of

@@ -182,3 +182,10 @@ def test_the_version_is_that_of_what_was_read(settings):
 
     assert found.version == version_of(OWN) != found.told("saved").version
     assert (same.changes_nothing, found.changes_nothing) == (True, False)
+
+
+def test_an_entry_that_stays_what_it_is_is_no_change(settings):
+    stored(settings, harold=om("ttl_days: 4"))
+    same = plan(settings, "harold", wanted(ttl_days=4))
+
+    assert (same.changes_nothing, same.changed, same.overruled) == (True, (), ())

@@ -5,6 +5,7 @@ import time
 import pytest
 from configured import VALUES, om
 
+from om_api.settings import loaded
 from om_api.settings.live import rows
 from om_api.settings.stored_layers import StoredTexts
 
@@ -144,3 +145,19 @@ def test_a_glob_that_cannot_lie_above_one_file_lies_above_the_others(harold):
 
     assert found == [4000, 0.2, 4000]
     assert [each.file for each in settings.problems] == ["store *"]
+
+
+def test_an_entry_that_changes_is_the_only_one_that_is_worked_through_again(harold, monkeypatch):
+    """Catches a thousand agents validated anew, in every process and under its lock, because one entry was changed."""
+    folder, _ = harold
+    settings, compose, made = folder.load(), loaded.compose, []
+    settings.refresh(texts(harold=om("ttl_days: 7"), ada=om("ttl_days: 8")))
+    monkeypatch.setattr(loaded, "compose", lambda layers, source: made.append(source) or compose(layers, source))
+    settings.refresh(texts(harold=om("ttl_days: 7"), ada=om("ttl_days: 9")))
+    after_the_entry = made[:]
+    folder.agent("harold", om("ttl_days: 6, max_reflections: 3"))
+    settings.refresh()
+
+    assert after_the_entry == ["store ada"]
+    assert [source for source in made[1:] if source.startswith("store")] == ["store harold"]
+    assert (of(settings, "harold", "max_reflections")[0], of(settings, "ada")[0]) == (3, 9)

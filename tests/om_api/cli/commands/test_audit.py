@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from processes import started
@@ -224,6 +225,23 @@ def test_a_user_of_redis_that_was_made_or_ended_is_told_by_its_name(om, world, p
         ("user_revoked", f"{prefix}/harold/reader, {name}", "done"),
         ("user_revoked", "", "failed"),
     ]
+
+
+def test_an_agents_user_does_what_it_may_and_is_told_that_the_trail_does_not_have_it(
+    om, bare, observed, world, prefix, client, server_url
+):
+    name = f"{prefix}/harold/writer"
+    try:
+        password = om("acl", "harold", "--apply", "--generate").stdout.strip()
+        url = server_url.replace("://", f"://{quote(name, safe='')}:{password}@")
+        done = bare("--url", url, "pause", "harold")
+    finally:
+        client.execute_command("ACL", "DELUSER", name)
+
+    assert (done.exit_code, done.stdout) == (0, "paused\n")
+    assert "this is not in the audit trail (om audit)" in done.stderr
+    assert password not in done.stderr
+    assert [did for did, *_ in told(world)] == ["user_set"]
 
 
 def test_who_says_no_has_done_nothing(om, observed, world):

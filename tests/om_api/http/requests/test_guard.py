@@ -30,6 +30,12 @@ NEEDED = {
     ("GET", "/v1/resources/{resource}/observations"): "reader",
     ("GET", "/v1/resources/{resource}/observations/{observation}/messages"): "reader",
     ("DELETE", "/v1/resources/{resource}/observations/{observation}"): "operator",
+    ("POST", "/v1/resources/{resource}/lines"): "writer",
+    ("POST", "/v1/resources/{resource}/lines/correct"): "operator",
+    ("POST", "/v1/resources/{resource}/observations/{observation}/undo"): "operator",
+    ("GET", "/v1/resources/{resource}/pins"): "reader",
+    ("POST", "/v1/resources/{resource}/pins"): "operator",
+    ("DELETE", "/v1/resources/{resource}/pins/{pin}"): "operator",
     ("GET", "/v1/resources/{resource}/reflections"): "reader",
     ("GET", "/v1/resources/{resource}/reflections/{n}/observations"): "reader",
     ("GET", "/v1/resources"): "reader",
@@ -82,12 +88,16 @@ BODIES = {
     "erase": {"matching": "mine"},
     "recall-tool": {"query": "mine"},
     "webhooks": {"url": "https://example.org"},
+    "lines": {"thread_id": "t-1", "text": "mine"},
+    "correct": {"was": "mine", "now": "ours"},
+    "pins": {"line": "mine"},
 }
 
 
 def _asked(path, resource):
     body = BODIES.get(path.rpartition("/")[2])
     names = {"thread": "t-1", "observation": "o-1", "message": "m-1", "n": 1, "entry": "0" * 12, "webhook": "0" * 12}
+    names["pin"] = "p-1"
     filled = path.format(resource=resource, **names) + f"?confirm={resource}&q=mine"
     return filled, {} if body is None else {"json": body}
 

@@ -25,6 +25,8 @@ def test_every_reply_and_every_refusal_is_of_the_form_that_openapi_says(full, as
         "observation": full.om.observations("harold")[0].id,
         "message": "a-1",
     }
+    full.om.add_line("User never flies", "harold", "t-1")
+    full.om.pin("User never flies", "harold")
     reads = [path for path, methods in document["paths"].items() if "get" in methods and not path.endswith("/export")]
     for path in reads:
         answer = ask("GET", path.format(**filled), params={"q": "about"} if path.endswith("/recall") else {})

@@ -2,14 +2,15 @@
 
 import threading
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from operator import itemgetter
 from struct import Struct
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from om_api.client.agent_rows import STATE_AT, STATES, Row, State, unpacked, waits_since
+from om_api.client.fleet.agent_rows import STATE_AT, STATES, Row, State, unpacked, waits_since
 
 Column = Literal[
     "resource", "pressure", "fill", "message_tokens", "chunk_tokens", "observation_tokens", "reflection_tokens",
@@ -104,7 +105,7 @@ class AgentTable:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._rows: Rows = {}
-        self._states: Counter[int] = Counter()
+        self._in_state: defaultdict[int, set[str]] = defaultdict(set)
         self._waiting: set[str] = set()
         self._by_name = _Order("resource")
         self._orders: dict[Column, _Order] = {}  # the one that was asked for last comes last
@@ -141,8 +142,10 @@ class AgentTable:
         was, state = (None if row is None else row[STATE_AT] for row in (before, after))
         if was != state:
             self._matching = None
-            self._states.update({was: -1} if was is not None else {})
-            self._states.update({state: 1} if state is not None else {})
+            if was is not None:
+                self._in_state[was].discard(name)
+            if state is not None:
+                self._in_state[state].add(name)
         (self._waiting.add if after and _late(after) else self._waiting.discard)(name)
         if after is None:
             del self._rows[name]
@@ -176,7 +179,7 @@ class AgentTable:
     def states(self) -> dict[str, int]:
         """How many agents are in each state."""
         with self._lock:
-            return {state: self._states[number] for number, state in enumerate(STATES)}
+            return {state: len(self._in_state[number]) for number, state in enumerate(STATES)}
 
     def settle(self) -> None:
         """Put in order what moved, so that no page waits for that."""
@@ -198,6 +201,8 @@ class AgentTable:
         with self._lock:
             self._keep_order(column)
             order, names = self._settled(column)
+            few = self._few(wanted)
+            names = names if few is None else sorted(few, key=partial(order.place, self._rows))
             rest = self._behind(order, names, after, descending=descending)
             found = list(islice(self._taken(wanted, rest), limit + 1))
             last = order.place(self._rows, found[limit - 1]) if len(found) > limit else None
@@ -218,6 +223,11 @@ class AgentTable:
             return map(names.__getitem__, range(end - 1, -1, -1))
         return islice(names, 0 if after is None else bisect_right(names, after, key=place), None)
 
+    def _few(self, wanted: Filter) -> set[str] | None:
+        """The agents of a state if they are few: they are found without going through all the others."""
+        some = None if wanted.state is None else self._in_state[STATES.index(wanted.state)]
+        return some if some is not None and len(some) * _ANEW < len(self) else None
+
     def _taken(self, wanted: Filter, names: Iterable[str]) -> Iterator[str]:
         text, rows = wanted.search, self._rows
         if wanted.state is not None:
@@ -227,7 +237,7 @@ class AgentTable:
 
     def _count(self, wanted: Filter) -> int:
         if not wanted.search:
-            return len(self) if wanted.state is None else self._states[STATES.index(wanted.state)]
+            return len(self) if wanted.state is None else len(self._in_state[STATES.index(wanted.state)])
         if self._matching is None or self._matching[0] != wanted:
             self._matching = wanted, sum(1 for _ in self._taken(wanted, self._rows))
         return self._matching[1]

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import msgspec
 
 from om_api.billing import budgets
-from om_api.client.agent_rows import BROKEN, STATES, Agent, Row, State, agent_of, row_of
-from om_api.client.agent_table import COLUMNS, AgentTable, Column, Filter, TablePage, TablePlace
+from om_api.client.fleet.agent_rows import BROKEN, STATES, Agent, Row, State, agent_of, row_of
+from om_api.client.fleet.agent_table import COLUMNS, AgentTable, Column, Filter, TablePage, TablePlace
 from om_api.domain.errors import InvalidInputError
 from om_api.domain.events import Wanted
 from om_api.domain.values import check_id, shown

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from om_api.client import agent_table
-from om_api.client.agent_rows import STATES, Row, waits_since
-from om_api.client.agent_table import COLUMNS, AgentTable, Filter, value_of
+from om_api.client.fleet import agent_table
+from om_api.client.fleet.agent_rows import STATES, Row, waits_since
+from om_api.client.fleet.agent_table import COLUMNS, AgentTable, Filter, value_of
 
 ALL = Filter()
 
@@ -86,6 +86,20 @@ def test_states_and_parts_of_names_filter_and_are_counted():
 
     table.remove(["other-1"])
     assert table.page(Filter(search="1"), "cost", None, 1, descending=True).matching == 1
+
+
+def test_the_few_of_a_state_come_in_order_and_in_pages_too():
+    table = filled(**{f"a-{n:04}": n for n in range(1_000)})
+    table.put(
+        {name: Row(pressure=pressure, paused=True).standing() for name, pressure in {"b": 5, "c": 7, "d": 6}.items()}
+    )
+    paused = Filter("paused")
+    first = table.page(paused, "pressure", None, 2, descending=True)
+
+    assert table._few(paused) == {"b", "c", "d"}
+    assert (first.names, first.matching) == (["c", "d"], 3)
+    assert table.page(paused, "pressure", first.last, 2, descending=True).names == ["b"]
+    assert names(table, wanted=paused, descending=False) == ["b", "d", "c"]
 
 
 def test_who_waits_is_taken_up_and_who_does_not_any_more():

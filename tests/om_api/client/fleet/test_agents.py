@@ -4,9 +4,10 @@ import pytest
 from scene import trips
 from world import World
 
-from om_api.client import agents as module
-from om_api.client.agent_table import COLUMNS
+from om_api.client.fleet import agents as module
+from om_api.client.fleet.agent_table import COLUMNS
 from om_api.domain.errors import InvalidInputError
+from om_api.store.driver.partitions import learn
 from om_api.store.fleet import resource_index
 
 
@@ -22,6 +23,13 @@ def three(world):
         world.say(*["x"] * (n + 1), resource=name, tokens=100)
     world.settle()
     return world
+
+
+def listed(world, index, **scores):
+    """Write into an index, whatever parts it has."""
+    world.services.run(learn(index.layout))
+    for name, score in scores.items():
+        world.client.zadd(index.of(name), {name: score})
 
 
 def shown(world, **asked):
@@ -103,10 +111,11 @@ def test_an_agent_whose_name_left_the_index_leaves_the_table_though_no_event_tel
     assert three.om.agents(state="stopped").states["ok"] == 2
 
 
+@pytest.mark.one_server  # several parts give more to begin with
 def test_a_walk_goes_on_with_each_look_and_the_answer_says_how_far_it_is(world, monkeypatch):
     monkeypatch.setattr(module, "FIRST", 2)
     monkeypatch.setattr(module, "_SLICE", 2)
-    world.client.zadd(world.services.keys.resources, {f"agent-{n:03}": n + 1 for n in range(40)})
+    listed(world, world.services.keys.resources, **{f"agent-{n:03}": n + 1 for n in range(40)})
     for n in range(40):
         world.say("x", resource=f"agent-{n:03}", tokens=n + 1)
     asked = iter([(7, ["agent-001", "agent-002"]), (0, [f"agent-{n:03}" for n in range(40)])])
@@ -159,8 +168,11 @@ def test_some_agents_are_told_without_a_word_of_the_others(three):
 
 
 def test_hostile_names_and_broken_keys_break_no_page(three):
-    three.client.zadd(three.services.keys.resources, {b"\xff\xfe": 9, "a b|c": 9, "<script>": 9, "x" * 5_000: 9})
-    three.client.zadd(three.services.keys.due_observe, {b"\xff x": 1, "a|b|c": 2, "berta": float("-inf")})
+    keys = three.services.keys
+    listed(three, keys.resources, **{"a b|c": 9, "<script>": 9, "x" * 5_000: 9})
+    listed(three, keys.due_observe, **{"a|b|c": 2, "berta": float("-inf")})
+    three.client.zadd(keys.resources.parts()[0], {b"\xff\xfe": 9})
+    three.client.zadd(keys.due_observe.parts()[0], {b"\xff x": 1})
     three.client.hset(three.services.keys.of("berta").tokens, "*", "lots")
 
     found = three.om.agents(sort="resource", descending=False)
@@ -196,8 +208,8 @@ def test_a_page_costs_the_same_few_round_trips_however_many_agents_there_are(wor
     """Breaks when a page reads agent by agent, or all of them."""
     reader, counts = world.om._core.agents, []
     for agents in (60, 240):
-        world.client.zadd(world.services.keys.resources, {f"agent-{n:03}": 1 for n in range(agents)})
-        world.client.zadd(world.services.keys.due_observe, {"agent-000": 1})
+        listed(world, world.services.keys.resources, **{f"agent-{n:03}": 1 for n in range(agents)})
+        listed(world, world.services.keys.due_observe, **{"agent-000": 1})
         for n in range(agents):
             world.client.hset(world.services.keys.of(f"agent-{n:03}").tokens, "*", 5)
         world.services.run(reader.page(module.agent_query("pressure", None, "", None, 50, None, descending=True)))

@@ -3,7 +3,7 @@
 import pytest
 
 from om_api import load_settings
-from om_api.client.agent_rows import BROKEN, STATES, Row, agent_of, row_of, unpacked, waits_since
+from om_api.client.fleet.agent_rows import BROKEN, STATES, Row, agent_of, row_of, unpacked, waits_since
 from om_api.domain.values import Record, Scope
 from om_api.settings import recorded_settings
 from om_api.store.fleet.resource_summaries import ResourceSummary

@@ -1,0 +1,85 @@
+"""The pages as a browser without scripts meets them: a real app on a real store, with workers that work when a test says so."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import redis
+from key_ring import KeyRing
+from starlette.testclient import TestClient
+from world import SMALL, World
+
+from om_api import load_settings
+from om_api.http import make_app
+from om_api.settings import Settings
+from om_api.web import with_pages
+
+_TOKEN = re.compile(r'name="token" value="([0-9a-f]{64})"')
+
+
+@pytest.fixture
+def client(server_url: str, prefix: str) -> Iterator[Any]:
+    """A client of the real server; the test's keys are gone afterwards."""
+    with redis.Redis.from_url(server_url) as real:
+        yield real
+        if left := list(real.scan_iter(f"{prefix}*", count=1000)):
+            real.unlink(*left)
+
+
+@pytest.fixture
+def settings(server_url: str, prefix: str) -> Settings:
+    """What the app is told."""
+    return load_settings(None, {**SMALL, "OM_PREFIX": prefix, "OM_REDIS_URL": server_url})
+
+
+@pytest.fixture
+def world(client: Any, prefix: str) -> World:
+    """A client and workers of the same store."""
+    return World(client, prefix)
+
+
+@pytest.fixture
+def ring(settings: Settings, client: Any) -> KeyRing:
+    """Where keys are made."""
+    return KeyRing(settings, client)
+
+
+@pytest.fixture
+def app(settings: Settings) -> Iterator[TestClient]:
+    """A browser that nobody has signed in with; it follows no redirection, and keeps no cookie for others."""
+    made = with_pages(make_app(settings, timeout=0.5))
+    with TestClient(made, "http://127.0.0.1:8000", raise_server_exceptions=False, follow_redirects=False) as http:
+        yield http
+
+
+class Session:
+    """Somebody who is signed in: asks for pages with the cookie, and sends forms with the token that they hold."""
+
+    def __init__(self, app: TestClient, key: str) -> None:
+        self._app = app
+        answer = app.post("/ui/sign-in", data={"key": key})
+        assert answer.status_code == 303, answer.text
+        self.cookie = answer.cookies["om_session"]
+        app.cookies.clear()
+        (self.token,) = set(_TOKEN.findall(self.get("/ui/agents").text))
+
+    def ask(self, method: str, path: str, **options: Any) -> Any:
+        """Ask with the cookie, and with nothing else that was not given."""
+        headers = {"Cookie": f"om_session={self.cookie}", **options.pop("headers", {})}
+        answer = self._app.request(method, path, headers=headers, **options)
+        self._app.cookies.clear()
+        return answer
+
+    def get(self, path: str, **params: Any) -> Any:
+        return self.ask("GET", path, params=params)
+
+    def send(self, path: str, fields: Any = None, **options: Any) -> Any:
+        """Send a form of ours."""
+        return self.ask("POST", path, data={"token": self.token, **(fields or {})}, **options)
+
+
+@pytest.fixture
+def sign_in(app: TestClient, ring: KeyRing) -> Callable[..., Session]:
+    """Somebody with a new key: `sign_in("reader", "harold")`."""
+    return lambda role, *resources: Session(app, str(ring.create(resources, role)[1]))

@@ -1,0 +1,49 @@
+"""What is in both texts, gone or new, word by word: the stretches make up both texts again, whatever they are."""
+
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from om_api.web.pages.word_diff import Change, word_diff
+
+TEXTS = st.lists(st.sampled_from(["a", "b c", "b d", "", "é, f", "🔴 x", "\tg"]), max_size=6).map("\n".join)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "changes"),
+    [
+        ("", "", []),
+        ("a", "a", [("same", "a")]),
+        ("", "a", [("new", "a")]),
+        ("a", "", [("gone", "a")]),
+        (
+            "on Friday at 9",
+            "on Monday at 9",
+            [("same", "on "), ("gone", "Friday"), ("new", "Monday"), ("same", " at 9")],
+        ),
+        ("a\nb\n", "a\nc\nb\n", [("same", "a\n"), ("new", "c\n"), ("same", "b\n")]),
+    ],
+)
+def test_what_changed_is_told_in_reading_order(before, now, changes):
+    assert word_diff(before, now) == [Change(*each) for each in changes]
+
+
+@given(TEXTS, TEXTS)
+def test_the_stretches_make_up_both_texts(before, now):
+    changes = word_diff(before, now)
+
+    assert "".join(each.text for each in changes if each.what != "gone") == now
+    assert "".join(each.text for each in changes if each.what != "new") == before
+    assert all(one.what != other.what for one, other in pairwise(changes))
+    assert all(each.text for each in changes)
+
+
+def test_long_texts_that_have_nothing_in_common_are_compared_in_no_time():
+    began = time.monotonic()
+    changes = word_diff(" ".join(f"a{n}" for n in range(50_000)), " ".join(f"b{n}" for n in range(50_000)))
+
+    assert [each.what for each in changes] == ["gone", "new"]
+    assert time.monotonic() - began < 30
