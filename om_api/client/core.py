@@ -69,7 +69,7 @@ class Core:
         self.auditing = Auditor(settings, keys, patience_s=min(1.0, timeout / 2))
         self.unsent = Unsent()
         self._warned = set[FileProblem]()
-        self._settings, self.fails_open, self._away = settings, fails_open, False
+        self.fails_open, self._away, self._settings = fails_open, False, settings
 
     def add(self, messages: Iterable[Message], *, replace: bool = False, pusher: Pusher = ANYBODY) -> Steps[Receipt]:
         """Add messages. All are checked before the first is sent: a bad one adds none. What replaces others never waits."""

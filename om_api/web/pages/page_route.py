@@ -34,6 +34,12 @@ def shows(role: Role = Role.READER, *, did: str = "read", **how: Any) -> dict[st
     return needs(role, audited=did, **how)
 
 
+def may(request: Request) -> dict[str, bool]:
+    """What the key that looks may do."""
+    role: Role = request.state.key.role
+    return {each.value: role.includes(each) for each in Role}
+
+
 class PageRoute(Guarded):
     """A route that answers with pages: whoever is not signed in is sent to sign in, and what fails is told on a page.
 

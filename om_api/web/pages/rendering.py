@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -56,3 +57,9 @@ def back_to(request: Request, address: str, text: str) -> Response:
 def rendered(template: str, **values: Any) -> str:
     """A part of a page, on one line."""
     return "".join(_templates.get_template(template).render(**values).splitlines())
+
+
+def address(resource: str, **asked: str | None) -> str:
+    """Where an agent's page is."""
+    words = "&".join(f"{name}={quote(text, safe='')}" for name, text in asked.items() if text)
+    return f"/ui/agents/{quote(resource, safe='')}" + (f"?{words}" if words else "")

@@ -12,8 +12,7 @@ from om_api.http.requests.auditing import audit_as
 from om_api.http.requests.parameters import ObservationId, ResourceId
 from om_api.web.pages.page_route import PageRoute, shows
 from om_api.web.pages.reader import reader_of
-from om_api.web.pages.rendering import back_to
-from om_api.web.routes.agent import address
+from om_api.web.pages.rendering import address, back_to
 
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Annotated, NamedTuple, cast
-from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Query, Request, Response
@@ -11,11 +10,10 @@ from fastapi import APIRouter, Query, Request, Response
 from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.client.stats import Stats
 from om_api.context.view import local_time
-from om_api.domain.api_keys import Role
 from om_api.domain.messages import Message
 from om_api.domain.values import Chunk, ThreadState
 from om_api.http.requests.parameters import ObservationId, OfThread, ResourceId
-from om_api.web.pages.page_route import PageRoute, shows
+from om_api.web.pages.page_route import PageRoute, may, shows
 from om_api.web.pages.reader import reader_of
 from om_api.web.pages.rendering import page
 
@@ -121,15 +119,3 @@ def _days(messages: Sequence[Message], timezone: str) -> list[ThreadDay]:
         ThreadDay(name, list(group))
         for name, group in groupby(messages, lambda each: f"{local_time(each.at, zone):%A, %Y-%m-%d}")
     ]
-
-
-def may(request: Request) -> dict[str, bool]:
-    """What the key that looks may do."""
-    role: Role = request.state.key.role
-    return {each.value: role.includes(each) for each in Role}
-
-
-def address(resource: str, **asked: str | None) -> str:
-    """Where an agent's page is."""
-    words = "&".join(f"{name}={quote(text, safe='')}" for name, text in asked.items() if text)
-    return f"/ui/agents/{quote(resource, safe='')}" + (f"?{words}" if words else "")

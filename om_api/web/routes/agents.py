@@ -9,9 +9,8 @@ from om_api.client.fleet.agent_table import Column
 from om_api.http.requests.app_state import app_state
 from om_api.http.requests.guard import key_of
 from om_api.http.requests.parameters import Cursor
-from om_api.web.pages.page_route import PageRoute, shows
+from om_api.web.pages.page_route import PageRoute, may, shows
 from om_api.web.pages.rendering import page
-from om_api.web.routes.agent import may
 
 router = APIRouter(prefix="/agents", route_class=PageRoute)
 _PAGE = 50

@@ -20,9 +20,8 @@ from om_api.http.serving.limits import MAX_IMPORT
 from om_api.http.serving.shares import Share
 from om_api.web.pages.page_route import PageRoute, shows
 from om_api.web.pages.reader import reader, reader_of
-from om_api.web.pages.rendering import back_to, page
+from om_api.web.pages.rendering import address, back_to, page
 from om_api.web.pages.sessions import form_token
-from om_api.web.routes.agent import address
 
 router = APIRouter()
 _pages = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)

@@ -19,8 +19,7 @@ from om_api.settings.change import PlannedChange, WantedChange, plan
 from om_api.settings.environment import value_of
 from om_api.settings.live import Setting, rows
 from om_api.web.pages.page_route import PageRoute, shows
-from om_api.web.pages.rendering import back_to, page
-from om_api.web.routes.agent import address
+from om_api.web.pages.rendering import address, back_to, page
 
 router = APIRouter(route_class=PageRoute)
 _SET, _WAS, _UNSET = "set.", "was.", "unset."

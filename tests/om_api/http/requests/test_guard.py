@@ -19,6 +19,7 @@ ROUTES = list(iter_route_contexts(make_app(load_settings(environ={})).routes))
 NEEDED = {
     ("POST", "/v1/resources/{resource}/threads/{thread}/messages"): "writer",
     ("GET", "/v1/resources/{resource}/threads/{thread}/messages"): "reader",
+    ("GET", "/v1/resources/{resource}/threads/{thread}/chunks"): "reader",
     ("POST", "/v1/resources/{resource}/threads/{thread}/sync"): "writer",
     ("GET", "/v1/resources/{resource}/threads/{thread}/context"): "reader",
     ("GET", "/v1/resources/{resource}/recall"): "reader",
@@ -49,6 +50,10 @@ NEEDED = {
     ("POST", "/v1/resources/{resource}/erase"): "operator",
     ("GET", "/v1/resources/{resource}/costs"): "reader",
     ("GET", "/v1/costs"): "operator",
+    ("GET", "/v1/costs/agents"): "reader",
+    ("GET", "/v1/agents"): "reader",
+    ("GET", "/v1/series"): "reader",
+    ("GET", "/v1/resources/{resource}/series"): "reader",
     ("GET", "/v1/resources/{resource}/export"): "operator",
     ("POST", "/v1/resources/{resource}/import"): "operator",
     ("POST", "/v1/resources/{resource}/reflections/{n}/restore"): "operator",
@@ -78,7 +83,11 @@ NEEDED = {
     ("GET", "/metrics"): "reader",
     ("POST", "/mcp"): "reader",
 }
-OF_ALL = {"/metrics", "/v1/costs"}  # what is said of all resources together, to keys that are bound to every one
+OF_ALL = {
+    "/metrics",
+    "/v1/costs",
+    "/v1/series",
+}  # what is said of all resources together, to keys that are bound to every one
 SAID = {"messages": [{"role": "user", "content": "x"}]}
 BODIES = {
     "messages": SAID,
