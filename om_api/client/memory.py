@@ -611,8 +611,8 @@ class ObservationalMemory:
     def proposal(self, resource_id: str, thread_id: str | None = None) -> Proposal | None:
         """The reflection of a memory that waits for its review; None where none does.
 
-        No context shows it, and it is gone as soon as anything that it was made of is forgotten or erased. Where each thread
-        has a memory of its own, one must be named.
+        No context shows it, and it is gone as soon as anything that it was made of is corrected, forgotten or erased. It shows
+        every line that is pinned by now. Where each thread has a memory of its own, one must be named.
         """
         return self._run(self._core.reviewing.proposal(resource_id, thread_id))
 
@@ -628,7 +628,8 @@ class ObservationalMemory:
         """Have the reflection count that waits: `reflected`, or `superseded` where none does (any more).
 
         `proposal` is the id of the one that was read, without which whatever waits is approved; `text` takes the place of its
-        own; `by` is an id of who decides, for the event. What was activated since it was thought stays. `restore` undoes it.
+        own; `by` is an id of who decides, for the event. What is pinned by then stands in either, and what was activated or
+        added since it was thought stays. `restore` undoes it.
         """
         return self._run(self._core.reviewing.approve(resource_id, thread_id, proposal, text, by))
 

@@ -9,6 +9,7 @@ import click
 
 from om_api.cli.output import json_option, note, print_json, print_table
 from om_api.cli.target import Target, command
+from om_api.domain.audit.audit_entry import only
 from om_api.domain.errors import SettingsError
 from om_api.settings.change import ChangedSettings, PlannedChange, WantedChange, Where, plan
 from om_api.settings.environment import value_of
@@ -45,6 +46,7 @@ agent_argument = click.argument("agent", metavar="AGENT")
     "om config set harold observer.instruction='Keep every ticket number.' --dry-run",
     "om config set 'worker-*' observer_model='[deepseek, gemini-2.5-flash]' --store",
     name="set",
+    audited="settings_changed",
 )
 @agent_argument
 @click.argument("pairs", metavar="KEY=VALUE...", nargs=-1, required=True)
@@ -58,7 +60,11 @@ def set_(target: Target, agent: str, pairs: tuple[str, ...], **options: Any) -> 
     _change(target, agent, WantedChange(dict(map(_pair, pairs))), **options)
 
 
-@command("om config unset harold message_threshold", "om config unset harold observer.instruction --dry-run")
+@command(
+    "om config unset harold message_threshold",
+    "om config unset harold observer.instruction --dry-run",
+    audited="settings_changed",
+)
 @agent_argument
 @click.argument("keys", metavar="KEY...", nargs=-1, required=True)
 @_options
@@ -82,6 +88,7 @@ def _change(
 ) -> None:
     where: Where | None = None if in_store is None else "store" if in_store else "file"
     planned = plan(target.refreshed(), agent, wanted, where)
+    target.attempt.add(resource=only([agent]), **({"did": ""} if dry_run or planned.changes_nothing else {}))
     told = planned.told("dry_run" if dry_run else "unchanged" if planned.changes_nothing else _save(target, planned))
     if as_json:
         print_json(told)

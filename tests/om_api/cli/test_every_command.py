@@ -86,10 +86,11 @@ def test_what_it_prints_is_json_and_nothing_else(om, reflected):
 NOT_TOLD = {
     *("stats", "threads", "observations", "history", "sources", "recall", "browse", "context", "top"),  # they look
     *("rejected list", "rejected show", "costs", "events", "audit", "queues", "doctor", "keys list"),
+    *("pins", "review list", "review show"),
     *("config", "config show", "config check", "webhooks list", "webhooks dead"),
     *("push", "replay"),  # what an agent sends
     *("up", "demo", "bench"),  # they begin processes, and the latter have a store of their own
-    *("api", "mcp"),  # what is asked of them is told by them
+    *("api", "mcp", "ui"),  # what is asked of them is told by them
 }
 
 

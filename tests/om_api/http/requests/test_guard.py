@@ -83,7 +83,11 @@ NEEDED = {
     ("GET", "/metrics"): "reader",
     ("POST", "/mcp"): "reader",
 }
-OF_ALL = {"/metrics", "/v1/costs", "/v1/series"}  # what is said of all resources together, to keys that are bound to every one
+OF_ALL = {
+    "/metrics",
+    "/v1/costs",
+    "/v1/series",
+}  # what is said of all resources together, to keys that are bound to every one
 SAID = {"messages": [{"role": "user", "content": "x"}]}
 BODIES = {
     "messages": SAID,
