@@ -45,6 +45,7 @@ class Guarded(APIRoute):
     """A route that lets nobody in who may not. It names a role, and if it operates a verb of the trail, or cannot be made."""
 
     via: Via = "http"
+    of_pages = False  # whether our own pages ask for it in a browser
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         told = options.get("openapi_extra") or {}
@@ -73,6 +74,7 @@ class Guarded(APIRoute):
         return guarded
 
     async def _let_in(self, handle: Handler, request: Request) -> "Shared":
+        request.state.of_pages = self.of_pages
         request.state.proof = await self.proof(request)
         await admit(request, self.role, of_all=self.of_all)
         await _keep_pace(request)
@@ -186,7 +188,8 @@ async def _keep_pace(request: Request) -> None:
 
 def _local(request: Request) -> ApiKey:
     """Without keys whoever is on this machine may do everything: programs and our own pages, but no other page in a browser."""
-    if request.url.hostname not in _LOCAL or not of_own_page(request):
+    foreign = not of_own_page(request) if request.state.of_pages else "origin" in request.headers
+    if request.url.hostname not in _LOCAL or foreign:
         raise HTTPException(
             403, "without keys this answers programs on this machine only: name it 127.0.0.1, send no Origin"
         )

@@ -47,6 +47,7 @@ class PageRoute(Guarded):
     """
 
     via = "page"
+    of_pages = True
 
     @property
     def takes_body(self) -> bool:
