@@ -86,7 +86,7 @@ GUARDS = (
     Guard(
         "reflect does not ask what is pinned",
         "a line is pinned while a model thinks, and the reflection takes it away",
-        without("reflect", " or (version[4] or '') ~= pinned", ""),
+        without("reflect", "(version[4] or '') ~= pinned or ", ""),
     ),
     Guard(
         "pin does not ask whether the line still stands",
@@ -144,7 +144,7 @@ GUARDS = (
     Guard(
         "reflect does not ask which generation is in force",
         "of two reflectors the slower one overwrites what the faster one kept",
-        without("reflect", "version[2] ~= generation or #ARGV == 8", "#ARGV == 8"),
+        without("reflect", "version[2] ~= generation or unread", "unread"),
         seed=9,
     ),
     Guard(
