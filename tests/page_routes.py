@@ -1,6 +1,7 @@
 """The routes under /ui, read off the app, and a memory with something for each of them: what is made later is walked too."""
 
 import re
+import time
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -72,6 +73,7 @@ class Owner:
             "generation": "1",
             "days": "7",
             "offset": "0",
+            "since": str(round(time.time() * 1000)),
             "query": "zanzibar",
             "matching": "zanzibar",
             "sure": "yes",

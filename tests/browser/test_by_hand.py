@@ -195,8 +195,8 @@ def test_a_line_shows_the_messages_it_came_from_and_a_message_what_stands_for_it
     _press(at_work, "Observe now")
     site.world.settle()
     observations = at_work.page.get_by_role("region", name="Observations")
-    observations.locator("summary").first.click()
-    expect(observations.locator("#sources, .messages").first).to_contain_text("Parcel 2 lies in Oslo.")
+    observations.locator("summary").last.click()
+    expect(observations.locator("#sources").last).to_contain_text("Parcel 0 lies in Oslo.")
     message = site.world.om.sources(site.world.om.observations(agent)[0].id, agent)[0].id
     at_work.go(f"/ui/agents/{agent}/messages/{message}?thread=t-1")
 

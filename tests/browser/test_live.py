@@ -11,7 +11,7 @@ from browser.conftest import holding
 from browser.serving import Site
 
 BACK_MS = 120_000
-AWAY = "ERR_|Failed to load|net::|50[0-9]"
+AWAY = "ERR_|Failed to load|Failed to fetch|net::|50[0-9]"
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ class Visit:
     def check(self) -> None:
         """Fail where anything went wrong."""
         wrong = [each for each in self.faults if not any(re.search(pattern, each) for pattern in self._expected)]
-        assert wrong == []
+        assert wrong == [], wrong
 
     def _watch(self, page: Page) -> None:
         page.on("console", self._said)

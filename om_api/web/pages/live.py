@@ -51,6 +51,7 @@ class Live:
         self._memory = memory
         self._listeners: set[Listener[Event | None]] = set()
         self._reading: asyncio.Task[None] | None = None
+        self._placed = asyncio.Event()
         self.away = False
 
     @contextmanager
@@ -61,11 +62,16 @@ class Live:
         listener = Listener[Event | None]()
         self._listeners.add(listener)
         if self._reading is None or self._reading.done():
+            self._placed.clear()
             self._reading = asyncio.create_task(self._read())
         try:
             yield listener
         finally:
             self._listeners.discard(listener)
+
+    async def placed(self) -> None:
+        """Return once it is known from where on events are heard, or that the store is away."""
+        await self._placed.wait()
 
     async def close(self) -> None:
         """Read no more."""
@@ -80,12 +86,14 @@ class Live:
                 told = await self._memory.events(place, count=_AT_ONCE, wait=LOOK_S if place else 0)
             except OMError:
                 self._turn(away=True)
+                self._placed.set()
                 await asyncio.sleep(LOOK_S)
                 continue
             self._turn(away=False)
             for event in told.events if place else ():
                 self._tell(event)
             place = told.after
+            self._placed.set()
 
     def _turn(self, *, away: bool) -> None:
         if away != self.away:
@@ -102,13 +110,17 @@ async def stream(
     streams: Streams,
     may: Callable[[], Awaitable[None]],
     written: Written,
+    missed: Callable[[], Awaitable[bytes]] | None = None,
 ) -> AsyncIterator[bytes]:
-    """The text of one page's stream: what `written` makes of events, until it ends.
+    """The text of one page's stream: what it `missed` before it listens, then what `written` makes of events, until it ends.
 
     It ends when the process is told to stop, and at the first heartbeat at which `may` raises HTTPException.
     """
     with live.listening() as listener:
         yield b": listening\n\n"
+        if missed:
+            await live.placed()
+            yield await missed()
         loop = asyncio.get_running_loop()
         beat = loop.time()
         while not streams.ending:

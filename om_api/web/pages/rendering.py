@@ -1,5 +1,6 @@
 """From a template to a page that a browser loads nothing for from elsewhere, and runs nothing in but our own scripts."""
 
+import time
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +14,7 @@ from om_api.http.requests.app_state import app_state
 from om_api.web.pages import filters, static_files
 from om_api.web.pages.sessions import form_token, said, say, say_no_more
 
+_CLOCKS_S = 5  # by which this machine's clock may be ahead of the store's
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -39,7 +41,13 @@ def page(
     key: ApiKey | None = getattr(request.state, "key", None)
     told = said(request)
     text = _templates.get_template(template).render(
-        said=told, key=key, locked=app_state(request).locked, path=request.url.path, token=form_token(request), **values
+        said=told,
+        since=int((time.time() - _CLOCKS_S) * 1000),
+        key=key,
+        locked=app_state(request).locked,
+        path=request.url.path,
+        token=form_token(request),
+        **values,
     )
     answer = HTMLResponse(text, status, {**HEADERS, **(headers or {})})
     if told:

@@ -1,6 +1,6 @@
 """Events as they happen: as rows of a page, and as what makes other pages look again."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated
 
 import msgspec
@@ -8,7 +8,8 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import StreamingResponse
 
 from om_api.domain.api_keys import EVERY, Role
-from om_api.domain.events import KINDS, Event, Wanted
+from om_api.domain.errors import OMError
+from om_api.domain.events import GAP, KINDS, Event, Wanted
 from om_api.domain.values import ID_PATTERN
 from om_api.http.requests.app_state import app_state
 from om_api.http.requests.guard import admit, bound, key_of
@@ -22,6 +23,7 @@ router = APIRouter(route_class=PageRoute)
 _SHOWN = 100
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 Whose = Annotated[str, Query(pattern=f"^({ID_PATTERN.pattern})?$")]
+Since = Annotated[int, Query(ge=0, lt=2**53)]
 Kind = Annotated[str, Query(max_length=40)]
 
 
@@ -60,8 +62,11 @@ async def stream_rows(request: Request, resource: Whose = "", kind: Kind = "") -
 
 
 @router.get("/live/changes", **shows())
-async def stream_changes(request: Request, resource: Whose = "") -> Response:
-    """That something of an agent, or of any, changed; and whether the store is away."""
+async def stream_changes(request: Request, resource: Whose = "", since: Since = 0) -> Response:
+    """That something of an agent, or of any, changed; and whether the store is away.
+
+    `since` (Unix ms) is when the page was written: what happened before it began to listen, or while it did not, counts too.
+    """
     wanted = _wanted(request, resource, "")
     source: live.Live = request.app.state.live
     away = False
@@ -72,16 +77,31 @@ async def stream_changes(request: Request, resource: Whose = "") -> Response:
         said = _message("", "om-away" if away else "om-back") if turned else b""
         return said + (_message("", "om-change") if turned or any(map(wanted.takes, events)) else b"")
 
-    return _stream(request, resource, written)
+    async def missed() -> bytes:
+        return _message("", "om-change") if await _happened(request, wanted, since) else b""
+
+    return _stream(request, resource, written, missed)
 
 
-def _stream(request: Request, resource: str, written: live.Written) -> Response:
+async def _happened(request: Request, wanted: Wanted, since: int) -> bool:
+    """Whether anything that is wanted happened since a time; False while the store is away, which is told by itself."""
+    try:
+        told = await reader(request).events(str(since), kinds=wanted.kinds, resource_id=wanted.resources, count=2)
+    except OMError:
+        return False
+    # a time behind the last event is no place to go on from: what stands before it is told once more
+    return any(event.kind != GAP and event.at >= since for event in told.events)
+
+
+def _stream(
+    request: Request, resource: str, written: live.Written, missed: Callable[[], Awaitable[bytes]] | None = None
+) -> Response:
     async def may() -> None:
         request.state.proof = await shown_proof(request)
         await admit(request, Role.READER)
         _wanted(request, resource, "")
 
-    lines = live.stream(request.app.state.live, app_state(request).streams, may, written)
+    lines = live.stream(request.app.state.live, app_state(request).streams, may, written, missed)
     return StreamingResponse(lines, headers=_HEADERS, media_type="text/event-stream")
 
 
