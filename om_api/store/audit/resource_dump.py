@@ -72,6 +72,8 @@ _COMMON = (
     _kind("reviews", "reviews", "zset"),
     _kind("workers", "workers", "zset", expires=True),
     _kind("spent", r"spent:\d{4}-\d\d-\d\d(?::ID)?", "hash", expires=True),
+    _kind("spenders", r"spenders:\d{4}-\d\d-\d\d", "zset", expires=True),
+    _kind("series", r"series:\d+(?::ID)?", "stream", expires=True),
     _kind("events", "events", "stream", expires=True),
     _kind("audit", "audit", "stream", expires=True),
     _kind("counted", f"counted(?:{_PART}|:ID)", "hash", expires=True),
