@@ -23,7 +23,10 @@ end
 if bytes > longest then
   return {'bytes', tostring(bytes)}
 end
-local digest_of = redis.sha1hex or function() return '' end -- fakeredis has none: there all is sent each time
+local digest_of = redis.sha1hex
+if not digest_of then -- as in fakeredis: there all is sent each time
+  digest_of = function() return '' end
+end
 local found = {''}
 for _, name in ipairs(names) do
   local text = redis.call('HGET', settings, name)
