@@ -69,7 +69,7 @@ class House:
 
 def every_key(keys: Keys, resource: str) -> set[str]:
     """Every name that keys.py builds of one resource, and of nobody."""
-    words = {"window": 1, "generation": 1, "day": "2026-11-21", "resource": resource}
+    words = {"window": 1, "generation": 1, "day": "2026-11-21", "step": 600, "resource": resource}
     found: set[str] = set()
     for holder in (keys, keys.of(resource)):
         found |= {
