@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from fastapi import HTTPException
 
 from om_api.client.async_memory import AsyncObservationalMemory
-from om_api.domain.errors import OMError
+from om_api.domain.errors import OMError, StoreError
 from om_api.domain.events import Event
 from om_api.http.serving.limits import BEAT_S, LOOK_S
 from om_api.http.serving.streams import Streams
@@ -133,4 +133,6 @@ async def stream(
                     await may()
                 except HTTPException:
                     return
+                except StoreError:  # who may is not known now, and nothing is told meanwhile
+                    continue
                 yield b": still here\n\n"

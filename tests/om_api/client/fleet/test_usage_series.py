@@ -3,7 +3,7 @@
 import pytest
 from world import World
 
-from om_api.client import usage_series
+from om_api.client.fleet import usage_series
 from om_api.domain.errors import InvalidInputError
 from om_api.store.fleet import samples
 from om_api.store.fleet.samples import HOUR, TEN_MINUTES, TierSample
