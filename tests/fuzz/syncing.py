@@ -63,11 +63,14 @@ def sync(game: Game, history: Sequence[Turn], edit: Edit | None = None, cut: Seq
 
 
 def _doubt(turns: Sequence[Turn], fresh: set[Turn], edit: Edit | None) -> None:
-    """Turns that nobody can tell from others: sent before what precedes them, or behind one by which the history may go on."""
+    """Turns that nobody can tell from others: sent before what precedes them, or behind one by which the history may go on.
+
+    Each time that it may go on there, they may be said once more.
+    """
     goes_on = bool(edit) and _may_go_on(turns)
     for n, turn in enumerate(turns):
         early = turn not in fresh and any(before in fresh or before.first > turn.first for before in turns[:n])
-        turn.doubtful = turn.doubtful or early or goes_on
+        turn.doubtful = max(turn.doubtful, early) + goes_on
 
 
 def _may_go_on(turns: Sequence[Turn]) -> bool:

@@ -13,8 +13,8 @@ from fuzz.saying import Form
 class Turn:
     """One turn of a history: what it said first, and what it says by now.
 
-    `first` and `sent` are when it was sent first and last, 0 for never. One that is `doubtful` may be kept once more: nobody
-    can say whether it is said again.
+    `first` and `sent` are when it was sent first and last, 0 for never. It may be kept as many times more as it was
+    `doubtful`: nobody can say whether it is said again.
     """
 
     resource: str
@@ -25,7 +25,7 @@ class Turn:
     first: int = 0
     sent: int = 0
     names: set[str] = field(default_factory=set)
-    doubtful: bool = False
+    doubtful: int = 0
 
     @property
     def form(self) -> Form:
