@@ -129,10 +129,17 @@ async def stream(
                 yield text
             if loop.time() - beat >= BEAT_S:
                 beat = loop.time()
-                try:
-                    await may()
-                except HTTPException:
+                if not await _still(may):
                     return
-                except StoreError:  # who may is not known now, and nothing is told meanwhile
-                    continue
                 yield b": still here\n\n"
+
+
+async def _still(may: Callable[[], Awaitable[None]]) -> bool:
+    """Whether a page may go on listening; while the store is away nobody knows, and there is nothing to hear."""
+    try:
+        await may()
+    except HTTPException:
+        return False
+    except StoreError:
+        return True
+    return True
