@@ -56,6 +56,7 @@ class Expected:
         self._perhaps: dict[str, set[str]] = defaultdict(set)
         self._forgotten: dict[str, set[str]] = defaultdict(set)
         self._expired: dict[str, set[str]] = defaultdict(set)
+        self._stood: dict[str, set[str]] = defaultdict(set)  # what was covered when we looked last
         self._pushes: list[Push] = []
         self._removals: list[Removal] = []
 
@@ -79,12 +80,12 @@ class Expected:
         """The server said that it has these: unless somebody removed them at this very time, they are there.
 
         What was not `added` is there as well, from an earlier try; one that was forgotten since is still known to the server.
-        One that was changed is there and says something else: None. A turn without an id that nobody ever saw may be taken for
+        One that was changed is there and says something else: None. A turn of a history that nobody ever saw may be taken for
         one that was forgotten.
         """
         over = self._forgotten[push.resource] | self._expired[push.resource]
         for name, form in kept.items():
-            if over and name.startswith("s-") and name not in self._perhaps[push.resource]:
+            if over and push.turns and name not in self._stood[push.resource]:
                 continue
             if form and name not in push.doubtful:
                 self.contents.acknowledge(push.resource, name, form)
@@ -167,6 +168,7 @@ class Expected:
         """P1, from outside."""
         self._meet_unnamed(resource, held)
         covered, past = covering(held)
+        self._stood[resource] = set(covered)
         for name in self._surely[resource]:
             if covered[name] < 1 and name not in past:
                 raise BrokenError(f"{resource}: the acknowledged message {name} is LOST")
