@@ -1,6 +1,7 @@
 """What pages hear while they are open: one reader of the store's events in a process, however many pages listen."""
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Generic, TypeVar
@@ -14,9 +15,11 @@ from om_api.http.serving.limits import BEAT_S, LOOK_S
 from om_api.http.serving.streams import Streams
 
 T = TypeVar("T")
-Written = Callable[
-    [Sequence[Event]], bytes
-]  # what a page's stream says of events; of none: the store went away or came back
+# what a page's stream says of events, and whether the page is to look again; of none: the store went away or came back
+Written = Callable[[Sequence[Event]], tuple[bytes, bool]]
+CHANGE = b"event: om-change\ndata: \n\n"
+LOOKS = 10  # pages in a second, of all that listen in one process, that are told to look again
+_AT_REST = 20  # that are told so at once where none was lately
 MOST_PAGES = 1_000  # that listen in one process
 _WAITING = 200  # events that a page which takes none may fall behind; then the oldest of them are left out
 _AT_ONCE = 500
@@ -52,6 +55,7 @@ class Live:
         self._listeners: set[Listener[Event | None]] = set()
         self._reading: asyncio.Task[None] | None = None
         self._placed = asyncio.Event()
+        self._turn_at = 0.0
         self.away = False
 
     @contextmanager
@@ -72,6 +76,12 @@ class Live:
     async def placed(self) -> None:
         """Return once it is known from where on events are heard, or that the store is away."""
         await self._placed.wait()
+
+    def turn(self) -> float:
+        """When a page may be told to look again, by the loop's clock: one behind the other, however many pages listen."""
+        now = asyncio.get_running_loop().time()
+        self._turn_at = max(self._turn_at + 1 / LOOKS, now - _AT_REST / LOOKS)
+        return max(self._turn_at, now)
 
     async def close(self) -> None:
         """Read no more."""
@@ -110,23 +120,27 @@ async def stream(
     streams: Streams,
     may: Callable[[], Awaitable[None]],
     written: Written,
-    missed: Callable[[], Awaitable[bytes]] | None = None,
+    missed: Callable[[], Awaitable[bool]] | None = None,
 ) -> AsyncIterator[bytes]:
-    """The text of one page's stream: what it `missed` before it listens, then what `written` makes of events, until it ends.
+    """The text of one page's stream: what `written` makes of events, until it ends; and CHANGE when the page's turn has come.
 
-    It ends when the process is told to stop, and at the first heartbeat at which `may` raises HTTPException.
+    It ends when the process is told to stop, and at the first heartbeat at which `may` raises HTTPException. `missed` says
+    whether something changed before the page listened.
     """
     with live.listening() as listener:
         yield b": listening\n\n"
-        if missed:
-            await live.placed()
-            yield await missed()
+        await live.placed()
         loop = asyncio.get_running_loop()
-        beat = loop.time()
+        beat, look_at = loop.time(), live.turn() if missed and await missed() else math.inf
         while not streams.ending:
-            found = await listener.next(LOOK_S)
-            if text := written([event for event in found if event]) if found else b"":
-                yield text
+            if found := await listener.next(min(LOOK_S, max(0, look_at - loop.time()))):
+                text, changed = written([event for event in found if event])
+                look_at = live.turn() if changed and look_at == math.inf else look_at
+                if text:
+                    yield text
+            if loop.time() >= look_at:
+                look_at = math.inf
+                yield CHANGE
             if loop.time() - beat >= BEAT_S:
                 beat = loop.time()
                 if not await _still(may):

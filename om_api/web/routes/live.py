@@ -52,11 +52,11 @@ async def stream_rows(request: Request, resource: Whose = "", kind: Kind = "") -
     """Each event as a row of the table, as it comes."""
     wanted = _wanted(request, resource, kind)
 
-    def written(events: Sequence[Event]) -> bytes:
+    def written(events: Sequence[Event]) -> tuple[bytes, bool]:
         rows = [
             rendered("event_row.html", event=event, details=_details(event)) for event in events if wanted.takes(event)
         ]
-        return _message("".join(reversed(rows))) if rows else b""
+        return _message("".join(reversed(rows))) if rows else b"", False
 
     return _stream(request, resource, written)
 
@@ -71,16 +71,13 @@ async def stream_changes(request: Request, resource: Whose = "", since: Since = 
     source: live.Live = request.app.state.live
     away = False
 
-    def written(events: Sequence[Event]) -> bytes:
+    def written(events: Sequence[Event]) -> tuple[bytes, bool]:
         nonlocal away
         turned, away = source.away != away, source.away
         said = _message("", "om-away" if away else "om-back") if turned else b""
-        return said + (_message("", "om-change") if turned or any(map(wanted.takes, events)) else b"")
+        return said, turned or any(map(wanted.takes, events))
 
-    async def missed() -> bytes:
-        return _message("", "om-change") if await _happened(request, wanted, since) else b""
-
-    return _stream(request, resource, written, missed)
+    return _stream(request, resource, written, lambda: _happened(request, wanted, since))
 
 
 async def _happened(request: Request, wanted: Wanted, since: int) -> bool:
@@ -94,7 +91,7 @@ async def _happened(request: Request, wanted: Wanted, since: int) -> bool:
 
 
 def _stream(
-    request: Request, resource: str, written: live.Written, missed: Callable[[], Awaitable[bytes]] | None = None
+    request: Request, resource: str, written: live.Written, missed: Callable[[], Awaitable[bool]] | None = None
 ) -> Response:
     async def may() -> None:
         request.state.proof = await shown_proof(request)

@@ -106,6 +106,30 @@ def test_too_many_pages_are_refused_and_told_what_to_do(monkeypatch):
     assert asyncio.run(scene()) == 503
 
 
+def _written(events):
+    return b"|".join(event.kind.encode() for event in events), bool(events)
+
+
+def test_pages_are_told_to_look_again_one_behind_the_other_however_many_listen(monkeypatch):
+    monkeypatch.setattr(live, "LOOKS", 20)
+    monkeypatch.setattr(live, "_AT_REST", 3)
+
+    async def scene():
+        one, streams = Live(Memory([], *[["sealed"]] * 30)), SimpleNamespace(ending=False)
+
+        async def page():
+            lines = stream(one, streams, lambda: asyncio.sleep(0), _written)
+            return await anext(asyncio.get_running_loop().time() async for line in lines if line == live.CHANGE)
+
+        async with asyncio.timeout(20):
+            found = await asyncio.gather(*(page() for _ in range(10)))
+        await one.close()
+        return sorted(found)
+
+    told = asyncio.run(scene())
+    assert told[-1] - told[0] >= (10 - 3 - 2) / 20, told
+
+
 @pytest.mark.parametrize("end", ["the process is told to stop", "its key ends"])
 def test_a_stream_ends(end):
     async def scene():
@@ -116,9 +140,7 @@ def test_a_stream_ends(end):
                 raise HTTPException(401)
             streams.ending = True
 
-        said = [
-            line async for line in stream(one, streams, may, lambda events: b"|".join(e.kind.encode() for e in events))
-        ]
+        said = [line async for line in stream(one, streams, may, _written)]
         await one.close()
         return said
 
