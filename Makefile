@@ -107,6 +107,7 @@ bench: $(VENV)/.installed-bench  ## measure all that docs/benchmarks.md says, in
 	$(BIN)/om bench backlog $(PAGE)
 	$(BIN)/om bench drain $(PAGE)
 	$(BIN)/om bench agents $(PAGE)
+	$(BIN)/om bench pages $(PAGE)
 	$(BIN)/om bench fleet --measure --write docs/internet-scale.md
 	$(BIN)/om bench cost $(PAGE)
 	$(BIN)/om bench recall tests/data/planted_facts.json tests/data/planted.jsonl tests/data/planted_holdout.jsonl $(PAGE)

@@ -259,7 +259,7 @@ def scale(*, agents: int, active: int, servers: int) -> Found:
               help="Agents in the store.")  # fmt: skip
 @_reported
 def agents(*, count: int) -> Found:
-    """Measure what a page of all agents costs a server, and what it takes to read them first.
+    """Measure what a page of all agents costs a server, what it takes to read them first, and when a browser paints it.
 
     The agents are those of `om bench scale`: a hundred thousand take 1 GB of memory and half a minute.
     """
@@ -272,9 +272,9 @@ def agents(*, count: int) -> Found:
 @click.option("--open", "open_", type=click.IntRange(1, 900), default=200, show_default=True, help="Pages that listen.")
 @_reported
 def pages(*, messages: int, open_: int) -> Found:
-    """Measure what pages under /ui take the server: a long memory's, those that stay open; and a browser's first paint.
+    """Measure what pages under /ui take an `om api` of its own: a long memory's, and those that stay open.
 
-    With an `om api` of its own; the browser is Chromium, where it is installed. Let nothing else run meanwhile.
+    Let nothing else run meanwhile.
     """
     found = ui_pages.measure(ui_pages.PagesPlan(messages=messages, open=open_), os.environ.get(_URL))
     return found, faster.as_lines(found)

@@ -1,4 +1,4 @@
-"""`om bench agents`: what a page of all agents costs, once the table is filled, and what filling it takes."""
+"""`om bench agents`: what a page of all agents costs, once the table is filled, what filling it takes, and the page itself."""
 
 import time
 import tracemalloc
@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from statistics import median, quantiles
 from typing import Any
 
+import httpx2
 import msgspec
 
 from om_api import ObservationalMemory
@@ -14,10 +15,13 @@ from om_api.client.fleet.agent_rows import Row
 from om_api.client.fleet.agent_table import AgentTable, Column, Filter
 from om_api.client.fleet.agents import Agents
 from om_bench.harness.page import table
-from om_bench.scale.population import population
+from om_bench.harness.processes import wait
+from om_bench.harness.serving import PageLoad, Serving, serving
+from om_bench.scale.population import Population, population
 from om_bench.speed.measure import machine
 
 _ORDERS: tuple[Column, ...] = ("pressure", "lag", "cost", "activity")
+_PATH = "/ui/agents"
 _PAGES = 60  # of each kind, one behind the other
 _KINDS: Mapping[str, Mapping[str, Any]] = {
     "by pressure, the fullest first": {},
@@ -40,7 +44,10 @@ class PageCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Paging(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found of so many agents: seconds until the first page, until all were read, bytes of a row, and the pages."""
+    """What was found of so many agents: seconds until the first page, until all were read, bytes of a row, and the pages.
+
+    `html` is what the one under /ui takes an `om api`, `paint` the seconds until a browser paints it (None: there is none).
+    """
 
     agents: int
     day: str
@@ -49,6 +56,8 @@ class Paging(msgspec.Struct, frozen=True, kw_only=True):
     fill: float
     row_bytes: float
     pages: list[PageCost]
+    html: PageLoad
+    paint: float | None
 
 
 def measure(agents: int) -> Paging:
@@ -58,6 +67,8 @@ def measure(agents: int) -> Paging:
         memory.agents()
         first_page = time.perf_counter() - began
         fill = _filled(memory)
+        pages = [_pages(memory, kind, asked) for kind, asked in _KINDS.items()]
+        html, paint = _in_a_browser(made)
         return Paging(
             agents=agents,
             day=f"{datetime.now(UTC):%Y-%m-%d}",
@@ -65,8 +76,22 @@ def measure(agents: int) -> Paging:
             first_page=first_page,
             fill=first_page + fill,
             row_bytes=_row_bytes(agents),
-            pages=[_pages(memory, kind, asked) for kind, asked in _KINDS.items()],
+            pages=pages,
+            html=html,
+            paint=paint,
         )
+
+
+def _in_a_browser(made: Population) -> tuple[PageLoad, float | None]:
+    """The page of an API that has read all of them."""
+    with serving(made.environ) as api:
+        wait(lambda: _has_read_all(api), "all agents", 1, 600)
+        return api.load(_PATH), api.first_paint(_PATH)
+
+
+def _has_read_all(api: Serving) -> bool:
+    answer = httpx2.get(f"{api.url}/v1/agents", headers=api.viewer().headers, timeout=60)
+    return bool(answer.raise_for_status().json()["complete"])
 
 
 def _filled(memory: ObservationalMemory) -> float:
@@ -113,6 +138,11 @@ def as_lines(found: Paging) -> Iterator[str]:
     )
     head = ["pages of 50 agents", "the first", "median", "95th percentile", "our processor time"]
     yield from table(head, map(_cells, found.pages))
+    painted = f"Chromium paints it first after {1e3 * found.paint:,.0f} ms" if found.paint else "there was no Chromium"
+    yield (
+        f"\nThe page of {_PATH} of an `om api` that read all of them: {1e3 * found.html.seconds:,.0f} ms,"
+        f" {1e3 * found.html.own:,.0f} ms of its processor time; {painted}."
+    )
 
 
 def _cells(page: PageCost) -> list[str]:

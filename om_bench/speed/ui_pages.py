@@ -1,32 +1,28 @@
-"""`om bench pages`: what a long memory's page takes `om api`, what open pages take it, and when a browser paints first."""
+"""`om bench pages`: what a long memory's page takes `om api`, and what pages take it that stay open while something happens."""
 
 import asyncio
-import os
-import shutil
-import sys
+import random
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
-from pathlib import Path
-from statistics import median
 from typing import NamedTuple
 
 import httpx2
-from playwright.sync_api import sync_playwright
 
 from om_api import Message, ObservationalMemory, load_settings
-from om_api.cli.embedded import end, free_port, launch
-from om_bench.harness.processes import cpu_s, wait
+from om_api.domain.errors import StoreError
+from om_bench.harness.processes import cpu_s
+from om_bench.harness.serving import Serving, serving
 from om_bench.speed.measure import Measured, machine
 from om_bench.speed.stand import Figure, Stand, stand
 
 _PREFIX = "om-bench:pages"
-_BATCH, _LOADS = 500, 20
+_BATCH = 500
 _SAID = "Parcel {} lies in Oslo, and waits for somebody who takes it home before the winter comes."
-_WARM_S, _STOP_S = 2.0, 15
-_API = "from om_api.cli import main; main()"
-_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+_WARM_S = 5.0
+_OF_ONE = 20  # pages that one viewer has open
+_CHANGED = "event: om-change"
 
 
 class PagesPlan(NamedTuple):
@@ -38,17 +34,20 @@ class PagesPlan(NamedTuple):
     seconds: float = 20
 
 
-class _Serving(NamedTuple):
-    url: str
-    pid: int
+class _Open(NamedTuple):
+    """A page as a browser holds it open: its address, whose events it hears, and how long it waits before it looks again."""
+
+    path: str
+    resource: str
+    pause_s: float
 
 
 def measure(plan: PagesPlan, url: str | None) -> Measured:
     """All of it on one store."""
     with stand(url) as made:
         environ = _environ(made, plan)
-        with ObservationalMemory(load_settings(environ=environ)) as om, _serving(environ) as api:
-            figures = [*_of_agents(om, api, plan), _of_open_pages(om, api, plan), *_of_a_browser(api)]
+        with ObservationalMemory(load_settings(environ=environ)) as om, serving(environ) as api:
+            figures = [*_of_agents(om, api, plan), *_of_open_pages(om, api, plan)]
         return Measured(f"{datetime.now(UTC):%Y-%m-%d}", machine(made.bare.info("server")), figures)
 
 
@@ -60,45 +59,22 @@ def _environ(made: Stand, plan: PagesPlan) -> dict[str, str]:
         "OM_PREFIX": _PREFIX,
         "OM_MESSAGE_THRESHOLD": threshold,
         "OM_TOKENIZER": "estimate",
+        "OM_API__CONNECTIONS_PER_ADDRESS": "800",  # everybody looks from this machine
     }
 
 
-@contextmanager
-def _serving(environ: dict[str, str]) -> Iterator[_Serving]:
-    port, clean = free_port(), {name: text for name, text in os.environ.items() if not name.startswith("OM_")}
-    command = [sys.executable, "-c", _API, "api", "--without-keys", "--port", str(port)]
-    url = f"http://127.0.0.1:{port}"
-    with Path(os.devnull).open("wb") as nowhere:
-        process = launch(command, output=nowhere, environ=clean | environ)
-    try:
-        wait(lambda: _answers(url), "om api")
-        yield _Serving(url, process.pid)
-    finally:
-        end(process, _STOP_S)
-
-
-def _answers(url: str) -> bool:
-    with suppress(httpx2.TransportError):
-        return httpx2.get(f"{url}/healthz").is_success
-    return False
-
-
-def _of_agents(om: ObservationalMemory, api: _Serving, plan: PagesPlan) -> Iterator[Figure]:
+def _of_agents(om: ObservationalMemory, api: Serving, plan: PagesPlan) -> Iterator[Figure]:
     """An agent's page: of a single thread, and of a hundred."""
     for agent, threads in (("single", 1), ("hundred", 100)):
         for start in range(0, plan.messages, _BATCH):
             numbers = range(start, min(start + _BATCH, plan.messages))
             om.add_messages([_message(agent, n, n * threads // plan.messages) for n in numbers])
-        with httpx2.Client(base_url=api.url, timeout=120) as browser:
-            browser.get(f"/ui/agents/{agent}").raise_for_status()
-            before, took = cpu_s(api.pid), [_load(browser, agent) for _ in range(_LOADS)]
-        own = (cpu_s(api.pid) - before) / _LOADS
-        work = f"an agent's page, {plan.messages:,} messages in {threads} threads"
+        took = api.load(f"/ui/agents/{agent}")
         yield Figure(
-            work=work,
-            ours=f"{1e3 * median(took):,.0f} ms",
-            reference=f"{1e3 * own:,.0f} ms of processor time",
-            value=1e3 * median(took),
+            work=f"an agent's page, {plan.messages:,} messages in {threads} threads",
+            ours=f"{1e3 * took.seconds:,.0f} ms",
+            reference=f"{1e3 * took.own:,.0f} ms of processor time",
+            value=1e3 * took.seconds,
             reach=150,
             unit="ms",
         )
@@ -108,68 +84,68 @@ def _message(agent: str, n: int, thread: int) -> Message:
     return Message(role="user", content=_SAID.format(n), resource_id=agent, thread_id=f"t-{thread}")
 
 
-def _load(browser: httpx2.Client, agent: str) -> float:
-    began = time.perf_counter()
-    browser.get(f"/ui/agents/{agent}").raise_for_status()
-    return time.perf_counter() - began
+def _of_open_pages(om: ObservationalMemory, api: Serving, plan: PagesPlan) -> Iterator[Figure]:
+    """What pages that are open take of a core: each of another agent, and all of them the table of agents."""
+    agents = [f"agent-{n}" for n in range(plan.open)]
+    om.add_messages([_message(agent, n, 0) for agent in agents for n in range(10)])
+    for what, pages in (
+        ("pages, each of another agent,", [_Open(f"/ui/agents/{agent}", agent, 1) for agent in agents]),
+        ("tables of agents", [_Open("/ui/agents", "", 2)] * plan.open),
+    ):
+        share, looked = asyncio.run(_listened(om, api, plan, pages))
+        yield Figure(
+            work=f"{plan.open} {what} open, {plan.rate:g} events a second",
+            ours=f"{100 * share:.1f} % of a core",
+            reference=f"{looked} looked again in {plan.seconds:g} s",
+            value=100 * share,
+            reach=10,
+            unit="%",
+        )
 
 
-def _of_open_pages(om: ObservationalMemory, api: _Serving, plan: PagesPlan) -> Figure:
-    """What pages that listen take of a core, while something happens."""
-    share, heard = asyncio.run(_listened(om, api, plan))
-    return Figure(
-        work=f"{plan.open} open pages, {plan.rate:g} events a second",
-        ours=f"{100 * share:.1f} % of a core",
-        reference=f"{heard:,} bytes were heard",
-        value=100 * share,
-        reach=10,
-        unit="%",
-    )
-
-
-async def _listened(om: ObservationalMemory, api: _Serving, plan: PagesPlan) -> tuple[float, int]:
+async def _listened(
+    om: ObservationalMemory, api: Serving, plan: PagesPlan, pages: Sequence[_Open]
+) -> tuple[float, int]:
+    """The share of a core that the API took, and how often pages looked again."""
     limits = httpx2.Limits(max_connections=None)
-    async with httpx2.AsyncClient(base_url=api.url, timeout=None, limits=limits) as browser:
-        heard = [0] * plan.open
-        pages = [asyncio.create_task(_listen(browser, heard, n)) for n in range(plan.open)]
+    viewers = [api.viewer().cookies for _ in range(0, len(pages), _OF_ONE)]
+    async with AsyncExitStack() as held:
+        made = [httpx2.AsyncClient(base_url=api.url, timeout=None, limits=limits, cookies=each) for each in viewers]
+        browsers = [await held.enter_async_context(each) for each in made]
+        looked = [0] * len(pages)
+        opened = [asyncio.create_task(_opened(browsers[n // _OF_ONE], page, looked, n)) for n, page in enumerate(pages)]
         await asyncio.sleep(_WARM_S)
-        before, until = cpu_s(api.pid), time.perf_counter() + plan.seconds
-        began = time.perf_counter()
-        while time.perf_counter() < until:
-            await asyncio.to_thread(om.pause if time.perf_counter() % 1 < 1 / 2 else om.resume, "single")
+        before, began, seen = cpu_s(api.pid), time.perf_counter(), sum(looked)
+        while time.perf_counter() < began + plan.seconds:
+            agent = f"agent-{random.randrange(plan.open)}"
+            await asyncio.to_thread(random.choice([om.pause, om.resume]), agent)
             await asyncio.sleep(1 / plan.rate)
         share = (cpu_s(api.pid) - before) / (time.perf_counter() - began)
-        for page in pages:
+        ended = [page.exception() for page in opened if page.done()]
+        for page in opened:
             page.cancel()
-        await asyncio.gather(*pages, return_exceptions=True)
-        return share, sum(heard)
+        await asyncio.gather(*opened, return_exceptions=True)
+    if ended:
+        raise StoreError(f"{len(ended)} of {len(opened)} pages did not stay open: {ended[0]!r}")
+    return share, sum(looked) - seen
 
 
-async def _listen(browser: httpx2.AsyncClient, heard: list[int], n: int) -> None:
-    async with browser.stream("GET", "/ui/live/changes") as answer:
-        async for piece in answer.aiter_raw():
-            heard[n] += len(piece)
+async def _opened(browser: httpx2.AsyncClient, page: _Open, looked: list[int], n: int) -> None:
+    """Listen as the page's script does, and look again when something changed."""
+    changed = asyncio.Event()
 
+    async def look() -> None:
+        while await changed.wait():
+            changed.clear()
+            (await browser.get(page.path)).raise_for_status()
+            looked[n] += 1
+            await asyncio.sleep(page.pause_s)
 
-def _of_a_browser(api: _Serving) -> Iterator[Figure]:
-    """When Chromium paints the agents' page first; nothing where there is none."""
-    path = shutil.which("chromium")
-    if path is None:
-        return
-    options = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
-    with sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=Path(path), args=options, timeout=120_000)
-        page, took = browser.new_page(), list[float]()
-        for _ in range(5):
-            page.goto(f"{api.url}/ui/agents", timeout=120_000)
-            page.wait_for_timeout(500)
-            took.append(float(page.evaluate(_PAINT)))
-        browser.close()
-    yield Figure(
-        work="first paint of the agents' page in Chromium",
-        ours=f"{median(took):,.0f} ms",
-        reference="-",
-        value=median(took),
-        reach=1_000,
-        unit="ms",
-    )
+    async def listen() -> None:
+        async with browser.stream("GET", "/ui/live/changes", params={"resource": page.resource}) as answer:
+            answer.raise_for_status()
+            async for line in answer.aiter_lines():
+                if line == _CHANGED:
+                    changed.set()
+
+    await asyncio.gather(look(), listen())

@@ -17,8 +17,11 @@ from om_api.http.serving.streams import Streams
 T = TypeVar("T")
 # what a page's stream says of events, and whether the page is to look again; of none: the store went away or came back
 Written = Callable[[Sequence[Event]], tuple[bytes, bool]]
+May = Callable[[], Awaitable[None]]
+Missed = Callable[[], Awaitable[bool]]
 CHANGE = b"event: om-change\ndata: \n\n"
-LOOKS = 10  # pages in a second, of all that listen in one process, that are told to look again
+LOOKS = 5  # pages in a second, of all that listen in one process, that are told to look again
+ANYHOW_S = 5.0  # after which a page looks again though nothing happened: that something was said is no event
 _AT_REST = 20  # that are told so at once where none was lately
 MOST_PAGES = 1_000  # that listen in one process
 _WAITING = 200  # events that a page which takes none may fall behind; then the oldest of them are left out
@@ -116,30 +119,28 @@ class Live:
 
 
 async def stream(
-    live: Live,
-    streams: Streams,
-    may: Callable[[], Awaitable[None]],
-    written: Written,
-    missed: Callable[[], Awaitable[bool]] | None = None,
+    live: Live, streams: Streams, may: May, written: Written, missed: Missed | None = None
 ) -> AsyncIterator[bytes]:
     """The text of one page's stream: what `written` makes of events, until it ends; and CHANGE when the page's turn has come.
 
     It ends when the process is told to stop, and at the first heartbeat at which `may` raises HTTPException. `missed` says
-    whether something changed before the page listened.
+    whether something changed before the page listened; without it no CHANGE is told.
     """
     with live.listening() as listener:
         yield b": listening\n\n"
         await live.placed()
-        loop = asyncio.get_running_loop()
-        beat, look_at = loop.time(), live.turn() if missed and await missed() else math.inf
+        loop, turns = asyncio.get_running_loop(), _Turns(live)
+        beat = loop.time()
+        if missed and await missed():
+            turns.ask()
         while not streams.ending:
-            if found := await listener.next(min(LOOK_S, max(0, look_at - loop.time()))):
+            if found := await listener.next(turns.wait()):
                 text, changed = written([event for event in found if event])
-                look_at = live.turn() if changed and look_at == math.inf else look_at
                 if text:
                     yield text
-            if loop.time() >= look_at:
-                look_at = math.inf
+                if changed:
+                    turns.ask()
+            if missed and turns.come():
                 yield CHANGE
             if loop.time() - beat >= BEAT_S:
                 beat = loop.time()
@@ -148,7 +149,33 @@ async def stream(
                 yield b": still here\n\n"
 
 
-async def _still(may: Callable[[], Awaitable[None]]) -> bool:
+class _Turns:
+    """When a page is told to look again: in its turn after something changed, or when nothing did for ANYHOW_S."""
+
+    def __init__(self, live: Live) -> None:
+        self._clock = asyncio.get_running_loop().time
+        self._live, self._at, self._last = live, math.inf, self._clock()
+
+    def ask(self) -> None:
+        """Take a turn, unless one was taken that has not come."""
+        if self._at == math.inf:
+            self._at = self._live.turn()
+
+    def wait(self) -> float:
+        """Seconds until it comes, or until one looks around."""
+        return min(LOOK_S, max(0, self._at - self._clock()))
+
+    def come(self) -> bool:
+        """Whether it has come; it is over then."""
+        if self._clock() - self._last >= ANYHOW_S:
+            self.ask()
+        if self._clock() < self._at:
+            return False
+        self._at, self._last = math.inf, self._clock()
+        return True
+
+
+async def _still(may: May) -> bool:
     """Whether a page may go on listening; while the store is away nobody knows, and there is nothing to hear."""
     try:
         await may()

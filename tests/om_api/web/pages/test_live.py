@@ -114,11 +114,14 @@ def test_pages_are_told_to_look_again_one_behind_the_other_however_many_listen(m
     monkeypatch.setattr(live, "LOOKS", 20)
     monkeypatch.setattr(live, "_AT_REST", 3)
 
+    async def missed():
+        return True
+
     async def scene():
         one, streams = Live(Memory([], *[["sealed"]] * 30)), SimpleNamespace(ending=False)
 
         async def page():
-            lines = stream(one, streams, lambda: asyncio.sleep(0), _written)
+            lines = stream(one, streams, lambda: asyncio.sleep(0), _written, missed)
             return await anext(asyncio.get_running_loop().time() async for line in lines if line == live.CHANGE)
 
         async with asyncio.timeout(20):
@@ -128,6 +131,24 @@ def test_pages_are_told_to_look_again_one_behind_the_other_however_many_listen(m
 
     told = asyncio.run(scene())
     assert told[-1] - told[0] >= (10 - 3 - 2) / 20, told
+
+
+@pytest.mark.parametrize("looks", [True, False])
+def test_a_page_looks_again_after_a_while_though_nothing_happened_and_what_shows_events_does_not(monkeypatch, looks):
+    monkeypatch.setattr(live, "ANYHOW_S", 0.05)
+
+    async def missed():
+        return False
+
+    async def scene():
+        one, streams = Live(Memory([])), SimpleNamespace(ending=False)
+        lines = stream(one, streams, lambda: asyncio.sleep(0), _written, missed if looks else None)
+        first = [await anext(lines) for _ in range(3)]
+        await lines.aclose()
+        await one.close()
+        return first
+
+    assert (live.CHANGE in asyncio.run(scene())) is looks
 
 
 @pytest.mark.parametrize("end", ["the process is told to stop", "its key ends"])
