@@ -75,7 +75,7 @@ class Serving(NamedTuple):
             page, took = context.new_page(), list[float]()
             for _ in range(_PAINTS):
                 page.goto(f"{self.url}{path}", timeout=_PATIENCE_MS)
-                page.wait_for_function(_PAINTED, timeout=_PATIENCE_MS)
+                wait(lambda: page.evaluate(_PAINTED) > 0, "the first paint")
                 took.append(float(page.evaluate(_PAINTED)) / 1e3)
             browser.close()
         return median(took)

@@ -4,6 +4,7 @@ import shutil
 
 import httpx2
 import pytest
+from programs import program
 
 from om_bench.harness.serving import serving
 from om_bench.speed.stand import stand
@@ -33,3 +34,8 @@ def test_a_page_takes_time_and_one_that_is_not_there_is_no_figure(api):
 def test_without_a_browser_no_paint_is_told(api, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda _: None)
     assert api.first_paint("/ui/agents") is None
+
+
+def test_a_browser_paints_a_page_that_one_must_sign_in_for(api):
+    program("chromium")
+    assert api.first_paint("/ui/agents") > 0
