@@ -12,6 +12,8 @@ from om_api.domain.audit.audit_entry import AuditEntry, Ending, Via, who_of
 from om_api.domain.errors import InvalidInputError, NotFoundError, StoreError
 from om_api.http.requests.app_state import memory
 from om_api.settings import Settings
+from om_api.store.lines.correcting import LineChange
+from om_api.store.lines.pinning import Pinned
 
 LOST = {"Om-Audit": "not-written"}  # beside an answer whose entry the store did not take
 _REFUSED = "refused"
@@ -67,6 +69,14 @@ async def audit(
 def audit_as(request: Request, **said: str) -> None:
     """Say what a route's path does not: `resource`, `thread`, `of`, or another `did` ("": this request changes nothing)."""
     request.state.audit_as = {**getattr(request.state, "audit_as", {}), **said}
+
+
+def audit_line(request: Request, done: LineChange | Pinned) -> None:
+    """Say which line something was done to: the observation or generation that it stands in, or its pin."""
+    if isinstance(done, Pinned):
+        audit_as(request, thread=done.pin.thread, of=done.pin.id)
+    else:
+        audit_as(request, thread=done.thread_id, of=done.observation_id or f"generation {done.generation}")
 
 
 async def audit_answer(request: Request, route: Audited, answer: Response) -> None:

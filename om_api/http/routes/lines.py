@@ -10,6 +10,7 @@ from om_api.domain.notes.edits import LONGEST
 from om_api.domain.values import ID_PATTERN, Outcome
 from om_api.http.requests import examples
 from om_api.http.requests.app_state import memory, memory_of
+from om_api.http.requests.auditing import audit_line
 from om_api.http.requests.guard import Guarded, key_of, needs
 from om_api.http.requests.parameters import ObservationId, ResourceId
 from om_api.http.requests.replies import answers, reply
@@ -68,7 +69,7 @@ async def add_line(request: Request, resource: ResourceId, line: Added) -> Respo
     """
     by = key_of(request).id
     done = memory(request).add_line(line.text, resource, line.thread_id, priority=line.priority, by=by)
-    return reply(await done)
+    return _told(request, await done)
 
 
 @router.post("/lines/correct", **needs(Role.OPERATOR, audited="line_corrected"), **answers(LineChange, _CORRECTED))
@@ -80,7 +81,7 @@ async def correct_line(request: Request, resource: ResourceId, line: Corrected) 
     """
     om, by = await memory_of(request, resource), key_of(request).id
     given = {"thread_id": line.thread_id, "observation_id": line.observation_id}
-    return reply(await om.correct_line(line.was, line.now, resource, by=by, **given))
+    return _told(request, await om.correct_line(line.was, line.now, resource, by=by, **given))
 
 
 @router.post(
@@ -89,4 +90,9 @@ async def correct_line(request: Request, resource: ResourceId, line: Corrected) 
 async def undo_line(request: Request, resource: ResourceId, observation: ObservationId) -> Response:
     """Take back the newest correction of an observation, of which three are kept; one that was only added goes."""
     om = await memory_of(request, resource)
-    return reply(await om.undo_line(observation, resource, by=key_of(request).id))
+    return _told(request, await om.undo_line(observation, resource, by=key_of(request).id))
+
+
+def _told(request: Request, done: LineChange) -> Response:
+    audit_line(request, done)
+    return reply(done)

@@ -9,6 +9,7 @@ from om_api.domain.api_keys import Role
 from om_api.domain.notes.pins import Pin
 from om_api.domain.values import ID_PATTERN, Outcome
 from om_api.http.requests.app_state import memory, memory_of
+from om_api.http.requests.auditing import audit_line
 from om_api.http.requests.guard import Guarded, key_of, needs
 from om_api.http.requests.parameters import OfThread, Page, ResourceId, WhichPage
 from om_api.http.requests.replies import answers, rendered, reply
@@ -52,11 +53,15 @@ async def list_pins(request: Request, resource: ResourceId, page: WhichPage, thr
 async def pin(request: Request, resource: ResourceId, wanted: Given) -> Response:
     """Have a line of the notes stay: every reflection holds it, word for word. `rest`: it was pinned already."""
     om = await memory_of(request, resource)
-    return reply(await om.pin(wanted.line, resource, wanted.thread_id, by=key_of(request).id))
+    done = await om.pin(wanted.line, resource, wanted.thread_id, by=key_of(request).id)
+    audit_line(request, done)
+    return reply(done)
 
 
 @router.delete("/{pin}", **needs(Role.OPERATOR, audited="unpinned"), **answers(Pinned, Pinned(Outcome.UNPINNED, _PIN)))
 async def unpin(request: Request, resource: ResourceId, pin: PinId, thread_id: OfThread = None) -> Response:
     """Let a pinned line go. It stays where it stands until a reflection leaves it out."""
     om = await memory_of(request, resource)
-    return reply(await om.unpin(pin, resource, thread_id, by=key_of(request).id))
+    done = await om.unpin(pin, resource, thread_id, by=key_of(request).id)
+    audit_line(request, done)
+    return reply(done)

@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError
+from om_api.http.requests.auditing import audit_line
 from om_api.http.requests.guard import key_of
 from om_api.http.requests.parameters import ObservationId, ResourceId
 from om_api.web.pages.page_route import PageRoute, shows
@@ -20,6 +21,7 @@ async def add(request: Request, resource: ResourceId) -> Response:
     if not thread:
         raise InvalidInputError("thread: name the conversation that the line belongs to")
     done = await (await reader_of(request, resource)).add_line(text, resource, thread, by=key_of(request).id)
+    audit_line(request, done)
     told = f"Added, as observation {done.observation_id}: take it back there to undo it."
     return back_to(request, address(resource, thread=thread), told)
 
@@ -28,7 +30,7 @@ async def add(request: Request, resource: ResourceId) -> Response:
 async def correct(request: Request, resource: ResourceId) -> Response:
     """Have a line say something else, or go."""
     memory, thread = await reader_of(request, resource), _field(request, "thread") or None
-    await memory.correct_line(
+    done = await memory.correct_line(
         _field(request, "was"),
         _field(request, "now"),
         resource,
@@ -36,6 +38,7 @@ async def correct(request: Request, resource: ResourceId) -> Response:
         observation_id=_field(request, "observation") or None,
         by=key_of(request).id,
     )
+    audit_line(request, done)
     told = "Corrected. In an observation it can be taken back there, in the reflection by bringing the generation before back."
     return back_to(request, address(resource, thread=thread), told)
 
@@ -43,7 +46,9 @@ async def correct(request: Request, resource: ResourceId) -> Response:
 @router.post("/observations/{observation}/undo", **shows(Role.OPERATOR, did="line_undone"))
 async def undo(request: Request, resource: ResourceId, observation: ObservationId) -> Response:
     """Take back what was last done to an observation by hand."""
-    await (await reader_of(request, resource)).undo_line(observation, resource, by=key_of(request).id)
+    audit_line(
+        request, await (await reader_of(request, resource)).undo_line(observation, resource, by=key_of(request).id)
+    )
     return back_to(request, address(resource), "Taken back.")
 
 
@@ -51,7 +56,7 @@ async def undo(request: Request, resource: ResourceId, observation: ObservationI
 async def pin(request: Request, resource: ResourceId) -> Response:
     """Have every reflection keep a line."""
     memory, thread = await reader_of(request, resource), _field(request, "thread") or None
-    await memory.pin(_field(request, "was"), resource, thread, by=key_of(request).id)
+    audit_line(request, await memory.pin(_field(request, "was"), resource, thread, by=key_of(request).id))
     return back_to(
         request, address(resource, thread=thread), "Pinned: every reflection keeps it. Unpin it to undo that."
     )
@@ -61,7 +66,7 @@ async def pin(request: Request, resource: ResourceId) -> Response:
 async def unpin(request: Request, resource: ResourceId) -> Response:
     """Let reflections condense a line again."""
     memory, thread = await reader_of(request, resource), _field(request, "thread") or None
-    await memory.unpin(_field(request, "was"), resource, thread, by=key_of(request).id)
+    audit_line(request, await memory.unpin(_field(request, "was"), resource, thread, by=key_of(request).id))
     return back_to(
         request, address(resource, thread=thread), "Unpinned: it stays where it stands until it is condensed."
     )

@@ -94,6 +94,26 @@ def test_webhooks_are_told_of_by_their_ids_and_never_with_secret_or_address(ask,
     assert made["secret"] not in repr(own)
 
 
+def test_a_line_is_told_of_by_where_it_stands_and_by_its_pin_and_never_by_its_words(ask, trail):
+    at = "/v1/resources/harold"
+    added = ask("POST", f"{at}/lines", json={"thread_id": "t-1", "text": "User never flies"}).json()
+    corrected = ask("POST", f"{at}/lines/correct", json={"was": "User never flies", "now": "User flies"}).json()
+    pin = ask("POST", f"{at}/pins", json={"line": "User flies"}).json()["pin"]
+    ask("DELETE", f"{at}/pins/{pin['id']}")
+    ask("POST", f"{at}/observations/{added['observation_id']}/undo")
+
+    stands = added["observation_id"]
+    assert corrected["observation_id"] == stands
+    assert [(entry.did, entry.thread, entry.of) for entry in trail()] == [
+        ("line_added", "t-1", stands),
+        ("line_corrected", "t-1", stands),
+        ("pinned", "t-1", pin["id"]),
+        ("unpinned", "t-1", pin["id"]),
+        ("line_undone", "t-1", stands),
+    ]
+    assert "flies" not in repr(trail())
+
+
 def test_of_a_fact_that_was_erased_no_word_is_told_and_of_a_look_at_it_nothing(ask, say, trail):
     say("hunter2")
     ask("POST", f"{HAROLD}/erase", json={"matching": "about hunter2", "dry_run": True})
