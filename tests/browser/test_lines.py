@@ -1,4 +1,4 @@
-"""Lines by hand: added, corrected, taken back; one that is pinned stands in what a forgetful model reflects, until it is let go."""
+"""Lines by hand: added, corrected, taken back; a pinned one stands in what a forgetful model reflects, until it is let go."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Settings of an agent: seen before they are saved, in its file or in the store; in force at once, or refused beside their field."""
+"""Settings of an agent: seen before they are saved, in its file or in the store; in force at once, or refused at their field."""
 
 import pytest
 from playwright.sync_api import expect
