@@ -69,6 +69,16 @@ def signed_in(site: Site, browsers: Callable[..., Visit]) -> Callable[..., Visit
     return begun
 
 
+@pytest.fixture
+def at_work(site: Site, signed_in: Callable[..., Visit], agent: str) -> Visit:
+    """An agent's page, with raw messages below the threshold."""
+    site.world.say(*(f"Parcel {n} lies in Oslo." for n in range(5)), resource=agent, thread="t-1")
+    site.world.settle()
+    visit = signed_in("operator", agent)
+    visit.go(f"/ui/agents/{agent}")
+    return visit
+
+
 def holding(visit: Visit, site: Site, token: Any) -> Visit:
     """A browser with the cookie of a session that a key began."""
     cookie: Any = {"name": "om_session", "value": site.session(token), "domain": "127.0.0.1", "path": "/ui"}

@@ -114,31 +114,13 @@ def test_times_are_those_of_the_viewers_clock(site, signed_in, agent, zone, hour
     assert "12:30 UTC" in (shown.get_attribute("title") or "")
 
 
-@pytest.fixture
-def at_work(site, signed_in, agent):
-    """An agent's page, with raw messages below the threshold."""
-    site.world.say(*(f"Parcel {n} lies in Oslo." for n in range(5)), resource=agent, thread="t-1")
-    site.world.settle()
-    visit = signed_in("operator", agent)
-    visit.go(f"/ui/agents/{agent}")
-    return visit
-
-
-def _press(visit, name):
-    visit.page.get_by_role("button", name=name, exact=True).click()
-
-
-def _told(visit, text):
-    expect(visit.page.locator("p.done")).to_contain_text(text)
-
-
 def test_what_is_raw_is_observed_and_condensed_by_a_button(site, at_work, agent):
-    _press(at_work, "Observe now")
-    _told(at_work, "The workers were asked")
+    at_work.press("Observe now")
+    at_work.told("The workers were asked")
     site.world.settle()
     expect(at_work.page.get_by_role("region", name="Observations")).to_contain_text("Parcel 4 lies in Oslo.")
-    _press(at_work, "Reflect now")
-    _told(at_work, "The workers were asked")
+    at_work.press("Reflect now")
+    at_work.told("The workers were asked")
     site.world.settle()
 
     expect(at_work.page.get_by_role("region", name="Reflection")).to_contain_text("Generation 1")
@@ -146,11 +128,11 @@ def test_what_is_raw_is_observed_and_condensed_by_a_button(site, at_work, agent)
 
 
 def test_a_memory_is_paused_and_resumed_by_a_button(site, at_work, agent):
-    _press(at_work, "Pause")
-    _told(at_work, "Paused")
+    at_work.press("Pause")
+    at_work.told("Paused")
     paused = site.world.om.stats(agent).paused
-    _press(at_work, "Resume")
-    _told(at_work, "Resumed")
+    at_work.press("Resume")
+    at_work.told("Resumed")
 
     assert (paused, site.world.om.stats(agent).paused) == (True, False)
 
@@ -163,12 +145,12 @@ def test_an_earlier_generation_is_brought_back_after_a_question(site, at_work, a
         site.world.settle()
     first = site.world.om.generations(agent)[0].text
     at_work.go(f"/ui/agents/{agent}/generations?now=1")
-    at_work.page.once("dialog", lambda dialog: dialog.dismiss())
-    _press(at_work, "Bring generation 1 back")
+    at_work.answer(yes=False)
+    at_work.press("Bring generation 1 back")
     assert site.world.om.stats(agent).generation == 2
-    at_work.page.once("dialog", lambda dialog: dialog.accept())
-    _press(at_work, "Bring generation 1 back")
-    _told(at_work, "generation 1 is in force again")
+    at_work.answer()
+    at_work.press("Bring generation 1 back")
+    at_work.told("generation 1 is in force again")
 
     assert site.world.om.stats(agent).generation == 3
     assert site.world.om.generations(agent)[-1].text == first
@@ -181,18 +163,18 @@ def test_what_was_rejected_gets_another_chance_or_is_dropped(site, at_work, agen
     site.world.settle()
     at_work.go(f"/ui/agents/{agent}/rejected")
     expect(at_work.page.get_by_role("button", name="Drop", exact=True)).to_have_count(2)
-    at_work.page.once("dialog", lambda dialog: dialog.accept())
+    at_work.answer()
     at_work.page.get_by_role("button", name="Drop", exact=True).first.click()
-    _told(at_work, "Dropped")
+    at_work.told("Dropped")
     dropped = len(site.world.om.rejected(agent))
     at_work.page.get_by_role("button", name="Try again").first.click()
-    _told(at_work, ".")
+    at_work.told(".")
 
     assert dropped == 1
 
 
 def test_a_line_shows_the_messages_it_came_from_and_a_message_what_stands_for_it(site, at_work, agent):
-    _press(at_work, "Observe now")
+    at_work.press("Observe now")
     site.world.settle()
     observations = at_work.page.get_by_role("region", name="Observations")
     observations.locator("summary").last.click()

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, expect
 
 _AXE = Axe()
 _SETTLES_MS = 60_000  # of a page to load, however slow the machine
@@ -30,6 +30,18 @@ class Visit:
         answer = self.page.goto(self.url + path)
         assert answer is not None
         return answer.status
+
+    def press(self, name: str) -> None:
+        """Press the button of this name."""
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def answer(self, *, yes: bool = True) -> None:
+        """What is said to the next question."""
+        self.page.once("dialog", lambda dialog: dialog.accept() if yes else dialog.dismiss())
+
+    def told(self, text: str) -> None:
+        """Wait until the page says that this was done."""
+        expect(self.page.locator("p.done")).to_contain_text(text)
 
     def tab(self) -> Page:
         """One more tab of the same browser."""

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from om_api.context.parts import plain
 from om_api.domain.note_lines import told
+from om_api.language.words import amount
 
 _LAST_MS = 250_000_000_000_000  # in the year 9892
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
@@ -73,6 +74,7 @@ def short(name: str) -> str:
 
 ALL: Mapping[str, Callable[..., Any]] = {
     "number": number,
+    "amount": amount,
     "dollars": dollars,
     "percent": percent,
     "times": times,

@@ -97,7 +97,7 @@ async def shown_proof(request: Request) -> Proof | None:
 
 def failure(request: Request, status: int, why: str, headers: Mapping[str, str] | None = None) -> Response:
     """A page that says what went wrong, and what to do."""
-    return page(request, "failure.html", status=status, headers=headers, why=why)
+    return page(request, "failure.html", status=status, headers=headers, why=why, seen=request.method == "GET")
 
 
 def _status(error: OMError) -> int:

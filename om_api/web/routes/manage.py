@@ -18,6 +18,7 @@ from om_api.http.requests.parameters import ResourceId
 from om_api.http.requests.replies import LINES
 from om_api.http.serving.limits import MAX_IMPORT
 from om_api.http.serving.shares import Share
+from om_api.language.words import amount
 from om_api.web.pages.page_route import PageRoute, shows
 from om_api.web.pages.reader import reader, reader_of
 from om_api.web.pages.rendering import address, back_to, page
@@ -26,6 +27,12 @@ from om_api.web.pages.sessions import form_token
 router = APIRouter()
 _pages = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
 TOKEN_HEADER = "x-form-token"  # noqa: S105 - a header's name
+_ERASED = {
+    "messages": ("message",),
+    "observations": ("observation",),
+    "generations": ("generation",),
+    "rejected": ("rejected entry", "rejected entries"),
+}
 
 
 class FileRoute(PageRoute):
@@ -61,7 +68,7 @@ async def erase(request: Request, resource: ResourceId) -> Response:
     audit_as(request, of=what, thread=asked["thread_id"], **({} if sure else {"did": ""}))
     done = await memory.erase(resource, **named, dry_run=not sure)
     if sure:
-        counts = ", ".join(f"{number} {what}" for what, number in done.counts().items() if number)
+        counts = ", ".join(amount(number, *_ERASED[what]) for what, number in done.counts().items() if number)
         told = f"Erased from {counts}." if done.outcome is Outcome.CLEARED else "There was nothing of it any more."
         return back_to(request, address(resource), told)
     stats = await memory.stats(resource)
@@ -77,7 +84,7 @@ async def clear(request: Request, resource: ResourceId) -> Response:
     if form.get("confirm", "").strip() != (thread or resource):
         raise InvalidInputError(f"to remove it write {thread or resource} into the field; nothing was removed")
     did = await memory.clear(resource, thread)
-    told = f"Removed: {did.messages:,} messages and {did.observations:,} observations."
+    told = f"Removed: {amount(did.messages, 'message')} and {amount(did.observations, 'observation')}."
     return back_to(request, "/ui/agents" if thread is None else address(resource), told)
 
 
@@ -114,7 +121,8 @@ async def _led_by(first: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterator[b
 async def bring_back(request: Request, resource: ResourceId) -> Response:
     """Make an exported memory that of a resource, which must hold nothing."""
     did = await reader(request).import_memory(_sent(request), resource)
-    told = f"Imported: {did.messages:,} messages, {did.observations:,} observations, {did.generations:,} generations."
+    counted = ((did.messages, "message"), (did.observations, "observation"), (did.generations, "generation"))
+    told = f"Imported: {', '.join(amount(*each) for each in counted)}."
     return back_to(request, address(resource), told)
 
 

@@ -1,6 +1,7 @@
 """Settings: what is in force for an agent and why, changed after a look at what would be; models, and their prompts."""
 
 import asyncio
+import re
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ from om_api.web.pages.rendering import address, back_to, page
 
 router = APIRouter(route_class=PageRoute)
 _SET, _WAS, _UNSET = "set.", "was.", "unset."
-_DEFAULT = "default"
+_ABOUT = re.compile(r"(?<!\S)(?P<key>[a-z_.]+) is .*; permitted: .*")
 
 
 class SettingsGroup(NamedTuple):
@@ -71,6 +72,7 @@ async def _shown(
 ) -> Response:
     settings = app_state(request).settings
     found = [each for each in rows(settings, resource) if not each.system_wide]
+    problem = problem or (str(trouble) if (trouble := settings.problem(resource)) else "")
     return page(
         request,
         "settings.html",
@@ -79,8 +81,15 @@ async def _shown(
         groups=list(_groups(found)),
         form=form or {},
         would=planned.told("dry_run") if planned else None,
-        problem=problem or (str(trouble) if (trouble := settings.problem(resource)) else ""),
+        problem=problem,
+        wrong=_by_setting(problem),
     )
+
+
+def _by_setting(problem: str) -> dict[str, str]:
+    """What is wrong, by the setting that a line of it is about."""
+    found = filter(None, map(_ABOUT.search, problem.splitlines()))
+    return {each["key"]: each[0] for each in found}
 
 
 def _groups(found: list[Setting]) -> Iterator[SettingsGroup]:

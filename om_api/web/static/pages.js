@@ -39,9 +39,10 @@
         method: "POST",
         headers: { "X-Form-Token": form.elements.token.value, "Content-Type": "application/x-ndjson" },
         body: form.elements.file.files[0],
+        redirect: "manual",  // whoever follows it takes from the page that is loaded what was done
       });
-      if (answer.redirected) {
-        location.href = answer.url;
+      if (answer.type === "opaqueredirect") {
+        location.href = `/ui/agents/${name}`;
         return;
       }
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
