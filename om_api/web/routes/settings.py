@@ -20,6 +20,7 @@ from om_api.settings.change import PlannedChange, WantedChange, plan
 from om_api.settings.environment import value_of
 from om_api.settings.live import Setting, rows
 from om_api.web.pages.page_route import PageRoute, shows
+from om_api.web.pages.reader import reader
 from om_api.web.pages.rendering import address, back_to, page
 
 router = APIRouter(route_class=PageRoute)
@@ -80,6 +81,7 @@ async def _shown(
         resource=resource,
         groups=list(_groups(found)),
         form=form or {},
+        known=await reader(request).is_known(resource),
         would=planned.told("dry_run") if planned else None,
         problem=problem,
         wrong=_by_setting(problem),
@@ -100,13 +102,15 @@ def _groups(found: list[Setting]) -> Iterator[SettingsGroup]:
 
 
 def _wanted(form: Mapping[str, str]) -> WantedChange:
-    """What differs from what the page showed; a value is written as in YAML."""
+    """What differs from what the page showed, which must be something; a value is written as in YAML."""
     unset = [name.removeprefix(_UNSET) for name in form if name.startswith(_UNSET)]
     stated: dict[str, Any] = {}
     for name, text in form.items():
         key = name.removeprefix(_SET)
         if name != key and key not in unset and text.strip() != form.get(_WAS + key, "").strip():
             stated[key] = value_of(key, text.strip().replace("\r\n", "\n"), tuple(key.split(".")))
+    if not stated and not unset:
+        raise SettingsError("nothing is changed yet: write another value into a field, or tick one to unset it")
     return WantedChange(stated, unset)
 
 
