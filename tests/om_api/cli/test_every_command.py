@@ -40,6 +40,7 @@ def test_every_command_has_json(path):
 ANSWERS = {  # of a memory with observations and a generation, in this order
     "stats": ("harold",),
     "threads": ("harold",),
+    "chunks": ("harold",),
     "observations": ("harold",),
     "history": ("harold",),
     "costs": ("harold",),
@@ -84,7 +85,18 @@ def test_what_it_prints_is_json_and_nothing_else(om, reflected):
 
 #: what the audit trail does not tell of, and why
 NOT_TOLD = {
-    *("stats", "threads", "observations", "history", "sources", "recall", "browse", "context", "top"),  # they look
+    *(
+        "stats",
+        "threads",
+        "chunks",
+        "observations",
+        "history",
+        "sources",
+        "recall",
+        "browse",
+        "context",
+        "top",
+    ),  # they look
     *("rejected list", "rejected show", "costs", "events", "audit", "queues", "doctor", "keys list"),
     *("pins", "review list", "review show"),
     *("config", "config show", "config check", "webhooks list", "webhooks dead"),
