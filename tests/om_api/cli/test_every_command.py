@@ -55,6 +55,8 @@ ANSWERS = {  # of a memory with observations and a generation, in this order
     "rejected drop": ("harold", "--all"),
     "config": (),
     "config show": (),
+    "models list": (),
+    "models try": ("gemini-2.5-flash", "--wait", "0"),
     "config check": (),
     "keys list": (),
     "acl": ("harold",),
@@ -99,7 +101,7 @@ NOT_TOLD = {
     ),  # they look
     *("rejected list", "rejected show", "costs", "events", "audit", "queues", "doctor", "keys list"),
     *("pins", "review list", "review show"),
-    *("config", "config show", "config check", "webhooks list", "webhooks dead"),
+    *("config", "config show", "config check", "webhooks list", "webhooks dead", "models list"),
     *("push", "replay"),  # what an agent sends
     *("up", "demo", "bench"),  # they begin processes, and the latter have a store of their own
     *("api", "mcp", "ui"),  # what is asked of them is told by them
