@@ -5,13 +5,13 @@ import asyncio
 from fastapi import APIRouter, Request, Response
 
 from om_api.domain.api_keys import Role
+from om_api.domain.notes.word_diff import word_diff
 from om_api.domain.values import Outcome
 from om_api.http.requests.guard import key_of
 from om_api.http.requests.parameters import OfThread, ResourceId
 from om_api.web.pages.page_route import PageRoute, may, shows
 from om_api.web.pages.reader import reader, reader_of
 from om_api.web.pages.rendering import address, back_to, page
-from om_api.web.pages.word_diff import word_diff
 
 router = APIRouter(route_class=PageRoute)
 
