@@ -57,13 +57,14 @@ def recall_query(text: object, timezone: str, given: RecallLimits) -> RecallQuer
     if not isinstance(text, str):
         raise InvalidInputError(f"the query is {shown(text)!r}: use a text, such as 'passport number'")
     query = parse_query(text, int(time.time() * 1000), timezone)
+    after, before = _times(given, timezone)
     return RecallQuery(
         query,
         frozenset() if given.thread_id is None else frozenset({check_id(given.thread_id, "thread_id")}),
         _some(given.roles, ROLES, "roles"),
         _some(given.kinds, KINDS, "kinds") or frozenset({"message"}),
-        None if given.after is None else _time(given.after, "after", timezone),
-        None if given.before is None else _time(given.before, "before", timezone),
+        after,
+        before,
         _number(given.limit, "limit", 1, MOST_HITS),
         _number(given.offset, "offset", 0, MOST_OFFSET),
         _number(given.around, "around", 0, MOST_AROUND),
@@ -81,6 +82,18 @@ def _some(given: Collection[str], permitted: Collection[str], what: str) -> froz
     if odd := [each for each in names if each not in permitted]:
         raise InvalidInputError(f"{what} holds {shown(odd[0])[:40]!r}: use {', '.join(permitted)}")
     return frozenset(map(str, names))
+
+
+def _times(given: RecallLimits, timezone: str) -> tuple[int | None, int | None]:
+    """From when, and before when; nothing lies between them where the first is not the earlier one."""
+    after = None if given.after is None else _time(given.after, "after", timezone)
+    before = None if given.before is None else _time(given.before, "before", timezone)
+    if after is not None and before is not None and after >= before:
+        raise InvalidInputError(
+            f"after is {shown(given.after)}, which is not earlier than before, {shown(given.before)}: exchange them,"
+            " or leave one out"
+        )
+    return after, before
 
 
 def _time(value: Any, what: str, timezone: str) -> int:

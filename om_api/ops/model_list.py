@@ -10,10 +10,14 @@ from om_api.settings.model_settings import key_variable, provider_of
 
 
 class ModelUse(msgspec.Struct, frozen=True):
-    """Who uses a model and as what; `agent` is a name or a glob, null for every agent without an override."""
+    """Who uses a model and as what; `agent` is a name or a glob, null for every agent without an override.
+
+    A model that `stands_in` is asked because none that is named has a key in this process; with the key it is not.
+    """
 
     agent: str | None
     role: str
+    stands_in: bool = False
 
 
 class ModelInUse(msgspec.Struct, frozen=True):
@@ -56,8 +60,10 @@ def _uses(settings: Settings) -> Iterator[tuple[str, ModelUse]]:
         memory = settings.memory if agent is None else settings.for_agent(agent)
         roles = {"observer": memory.observer_models, "reflector": memory.reflector_models}
         for role, names in roles.items():
-            for name in dict.fromkeys(one for each in names for one in models.answering(settings, each)):
-                yield name, ModelUse(agent, role)
+            asked = list(dict.fromkeys(one for each in names for one in models.answering(settings, each)))
+            yield from ((name, ModelUse(agent, role)) for name in asked)
+            if all(models.missing_key(settings, name) for name in asked):
+                yield prices.EXTRACTIVE, ModelUse(agent, role, stands_in=True)
         if memory.actor_model:
             yield memory.actor_model, ModelUse(agent, "actor")
 

@@ -123,7 +123,11 @@ class AgentReader:
         found = self._slice(self._table, query)
         looked = yield from self._read(found.names, now)
         agents = yield from self._told(query, looked, found.names, now)
-        read, known = len(self._table), max(self._known, len(self._table))
+        read = len(self._table)
+        whole = (
+            self._walk.done and self._known <= AGENTS
+        )  # what was read is all; the index names those a while that are gone
+        known = read if whole else max(self._known, read)
         return Agents(
             items=agents,
             next=_cursor(found),
@@ -160,12 +164,15 @@ class AgentReader:
 
     def _told(self, query: AgentQuery, looked: "_AgentsFound", names: Sequence[str], now: int) -> Steps[list[Agent]]:
         """Agents as they are told, in their order as they stand now."""
-        page = AgentTable()
-        page.put({name: looked.there[name] for name in names if name in looked.there})
-        order = page.page(Filter(), query.column, None, len(page), descending=query.descending).names
-        some = [looked.summaries[name] for name in order if name in looked.summaries]
+        some = [looked.summaries[name] for name in names if name in looked.there and name in looked.summaries]
+        said = yield from resource_summaries.last_said(self._keys, some, now)
         ready = yield from resource_summaries.ready_chunks(self._keys, some)
-        return [agent_of(name, looked.there[name], now, ready.get(name, 0)) for name in order]
+        there = {name: looked.there[name] for name in names if name in looked.there}
+        rows = {name: row._replace(at=max(row.at, said.get(name, 0))) for name, row in there.items()}
+        page = AgentTable()
+        page.put(rows)
+        order = page.page(Filter(), query.column, None, len(page), descending=query.descending).names
+        return [agent_of(name, rows[name], now, ready.get(name, 0)) for name in order]
 
     # -- reading ------------------------------------------------------------------------------------------------------
 

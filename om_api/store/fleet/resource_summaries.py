@@ -23,7 +23,9 @@ CHUNKS = 100  # of one scope, of which a look asks whether they are ready
 
 
 class ResourceSummary(NamedTuple):
-    """What one resource is like: Unix ms of its last message, and since when (Unix ms) a scope of it has been due, 0 = none is.
+    """What one resource is like, and since when (Unix ms) a scope of it has been due, 0 = none is.
+
+    `at` is when (Unix ms) the newest message was said that workers have met, `thread` where that was.
 
     Of a memory of many scopes the due indexes are not looked into for each: `lags` names those that have waited for longest.
     `used` counts against its budget of the day. What is not `listed` no worker has met, or it was let go; who `holds` nothing
@@ -33,6 +35,7 @@ class ResourceSummary(NamedTuple):
     resource: str
     listed: bool
     at: int
+    thread: str
     due_since: int
     used: Most
     paused: bool
@@ -117,7 +120,8 @@ def _read(scope: Scope, now: int, replies: Iterator[Any]) -> ResourceSummary:
     return ResourceSummary(
         scope.resource,
         listed is not None,
-        _heard(scored(last), now),
+        _heard(newest := scored(last), now),
+        newest[0][0].decode("utf-8", "replace") if newest else "",
         _longest([float(score) for score in (observe, reflect) if score is not None], now),
         spending.as_most(used),
         paused is not None,
@@ -132,6 +136,17 @@ def _longest(scores: Sequence[float], now: int) -> int:
 
 def _heard(last: Sequence[Pair], now: int) -> int:
     return int(max(0, min(last[0][1], now))) if last else 0
+
+
+def last_said(keys: Keys, found: Sequence[ResourceSummary], now: int) -> Steps[dict[str, int]]:
+    """When (Unix ms) each of some resources was heard of last, raw messages of its newest thread included."""
+    raw = yield from of_many(partial(_newest_raw, keys), [(one.resource, one.thread) for one in found if one.thread])
+    return {resource: _heard(newest, now) for (resource, _), newest in raw.items()}
+
+
+def _newest_raw(keys: Keys, whose: tuple[str, str]) -> Batch[list[Pair]]:
+    resource, thread = whose
+    return as_pairs("ZRANGE", keys.of(resource).messages(thread), -1, -1, "WITHSCORES")
 
 
 def ready_chunks(keys: Keys, found: Sequence[ResourceSummary]) -> Steps[dict[str, int]]:

@@ -1,10 +1,10 @@
-"""Charts as pictures that a page holds: stacked areas over time, with a table of the same for whoever cannot see them."""
+"""Charts as pictures of a page: stacked areas or lines over time, with a table of the same for whoever cannot see them."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-WIDTH, HEIGHT, LEFT, BOTTOM = 600, 150, 52, 18
-_COLORS = 4
+WIDTH, HEIGHT = 600, 132
+_COLORS, _EDGE = 4, 2
 
 
 class ChartSeries(NamedTuple):
@@ -15,7 +15,7 @@ class ChartSeries(NamedTuple):
 
 
 class Area(NamedTuple):
-    """A series as it is drawn: which colour, and the corners of what it fills."""
+    """A series as it is drawn: which colour, and the corners of what it fills, or of its line."""
 
     name: str
     color: int
@@ -23,13 +23,17 @@ class Area(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """What a template draws; `top` is the value at the upper edge, `points` names or times (Unix ms) along the lower one."""
+    """What a template draws; `top` is the value at the upper edge, `points` names or times (Unix ms) along the lower one.
+
+    What is `stacked` is drawn as areas; of others one would hide the next, so they are lines.
+    """
 
     points: Sequence[str | int]
     series: Sequence[ChartSeries]
     areas: Sequence[Area]
     top: float
     unit: str
+    stacked: bool
 
 
 def chart(points: Sequence[str | int], series: Sequence[ChartSeries], unit: str, *, stacked: bool = True) -> Chart:
@@ -41,18 +45,17 @@ def chart(points: Sequence[str | int], series: Sequence[ChartSeries], unit: str,
         highest = max([highest, *top])
         below = top if stacked else below
     areas = [
-        Area(each.name, number % _COLORS, _corners(low, top, highest or 1))
+        Area(each.name, number % _COLORS, _corners(low if stacked else (), top, highest or 1))
         for number, (each, low, top) in enumerate(tops)
     ]
-    return Chart(points, series, areas, highest, unit)
+    return Chart(points, series, areas, highest, unit, stacked)
 
 
 def _corners(low: Sequence[float], top: Sequence[float], highest: float) -> str:
-    step = (WIDTH - LEFT) / max(1, len(top) - 1)
-    wide = [*zip((LEFT + step * at for at in range(len(top))), low, top, strict=True)]
-    if len(wide) == 1:
-        wide.append((float(WIDTH), *wide[0][1:]))
-    there = [(x, high) for x, _, high in wide]
-    back = [(x, base) for x, base, _ in reversed(wide)]
-    room = HEIGHT - BOTTOM
-    return " ".join(f"{x:.1f},{room - value / highest * (room - 10):.1f}" for x, value in [*there, *back])
+    if len(top) == 1:
+        low, top = [*low] * 2, [*top] * 2
+    step = WIDTH / max(1, len(top) - 1)
+    there = [(step * at, high) for at, high in enumerate(top)]
+    back = [(step * at, base) for at, base in enumerate(low)][::-1]
+    room = HEIGHT - 2 * _EDGE
+    return " ".join(f"{x:.1f},{HEIGHT - _EDGE - value / highest * room:.1f}" for x, value in [*there, *back])

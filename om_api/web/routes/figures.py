@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from om_api.client.fleet.agent_rows import Agent
 from om_api.client.fleet.usage_series import DAYS, UsagePoint
 from om_api.domain.api_keys import Role
 from om_api.http.requests.app_state import app_state
@@ -22,8 +23,8 @@ _DAYS = 7
 _POINTS = 100
 _AGENTS = 10
 _TIERS = (
-    ("raw", "message_tokens"),
-    ("chunks", "chunk_tokens"),
+    ("raw, unsealed", "message_tokens"),
+    ("raw, in chunks", "chunk_tokens"),
     ("observations", "observation_tokens"),
     ("reflections", "reflection_tokens"),
 )
@@ -34,14 +35,20 @@ async def show_figures(request: Request, days: Days = _DAYS) -> Response:
     """Of all agents together."""
     found = await reader(request).series(None, days)
     most = await app_state(request).memory.agents(sort="message_tokens", limit=_AGENTS, among=key_of(request).bound)
-    return page(request, "figures.html", resource="", days=days, charts=_charts(found.points), most=most.items)
+    return _page(request, "", days, found.points, most.items)
 
 
 @router.get("/agents/{resource}/figures", **shows())
 async def show_figures_of(request: Request, resource: ResourceId, days: Days = _DAYS) -> Response:
     """Of one agent."""
     found = await (await reader_of(request, resource)).series(resource, days)
-    return page(request, "figures.html", resource=resource, days=days, charts=_charts(found.points), most=[])
+    return _page(request, resource, days, found.points, [])
+
+
+def _page(request: Request, resource: str, days: int, points: Sequence[UsagePoint], most: Sequence[Agent]) -> Response:
+    measured = app_state(request).settings.memory.metrics.resources
+    shown = {"charts": _charts(points), "most": most, "measured": measured}
+    return page(request, "figures.html", resource=resource, days=days, **shown)
 
 
 def _charts(points: Sequence[UsagePoint]) -> dict[str, Chart]:
@@ -50,7 +57,7 @@ def _charts(points: Sequence[UsagePoint]) -> dict[str, Chart]:
     tiers = [ChartSeries(name, [getattr(point, field) for point in held]) for name, field in _TIERS]
     tokens = [
         ChartSeries("raw history", _sums(points, times, lambda point: point.history_tokens)),
-        ChartSeries("served", _sums(points, times, lambda point: point.served_tokens)),
+        ChartSeries("contexts", _sums(points, times, lambda point: point.served_tokens)),
     ]
     dollars = [
         ChartSeries("paid for notes", _sums(points, times, lambda point: point.cost)),
@@ -60,7 +67,9 @@ def _charts(points: Sequence[UsagePoint]) -> dict[str, Chart]:
     return {
         "Tokens by tier": chart(times, tiers, "tokens"),
         "Compression": chart(times, compression, "x"),
-        "Tokens that contexts took, and the raw history would have": chart(times, tokens, "tokens", stacked=False),
+        "Tokens of the contexts served, and of the raw history in their place": chart(
+            times, tokens, "tokens", stacked=False
+        ),
         "Dollars": chart(times, dollars, "$", stacked=False),
     }
 

@@ -47,6 +47,12 @@ def test_what_a_call_limits_stands_beside_what_its_query_does():
     assert (found.query.threads, found.query.roles, found.query.after) == (("t-2",), ("user",), 1_746_057_600_000)
 
 
+@pytest.mark.parametrize("before", ["2025-05-01", "2025-04-30"])
+def test_times_between_which_nothing_lies_are_refused_with_what_to_do(before):
+    with pytest.raises(InvalidInputError, match=rf"after is 2025-05-01.*before, {before}: exchange them"):
+        asked(after="2025-05-01", before=before)
+
+
 @pytest.mark.parametrize("text", ["tea thread:t-2", "tea role:user", "tea after:2025-05-01", "tea before:2025-06-01"])
 def test_a_query_is_limited_by_what_it_says_or_by_its_call(text):
     assert asked(text).limited

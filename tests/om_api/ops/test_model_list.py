@@ -26,7 +26,17 @@ def test_who_uses_a_model_is_told_those_who_answer_for_others_included(tmp_path)
     assert models["gemini-2.5-flash"].used_by == (ModelUse(None, "reflector"),)
     assert models["qwen-x"].used_by == (ModelUse("harold", "reflector"),)
     assert models["gpt-4.1"].used_by == (ModelUse(None, "actor"),)
-    assert (models["extractive"].used_by, models["tiered"].tiers) == ((), ("own",))
+    assert models["tiered"].tiers == ("own",)
+
+
+def test_the_local_model_stands_in_where_no_model_that_is_named_has_its_key(tmp_path):
+    models, keyed = found(tmp_path), found(tmp_path, GEMINI_API_KEY="sk-x", OPENAI_API_KEY="sk-y")
+
+    assert models["extractive"].used_by == (
+        ModelUse(None, "reflector", stands_in=True),
+        ModelUse("harold", "reflector", stands_in=True),
+    )
+    assert keyed["extractive"].used_by == ()
 
 
 def test_nothing_is_said_of_agents_that_somebody_may_not_know_of(tmp_path):

@@ -25,7 +25,7 @@ def level(unsealed, chunk=0, observed=0, reflected=0, behind=0, thread=None, **l
 
 def summary(*levels, used=FREE, paused=False, rejected=0, due_since=0):
     tiers = Tiers(sum(each.unsealed for each in levels), rejected, levels)
-    return ResourceSummary("harold", True, NOW - 5, due_since, used, paused, tiers)
+    return ResourceSummary("harold", True, NOW - 5, "t1", due_since, used, paused, tiers)
 
 
 def row(*levels, named=None, **more):

@@ -75,6 +75,21 @@ def test_what_is_shown_is_as_it_is_now_whatever_the_table_holds(three, monkeypat
     assert (only(three, "berta").state, only(three, "berta").paused) == ("paused", True)
 
 
+def test_the_last_message_is_told_before_any_worker_has_met_it(three):
+    (before,) = three.om.agents(search="albert").items
+    three.say("more", resource="albert", tokens=1, timestamp=before.at + 1)
+
+    assert only(three, "albert").at == before.at + 1
+
+
+def test_an_agent_that_was_removed_is_counted_no_more(three):
+    shown(three)
+    three.om.clear("berta")
+    found = three.om.agents()
+
+    assert (found.matching, found.known, found.read) == (2, 2, 2)
+
+
 def test_a_paused_agent_is_found_by_its_state(three):
     shown(three)
     three.om.pause("berta")

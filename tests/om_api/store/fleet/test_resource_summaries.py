@@ -32,6 +32,18 @@ def test_those_looked_at_since_are_told_newest_first_and_how_many_there_are(stor
     assert store.run(resource_summaries.changed(store.keys, 1, 1)) == (3, ["newest"])
 
 
+def test_what_was_said_last_is_told_of_the_newest_thread_although_no_worker_has_met_it(store):
+    push(store, 1)
+    store.client.zadd(store.keys.of("harold").threads, {"t1": 5})
+    found = store.run(resource_summaries.summaries(store.keys, ["harold", "nobody"], NOW))
+
+    said = store.run(resource_summaries.last_said(store.keys, list(found.values()), NOW))
+    assert said == {
+        "harold": min(NOW, store.client.zrange(store.keys.of("harold").messages("t1"), -1, -1, withscores=True)[0][1])
+    }
+    assert said["harold"] > found["harold"].at
+
+
 def test_a_summary_tells_activity_lag_tokens_and_costs(store):
     ready(store, "c1", 1, 2)
     push(store, 3)
@@ -44,7 +56,7 @@ def test_a_summary_tells_activity_lag_tokens_and_costs(store):
     found = store.run(resource_summaries.summaries(store.keys, ["harold", "nobody"], NOW))
     harold, nobody = found["harold"], found["nobody"]
 
-    assert harold[:6] == ("harold", True, NOW - 5, NOW - 6, Most(0, 0, 70), False)
+    assert harold[:7] == ("harold", True, NOW - 5, "t1", NOW - 6, Most(0, 0, 70), False)
     assert [(level.unsealed, level.record.chunk_tokens, level.chunks) for level in harold.tiers.scopes] == [(10, 20, 1)]
     assert (harold.holds, nobody.listed, nobody.holds) == (True, False, False)
     assert store.run(resource_summaries.ready_chunks(store.keys, [harold, nobody])) == {"harold": 1}

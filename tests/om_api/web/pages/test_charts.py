@@ -2,7 +2,7 @@
 
 import pytest
 
-from om_api.web.pages.charts import BOTTOM, HEIGHT, LEFT, WIDTH, ChartSeries, chart
+from om_api.web.pages.charts import HEIGHT, WIDTH, ChartSeries, chart
 
 
 def _corners(area):
@@ -16,7 +16,7 @@ def test_every_corner_lies_within_the_frame(values):
     )
     corners = [corner for area in made.areas for corner in _corners(area)]
 
-    assert all(LEFT <= x <= WIDTH and 0 <= y <= HEIGHT - BOTTOM for x, y in corners)
+    assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in corners)
     assert len({x for x, _ in corners}) > 1
 
 
@@ -26,6 +26,14 @@ def test_series_stand_on_each_other_and_the_top_is_their_sum():
 
     assert (stacked.top, apart.top) == (4, 3)
     assert _corners(stacked.areas[0])[0] == _corners(stacked.areas[1])[-1]
+
+
+def test_of_series_that_do_not_stand_on_each_other_each_is_a_line_over_all_points():
+    series = [ChartSeries("one", [3.0, 1.0, 2.0]), ChartSeries("other", [3.0, 1.0, 2.0])]
+    made = chart(["a", "b", "c"], series, "$", stacked=False)
+
+    assert [x for x, _ in _corners(made.areas[0])] == [0, WIDTH / 2, WIDTH]
+    assert not made.stacked
 
 
 def test_a_chart_of_nothing_has_no_points():
