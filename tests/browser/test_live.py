@@ -55,12 +55,12 @@ def test_what_was_unfolded_stays_so_when_the_page_looks_again(site, browsers, ag
     visit = _open(site, browsers, f"/ui/agents/{agent}")
     unfolded = visit.page.locator("details", has_text="it came from").first
     unfolded.locator("summary").click()
-    expect(unfolded).to_contain_text("Parcel 0 lies in Oslo.")
+    expect(unfolded).to_contain_text("lies in Oslo.")
     site.world.say("The last word.", resource=agent)
 
     expect(visit.page.get_by_role("region", name="Raw messages")).to_contain_text("The last word.")
     expect(unfolded).to_have_attribute("open", "")
-    expect(unfolded).to_contain_text("Parcel 0 lies in Oslo.")
+    expect(unfolded).to_contain_text("lies in Oslo.")
 
 
 def test_a_page_is_live_though_a_script_of_it_comes_late(site, browsers, agent):
