@@ -1,6 +1,8 @@
 // What the pages do in a browser beside htmx: times in the reader's zone, questions before what cannot be undone, keys.
 (() => {
-  const shown = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const [shown, exact] = ["short", "medium"].map(
+    (timeStyle) => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle }),
+  );
   const told = document.querySelector("#live-state");
 
   const inZone = (root) => {
@@ -8,7 +10,7 @@
       const at = new Date(time.dateTime);
       if (Number.isNaN(at.getTime())) continue;
       time.title = time.textContent;
-      time.textContent = shown.format(at);
+      time.textContent = ("exact" in time.dataset ? exact : shown).format(at);
     }
   };
 
