@@ -46,9 +46,15 @@ async def show_figures_of(request: Request, resource: ResourceId, days: Days = _
 
 
 def _page(request: Request, resource: str, days: int, points: Sequence[UsagePoint], most: Sequence[Agent]) -> Response:
-    measured = app_state(request).settings.memory.metrics.resources
-    shown = {"charts": _charts(points), "most": most, "measured": measured}
-    return page(request, "figures.html", resource=resource, days=days, **shown)
+    return page(
+        request,
+        "figures.html",
+        resource=resource,
+        days=days,
+        charts=_charts(points),
+        most=most,
+        measured=app_state(request).settings.memory.metrics.resources,
+    )
 
 
 def _charts(points: Sequence[UsagePoint]) -> dict[str, Chart]:
