@@ -42,6 +42,7 @@ _ROUTES = {
     "om.adopt": "maintenance",
     "om.observe": "observe",
     "om.observe_chunk": "observe",
+    "om.try_model": "observe",
     "om.reflect": "reflect",
 }
 _CONCURRENCY = 32  # threads: a model call waits, it does not compute
@@ -106,6 +107,11 @@ class CeleryQueues:
         """See TaskQueues."""
         for _ in range(n):
             self._send(f"om.{name}_tick")
+
+    def try_models(self, n: int) -> None:
+        """See TaskQueues."""
+        for _ in range(n):
+            self._send("om.try_model")
 
     def waiting(self, queue: str) -> int:
         """See TaskQueues."""

@@ -78,6 +78,9 @@ class Inline:
     def ticks(self, name: str, n: int) -> None:
         self.queue.extend([("ticks", (name,))] * n)
 
+    def try_models(self, n: int) -> None:
+        self.queue.extend([("try_model", ())] * n)
+
     def waiting(self, queue: str) -> int:
         return self.elsewhere
 

@@ -16,13 +16,13 @@ SECTIONS = {
     "Start": ("up", "demo"),
     "Write and read": ("push", "context", "replay"),
     "Look inside": (
-        *("recall", "browse", "top", "stats", "threads", "observations", "history", "sources", "rejected", "costs"),
-        *("events", "audit"),
+        *("recall", "browse", "top", "stats", "threads", "chunks", "observations", "history", "sources", "rejected"),
+        *("costs", "events", "audit"),
     ),
     "Ask the workers": ("observe", "reflect", "review", "pause", "resume"),
     "Correct": ("line", "pin", "unpin", "pins"),
     "Remove and move": ("clear", "forget", "erase", "restore", "migrate-scope", "export", "import"),
-    "Check": ("config", "queues", "doctor", "verify", "bench"),
+    "Check": ("config", "models", "queues", "doctor", "verify", "bench"),
     "Serve": ("api", "ui", "mcp", "keys", "acl", "webhooks", "partitions"),
 }
 _PLACES = {  # of commands whose module in `commands` has not their name
@@ -30,7 +30,7 @@ _PLACES = {  # of commands whose module in `commands` has not their name
     **dict.fromkeys(("observe", "reflect", "pause", "resume"), "om_api.cli.commands.force"),
     **dict.fromkeys(SECTIONS["Correct"], "om_api.cli.commands.by_hand.lines"),
     **dict.fromkeys(SECTIONS["Remove and move"], "om_api.cli.commands.owning"),
-    **dict.fromkeys(("observations", "sources"), "om_api.cli.commands.history"),
+    **dict.fromkeys(("chunks", "observations", "sources"), "om_api.cli.commands.history"),
     "review": "om_api.cli.commands.by_hand.review",
     "threads": "om_api.cli.commands.stats",
     "browse": "om_api.cli.commands.recall",

@@ -15,6 +15,7 @@ from om_api.client.receipts import Receipt
 from om_api.client.reporting import Reporter
 from om_api.client.reviewing import Reviewer
 from om_api.client.syncing import Synced, Syncing, checked
+from om_api.client.trying import ModelTester
 from om_api.client.unsent import Unsent
 from om_api.client.watching import Watcher
 from om_api.client.writing import Writer
@@ -65,7 +66,7 @@ class Core:
         self.lines = LineKeeper(settings, keys, scopes, count, reporter, self.owning)
         self.reviewing = Reviewer(settings, keys, scopes, count, reporter)
         self.watching = Watcher(settings, keys, scopes, patience_s=min(1.0, timeout / 2))
-        self.agents = AgentReader(settings, keys)
+        self.agents, self.testing = AgentReader(settings, keys), ModelTester(settings, keys)
         self.auditing = Auditor(settings, keys, patience_s=min(1.0, timeout / 2))
         self.unsent = Unsent()
         self._warned = set[FileProblem]()

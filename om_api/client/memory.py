@@ -40,6 +40,7 @@ from om_api.store.backup.importing import Imported
 from om_api.store.driver.connection import Connection, open_client
 from om_api.store.driver.steps import Steps
 from om_api.store.erasing.erase import Erased
+from om_api.store.fleet.model_trials import ModelTrial
 from om_api.store.lines.correcting import LineChange
 from om_api.store.lines.pinning import Pinned
 from om_api.store.memory import due, quarantine
@@ -464,6 +465,19 @@ class ObservationalMemory:
     def resume(self, resource_id: str) -> Outcome:
         """Let a paused resource go on."""
         return self._run(self._core.forcing.pause(resource_id, on=False))
+
+    def try_model(self, model: str, wait: float = 30.0) -> ModelTrial:
+        """Have a worker ask a model for one word, and say whether it `answered`, in what time, for what; or why it `failed`.
+
+        `busy` while no worker has made the call within `wait` seconds; `model_trial` looks again. Of each model one is made at a
+        time: whoever asks meanwhile is told of that one. It counts against `total_budget`, and for no agent. Raises
+        NotFoundError for a model that is neither in use nor in the configuration.
+        """
+        return self._run(self._core.testing.ask(model, wait))
+
+    def model_trial(self, model: str, asked_at: int, wait: float = 0.0) -> ModelTrial:
+        """What came of a test call that was asked for at `asked_at`, as its ModelTrial says: for ten minutes."""
+        return self._run(self._core.testing.stands(model, asked_at, wait))
 
     # -- the quarantine -----------------------------------------------------------------------------------------------
 

@@ -151,6 +151,23 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True):
     observation: bytes | None = None
 
 
+class SealedChunk(msgspec.Struct, frozen=True):
+    """What is told of a chunk: how many messages are observed together, their tokens, and how often a model was asked."""
+
+    id: str
+    thread_id: str
+    messages: int
+    tokens: int
+    ready: bool
+    attempts: int
+    sealed_at: int
+
+    @classmethod
+    def of(cls, chunk: Chunk) -> "SealedChunk":
+        """What is told of a chunk."""
+        return cls(chunk.id, chunk.thread, chunk.messages, chunk.tokens, chunk.ready, chunk.attempts, chunk.sealed_at)
+
+
 class Correction(msgspec.Struct, frozen=True, kw_only=True):
     """A line of an observation that somebody corrected: what it `was` and is `now` ("": taken out), and the text before."""
 

@@ -81,7 +81,9 @@ SERIES = (
     ),
     _histogram("cortex_om_reflector_duration_seconds", "Seconds from asking for a reflection to storing it.", _COUNTED),
     _counter(
-        "cortex_om_observer_cost_total", "Dollars that the Observer's calls cost, where a price is known.", _COUNTED
+        "cortex_om_observer_cost_total",
+        "Dollars that the Observer's calls, and test calls of models, cost, where a price is known.",
+        _COUNTED,
     ),
     _counter(
         "cortex_om_reflector_cost_total", "Dollars that the Reflector's calls cost, where a price is known.", _COUNTED

@@ -24,6 +24,7 @@ from om_api.web.routes import (
     lines,
     live,
     manage,
+    models,
     money,
     recall,
     rejected,
@@ -37,7 +38,16 @@ _OF_AGENTS = (
     *(agents.router, agent.router, actions.router, lines.router, context.router, generations.router, recall.router),
     *(rejected.router, settings.router, manage.router),
 )
-_OF_ALL = (sign_in.router, figures.router, reviews.router, work.router, money.router, live.router, audit.router)
+_OF_ALL = (
+    sign_in.router,
+    figures.router,
+    reviews.router,
+    work.router,
+    money.router,
+    live.router,
+    models.router,
+    audit.router,
+)
 _OURS = "This is our fault, and in the log of om api: load the page again, and tell us if it stays so."
 _NONE = "There is no such page: begin at the agents."
 _Handler = Callable[[Request, Any], Any]

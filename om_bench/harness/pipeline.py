@@ -76,6 +76,9 @@ class KeptTasks:
     def ticks(self, _name: str, _n: int) -> None:
         """See TaskQueues."""
 
+    def try_models(self, _n: int) -> None:
+        """Nobody asks for any."""
+
     def waiting(self, _queue: str) -> int:
         """See TaskQueues."""
         return 0

@@ -59,15 +59,16 @@ class Ledger:
     def open(self, resource: str, purpose: Purpose, model: str, tokens: int) -> Entry:
         """Count a call before it is made; `tokens` estimates its input, and its answer is reserved as much again.
 
-        Raises BudgetReachedError when a budget of the resource or of all is used up: do not call then. Raises StoreError
-        when the call could not be counted. What means no model is neither counted nor bounded.
+        Raises BudgetReachedError when a budget of the resource ("": it is for none) or of all is used up: do not call then.
+        Raises StoreError when the call could not be counted. What means no model is neither counted nor bounded.
         """
         models = self._settings.models
         if prices.is_extractive(model, models):
             return Entry("", resource, purpose, model)
         expected = Tokens(tokens, 0, tokens).sane()
         micros = prices.micros(model, models, expected)
-        own, total = self._settings.for_agent(resource).budget, self._settings.memory.total_budget
+        own = self._settings.for_agent(resource).budget if resource else BudgetSettings()
+        total = self._settings.memory.total_budget
         if micros is None and (own.dollars_per_day is not None or total.dollars_per_day is not None):
             self._warn([model])
         need = Need(expected.input + expected.output, micros or 0)

@@ -30,7 +30,7 @@ _SPREAD = 0.1  # of a wait: whoever waits for the same provider does not come ba
 
 
 class SizedRequest(NamedTuple):
-    """What is asked on whose behalf, and the size of its input in tokens."""
+    """What is asked on whose behalf ("": nobody's), and the size of its input in tokens."""
 
     resource: str
     request: Request
@@ -67,7 +67,7 @@ class ModelCalls:
         no name can be used here at all, or when a budget is used up that says so. Raises ModelError when nobody answered:
         retryable if any of them was; StoppedError when this process stops, which is no model's fault.
         """
-        question = SizedRequest(resource, request, self._count(request.system) + self._count(request.prompt))
+        question = self._sized(resource, request)
         refused: dict[str, ModelError] = {}
         for name in names:
             try:
@@ -79,6 +79,16 @@ class ModelCalls:
         if refused and not any(map(_lets_extractive_stand_in, refused.values())):
             raise _nobody(names, refused)
         return self._answer(question, self._registry.extractive, read)
+
+    def try_out(self, name: str, request: Request) -> Reply:
+        """The answer of one model, for no agent: asked once, nobody steps in, and only the budget of all bounds it.
+
+        Raises ModelError when it did not answer or was not asked, StoreError and StoppedError.
+        """
+        return self._admitted(self._sized("", request), self._registry.itself(name))
+
+    def _sized(self, resource: str, request: Request) -> SizedRequest:
+        return SizedRequest(resource, request, self._count(request.system) + self._count(request.prompt))
 
     def _answer(self, question: SizedRequest, model: Model, read: Callable[[Reply], T]) -> tuple[Reply, T]:
         reply = self._persist(question, model)

@@ -47,7 +47,7 @@ class Registry:
     def __init__(self, settings: Settings, wait: WaitFor = to_the_end) -> None:
         self._settings = settings
         self._wait = wait
-        self._made: LRU[tuple[str, str], Model | None] = LRU(MADE)
+        self._made: LRU[tuple[str, str], Model | str] = LRU(MADE)  # or why it cannot be used
         self._making = threading.Lock()  # threads that ask for the same model get the same one
         self.extractive = Extractive()
 
@@ -69,20 +69,33 @@ class Registry:
                 f" or give it a provider and it answers what is larger itself",
                 retryable=False,
             )
-        return self._known(fitting)
+        found = self._known(fitting)
+        return None if isinstance(found, str) else found
+
+    def itself(self, name: str) -> Model:
+        """The model that a name means, whatever its tiers; raises ModelError (not retryable) with why there is none."""
+        settings = self._of(name)
+        if settings.tiers and not settings.provider:
+            tiers = ", ".join(tier.model for tier in settings.tiers)
+            raise ModelError(f"{name} answers nothing itself: try its tiers, {tiers}", retryable=False)
+        found = self._known(name)
+        if isinstance(found, str):
+            raise ModelError(f"{name} cannot be used where it was to be asked: {found}", retryable=False)
+        return found
 
     def _of(self, name: str) -> ModelSettings:
         return self._settings.models.get(name) or ModelSettings()
 
-    def _known(self, name: str) -> Model | None:
+    def _known(self, name: str) -> Model | str:
         settings = self._of(name)
         key = (name, settings.model_dump_json())
         with self._making:
-            if key not in self._made:
-                self._made.put(key, self._make(name, settings))
-            return self._made.get(key)
+            if (made := self._made.get(key)) is None:
+                made = self._make(name, settings)
+                self._made.put(key, made)
+            return made
 
-    def _make(self, name: str, settings: ModelSettings) -> Model | None:
+    def _make(self, name: str, settings: ModelSettings) -> Model | str:
         provider = provider_of(name, settings)
         try:
             return self._provided(provider, name, settings)
@@ -98,7 +111,7 @@ class Registry:
             available=list(_PROVIDERS),
             instead="the next model of the list, at last the extractive observer and reflector, which need no key",
         )
-        return None
+        return reason
 
     def _provided(self, provider: str, name: str, settings: ModelSettings) -> Model:
         if provider not in _PROVIDERS:

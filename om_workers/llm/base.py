@@ -8,7 +8,7 @@ from om_api.domain.errors import ModelError
 from om_api.domain.messages import Message
 from om_api.language.telegraphic import NoteStyle
 
-Purpose = Literal["observe", "reflect"]
+Purpose = Literal["observe", "reflect", "try"]
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):

@@ -29,7 +29,7 @@ from om_workers.llm.provider import Provider
 _GOOGLE = "https://generativelanguage.googleapis.com"
 _VERSION = "v1beta"  # v1 does not take a system instruction of every model
 _VERSIONED = re.compile(r"(?P<address>.+?)/(?P<version>v\d\w*)/?")
-_THINKING = {"observe": 215, "reflect": 1024}  # tokens
+_THINKING = {"observe": 215, "reflect": 1024, "try": 215}  # tokens
 _OURS = {
     "automatic_continuation",
     "automatic_function_calling",

@@ -20,6 +20,7 @@ from om_workers.process.event_publisher import why
 from om_workers.process.stopping import StoppedError
 from om_workers.tasks import wiring
 from om_workers.tasks.task_events import as_task
+from om_workers.work.model_trials import ModelTrier
 from om_workers.work.observer import Observer
 from om_workers.work.reflector import Reflector
 from om_workers.work.rounds import RoundResult
@@ -131,6 +132,17 @@ def adopt(*keys: str) -> str:
 @unit("key_adopted", "om.adopt")
 def _adopt(key: str) -> LookResult:
     return LookResult(Sweeper(wiring.services()).adopt(key))
+
+
+@_task(name="om.try_model")
+def try_model() -> str:
+    """Make a test call of a model: `rest` when made, `busy` when none waits, as where another task made it."""
+    return _told(_try().outcome)
+
+
+@unit("model_tried", "om.try_model")
+def _try() -> LookResult:
+    return LookResult(ModelTrier(wiring.services()).make_next())
 
 
 @_task(name="om.observe")

@@ -16,7 +16,7 @@ from om_api.domain.values import Outcome
 from om_api.store.driver.partitions import learn
 from om_api.store.driver.replies import as_bool
 from om_api.store.driver.steps import Steps
-from om_api.store.fleet import health, presence
+from om_api.store.fleet import health, model_trials, presence
 from om_api.store.fleet.presence import Ticked
 from om_api.store.memory import due, keyspace_scan
 from om_api.store.memory.keys import Keys
@@ -32,6 +32,7 @@ _QUEUE = "maintenance"
 _AT_ONCE = 500
 _MOST = 50_000  # that are looked at in one tick
 _KEYS = 50  # that one task adopts
+_TRIALS = 20  # test calls that are passed on in one tick
 
 
 class RoundResult(NamedTuple):
@@ -76,8 +77,10 @@ class Rounds:
         return _tick("webhooks", self._services, interval, lambda _: WebhookRound(self._services).deliver()._asdict())
 
     def _beside(self, interval: float) -> dict[str, int]:
-        told = self._roll_out(interval / 4)
-        return {"hints": pass_on(self._services, self._dispatcher, interval / 4), "told": told}
+        told, services = self._roll_out(interval / 4), self._services
+        tried = min(_TRIALS, services.run(model_trials.waiting(services.keys)))
+        services.queues.try_models(tried)
+        return {"hints": pass_on(services, self._dispatcher, interval / 4), "told": told, "tried": tried}
 
     def _dispatch(
         self, name: str, queue: str, interval: float, beside: Callable[[float], dict[str, int]]

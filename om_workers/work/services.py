@@ -35,6 +35,9 @@ class TaskQueues(Protocol):
     def ticks(self, name: str, n: int) -> None:
         """Have n more ticks of this name run, which share what the first one found too much for itself."""
 
+    def try_models(self, n: int) -> None:
+        """Have n of the test calls made that somebody asked for."""
+
     def waiting(self, queue: str) -> int:
         """How many tasks wait in a queue that no worker has taken; 0 where the broker cannot tell."""
 

@@ -1,4 +1,4 @@
-"""`om observations`, `om history` and `om sources`: what became of messages, tier by tier."""
+"""`om chunks`, `om observations`, `om history` and `om sources`: what became of messages, tier by tier."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -11,12 +11,37 @@ from om_api.cli.output import as_time, json_option, note, print_json, print_tabl
 from om_api.cli.target import Target, command, observation_argument, optional_thread, resource_argument
 from om_api.client.reading import Era
 from om_api.domain.messages import Message
-from om_api.domain.values import Observation
+from om_api.domain.values import Observation, SealedChunk
 from om_api.domain.wire import encode_message
 
 _MARKS = "🔴✅🟡🟢"  # what matters most first
 _SHOWN = 120  # characters of a note in a table
 _text_option = click.option("--text", "with_text", is_flag=True, help="Print the texts instead of a table.")
+
+
+@command("om chunks harold", "om chunks harold thread-1", "om chunks harold --json | jq '.[] | select(.attempts > 1)'")
+@resource_argument
+@optional_thread
+@json_option
+def chunks(target: Target, resource: str, thread: str | None, as_json: bool) -> None:
+    """List what is sealed and not activated yet, oldest first: of every thread, or of one.
+
+    A chunk is being observed, or `ready` to become an observation. Its `attempts` are how often a model was asked.
+    """
+    with target.memory() as om:
+        found = [SealedChunk.of(chunk) for chunk in om.chunks(resource, thread)]
+        if not found:
+            check_known(om, resource)
+    if as_json:
+        print_json(found)
+    else:
+        columns = ["chunk", "thread", "state", "sealed", "messages", "tokens", "attempts"]
+        print_table(columns, map(_chunk, found), least=("attempts", "sealed", "tokens"))
+
+
+def _chunk(each: SealedChunk) -> tuple[object, ...]:
+    state = "ready" if each.ready else "being observed"
+    return each.id, each.thread_id, state, as_time(each.sealed_at), each.messages, each.tokens, each.attempts
 
 
 @command(

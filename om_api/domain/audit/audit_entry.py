@@ -44,6 +44,7 @@ DID: dict[str, str] = {  # every verb of an entry, and what it says
     "webhook_tried": "a delivery was made to try a webhook out",
     "webhook_retried": "what a webhook was not sent is sent once more",
     "webhook_enabled": "events are sent to a webhook again",
+    "model_tried": "a worker was asked to make a test call of a model",
     "signed_in": "somebody opened the pages with a key",
     "signed_out": "somebody left the pages",
     "refused": "a key asked for what it may not, and what is no verb of these: `of` names it",

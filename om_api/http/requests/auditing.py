@@ -67,16 +67,17 @@ async def audit(
 
 
 def audit_as(request: Request, **said: str) -> None:
-    """Say what a route's path does not: `resource`, `thread`, `of`, or another `did` ("": this request changes nothing)."""
+    """Say what a route's path does not: `resource`, `thread`, `of`, how it `ended`, or another `did` ("": nothing changes)."""
     request.state.audit_as = {**getattr(request.state, "audit_as", {}), **said}
 
 
 def audit_line(request: Request, done: LineChange | Pinned) -> None:
-    """Say which line something was done to: the observation or generation that it stands in, or its pin."""
+    """Say which line something was done to: the observation or generation that it stands in, or its pin; and how that ended."""
     if isinstance(done, Pinned):
-        audit_as(request, thread=done.pin.thread, of=done.pin.id)
+        audit_as(request, thread=done.pin.thread, of=done.pin.id, ended=done.outcome)
     else:
-        audit_as(request, thread=done.thread_id, of=done.observation_id or f"generation {done.generation}")
+        stands = done.observation_id or f"generation {done.generation}"
+        audit_as(request, thread=done.thread_id, of=stands, ended=done.outcome)
 
 
 async def audit_answer(request: Request, route: Audited, answer: Response) -> None:
@@ -84,9 +85,9 @@ async def audit_answer(request: Request, route: Audited, answer: Response) -> No
     told = _told(request, route)
     if not told["did"]:
         return
-    ended = getattr(answer, "outcome", "")
+    told = {"ended": getattr(answer, "outcome", "")} | told
     outcome: Ending = "done" if answer.status_code < HTTPStatus.BAD_REQUEST else "failed"
-    if not await audit(request, **told, ended=ended, outcome=outcome, status=answer.status_code, via=route.via):
+    if not await audit(request, **told, outcome=outcome, status=answer.status_code, via=route.via):
         answer.headers.update(LOST)
 
 

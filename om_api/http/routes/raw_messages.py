@@ -1,10 +1,9 @@
 """Tier 1: what of a thread is still raw, and what of it is sealed."""
 
-import msgspec
 from fastapi import APIRouter, Request, Response
 
 from om_api.domain.api_keys import Role
-from om_api.domain.values import Chunk
+from om_api.domain.values import SealedChunk
 from om_api.http.requests.app_state import memory
 from om_api.http.requests.guard import Guarded, needs
 from om_api.http.requests.parameters import Page, ResourceId, ThreadId, WhichPage
@@ -12,23 +11,6 @@ from om_api.http.requests.replies import answers, rendered, reply
 from om_api.http.routes.observations import KeptMessage, kept_message
 
 router = APIRouter(prefix="/v1/resources/{resource}/threads/{thread}", tags=["messages"], route_class=Guarded)
-
-
-class SealedChunk(msgspec.Struct, frozen=True):
-    """Messages that are observed together: how many, their tokens, and how often a model was asked."""
-
-    id: str
-    thread_id: str
-    messages: int
-    tokens: int
-    ready: bool
-    attempts: int
-    sealed_at: int
-
-    @classmethod
-    def of(cls, chunk: Chunk) -> "SealedChunk":
-        """What is told of a chunk."""
-        return cls(chunk.id, chunk.thread, chunk.messages, chunk.tokens, chunk.ready, chunk.attempts, chunk.sealed_at)
 
 
 _EXAMPLE = KeptMessage(

@@ -81,6 +81,7 @@ _COMMON = (
     _kind("keys", r"keys(?::used:\{.+:keys\})?", "hash"),
     _kind("settings", "settings", "hash"),
     _kind("paced", "lock:paced:.+", "list", expires=True),
+    _kind("trials", "lock:trials", "zset", expires=True),
     _kind("older", "messages:ID", "zset"),
     _kind("webhooks", r"webhooks:\{.+\}", "hash"),
     _kind("webhooks_cursor", r"webhooks:cursor:\{.+\}", "string"),

@@ -76,8 +76,13 @@ class Plan(NamedTuple):
         return [kept for some in found for kept in some]
 
     @property
+    def taken_apart(self) -> list[tuple[str, list[str]]]:
+        """Observations in force that go because messages behind them do, with their lines; what is left is observed again."""
+        return [(stored.observation.id, stored.observation.text.split("\n")) for stored, _ in self.again]
+
+    @property
     def notes(self) -> list[Rewritten]:
-        """Every observation that loses lines, or goes, in force or replaced."""
+        """Every other observation that loses lines, or goes, in force or replaced."""
         return [*self.observations, *(each for some in self.histories.values() for each in some)]
 
     @property

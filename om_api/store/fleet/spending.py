@@ -77,22 +77,24 @@ def reserve(
 ) -> Steps[Reserved]:
     """Count a call of a resource's against its own budget and that of all; what one refuses the other does not count.
 
+    A call of nobody's ("") counts for all alone.
     `entry` names the call: new for each, the same when the reply was lost. A worker that dies before it settles leaves the
     call counted as it was reserved: a budget may be used up too early, never too late.
     """
     for _ in range(_TRIES):
         number = clock.ms() // DAY_MS
         day = day_of(number * DAY_MS)
-        mine, everybodys = keys.spent_by(day, resource), keys.spent(day)
-        now, word = yield from _reserve(mine, entry, number, need, own)
-        of_all = word == "reserved"
-        if of_all:
-            now, word = yield from _reserve(everybodys, entry, number, need, total)
+        mine, everybodys = _whose(keys, day, resource), keys.spent(day)
+        for key, most in (*((key, own) for key in mine), (everybodys, total)):
+            now, word = yield from _reserve(key, entry, number, need, most)
             if word != "reserved":
-                yield from Verb("settle", [mine], [entry, 0, 0, 0, 0], nothing)
+                break
+        if word != "reserved" and key == everybodys:
+            for name in mine:
+                yield from Verb("settle", [name], [entry, 0, 0, 0, 0], nothing)
         clock.seen(now)
         if word != "clock":
-            return Reserved(day, now, "" if word == "reserved" else word, of_all)
+            return Reserved(day, now, "" if word == "reserved" else word, key == everybodys)
     raise StoreError(
         "the server's clock jumps: no call was counted. Mend the server's time, then repeat.", stored=False
     )
@@ -114,11 +116,17 @@ def settle(
     """Put what a call used in the place of what was reserved for it, once; `bill` adds to fields; 0 `calls`: none counts."""
     added = [word for name, amount in bill.items() if amount for word in (name, amount)]
     billed = sum(amount for name, amount in bill.items() if name.endswith("|micros"))
-    totals = [0, 0]
-    for n, key in enumerate((keys.spent_by(day, resource), keys.spent(day))):
-        totals[n] = yield from Verb("settle", [key], [entry, calls, *used, billed, *added], _billed)
-    if totals[0]:
-        yield from _rank(keys, day, resource, totals[0])
+    whole = 0
+    for key in _whose(keys, day, resource):
+        whole = yield from Verb("settle", [key], [entry, calls, *used, billed, *added], _billed)
+    yield from Verb("settle", [keys.spent(day)], [entry, calls, *used, billed, *added], _billed)
+    if whole:
+        yield from _rank(keys, day, resource, whole)
+
+
+def _whose(keys: Keys, day: str, resource: str) -> list[str]:
+    """Where a call stands beside the sum of all: nowhere if it is nobody's."""
+    return [keys.spent_by(day, resource)] if resource else []
 
 
 def _billed(reply: Any) -> int:

@@ -53,6 +53,8 @@ class Keys:
     paced = _named("lock:paced")  # when an API key, by its id, asked lately
     stream_token = _named("lock:stream-token")  # whose events a token shows, by the token's hash
     session = _named("lock:session")  # who signed in to the pages, by the hash of what the browser shows
+    trying = _named("lock:trying")  # when a model's test call was asked for that nobody has answered; see safe_name
+    tried = _named("lock:tried")  # what came of a model's last one
     told = _named("lock:told")  # that something was told, so that no other process tells it again
     waiting = _of_webhook(
         "waiting"
@@ -84,7 +86,7 @@ class Keys:
         self.api_keys = f"{prefix}:keys"
         self.api_keys_used = f"{self.api_keys}:used:{{{self.api_keys}}}"  # in the keys' slot
         self.settings = f"{prefix}:settings"
-        self.probe = f"{prefix}:lock:doctor"
+        self.probe, self.trials = f"{prefix}:lock:doctor", f"{prefix}:lock:trials"
         self.rates = f"{prefix}:lock:rates"
         self.events = f"{prefix}:events"
         self.audit = f"{prefix}:audit"

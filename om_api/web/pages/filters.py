@@ -31,6 +31,11 @@ def dollars(value: float | None) -> str:
     return f"{sign}${size:,.{digits}f}"
 
 
+def of_setting(value: float | None, setting: str) -> str:
+    """A value as its setting's unit has it: dollars, or a number."""
+    return dollars(value) if "dollars" in setting else number(value)
+
+
 def percent(share: float | None) -> str:
     """72 %."""
     return "–" if share is None else f"{share * 100:,.0f} %"
@@ -77,6 +82,7 @@ ALL: Mapping[str, Callable[..., Any]] = {
     "number": number,
     "amount": amount,
     "dollars": dollars,
+    "of_setting": of_setting,
     "percent": percent,
     "times": times,
     "duration": duration,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -21,6 +21,7 @@ from om_api.web.pages.sessions import form_of, session_of
 
 SIGN_IN = "/ui/sign-in"
 _UNAUTHORIZED = 401
+_TYPED = ("text", "now", "comment")  # fields that take a while to write: what was refused of them is shown again
 _STATUS: Mapping[type[OMError], int] = {
     NotFoundError: 404,
     InvalidInputError: 422,
@@ -97,7 +98,24 @@ async def shown_proof(request: Request) -> Proof | None:
 
 def failure(request: Request, status: int, why: str, headers: Mapping[str, str] | None = None) -> Response:
     """A page that says what went wrong, and what to do."""
-    return page(request, "failure.html", status=status, headers=headers, why=why, seen=request.method == "GET")
+    typed = [text for name, text in getattr(request.state, "form", {}).items() if name in _TYPED and text.strip()]
+    return page(
+        request,
+        "failure.html",
+        status=status,
+        headers=headers,
+        why=why,
+        seen=request.method == "GET",
+        typed=typed,
+        back=_page_before(request),
+    )
+
+
+def _page_before(request: Request) -> str:
+    """The page of ours that a form was on; "" where that is not known."""
+    before = urlsplit(request.headers.get("referer", ""))
+    ours = before.netloc == request.url.netloc and before.path.startswith("/ui/") and request.method != "GET"
+    return (before.path + (f"?{before.query}" if before.query else "")) if ours else ""
 
 
 def _status(error: OMError) -> int:

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from om_api.domain.api_keys import ApiKey
 from om_api.http.requests.app_state import app_state
+from om_api.http.requests.auditing import audit_as
 from om_api.web.pages import filters, static_files
 from om_api.web.pages.sessions import form_token, said, say, say_no_more
 
@@ -55,8 +56,10 @@ def page(
     return answer
 
 
-def back_to(request: Request, address: str, text: str) -> Response:
-    """Go on to a page, which says what was done."""
+def back_to(request: Request, address: str, text: str, outcome: str = "") -> Response:
+    """Go on to a page, which says what was done; the audit trail is told how that came out."""
+    if outcome:
+        audit_as(request, ended=outcome)
     answer = RedirectResponse(address, 303)
     say(request, answer, text)
     return answer

@@ -23,7 +23,7 @@ async def observe(request: Request, resource: ResourceId) -> Response:
     audit_as(request, of="observe")
     memory = await reader_of(request, resource)
     outcome = await memory.force_observe(resource_id=resource)
-    return back_to(request, address(resource), _asked(outcome, "observed", "nothing is raw"))
+    return back_to(request, address(resource), _asked(outcome, "observed", "nothing is raw"), outcome)
 
 
 @router.post("/reflect", **shows(Role.WRITER, did="forced"))
@@ -31,7 +31,7 @@ async def reflect(request: Request, resource: ResourceId) -> Response:
     """Have the observations condensed now."""
     audit_as(request, of="reflect")
     outcome = await (await reader_of(request, resource)).force_reflect(resource)
-    return back_to(request, address(resource), _asked(outcome, "reflected", "there are no observations"))
+    return back_to(request, address(resource), _asked(outcome, "reflected", "there are no observations"), outcome)
 
 
 @router.post("/pause", **shows(Role.OPERATOR, did="paused"))
@@ -66,7 +66,7 @@ async def restore(request: Request, resource: ResourceId) -> Response:
         Outcome.REST: f"Generation {number} is in force already.",
         Outcome.SUPERSEDED: "The memory changed meanwhile, so nothing was restored: look again, and repeat.",
     }
-    return back_to(request, address(resource, thread=thread), told.get(outcome, str(outcome)))
+    return back_to(request, address(resource, thread=thread), told.get(outcome, str(outcome)), outcome)
 
 
 @router.post("/observations/{observation}/forget", **shows(Role.OPERATOR, did="forgot"))
@@ -95,7 +95,7 @@ async def _of_rejected(request: Request, resource: str, do: Callable[[Any], Awai
         Outcome.BUSY: "It is raw again; the workers will judge it.",
         Outcome.SEALED: "It will be observed again.",
     }
-    return back_to(request, f"{address(resource)}/rejected", told.get(outcome, "Dropped."))
+    return back_to(request, f"{address(resource)}/rejected", told.get(outcome, "Dropped."), outcome)
 
 
 def _asked(outcome: Outcome, done: str, nothing: str) -> str:

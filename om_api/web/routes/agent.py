@@ -1,6 +1,6 @@
 """One agent: its memory as it stands, where each line came from, and what may be done to it."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from itertools import groupby
 from typing import Annotated, NamedTuple, cast
 from zoneinfo import ZoneInfo
@@ -10,8 +10,9 @@ from fastapi import APIRouter, Query, Request, Response
 from om_api.client.async_memory import AsyncObservationalMemory
 from om_api.client.stats import Stats
 from om_api.context.view import local_time
+from om_api.domain.errors import NotFoundError
 from om_api.domain.messages import Message
-from om_api.domain.values import Chunk, ThreadState
+from om_api.domain.values import Chunk, Observation, ThreadState
 from om_api.http.requests.parameters import ObservationId, OfThread, ResourceId
 from om_api.web.pages.page_route import PageRoute, may, shows
 from om_api.web.pages.reader import reader_of
@@ -66,15 +67,13 @@ async def show_agent(request: Request, resource: ResourceId, thread: OfThread = 
 
 @router.get("/observations/{observation}", **shows())
 async def show_sources(request: Request, resource: ResourceId, observation: ObservationId) -> Response:
-    """The messages behind an observation."""
+    """An observation, and the messages behind it; raises NotFoundError where it is not kept."""
     memory = await reader_of(request, resource)
-    return page(
-        request,
-        "sources.html",
-        resource=resource,
-        observation=observation,
-        messages=await memory.sources(observation, resource),
-    )
+    kept = [each async for each in _observations(memory, resource) if each.observation.id == observation]
+    messages = await memory.sources(observation, resource)
+    if not kept and not messages:
+        raise NotFoundError(f"{resource} keeps no observation {observation}: it was removed, or it has expired")
+    return page(request, "sources.html", resource=resource, kept=kept[:1], messages=messages)
 
 
 @router.get("/messages/{message}", **shows())
@@ -86,23 +85,26 @@ async def show_message(request: Request, resource: ResourceId, message: str, thr
     return page(request, "message.html", resource=resource, id=message, found=found, covers=covers)
 
 
-class Cover(NamedTuple):
-    """What stands for a message in a context: an observation, and the generation that has taken that in, 0 while none has."""
+class KeptObservation(NamedTuple):
+    """An observation, and the generation that has taken it in, 0 while none has."""
 
-    observation: str
+    observation: Observation
     generation: int
 
 
-async def _covering(memory: AsyncObservationalMemory, resource: str, message: str) -> Cover | None:
-    """What covers a message; None while it is read as it was said, or where that is no longer known."""
+async def _observations(memory: AsyncObservationalMemory, resource: str) -> AsyncIterator[KeptObservation]:
+    """All that are kept: those in force, then what was replaced, the latest first."""
     for each in await memory.observations(resource):
-        if message in each.message_ids:
-            return Cover(each.id, 0)
+        yield KeptObservation(each, 0)
     for era in reversed(await memory.history(resource)):
         for each in era.replaced:
-            if message in each.message_ids:
-                return Cover(each.id, era.generation.n)
-    return None
+            yield KeptObservation(each, era.generation.n)
+
+
+async def _covering(memory: AsyncObservationalMemory, resource: str, message: str) -> KeptObservation | None:
+    """What stands for a message in a context; None while it is read as it was said, or where that is no longer known."""
+    kept = _observations(memory, resource)
+    return await anext((each async for each in kept if message in each.observation.message_ids), None)
 
 
 def _left_out(thread: ThreadState | None, chunks: Sequence[Chunk], shown: int) -> int:

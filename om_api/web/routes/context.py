@@ -15,7 +15,7 @@ router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
 _CHANGES = {
     "activated": "grew at its end: {chunks} chunks became observations",
     "reflected": "was written anew: generation {generation}",
-    "restored": "was written anew: generation {generation} brought back an earlier one",
+    "restored": "was written anew: the text of generation {generation} was brought back",
     "cleared": "was cleared",
     "forgotten": "lost an observation",
     "erased": "lost what was erased",

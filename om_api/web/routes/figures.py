@@ -46,15 +46,9 @@ async def show_figures_of(request: Request, resource: ResourceId, days: Days = _
 
 
 def _page(request: Request, resource: str, days: int, points: Sequence[UsagePoint], most: Sequence[Agent]) -> Response:
-    return page(
-        request,
-        "figures.html",
-        resource=resource,
-        days=days,
-        charts=_charts(points),
-        most=most,
-        measured=app_state(request).settings.memory.metrics.resources,
-    )
+    measured = app_state(request).settings.memory.metrics.resources
+    charts = _charts(points)
+    return page(request, "figures.html", resource=resource, days=days, charts=charts, most=most, measured=measured)
 
 
 def _charts(points: Sequence[UsagePoint]) -> dict[str, Chart]:

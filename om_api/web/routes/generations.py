@@ -5,12 +5,12 @@ import asyncio
 from fastapi import APIRouter, Request, Response
 
 from om_api.domain.errors import NotFoundError
+from om_api.domain.notes.word_diff import word_diff
 from om_api.domain.values import Generation
 from om_api.http.requests.parameters import OfThread, ResourceId
 from om_api.web.pages.page_route import PageRoute, may, shows
 from om_api.web.pages.reader import reader_of
 from om_api.web.pages.rendering import page
-from om_api.web.pages.word_diff import word_diff
 
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
 

@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError
+from om_api.domain.values import Outcome
 from om_api.http.requests.auditing import audit_line
 from om_api.http.requests.guard import key_of
 from om_api.http.requests.parameters import ObservationId, ResourceId
@@ -11,6 +12,10 @@ from om_api.web.pages.page_route import PageRoute, shows
 from om_api.web.pages.reader import reader_of
 from om_api.web.pages.rendering import address, back_to
 
+_UNDO = (
+    "Corrected. To undo that press “Take back what was done by hand” under the observation; a line of the reflection comes"
+    " back with the generation before, under Generations."
+)
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
 
 
@@ -32,14 +37,14 @@ async def correct(request: Request, resource: ResourceId) -> Response:
     memory, thread = await reader_of(request, resource), _field(request, "thread") or None
     done = await memory.correct_line(
         _field(request, "was"),
-        _field(request, "now"),
+        _field(request, "now").replace("\n", " "),  # who presses Enter in a long field means no other line
         resource,
         thread,
         observation_id=_field(request, "observation") or None,
         by=key_of(request).id,
     )
     audit_line(request, done)
-    told = "Corrected. In an observation it can be taken back there, in the reflection by bringing the generation before back."
+    told = "It says so already." if done.outcome is Outcome.REST else _UNDO
     return back_to(request, address(resource, thread=thread), told)
 
 
@@ -73,4 +78,4 @@ async def unpin(request: Request, resource: ResourceId) -> Response:
 
 
 def _field(request: Request, name: str) -> str:
-    return str(request.state.form.get(name, "")).strip()
+    return str(request.state.form.get(name, "")).replace("\r\n", "\n").strip()

@@ -70,7 +70,7 @@ async def erase(request: Request, resource: ResourceId) -> Response:
     if sure:
         counts = ", ".join(amount(number, *_ERASED[what]) for what, number in done.counts().items() if number)
         told = f"Erased from {counts}." if done.outcome is Outcome.CLEARED else "There was nothing of it any more."
-        return back_to(request, address(resource), told)
+        return back_to(request, address(resource), told, done.outcome)
     stats = await memory.stats(resource)
     return page(request, "manage.html", resource=resource, stats=stats, would=done, asked=asked)
 
@@ -84,8 +84,9 @@ async def clear(request: Request, resource: ResourceId) -> Response:
     if form.get("confirm", "").strip() != (thread or resource):
         raise InvalidInputError(f"to remove it write {thread or resource} into the field; nothing was removed")
     did = await memory.clear(resource, thread)
-    told = f"Removed: {amount(did.messages, 'message')} and {amount(did.observations, 'observation')}."
-    return back_to(request, "/ui/agents" if thread is None else address(resource), told)
+    gone = f"{amount(did.messages, 'message')} and {amount(did.observations, 'observation')}"
+    told = f"Removed: {gone}." if did.outcome is Outcome.CLEARED else f"Nothing of {thread or resource} was kept."
+    return back_to(request, "/ui/agents" if thread is None else address(resource), told, did.outcome)
 
 
 @_pages.post("/migrate", **shows(Role.OPERATOR, did="migrated"))
@@ -99,7 +100,7 @@ async def migrate(request: Request, resource: ResourceId) -> Response:
         Outcome.SUPERSEDED: "The memory changed meanwhile: nothing was moved, repeat.",
         Outcome.REST: "There was nothing to move.",
     }.get(outcome, f"Moved to scope {to}. The settings stay as they are: change scope there too.")
-    return back_to(request, f"{address(resource)}/manage", told)
+    return back_to(request, f"{address(resource)}/manage", told, outcome)
 
 
 @_pages.get("/export", **shows(Role.OPERATOR, did="exported"), response_class=StreamingResponse)

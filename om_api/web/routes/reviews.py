@@ -5,13 +5,13 @@ import asyncio
 from fastapi import APIRouter, Request, Response
 
 from om_api.domain.api_keys import Role
+from om_api.domain.notes.word_diff import word_diff
 from om_api.domain.values import Outcome
 from om_api.http.requests.guard import key_of
 from om_api.http.requests.parameters import OfThread, ResourceId
 from om_api.web.pages.page_route import PageRoute, may, shows
 from om_api.web.pages.reader import reader, reader_of
 from om_api.web.pages.rendering import address, back_to, page
-from om_api.web.pages.word_diff import word_diff
 
 router = APIRouter(route_class=PageRoute)
 
@@ -30,8 +30,16 @@ async def show_review(request: Request, resource: ResourceId, thread: OfThread =
     kept = await memory.generations(resource, thread)
     before = kept[-1].text if kept else ""
     changes = await asyncio.to_thread(word_diff, before, proposal.generation.text) if proposal else []
+    taken = {*proposal.generation.observation_ids} if proposal else set()
     return page(
-        request, "review.html", resource=resource, thread=thread, proposal=proposal, changes=changes, may=may(request)
+        request,
+        "review.html",
+        resource=resource,
+        thread=thread,
+        proposal=proposal,
+        changes=changes,
+        replaced=[each for each in await memory.observations(resource, thread) if each.id in taken],
+        may=may(request),
     )
 
 
@@ -46,7 +54,8 @@ async def approve(request: Request, resource: ResourceId) -> Response:
         resource, thread, proposal=form.get("proposal") or None, text=edited, by=key_of(request).id
     )
     told = "Approved: it is in force. Bringing the generation before back undoes it."
-    return back_to(request, address(resource, thread=thread), told if outcome is Outcome.REFLECTED else _GONE)
+    told = told if outcome is Outcome.REFLECTED else _GONE
+    return back_to(request, address(resource, thread=thread), told, outcome)
 
 
 @router.post("/agents/{resource}/review/send-back", **shows(Role.OPERATOR, did="sent_back"))
@@ -58,7 +67,8 @@ async def send_back(request: Request, resource: ResourceId) -> Response:
         resource, thread, comment=form.get("comment", ""), proposal=form.get("proposal") or None, by=key_of(request).id
     )
     told = "Sent back: it is thought again, and will wait for you here."
-    return back_to(request, address(resource, thread=thread), _GONE if outcome is Outcome.SUPERSEDED else told)
+    told = _GONE if outcome is Outcome.SUPERSEDED else told
+    return back_to(request, address(resource, thread=thread), told, outcome)
 
 
 _GONE = "What you read waits no longer: the memory changed, or somebody else decided. Look at what is there now."

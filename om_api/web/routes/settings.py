@@ -1,4 +1,4 @@
-"""Settings: what is in force for an agent and why, changed after a look at what would be; models, and their prompts."""
+"""Settings: what is in force for an agent and why, changed after a look at what would be."""
 
 import asyncio
 import re
@@ -12,14 +12,12 @@ from om_api.domain.api_keys import Role
 from om_api.domain.errors import InvalidInputError, SettingsError
 from om_api.http.requests.app_state import app_state
 from om_api.http.requests.auditing import audit_as
-from om_api.http.requests.guard import key_of
 from om_api.http.requests.parameters import ResourceId
-from om_api.ops.model_list import model_list
-from om_api.ops.prompt_texts import prompt_texts
 from om_api.settings.change import PlannedChange, WantedChange, plan
 from om_api.settings.environment import value_of
 from om_api.settings.live import Setting, rows
 from om_api.web.pages.page_route import PageRoute, shows
+from om_api.web.pages.reader import reader
 from om_api.web.pages.rendering import address, back_to, page
 
 router = APIRouter(route_class=PageRoute)
@@ -80,6 +78,7 @@ async def _shown(
         resource=resource,
         groups=list(_groups(found)),
         form=form or {},
+        known=await reader(request).is_known(resource),
         would=planned.told("dry_run") if planned else None,
         problem=problem,
         wrong=_by_setting(problem),
@@ -100,18 +99,13 @@ def _groups(found: list[Setting]) -> Iterator[SettingsGroup]:
 
 
 def _wanted(form: Mapping[str, str]) -> WantedChange:
-    """What differs from what the page showed; a value is written as in YAML."""
+    """What differs from what the page showed, which must be something; a value is written as in YAML."""
     unset = [name.removeprefix(_UNSET) for name in form if name.startswith(_UNSET)]
     stated: dict[str, Any] = {}
     for name, text in form.items():
         key = name.removeprefix(_SET)
         if name != key and key not in unset and text.strip() != form.get(_WAS + key, "").strip():
             stated[key] = value_of(key, text.strip().replace("\r\n", "\n"), tuple(key.split(".")))
+    if not stated and not unset:
+        raise SettingsError("nothing is changed yet: write another value into a field, or tick one to unset it")
     return WantedChange(stated, unset)
-
-
-@router.get("/models", **shows(Role.OPERATOR))
-async def show_models(request: Request) -> Response:
-    """The models in use, what they cost, who uses them; and the texts that they are asked with."""
-    found = model_list(app_state(request).settings, key_of(request).covers)
-    return page(request, "models.html", models=found, prompts=prompt_texts())

@@ -40,6 +40,7 @@ def test_every_command_has_json(path):
 ANSWERS = {  # of a memory with observations and a generation, in this order
     "stats": ("harold",),
     "threads": ("harold",),
+    "chunks": ("harold",),
     "observations": ("harold",),
     "history": ("harold",),
     "costs": ("harold",),
@@ -54,6 +55,8 @@ ANSWERS = {  # of a memory with observations and a generation, in this order
     "rejected drop": ("harold", "--all"),
     "config": (),
     "config show": (),
+    "models list": (),
+    "models try": ("gemini-2.5-flash", "--wait", "0"),
     "config check": (),
     "keys list": (),
     "acl": ("harold",),
@@ -84,10 +87,21 @@ def test_what_it_prints_is_json_and_nothing_else(om, reflected):
 
 #: what the audit trail does not tell of, and why
 NOT_TOLD = {
-    *("stats", "threads", "observations", "history", "sources", "recall", "browse", "context", "top"),  # they look
+    *(
+        "stats",
+        "threads",
+        "chunks",
+        "observations",
+        "history",
+        "sources",
+        "recall",
+        "browse",
+        "context",
+        "top",
+    ),  # they look
     *("rejected list", "rejected show", "costs", "events", "audit", "queues", "doctor", "keys list"),
     *("pins", "review list", "review show"),
-    *("config", "config show", "config check", "webhooks list", "webhooks dead"),
+    *("config", "config show", "config check", "webhooks list", "webhooks dead", "models list"),
     *("push", "replay"),  # what an agent sends
     *("up", "demo", "bench"),  # they begin processes, and the latter have a store of their own
     *("api", "mcp", "ui"),  # what is asked of them is told by them

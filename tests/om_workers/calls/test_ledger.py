@@ -51,6 +51,20 @@ def test_a_call_is_billed_to_its_agent_and_to_all(store):
     assert bill(store) == bill(store, resource=None) == expected
 
 
+def test_a_call_for_no_agent_is_billed_to_all_alone(store):
+    assert make(ledger(store), resource="") == [0.00126]
+    assert bill(store, resource=None)["micros"] == 1_260
+    assert not store.client.exists(store.keys.spent_by(spending.day_of(int(store.client.time()[0]) * 1000), ""))
+
+
+def test_the_budget_of_one_agent_does_not_bound_it_and_that_of_all_does(store):
+    book = ledger(store, budget__calls_per_day="0", total_budget__calls_per_day="1")
+
+    make(book, resource="")
+    with pytest.raises(BudgetReachedError, match="the budget of all agents"):
+        make(book, resource="")
+
+
 def test_purposes_and_models_are_billed_apart(store):
     book = ledger(store, models__other__prices="{input: 2, output: 2}")
     make(book)

@@ -50,6 +50,18 @@ def test_a_tier_whose_key_is_missing_cannot_be_used_and_is_said_once():
     assert [(said["event"], said["model"]) for said in logs] == [("model_not_available", "gpt-x")]
 
 
+def test_a_name_by_itself_is_no_tier_of_it_and_where_it_is_nobody_its_reason_is_told():
+    models = registry(
+        OM_MODELS__SMART__TIERS=TIERS, OM_MODELS__SMART__PROVIDER="scripted", OM_MODELS__SIZED__TIERS=TIERS
+    )
+
+    assert models.itself("smart").name == "smart"
+    for name, why in (("gpt-x", "OPENAI_API_KEY holds no key; set it"), ("sized", "try its tiers, small, middle")):
+        with pytest.raises(ModelError, match=why) as caught:
+            models.itself(name)
+        assert not caught.value.retryable
+
+
 def test_without_a_usable_name_the_extractive_model_answers():
     assert isinstance(registry().model(["gpt-x"]), Extractive)
 

@@ -9,8 +9,8 @@ import click
 from om_api.cli.checks import check_known
 from om_api.cli.output import as_time, json_option, note, print_json, print_outcome, print_table, print_text
 from om_api.cli.target import Target, command, examples, optional_thread, resource_argument
-from om_api.cli.word_diff import word_diff
 from om_api.client.memory import ObservationalMemory
+from om_api.domain.notes.word_diff import marked_lines
 from om_api.domain.values import Outcome, is_id
 from om_api.store.reviews.drafts import Proposal
 
@@ -116,7 +116,7 @@ def _show(found: Proposal) -> None:
         ("model", made.model),
     ]
     print_table(("", found.id), rows)
-    print_text("\n".join(word_diff(found.before, made.text)))
+    print_text("\n".join(marked_lines(found.before, made.text)))
     where = " ".join(filter(None, (found.resource, found.thread)))
     note(f"om review approve {where} --id {found.id}, or om review send-back {where} --id {found.id} --comment …")
 

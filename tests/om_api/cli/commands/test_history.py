@@ -1,9 +1,29 @@
-"""`om observations`, `history`, `sources`: what is remembered can be read, down to the messages behind it."""
+"""`om chunks`, `observations`, `history`, `sources`: what is remembered can be read, down to the messages behind it."""
 
 import pytest
 
 from om_api.cli.commands.history import _foremost
 from om_workers.llm.scripted import Scripted
+
+
+def test_chunks_are_listed_until_they_are_activated(om_json, om, world):
+    world.say(*[f"message {n}" for n in range(4)])
+    world.say(*[f"message {n}" for n in range(4)], thread="t-2")
+    world.settle()
+    found, kept = om_json("chunks", "harold"), world.om.chunks("harold")
+
+    assert [(each["id"], each["thread_id"], each["messages"]) for each in found] == [
+        (each.id, each.thread, each.messages) for each in kept
+    ]
+    assert {each["thread_id"] for each in found} == {"t-1", "t-2"}
+    assert {each["thread_id"] for each in om_json("chunks", "harold", "t-2")} == {"t-2"}
+    assert om("chunks", "harold").stdout.count("ready") == len(found)
+    assert "observation" not in found[0]
+
+    world.om.force_observe(resource_id="harold")
+    world.settle()
+    assert om_json("chunks", "harold") == []
+    assert om("chunks", "nobody").exit_code == 1
 
 
 def test_observations_are_listed_with_their_threads(om_json, om, observed):

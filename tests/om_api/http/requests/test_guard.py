@@ -45,6 +45,7 @@ NEEDED = {
     ("GET", "/v1/resources/{resource}/settings"): "operator",
     ("PATCH", "/v1/resources/{resource}/settings"): "operator",
     ("GET", "/v1/models"): "operator",
+    ("POST", "/v1/models/try"): "operator",
     ("GET", "/v1/prompts"): "operator",
     ("DELETE", "/v1/resources/{resource}"): "operator",
     ("POST", "/v1/resources/{resource}/erase"): "operator",
@@ -86,8 +87,9 @@ NEEDED = {
 OF_ALL = {
     "/metrics",
     "/v1/costs",
+    "/v1/models/try",
     "/v1/series",
-}  # what is said of all resources together, to keys that are bound to every one
+}  # what is said of all resources together, or paid for by all, to keys that are bound to every one
 SAID = {"messages": [{"role": "user", "content": "x"}]}
 BODIES = {
     "messages": SAID,

@@ -118,6 +118,17 @@ def test_what_is_left_behind_an_observation_is_a_chunk_before_all_others(store):
     assert sound(store)
 
 
+@pytest.mark.parametrize("messages", [(1,), (1, 2)])
+def test_all_lines_of_an_observation_that_is_taken_apart_are_told_before_it_goes(store, messages):
+    observed(store, "o1", *messages)
+    (noted,) = [each.observation.text for each in store.run(reading.observations(store.keys, HAROLD))]
+    would = store.run(eraser(store).erase("harold", a_message("harold", "m1", None), dry_run=True))
+
+    assert [(each.id, each.lines) for each in would.observations] == [("o1", tuple(noted.split("\n")))]
+    assert would.counts()["observations"] == 1
+    assert erase(store, "m1") == would
+
+
 def test_it_can_be_observed_and_activated_again(store):
     filled(store)
     erase(store, "m3")

@@ -1,5 +1,6 @@
-"""What is in both texts, gone or new, word by word: the stretches make up both texts again, whatever they are."""
+"""What changed between two texts, word by word: the stretches make up both again, and plain text shows them by marks."""
 
+import re
 import time
 from itertools import pairwise
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from om_api.web.pages.word_diff import Change, word_diff
+from om_api.domain.notes.word_diff import Change, marked_lines, word_diff
 
 TEXTS = st.lists(st.sampled_from(["a", "b c", "b d", "", "é, f", "🔴 x", "\tg"]), max_size=6).map("\n".join)
 
@@ -47,3 +48,29 @@ def test_long_texts_that_have_nothing_in_common_are_compared_in_no_time():
 
     assert [each.what for each in changes] == ["gone", "new"]
     assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "lines"),
+    [
+        ("* same", "* same", ["  * same"]),
+        ("* Ada is his mother.", "* Ada is his sister.", ["~ * Ada is his [-mother-]{+sister+}."]),
+        ("a\nb", "a\nb\nc", ["  a", "  b", "+ {+c+}"]),
+        ("a\nb\nc", "a", ["  a", "- [-b-]", "- [-c-]"]),
+        ("a\nx\nc", "a\ny z\nq\nc", ["  a", "~ [-x-]{+y z+}", "+ {+q+}", "  c"]),
+        ("a\n\nb", "a\nb", ["  a", "- ", "  b"]),
+        ("x y\nz", "x z", ["~ x [-y↵-]", "  z"]),
+    ],
+)
+def test_in_plain_text_each_line_says_by_a_mark_what_became_of_it(before, now, lines):
+    assert marked_lines(before, now) == lines
+
+
+def test_of_plain_text_either_can_be_made_again():
+    before = "\n".join(f"* line {n} of the notes, about matter {n % 7}" for n in range(400))
+    now = before.replace("matter 3", "subject 3").replace("* line 9", "* row 9")
+    told = marked_lines(before, now)
+    becomes = [re.sub(r"\{\+(.*?)\+\}", r"\1", re.sub(r"\[-.*?-\]", "", line[2:])) for line in told if line[0] != "-"]
+    was = [re.sub(r"\[-(.*?)-\]", r"\1", re.sub(r"\{\+.*?\+\}", "", line[2:])) for line in told if line[0] != "+"]
+
+    assert ("\n".join(was), "\n".join(becomes)) == (before, now)

@@ -7,6 +7,8 @@ from typing import Literal, NamedTuple
 
 _WORD = re.compile(r"\s+|[^\s\w]|\w+")
 _MOST = 4_000  # words of a changed passage that are compared by themselves
+_LIKE = {"same": "{}", "gone": "[-{}-]", "new": "{{+{}+}}"}
+_MARKS = {"same": "  ", "gone": "- ", "new": "+ "}
 
 
 class Change(NamedTuple):
@@ -57,3 +59,33 @@ def _joined(changes: Iterator[Change]) -> Iterator[Change]:
         last = change
     if last:
         yield last
+
+
+def marked_lines(before: str, now: str) -> list[str]:
+    """The lines of both in plain text: what goes in [-brackets-], what comes in {+braces+}, as `git diff --word-diff` writes it.
+
+    Two blanks begin a line that stands in both, a `-` one that goes, a `+` one that comes, a `~` any other that changed. The end
+    of a line that is cut in two, or joined with the next, is shown as ↵.
+    """
+    lines: list[str] = []
+    line: list[Change] = []
+    for change in word_diff(f"{before}\n", f"{now}\n"):
+        *ended, last = change.text.split("\n")
+        for text in ended:
+            lines.append(_marked([*line, Change(change.what, text)]))
+            line = []
+        line += [Change(change.what, last)] if last else []
+    return lines
+
+
+def _marked(line: Sequence[Change]) -> str:
+    """A line, with its mark; the last of its changes is the one that its end belongs to."""
+    *_, end = line
+    if all(each.what == end.what for each in line):
+        return _MARKS[end.what] + "".join(map(_shown, line))
+    broken = "" if end.what == "same" else "↵"
+    return "~ " + "".join(map(_shown, (*line[:-1], end._replace(text=end.text + broken))))
+
+
+def _shown(change: Change) -> str:
+    return _LIKE[change.what].format(change.text) if change.text else ""

@@ -1,0 +1,33 @@
+"""One agent's pages: an observation with what is behind it, and one that is gone."""
+
+import pytest
+
+
+@pytest.fixture
+def noted(world):
+    world.say("The boat leaves at nine.")
+    world.om.force_observe(None, "harold")
+    world.settle()
+    (observation,) = world.om.observations("harold")
+    return observation
+
+
+def test_an_observation_is_shown_with_its_messages(sign_in, noted):
+    answer = sign_in("reader", "harold").get(f"/ui/agents/harold/observations/{noted.id}")
+    assert "In force" in answer.text
+    assert noted.text.split("\n")[-1].removeprefix("* ").split(" ", 1)[1] in answer.text
+    assert "The boat leaves at nine." in answer.text
+
+
+def test_one_that_nobody_keeps_is_not_there_and_the_page_says_so(sign_in, noted):
+    answer = sign_in("reader", "harold").get("/ui/agents/harold/observations/zzz")
+    assert answer.status_code == 404
+    assert "harold keeps no observation zzz" in answer.text
+
+
+def test_one_that_a_generation_took_in_says_which(sign_in, world, noted):
+    world.om.force_reflect("harold")
+    world.settle()
+    answer = sign_in("reader", "harold").get(f"/ui/agents/harold/observations/{noted.id}")
+    assert "generation 1</a>" in answer.text
+    assert "The boat leaves at nine." in answer.text

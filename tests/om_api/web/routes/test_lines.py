@@ -1,0 +1,40 @@
+"""Lines by hand on the pages: what is refused is shown again, and what changed nothing is said and told as that."""
+
+import pytest
+
+AT = "/ui/agents/harold/lines"
+
+
+@pytest.fixture
+def who(sign_in, world):
+    world.om.add_line("User never flies", "harold", "t-1")
+    return sign_in("operator", "harold")
+
+
+def test_enter_in_a_long_line_makes_no_second_one(who, world):
+    who.send(f"{AT}/correct", {"was": "User never flies", "now": "User flies\r\nto Oslo"})
+    (noted,) = world.om.observations("harold")
+    assert noted.text.endswith("User flies to Oslo")
+
+
+def test_a_line_that_says_so_already_is_not_called_corrected(who, world):
+    answer = who.send(f"{AT}/correct", {"was": "User never flies", "now": "User never flies"})
+    assert answer.status_code == 303
+    assert "already" in answer.headers["set-cookie"]
+    newest = world.om.audit(count=1).entries[0]
+    assert (newest.did, newest.ended) == ("line_corrected", "rest")
+
+
+def test_what_was_typed_and_refused_is_shown_again_with_the_way_back(who):
+    before = {"referer": "http://127.0.0.1:8000/ui/agents/harold?thread=t-1"}
+    answer = who.send(f"{AT}/correct", {"was": "User owns a boat", "now": "Two <b>boats"}, headers=before)
+    assert answer.status_code == 404
+    assert "Two &lt;b&gt;boats" in answer.text
+    assert 'href="/ui/agents/harold?thread=t-1"' in answer.text
+
+
+@pytest.mark.parametrize("before", ["https://elsewhere.example/ui/agents", "http://127.0.0.1:8000/v1/x", "::", ""])
+def test_the_way_back_leads_to_our_pages_only(who, before):
+    answer = who.send(f"{AT}/correct", {"was": "User owns a boat", "now": "x"}, headers={"referer": before})
+    assert "Back to the page before" not in answer.text
+    assert "Go to the agents" in answer.text
