@@ -7,13 +7,14 @@ from fastapi import APIRouter, Request, Response
 from om_api.context import Block
 from om_api.domain.events import Event
 from om_api.http.requests.parameters import OfThread, ResourceId
+from om_api.language.words import amount
 from om_api.web.pages.page_route import PageRoute, shows
 from om_api.web.pages.reader import reader_of
 from om_api.web.pages.rendering import page
 
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
 _CHANGES = {
-    "activated": "grew at its end: {chunks} chunks became observations",
+    "activated": "grew at its end: {chunks} became observations",
     "reflected": "was written anew: generation {generation}",
     "restored": "was written anew: the text of generation {generation} was brought back",
     "cleared": "was cleared",
@@ -61,4 +62,4 @@ def _parts(blocks: tuple[Block, ...]) -> list[ContextPart]:
 
 
 def _said(event: Event) -> str:
-    return _CHANGES[event.kind].format(chunks=event.chunks, generation=event.generation)
+    return _CHANGES[event.kind].format(chunks=amount(event.chunks or 0, "chunk"), generation=event.generation)
