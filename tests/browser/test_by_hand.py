@@ -119,8 +119,9 @@ def test_what_is_raw_is_observed_and_condensed_by_a_button(site, at_work, agent)
     at_work.told("The workers were asked")
     site.world.settle()
     expect(at_work.page.get_by_role("region", name="Observations")).to_contain_text("Parcel 4 lies in Oslo.")
+    expect(at_work.page.locator("p.done")).to_have_count(0)  # what was asked for is there
     at_work.press("Reflect now")
-    at_work.told("The workers were asked")
+    at_work.told("The workers were asked to reflect")
     site.world.settle()
 
     expect(at_work.page.get_by_role("region", name="Reflection")).to_contain_text("Generation 1")

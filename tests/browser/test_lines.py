@@ -51,7 +51,7 @@ def _read(site, agent):
 def test_a_line_is_added_and_taken_back(site, noted, agent):
     noted.page.get_by_label("Add a line").fill("User never flies")
     noted.press("Add")
-    noted.told("Added, as observation")
+    noted.told("Added, as the first of the observations. “Take back what was done by hand”")
     expect(_region(noted, "Observations")).to_contain_text("User never flies")
     added, read = site.world.om.observations(agent)[-1], _read(site, agent)
     noted.press("Take back what was done by hand")
@@ -118,6 +118,27 @@ def test_a_pinned_line_stands_in_what_a_forgetful_model_reflects_until_it_is_let
     assert "Parcel 3" not in kept
     assert (site.world.om.pins(agent), "Parcel 2" in _read(site, agent)) == ([], False)
     assert site.world.om.verify() == []
+
+
+def test_what_was_typed_is_never_dropped_by_pinning_what_the_line_was(noted):
+    dialog = _open(noted, "Parcel 2 lies in Oslo")
+    field, pin = dialog.get_by_label("It should say"), dialog.get_by_role("button", name="Pin as it was")
+    was = field.input_value()
+    field.fill(was.replace("Oslo", "Bergen"))
+    expect(pin).to_be_disabled()
+    field.fill(was)
+
+    expect(pin).to_be_enabled()
+
+
+def test_a_pin_is_let_go_where_it_stands(site, noted, agent):
+    _open(noted, "Parcel 2 lies in Oslo")
+    noted.press("Pin as it was")
+    noted.told("until you unpin it under Reflection")
+    _region(noted, "Reflection").get_by_role("button", name=re.compile("^Unpin: .*Parcel 2")).click()
+    noted.told("Unpinned")
+
+    assert site.world.om.pins(agent) == []
 
 
 def test_a_line_of_the_reflection_is_corrected_as_a_generation_of_its_own(site, noted, agent, reflects):

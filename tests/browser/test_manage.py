@@ -134,7 +134,9 @@ def test_what_cannot_be_imported_is_told_beside_its_form(site, signed_in, manage
     visit.expect("422|409")
     _import(visit, name, file)
 
-    expect(visit.page.get_by_label("Import a memory").get_by_role("status")).to_contain_text(says)
+    told = visit.page.get_by_label("Import a memory").get_by_role("status")
+    expect(told).to_contain_text(says)
+    expect(told).to_have_class("problem")
     assert site.world.covering(agent) == before
     assert site.world.om.is_known(f"{agent}-new") is False
 

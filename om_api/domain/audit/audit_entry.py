@@ -49,6 +49,7 @@ DID: dict[str, str] = {  # every verb of an entry, and what it says
     "signed_out": "somebody left the pages",
     "refused": "a key asked for what it may not, and what is no verb of these: `of` names it",
 }
+CHANGES = tuple(verb for verb in DID if verb not in {"read", "exported", "signed_in", "signed_out", "refused"})
 Via = Literal["http", "mcp", "page", "cli"]
 Ending = Literal["done", "refused", "failed"]
 LOOPBACK = "loopback"  # who asks where nobody needs a key

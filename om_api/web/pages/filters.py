@@ -58,13 +58,14 @@ def duration(seconds: float | None) -> str:
     return " ".join(found[:2]) or "0 s"
 
 
-def moment(at: float | None) -> str:
-    """A time in Unix ms, as UTC, which a script of ours shows in the reader's zone; an en dash for none."""
+def moment(at: float | None, *, exact: bool = False) -> str:
+    """A time in Unix ms, as UTC, which our script shows in the reader's zone, `exact` to the second; an en dash for none."""
     if not at:
         return "–"
     when = datetime.fromtimestamp(min(max(0, at), _LAST_MS) / 1000, UTC)
-    shown = f"{when:%Y-%m-%d %H:%M}"
-    return Markup('<time datetime="{}">{} UTC</time>').format(when.isoformat(timespec="seconds"), shown)
+    shown = f"{when:%Y-%m-%d %H:%M:%S}" if exact else f"{when:%Y-%m-%d %H:%M}"
+    mark = Markup(" data-exact") if exact else ""
+    return Markup('<time{} datetime="{}">{} UTC</time>').format(mark, when.isoformat(timespec="seconds"), shown)
 
 
 def point(name: str | int) -> str:

@@ -15,6 +15,7 @@ from om_api.http.requests.auditing import audit_as
 from om_api.web.pages import filters, static_files
 from om_api.web.pages.sessions import form_token, said, say, say_no_more
 
+ASKED = "The workers were asked"  # what begins so is said until the page shows something else than when it was loaded
 _CLOCKS_S = 5  # by which this machine's clock may be ahead of the store's
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -43,6 +44,7 @@ def page(
     told = said(request)
     text = _templates.get_template(template).render(
         said=told,
+        waits=told.startswith(ASKED),
         since=int((time.time() - _CLOCKS_S) * 1000),
         key=key,
         locked=app_state(request).locked,

@@ -12,7 +12,7 @@ from om_api.http.requests.auditing import audit_as
 from om_api.http.requests.parameters import ObservationId, ResourceId
 from om_api.web.pages.page_route import PageRoute, shows
 from om_api.web.pages.reader import reader_of
-from om_api.web.pages.rendering import address, back_to
+from om_api.web.pages.rendering import ASKED, address, back_to
 
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
 
@@ -23,7 +23,7 @@ async def observe(request: Request, resource: ResourceId) -> Response:
     audit_as(request, of="observe")
     memory = await reader_of(request, resource)
     outcome = await memory.force_observe(resource_id=resource)
-    return back_to(request, address(resource), _asked(outcome, "observed", "nothing is raw"), outcome)
+    return back_to(request, address(resource), _asked(outcome, "observe", "nothing is raw"), outcome)
 
 
 @router.post("/reflect", **shows(Role.WRITER, did="forced"))
@@ -31,7 +31,7 @@ async def reflect(request: Request, resource: ResourceId) -> Response:
     """Have the observations condensed now."""
     audit_as(request, of="reflect")
     outcome = await (await reader_of(request, resource)).force_reflect(resource)
-    return back_to(request, address(resource), _asked(outcome, "reflected", "there are no observations"), outcome)
+    return back_to(request, address(resource), _asked(outcome, "reflect", "there are no observations"), outcome)
 
 
 @router.post("/pause", **shows(Role.OPERATOR, did="paused"))
@@ -98,7 +98,7 @@ async def _of_rejected(request: Request, resource: str, do: Callable[[Any], Awai
     return back_to(request, f"{address(resource)}/rejected", told.get(outcome, "Dropped."), outcome)
 
 
-def _asked(outcome: Outcome, done: str, nothing: str) -> str:
+def _asked(outcome: Outcome, what: str, nothing: str) -> str:
     if outcome is Outcome.REST:
         return f"There was nothing to do: {nothing}."
-    return "The workers were asked: this page shows when it is done." if outcome is Outcome.BUSY else f"Done: {done}."
+    return f"{ASKED} to {what}." if outcome is Outcome.BUSY else f"Done: {outcome}."

@@ -5,14 +5,16 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from om_api.domain.api_keys import Role
-from om_api.domain.audit.audit_entry import DID
+from om_api.domain.audit.audit_entry import CHANGES, DID
 from om_api.http.requests.guard import bound, key_of
+from om_api.web.pages.audit_words import audit_words
 from om_api.web.pages.page_route import PageRoute, shows
 from om_api.web.pages.reader import reader
 from om_api.web.pages.rendering import page
 
 router = APIRouter(route_class=PageRoute)
 _SHOWN = 100
+_CHANGES = "changes"
 Short = Annotated[str, Query(max_length=200)]
 
 
@@ -25,6 +27,15 @@ async def show_audit(
     if resource:
         bound(key, resource)
     whose = [resource] if resource else list(key.bound or ())
-    found = await reader(request).audit(before, who=who, did=[did] if did else [], resource_id=whose, count=_SHOWN)
+    verbs = CHANGES if did == _CHANGES else [did] if did else []
+    found = await reader(request).audit(before, who=who, did=verbs, resource_id=whose, count=_SHOWN)
     asked = {"who": who, "did": did, "resource": resource}
-    return page(request, "audit.html", found=found, asked=asked, verbs=[*DID])
+    entries = [(each, audit_words(each)) for each in found.entries]
+    return page(
+        request,
+        "audit.html",
+        entries=entries,
+        before=found.before,
+        asked=asked,
+        verbs={_CHANGES: "changes only", **DID},
+    )

@@ -8,14 +8,12 @@ from om_api.domain.values import Outcome
 from om_api.http.requests.auditing import audit_line
 from om_api.http.requests.guard import key_of
 from om_api.http.requests.parameters import ObservationId, ResourceId
-from om_api.web.pages.page_route import PageRoute, shows
+from om_api.web.pages.page_route import PageRoute, may, shows
 from om_api.web.pages.reader import reader_of
 from om_api.web.pages.rendering import address, back_to
 
-_UNDO = (
-    "Corrected. To undo that press “Take back what was done by hand” under the observation; a line of the reflection comes"
-    " back with the generation before, under Generations."
-)
+_TAKE_BACK = " “Take back what was done by hand” beneath the observation undoes that."
+_BRING_BACK = " The reflection has a new generation: to undo that, bring the one before back under Generations."
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
 
 
@@ -27,8 +25,8 @@ async def add(request: Request, resource: ResourceId) -> Response:
         raise InvalidInputError("thread: name the conversation that the line belongs to")
     done = await (await reader_of(request, resource)).add_line(text, resource, thread, by=key_of(request).id)
     audit_line(request, done)
-    told = f"Added, as observation {done.observation_id}: take it back there to undo it."
-    return back_to(request, address(resource, thread=thread), told)
+    undo = _TAKE_BACK if may(request)["operator"] else " An operator may take it back."
+    return back_to(request, address(resource, thread=thread), f"Added, as the first of the observations.{undo}")
 
 
 @router.post("/lines/correct", **shows(Role.OPERATOR, did="line_corrected"))
@@ -44,7 +42,8 @@ async def correct(request: Request, resource: ResourceId) -> Response:
         by=key_of(request).id,
     )
     audit_line(request, done)
-    told = "It says so already." if done.outcome is Outcome.REST else _UNDO
+    corrected = f"Corrected.{_TAKE_BACK if done.observation_id else _BRING_BACK}"
+    told = "It says so already." if done.outcome is Outcome.REST else corrected
     return back_to(request, address(resource, thread=thread), told)
 
 
@@ -63,7 +62,9 @@ async def pin(request: Request, resource: ResourceId) -> Response:
     memory, thread = await reader_of(request, resource), _field(request, "thread") or None
     audit_line(request, await memory.pin(_field(request, "was"), resource, thread, by=key_of(request).id))
     return back_to(
-        request, address(resource, thread=thread), "Pinned: every reflection keeps it. Unpin it to undo that."
+        request,
+        address(resource, thread=thread),
+        "Pinned: every reflection keeps it, until you unpin it under Reflection.",
     )
 
 

@@ -1,6 +1,8 @@
 // What the pages do in a browser beside htmx: times in the reader's zone, questions before what cannot be undone, keys.
 (() => {
-  const shown = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const [shown, exact] = ["short", "medium"].map(
+    (timeStyle) => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle }),
+  );
   const told = document.querySelector("#live-state");
 
   const inZone = (root) => {
@@ -8,7 +10,7 @@
       const at = new Date(time.dateTime);
       if (Number.isNaN(at.getTime())) continue;
       time.title = time.textContent;
-      time.textContent = shown.format(at);
+      time.textContent = ("exact" in time.dataset ? exact : shown).format(at);
     }
   };
 
@@ -32,6 +34,7 @@
     if (!form.matches("[data-imports]")) return;
     event.preventDefault();
     const said = form.querySelector("[role=status]");
+    said.className = "note";
     said.textContent = "Sending the file…";
     try {
       const name = encodeURIComponent(form.elements.name.value.trim());
@@ -45,9 +48,11 @@
         location.href = `/ui/agents/${name}`;
         return;
       }
+      said.className = "problem";
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       said.textContent = page.querySelector("[role=alert]")?.textContent ?? `The server answered ${answer.status}.`;
     } catch {
+      said.className = "problem";
       said.textContent = "The server does not answer: nothing was imported, repeat when it does.";
     }
   });
@@ -59,6 +64,11 @@
     });
   }
 
+  const pinsAsItWas = (dialog) => {
+    const { was, now } = dialog.querySelector("form").elements;
+    for (const pin of dialog.querySelectorAll("[data-as-it-was]")) pin.disabled = was.value !== now.value;
+  };
+
   document.addEventListener("click", (event) => {
     const dialog = document.querySelector("#line");
     const line = event.target.closest?.("[data-edits]");
@@ -66,6 +76,7 @@
       const fields = dialog.querySelector("form").elements;
       fields.was.value = fields.now.value = line.dataset.line;
       fields.observation.value = line.dataset.observation;
+      pinsAsItWas(dialog);
       dialog.querySelector("[data-when-pinned]").hidden = !("pinned" in line.dataset);
       dialog.querySelector("[data-when-unpinned]").hidden = "pinned" in line.dataset;
       dialog.showModal();
@@ -87,6 +98,8 @@
   document.addEventListener("input", (event) => {
     const form = event.target.closest?.("form[data-as-it-moves]");
     if (form && event.target.type === "range") event.target.nextElementSibling.textContent = event.target.value;
+    const dialog = event.target.closest?.("#line");
+    if (dialog) pinsAsItWas(dialog);
   });
 
   document.addEventListener("change", (event) => {
@@ -97,6 +110,11 @@
   document.addEventListener("htmx:sse:error", () => say("not live: the server does not answer"));
   document.addEventListener("om-away", () => say("not live: the store does not answer"));
   document.addEventListener("om-back", () => say("live"));
-  document.addEventListener("htmx:after:swap", () => inZone(document));
+  const seen = () => document.querySelector(".columns")?.textContent;
   inZone(document);
+  const first = seen();
+  document.addEventListener("htmx:after:swap", () => {
+    inZone(document);
+    if (seen() !== first) document.querySelector("[data-until-changed]")?.remove();
+  });
 })();

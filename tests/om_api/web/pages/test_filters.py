@@ -47,3 +47,9 @@ def test_a_figure_is_written_in_one_form(name, value, shown):
 )
 def test_a_time_is_told_to_the_second_and_never_fails(at, shown):
     assert filters.moment(at) == shown
+
+
+def test_an_exact_time_shows_its_second():
+    assert filters.moment(1_767_270_605_000, exact=True) == (
+        '<time data-exact datetime="2026-01-01T12:30:05+00:00">2026-01-01 12:30:05 UTC</time>'
+    )

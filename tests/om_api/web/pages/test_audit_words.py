@@ -1,0 +1,48 @@
+"""Entries of the audit trail in words for people: no name of a function, and nothing lost of what is nobody's but the entry's."""
+
+import pytest
+from page_routes import GUARDED, STREAMS
+
+from om_api.domain.audit.audit_entry import DID, AuditEntry
+from om_api.web.pages.audit_words import audit_words
+
+
+def words(**said):
+    return audit_words(AuditEntry(**{"did": "read", "via": "page", "who": "3f1c20a9be77", **said}))
+
+
+@pytest.mark.parametrize(
+    "name", sorted({route.name for method, path, route in GUARDED if method == "GET" and path not in STREAMS})
+)
+def test_a_page_is_called_as_its_reader_sees_it(name):
+    of = words(of=name).of
+
+    assert "_" not in of
+    assert of
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"of": "show_agent"}, "Memory"),
+        ({"of": "show_models"}, "Models"),
+        ({"of": "matching", "did": "erased"}, "a text"),
+        ({"of": "show_agent", "via": "http"}, "show_agent"),
+        ({"of": "m_1", "did": "forgot"}, "m_1"),
+    ],
+)
+def test_only_names_of_ours_are_told_otherwise(said, told):
+    assert words(**said).of == told
+
+
+def test_somebody_is_told_by_label_id_or_as_nobody():
+    assert [words(**said).who for said in ({"label": "shop"}, {}, {"who": "loopback"})] == [
+        "shop",
+        "3f1c20a9be77",
+        "this machine, without a key",
+    ]
+
+
+@pytest.mark.parametrize("did", DID)
+def test_what_was_done_is_told_in_a_sentence(did):
+    assert words(did=did).did == DID[did] != did
