@@ -5,12 +5,24 @@ from typing import NamedTuple
 from om_api.domain.audit.audit_entry import DID, LOOPBACK, AuditEntry
 
 _BY = {"page": "on a page", "http": "over HTTP", "mcp": "by MCP", "cli": "by om"}
-_PAGES = {
-    "show_agents": "Agents",
-    "show_agent": "Memory",
-    "show_context": "What the model reads",
-    "show_costs": "Money",
-    "show_figures_of": "Figures",
+_PAGES = {"agent": "Memory", "context": "What the model reads", "costs": "Money", "figures_of": "Figures"} | {
+    name: name.capitalize()
+    for name in (
+        *(
+            "agents",
+            "audit",
+            "events",
+            "figures",
+            "generations",
+            "live",
+            "manage",
+            "models",
+            "money",
+            "recall",
+            "rejected",
+        ),
+        *("review", "reviews", "settings", "work"),
+    )
 }
 _OF = {"matching": "a text"}
 
@@ -36,6 +48,6 @@ def audit_words(entry: AuditEntry) -> AuditWords:
 
 
 def _of(entry: AuditEntry) -> str:
-    if entry.via == "page" and entry.of.startswith("show_"):
-        return _PAGES.get(entry.of) or entry.of.removeprefix("show_").replace("_", " ").capitalize()
+    if entry.via == "page" and entry.did == "read":
+        return _PAGES.get(entry.of, entry.of)
     return _OF.get(entry.of, entry.of)
