@@ -124,9 +124,8 @@ class AgentReader:
         looked = yield from self._read(found.names, now)
         agents = yield from self._told(query, looked, found.names, now)
         read = len(self._table)
-        whole = (
-            self._walk.done and self._known <= AGENTS
-        )  # what was read is all; the index names those a while that are gone
+        # what was read is all; the index names those a while that are gone
+        whole = self._walk.done and self._known <= AGENTS
         known = read if whole else max(self._known, read)
         return Agents(
             items=agents,
