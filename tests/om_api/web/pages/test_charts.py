@@ -28,6 +28,14 @@ def test_series_stand_on_each_other_and_the_top_is_their_sum():
     assert _corners(stacked.areas[0])[0] == _corners(stacked.areas[1])[-1]
 
 
+def test_what_is_below_nothing_is_within_the_frame_too():
+    made = chart(["a", "b"], [ChartSeries("saved", [-3.0, 1.0])], "$", stacked=False)
+    (_, low), (_, high) = _corners(made.areas[0])
+
+    assert (made.bottom, made.top) == (-3, 1)
+    assert 0 <= high < low <= HEIGHT
+
+
 def test_of_series_that_do_not_stand_on_each_other_each_is_a_line_over_all_points():
     series = [ChartSeries("one", [3.0, 1.0, 2.0]), ChartSeries("other", [3.0, 1.0, 2.0])]
     made = chart(["a", "b", "c"], series, "$", stacked=False)
