@@ -23,7 +23,7 @@ class Area(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """What a template draws; `top` and `bottom` are the values at the edges, `points` names or times (Unix ms) from left to right.
+    """What a template draws; `top` and `bottom` are the values at the edges, `points` names or times (Unix ms) along them.
 
     What is `stacked` is drawn as areas; of others one would hide the next, so they are lines.
     """
