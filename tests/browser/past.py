@@ -9,7 +9,7 @@ from world import World
 
 from om_api.billing.prices import MICROS
 from om_api.store.fleet import samples, spending
-from om_api.store.fleet.samples import HOUR, KEPT, TierSample
+from om_api.store.fleet.samples import TEN_MINUTES, TierSample
 
 _DAY_S = 86_400
 
@@ -42,23 +42,22 @@ def served(world: World, resource: str, days_ago: int, **amounts: int) -> None:
     world.services.run(spending.tell(world.services.keys, clock, {resource: amounts}))
 
 
-def held(world: World, resource: str | None, hours: int) -> None:
-    """Note for each of the last hours what an agent, or all together (None), held: notes that grow for 20 hours, then less."""
-    for n in range(hours):
-        phase = n % 20
+def held(world: World, resource: str | None, days: int) -> None:
+    """Note every ten minutes of the last days what an agent, or all together (None), held: notes grow, then are condensed."""
+    for n in range(days * 144):
+        notes, kept = 2_000 + 300 * (n % 100), 3_000 + 40 * (n // 100)
         taken = TierSample(
             messages=6_000 + 1_500 * (n % 8),
             chunks=2_000 * (n % 3),
-            observations=2_000 + 1_400 * phase,
-            reflections=3_000 + 900 * (n // 20),
-            observed=20_000 + 9_000 * n,
-            micros=1_200 * n,
-            contexts=12 * n,
-            tokens=300_000 * n,
-            cached=250_000 * n,
-            raw=300_000 * n + 20_000 * n * n,
-            raw_cached=290_000 * n + 19_500 * n * n,
+            observations=notes,
+            reflections=kept,
+            observed=(notes + kept) * (6 + n // 200),
+            micros=900 * n,
+            contexts=2 * n,
+            tokens=50_000 * n,
+            cached=42_000 * n,
+            raw=80_000 * n + 200 * n * n,
+            raw_cached=70_000 * n + 190 * n * n,
         )
-        world.services.run(
-            samples.add(world.services.keys, [*KEPT], _ms((hours - n) * HOUR / _DAY_S), {resource: taken})
-        )
+        at = _ms((days * 144 - n) / 144)
+        world.services.run(samples.add(world.services.keys, [TEN_MINUTES], at, {resource: taken}))

@@ -14,8 +14,8 @@ def sampled(site):
     """Two agents of whom the last three days are known, and what workers have just sampled."""
     for name, tokens in (("harold", 50), ("ada", 90)):
         site.world.say("Mine.", resource=name, tokens=tokens)
-        held(site.world, name, 72)
-    held(site.world, None, 72)
+        held(site.world, name, 3)
+    held(site.world, None, 3)
     site.world.settle()
     site.world.sweep()
     assert Sampler(site.world.services).sample()
@@ -62,12 +62,13 @@ def test_other_days_are_shown_as_soon_as_they_were_chosen(sampled, signed_in):
     visit = signed_in("reader", "harold")
     visit.go("/ui/agents/harold/figures")
     rows = visit.page.locator("figure").first.locator("tbody tr")
-    week = rows.count()
+    three = rows.count()
     visit.page.get_by_label("Days").select_option("1")
     expect(visit.page).to_have_url(re.compile(r"days=1$"))
     expect(visit.page.get_by_label("Days")).to_have_value("1")
 
-    assert 20 < rows.count() < week
+    assert 70 <= three <= 75  # an hour each
+    assert 70 <= rows.count() <= 75  # twenty minutes each
 
 
 def test_all_agents_together_and_who_holds_most(sampled, signed_in):

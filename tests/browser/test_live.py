@@ -49,6 +49,20 @@ def test_what_is_pushed_and_observed_is_shown_without_a_reload(site, browsers, a
     assert _is_same(visit)
 
 
+def test_what_was_unfolded_stays_so_when_the_page_looks_again(site, browsers, agent):
+    site.world.say(*(f"Parcel {n} lies in Oslo." for n in range(14)), resource=agent)
+    site.world.settle()
+    visit = _open(site, browsers, f"/ui/agents/{agent}")
+    unfolded = visit.page.locator("details", has_text="it came from").first
+    unfolded.locator("summary").click()
+    expect(unfolded).to_contain_text("lies in Oslo.")
+    site.world.say("The last word.", resource=agent)
+
+    expect(visit.page.get_by_role("region", name="Raw messages")).to_contain_text("The last word.")
+    expect(unfolded).to_have_attribute("open", "")
+    expect(unfolded).to_contain_text("lies in Oslo.")
+
+
 def test_a_page_is_live_though_a_script_of_it_comes_late(site, browsers, agent):
     """Breaks when htmx begins before its extension is there: the page then never hears of anything."""
     site.world.say("The first word.", resource=agent)

@@ -32,6 +32,8 @@ def _everywhere(visit, agent):
 
 
 def test_what_would_go_is_seen_before_it_is_gone_from_every_page(site, manages, agent):
+    line = next(line for line in site.world.om.observations(agent)[-1].text.split("\n") if "cinnamon-2" in line)
+    site.world.om.pin(line, agent)
     held = _everywhere(manages, agent)
     manages.go(f"/ui/agents/{agent}/manage")
     manages.page.get_by_label("Whatever holds this text").fill("cinnamon")
@@ -41,6 +43,7 @@ def test_what_would_go_is_seen_before_it_is_gone_from_every_page(site, manages, 
     expect(would.locator("li", has_text="of generation").locator("del")).to_contain_text(
         "The gate opens to cinnamon-1."
     )
+    expect(would.locator("li", has_text="pinned no longer").locator("del")).to_contain_text("cinnamon-2")
     seen = "cinnamon-3" in site.world.context("t-2", agent).text
     manages.press("Erase it for good")
     manages.told("Erased from 3 messages")
@@ -51,6 +54,7 @@ def test_what_would_go_is_seen_before_it_is_gone_from_every_page(site, manages, 
     manages.press("Show what would go")
     expect(manages.page.get_by_role("region", name="This would go")).to_contain_text("Nothing of it is kept.")
 
+    assert site.world.om.pins(agent) == []
     assert all(f"cinnamon-{n}" in held for n in (1, 2, 3))
     assert (seen, "cinnamon" in left) == (True, False)
     assert "The sun shines." in left

@@ -1,4 +1,4 @@
-"""What became of a text, word by word: lines are matched first, so that long texts are compared in no time."""
+"""What became of a text, word by word where lines are alike; lines are matched first, so that long texts take no time."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,6 +9,7 @@ _WORD = re.compile(r"\s+|[^\s\w]|\w+")
 _MOST = 4_000  # words of a changed passage that are compared by themselves
 _LIKE = {"same": "{}", "gone": "[-{}-]", "new": "{{+{}+}}"}
 _MARKS = {"same": "  ", "gone": "- ", "new": "+ "}
+_MOST_PAIRS = 250_000  # of changed lines that are held against each other
 
 
 class Change(NamedTuple):
@@ -26,11 +27,34 @@ def word_diff(before: str, now: str) -> list[Change]:
 def _changes(before: Sequence[str], now: Sequence[str]) -> Iterator[Change]:
     for tag, a, b, c, d in SequenceMatcher(None, before, now, autojunk=False).get_opcodes():
         if tag == "replace":
-            yield from _of_words("".join(before[a:b]), "".join(now[c:d]))
+            yield from _of_lines(before[a:b], now[c:d])
         elif tag == "equal":
             yield Change("same", "".join(now[c:d]))
         else:
             yield from (Change("gone", "".join(before[a:b])), Change("new", "".join(now[c:d])))
+
+
+def _of_lines(before: Sequence[str], now: Sequence[str]) -> Iterator[Change]:
+    """Lines that are alike word by word, all others whole: word by word, what has nothing in common cannot be read."""
+    at, new = 0, ""
+    words = [_said(line) for line in before] if len(before) * len(now) <= _MOST_PAIRS else []
+    for line in now:
+        said = _said(line)
+        like = next((n for n in range(at, len(words)) if _are_alike(words[n], said)), None)
+        if like is None:
+            new += line
+            continue
+        yield from (Change("gone", "".join(before[at:like])), Change("new", new), *_of_words(before[like], line))
+        at, new = like + 1, ""
+    yield from (Change("gone", "".join(before[at:])), Change("new", new))
+
+
+def _said(line: str) -> set[str]:
+    return set(re.findall(r"\w+", line))
+
+
+def _are_alike(one: set[str], other: set[str]) -> bool:
+    return 2 * len(one & other) > max(len(one), len(other))
 
 
 def _of_words(before: str, now: str) -> Iterator[Change]:

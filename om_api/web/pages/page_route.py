@@ -66,9 +66,8 @@ class PageRoute(Guarded):
         elif "hx-request" in request.headers:
             audit_as(request, did="")
         else:
-            audit_as(
-                request, of=request.path_params.get("observation") or request.path_params.get("message") or self.name
-            )
+            named = request.path_params.get("observation") or request.path_params.get("message")
+            audit_as(request, of=named or self.name.removeprefix("show_"))
 
     def get_route_handler(self) -> Handler:
         """Show the page, or say why not."""

@@ -21,6 +21,9 @@ router = APIRouter(route_class=PageRoute)
 Days = Annotated[int, Query(ge=1, le=DAYS)]
 _DAYS = 7
 _POINTS = 100
+_STRETCHES = [
+    1_000 * size for size in (600, 1_200, 3_600, 7_200, 14_400, 28_800, 86_400, 345_600)
+]  # each whole samples
 _AGENTS = 10
 _TIERS = (
     ("raw, unsealed", "message_tokens"),
@@ -75,12 +78,12 @@ def _charts(points: Sequence[UsagePoint]) -> dict[str, Chart]:
 
 
 def _times(points: Sequence[UsagePoint]) -> list[int]:
-    """The ends of equal stretches of time, from the first point to the last."""
+    """The ends of equal stretches, from the first point to the last: each of whole samples, or what they add up to would jump."""
     if not points:
         return []
     first, last = points[0].at, points[-1].at
-    wanted = min(_POINTS, len(points))
-    return [last - (last - first) * back // max(1, wanted - 1) for back in reversed(range(wanted))]
+    stretch = next((each for each in _STRETCHES if (last - first) // each < _POINTS), _STRETCHES[-1])
+    return [last - stretch * back for back in reversed(range((last - first) // stretch + 1))]
 
 
 def _sums(points: Sequence[UsagePoint], times: Sequence[int], of: Callable[[UsagePoint], float]) -> list[float]:

@@ -40,4 +40,5 @@ async def _models(request: Request, tried: str, asked_at: int) -> Response:
     may_try = with_breaker(settings) if key.covers(EVERY) else ()
     trial = await reader(request).model_trial(tried, asked_at) if tried in may_try else None
     found = model_list(settings, key.covers)
-    return page(request, "models.html", models=found, prompts=prompt_texts(), may_try=may_try, trial=trial)
+    prompts = () if "hx-request" in request.headers else prompt_texts()  # who looks again looks at a trial alone
+    return page(request, "models.html", models=found, prompts=prompts, may_try=may_try, trial=trial)

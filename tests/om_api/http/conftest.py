@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-import redis
 from key_ring import KeyRing
+from served import client, ring, settings, world
 from starlette.testclient import TestClient
-from world import SMALL, World
 
 from om_api import load_settings
 from om_api.domain.events import Event
@@ -18,35 +17,9 @@ from om_api.http.routes import messages
 from om_api.settings import Settings
 from om_api.store.fleet import event_stream
 
+__all__ = ["client", "ring", "settings", "world"]
 HAROLD = "/v1/resources/harold"
 THREAD = f"{HAROLD}/threads/t-1"
-
-
-@pytest.fixture
-def client(server_url: str, prefix: str) -> Iterator[Any]:
-    """A client of the real server; the test's keys are gone afterwards."""
-    with redis.Redis.from_url(server_url) as real:
-        yield real
-        if left := list(real.scan_iter(f"{prefix}*", count=1000)):
-            real.unlink(*left)
-
-
-@pytest.fixture
-def settings(server_url: str, prefix: str) -> Settings:
-    """What the app is told."""
-    return load_settings(None, {**SMALL, "OM_PREFIX": prefix, "OM_REDIS_URL": server_url})
-
-
-@pytest.fixture
-def world(client: Any, prefix: str) -> World:
-    """A client and workers of the same store."""
-    return World(client, prefix)
-
-
-@pytest.fixture
-def ring(settings: Settings, client: Any) -> KeyRing:
-    """Where keys are made."""
-    return KeyRing(settings, client)
 
 
 @pytest.fixture

@@ -5,44 +5,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-import redis
 from key_ring import KeyRing
+from served import client, ring, settings, world
 from starlette.testclient import TestClient
-from world import SMALL, World
 
-from om_api import load_settings
 from om_api.http import make_app
 from om_api.settings import Settings
 from om_api.web import with_pages
 
+__all__ = ["client", "ring", "settings", "world"]
 _TOKEN = re.compile(r'name="token" value="([0-9a-f]{64})"')
-
-
-@pytest.fixture
-def client(server_url: str, prefix: str) -> Iterator[Any]:
-    """A client of the real server; the test's keys are gone afterwards."""
-    with redis.Redis.from_url(server_url) as real:
-        yield real
-        if left := list(real.scan_iter(f"{prefix}*", count=1000)):
-            real.unlink(*left)
-
-
-@pytest.fixture
-def settings(server_url: str, prefix: str) -> Settings:
-    """What the app is told."""
-    return load_settings(None, {**SMALL, "OM_PREFIX": prefix, "OM_REDIS_URL": server_url})
-
-
-@pytest.fixture
-def world(client: Any, prefix: str) -> World:
-    """A client and workers of the same store."""
-    return World(client, prefix)
-
-
-@pytest.fixture
-def ring(settings: Settings, client: Any) -> KeyRing:
-    """Where keys are made."""
-    return KeyRing(settings, client)
 
 
 @pytest.fixture

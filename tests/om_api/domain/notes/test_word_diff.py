@@ -25,6 +25,19 @@ TEXTS = st.lists(st.sampled_from(["a", "b c", "b d", "", "é, f", "🔴 x", "\tg
             "on Monday at 9",
             [("same", "on "), ("gone", "Friday"), ("new", "Monday"), ("same", " at 9")],
         ),
+        ("I live in Oslo\n", "It rains\n", [("gone", "I live in Oslo\n"), ("new", "It rains\n")]),
+        (
+            "I live in Oslo\nIt rains\n",
+            "Snow fell\nI live in Bergen\n",
+            [
+                ("new", "Snow fell\n"),
+                ("same", "I live in "),
+                ("gone", "Oslo"),
+                ("new", "Bergen"),
+                ("same", "\n"),
+                ("gone", "It rains\n"),
+            ],
+        ),
         ("a\nb\n", "a\nc\nb\n", [("same", "a\n"), ("new", "c\n"), ("same", "b\n")]),
     ],
 )
@@ -40,6 +53,15 @@ def test_the_stretches_make_up_both_texts(before, now):
     assert "".join(each.text for each in changes if each.what != "new") == before
     assert all(one.what != other.what for one, other in pairwise(changes))
     assert all(each.text for each in changes)
+
+
+def test_many_lines_that_have_little_in_common_are_compared_in_no_time():
+    began = time.monotonic()
+    one, other = ("\n".join(f"{name} {n} lies here" for n in range(2_000)) for name in ("parcel", "letter"))
+    changes = word_diff(one, other)
+
+    assert {each.what for each in changes} >= {"gone", "new"}
+    assert time.monotonic() - began < 30
 
 
 def test_long_texts_that_have_nothing_in_common_are_compared_in_no_time():

@@ -2,21 +2,23 @@
 
 import pytest
 
-from om_api.web.pages.charts import HEIGHT, WIDTH, ChartSeries, chart
+from om_api.web.pages.charts import EDGE, HEIGHT, WIDTH, ChartSeries, chart
 
 
 def _corners(area):
     return [tuple(map(float, each.split(","))) for each in area.corners.split()]
 
 
-@pytest.mark.parametrize("values", [[[1, 2, 3]], [[1, 2, 3], [4, 0, 1]], [[0, 0]], [[5]], [[1e12, 1e-9]]])
+@pytest.mark.parametrize(
+    "values", [[[1, 2, 3]], [[1, 2, 3], [4, 0, 1]], [[0, 0]], [[5]], [[1e12, 1e-9]], [[-2, 1], [1, -4]]]
+)
 def test_every_corner_lies_within_the_frame(values):
     made = chart(
         [str(n) for n in range(len(values[0]))], [ChartSeries(str(n), each) for n, each in enumerate(values)], "$"
     )
     corners = [corner for area in made.areas for corner in _corners(area)]
 
-    assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in corners)
+    assert all(0 <= x <= WIDTH and EDGE <= y <= HEIGHT - EDGE for x, y in corners)
     assert len({x for x, _ in corners}) > 1
 
 
@@ -28,12 +30,13 @@ def test_series_stand_on_each_other_and_the_top_is_their_sum():
     assert _corners(stacked.areas[0])[0] == _corners(stacked.areas[1])[-1]
 
 
-def test_what_is_below_nothing_is_within_the_frame_too():
-    made = chart(["a", "b"], [ChartSeries("saved", [-3.0, 1.0])], "$", stacked=False)
-    (_, low), (_, high) = _corners(made.areas[0])
+def test_what_is_less_than_nothing_hangs_below_its_line():
+    made = chart(["a", "b"], [ChartSeries("saved", [-1.0, 3.0])], "$")
+    (_, low), (_, high), *base = _corners(made.areas[0])
 
-    assert (made.bottom, made.top) == (-3, 1)
-    assert 0 <= high < low <= HEIGHT
+    assert (made.bottom, made.top) == (-1, 3)
+    assert (low, high) == (HEIGHT - EDGE, EDGE)
+    assert {y for _, y in base} == {made.zero} == {HEIGHT - EDGE - (HEIGHT - 2 * EDGE) / 4}
 
 
 def test_of_series_that_do_not_stand_on_each_other_each_is_a_line_over_all_points():

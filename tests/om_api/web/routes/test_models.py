@@ -64,9 +64,11 @@ def test_a_model_that_no_worker_uses_is_refused_with_those_that_they_do(sign_in,
 def test_who_had_a_model_tried_is_in_the_audit_trail_once(sign_in, world):
     who = sign_in("operator", "*")
     asked = who.send("/ui/models", {"model": MODEL})
-    for again in LOOKS_AGAIN.findall(asked.text):
-        who.ask("GET", unescape(again), headers={"hx-request": "true"})
+    (again,) = LOOKS_AGAIN.findall(asked.text)
+    looked = who.ask("GET", unescape(again), headers={"hx-request": "true"})
     told = [(each.did, each.of) for each in world.om.audit().entries if each.via == "page"]
 
+    assert "<summary>" in asked.text
+    assert "<summary>" not in looked.text  # each second anew it brings no prompts
     assert told[0] == ("model_tried", MODEL)
     assert [did for did, _ in told].count("read") == 1  # the page of agents, by which they signed in
