@@ -6,11 +6,17 @@ from om_api.domain.audit.audit_entry import DID, LOOPBACK, AuditEntry
 
 _BY = {"page": "on a page", "http": "over HTTP", "mcp": "by MCP", "cli": "by om"}
 _PAGES = {
-    "show_agents": "Agents",
-    "show_agent": "Memory",
-    "show_context": "What the model reads",
-    "show_costs": "Money",
-    "show_figures_of": "Figures",
+    "agent": "Memory",
+    "context": "What the model reads",
+    "costs": "Money",
+    "figures_of": "Figures",
+    "message": "A message",
+    "sources": "Where it came from",
+    **{
+        name.lower(): name
+        for name in ("Agents", "Audit", "Events", "Figures", "Generations", "Live", "Manage", "Models")
+    },
+    **{name.lower(): name for name in ("Money", "Recall", "Rejected", "Review", "Reviews", "Settings", "Work")},
 }
 _OF = {"matching": "a text"}
 
@@ -36,6 +42,6 @@ def audit_words(entry: AuditEntry) -> AuditWords:
 
 
 def _of(entry: AuditEntry) -> str:
-    if entry.via == "page" and entry.of.startswith("show_"):
-        return _PAGES.get(entry.of) or entry.of.removeprefix("show_").replace("_", " ").capitalize()
+    if entry.via == "page" and entry.did in {"read", "refused"}:
+        return _PAGES.get(entry.of.removeprefix("show_"), entry.of)
     return _OF.get(entry.of, entry.of)
