@@ -5,24 +5,18 @@ from typing import NamedTuple
 from om_api.domain.audit.audit_entry import DID, LOOPBACK, AuditEntry
 
 _BY = {"page": "on a page", "http": "over HTTP", "mcp": "by MCP", "cli": "by om"}
-_PAGES = {"agent": "Memory", "context": "What the model reads", "costs": "Money", "figures_of": "Figures"} | {
-    name: name.capitalize()
-    for name in (
-        *(
-            "agents",
-            "audit",
-            "events",
-            "figures",
-            "generations",
-            "live",
-            "manage",
-            "models",
-            "money",
-            "recall",
-            "rejected",
-        ),
-        *("review", "reviews", "settings", "work"),
-    )
+_PAGES = {
+    "agent": "Memory",
+    "context": "What the model reads",
+    "costs": "Money",
+    "figures_of": "Figures",
+    "message": "A message",
+    "sources": "Where it came from",
+    **{
+        name.lower(): name
+        for name in ("Agents", "Audit", "Events", "Figures", "Generations", "Live", "Manage", "Models")
+    },
+    **{name.lower(): name for name in ("Money", "Recall", "Rejected", "Review", "Reviews", "Settings", "Work")},
 }
 _OF = {"matching": "a text"}
 
@@ -48,6 +42,6 @@ def audit_words(entry: AuditEntry) -> AuditWords:
 
 
 def _of(entry: AuditEntry) -> str:
-    if entry.via == "page" and entry.did == "read":
-        return _PAGES.get(entry.of, entry.of)
+    if entry.via == "page" and entry.did in {"read", "refused"}:
+        return _PAGES.get(entry.of.removeprefix("show_"), entry.of)
     return _OF.get(entry.of, entry.of)
