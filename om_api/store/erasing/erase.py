@@ -45,6 +45,7 @@ class ErasedLines(msgspec.Struct, frozen=True):
 class Erased(msgspec.Struct, frozen=True):
     """What an erasure took out of a resource, or would: `cleared`, or `rest` where there is nothing of it.
 
+    Of `generations` one is called `draft` that waits for its review, or was sent back: it goes whole, and is thought again.
     An observation in force goes with all of its lines, those corrected by hand too, where a message behind it goes.
     `observed_again` names the chunks and observations of which something is left: workers will observe that again, and
     until then it is read as it was said. `rejected` are entries of the quarantine, `fields` those of threads, `pins` lines that
@@ -167,7 +168,7 @@ def _told(plans: Sequence[Plan], entries: Sequence[bytes]) -> Erased:
         tuple(ErasedMessage(kept.message.thread_id, kept.message.id) for plan in plans for kept in plan.messages),
         tuple(name for plan in plans for name in plan.observes_again),
         tuple(each for plan in plans for each in _notes(plan)),
-        tuple(ErasedLines(_thread(plan), each.name, each.lines) for plan in plans for each in plan.generations),
+        tuple(each for plan in plans for each in _generations(plan)),
         tuple(each for plan in plans for each in _fields(plan)),
         tuple(as_rejected(entry).id for entry in entries),
         tuple(ErasedLines(_thread(plan), pin.id, (pin.text,)) for plan in plans for pin in plan.unpinned),
@@ -177,6 +178,13 @@ def _told(plans: Sequence[Plan], entries: Sequence[bytes]) -> Erased:
 def _notes(plan: Plan) -> Iterator[ErasedLines]:
     for name, lines in (*plan.taken_apart, *((each.name, each.lines) for each in plan.notes)):
         yield ErasedLines(_thread(plan), name, tuple(lines))
+
+
+def _generations(plan: Plan) -> Iterator[ErasedLines]:
+    for each in plan.generations:
+        yield ErasedLines(_thread(plan), each.name, each.lines)
+    if plan.drafted:
+        yield ErasedLines(_thread(plan), "draft", plan.drafted)
 
 
 def _fields(plan: Plan) -> Iterator[ErasedLines]:

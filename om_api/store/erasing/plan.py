@@ -49,7 +49,10 @@ class Quarantine(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """All that changes in a memory; see erase.lua for what becomes of each. `pins` are those that stay, as a record says them."""
+    """All that changes in a memory; see erase.lua for what becomes of each. `pins` are those that stay, as a record says them.
+
+    `drafted` are the lines of a draft that tell what goes; any draft goes with any change, and is thought again.
+    """
 
     held: WholeMemory
     raw: dict[str, list[Kept]]
@@ -61,6 +64,7 @@ class Plan(NamedTuple):
     histories: dict[int, list[Rewritten]]
     generations: list[Rewritten]
     pins: bytes = b""
+    drafted: tuple[str, ...] = ()
 
     @property
     def unpinned(self) -> list[Pin]:
@@ -92,9 +96,8 @@ class Plan(NamedTuple):
 
     def __bool__(self) -> bool:
         """Whether anything changes."""
-        return bool(
-            self.messages or self.notes or self.generations or self.again or any(self.fields.values()) or self._repins
-        )
+        listed = (self.messages, self.notes, self.generations, self.again, self.drafted)
+        return any(listed) or any(self.fields.values()) or self._repins
 
     @property
     def _repins(self) -> bool:

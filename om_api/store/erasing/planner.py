@@ -10,7 +10,7 @@ from om_api.domain import pieces
 from om_api.domain.note_lines import Stripped, without
 from om_api.domain.notes.pins import Notes, written
 from om_api.domain.values import Correction, Observation, Stored, TextPiece, new_id
-from om_api.store.erasing.erasable import Erasable
+from om_api.store.erasing.erasable import Erasable, said_in
 from om_api.store.erasing.plan import Cut, Plan, Rewritten
 from om_api.store.erasing.whole_memory import Kept, WholeMemory
 from om_api.store.memory.decoding import as_generation, as_observation
@@ -45,7 +45,7 @@ class Planner:
             histories={n: list(self._rewritten(some, ())) for n, some in self._held.content.histories.items()},
             generations=list(self._generations()),
         )
-        found = found._replace(pins=self._pins(found))
+        found = found._replace(pins=self._pins(found), drafted=self._drafted())
         return found._replace(cut=found.cut + list(self._overtaken())) if found else found
 
     def _parted(self, kept: Iterable[Kept]) -> tuple[list[Kept], list[Kept]]:
@@ -137,6 +137,13 @@ class Planner:
         }
         member = msgspec.json.encode({**msgspec.json.decode(stored.member), **said})
         return Rewritten(stored.seq, stored.member, member, said["tokens"] - own.tokens, own.id, found.gone)
+
+    def _drafted(self) -> tuple[str, ...]:
+        """The lines of a draft, and of what was said to it, that tell what is to be erased."""
+        if not self._target.everywhere:
+            return ()
+        said = said_in(self._held.draft).split("\n")
+        return tuple(said[at] for at in sorted(self._target.lines(said)))
 
     def _names(self, name: str) -> bool:
         return self._target.everywhere and bool(self._target.lines([name]))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from om_api.domain.messages import Message
 from om_api.domain.values import Scope
-from om_api.store.driver.replies import Pair, as_fields, as_hash, as_pairs
+from om_api.store.driver.replies import Pair, as_bytes, as_fields, as_hash, as_pairs
 from om_api.store.driver.steps import Steps, batch, by_name
 from om_api.store.memory.content import Content, content
 from om_api.store.memory.decoding import as_generation, message_of
@@ -34,13 +34,17 @@ class Thread(NamedTuple):
 
 
 class WholeMemory(NamedTuple):
-    """A memory, its threads by name, the messages of its chunks and behind its observations, and what ready chunks say."""
+    """A memory, its threads by name, the messages of its chunks and behind its observations, and what ready chunks say.
+
+    `draft` is a reflection that was thought and covers nothing yet, with what was said to it, as it is kept; b"": there is none.
+    """
 
     content: Content
     threads: Mapping[str, Thread]
     sealed: Mapping[str, list[Kept]]
     sources: Mapping[str, list[Kept]]
     ready: Mapping[str, bytes]
+    draft: bytes
 
     def everything(self) -> Iterator[Kept]:
         """Each message that is kept."""
@@ -64,13 +68,16 @@ def whole_memory(keys: Keys, scope: Scope, threads: Sequence[str]) -> Steps[Whol
     found = yield from content(keys, scope)
     owners = {chunk.id: chunk.thread for chunk in found.chunks}
     behind = {each.observation.id: each.observation.thread_id for each in (*found.observations, *found.history)}
-    raw, counts, said, states, sealed, sources = yield from batch(
+    raw, counts, said, states, sealed, (sources, draft) = yield from batch(
         by_name(threads, lambda name: as_pairs("ZRANGE", of.messages(name), 0, -1, "WITHSCORES")),
         as_hash("HGETALL", of.tokens),
         by_name(threads, lambda name: as_hash("HGETALL", of.thread(name))),
         by_name(owners, lambda name: as_fields("HMGET", of.chunk(name), "state", "observation")),
         by_name(owners, lambda name: as_pairs("ZRANGE", of.sealed(name), 0, -1, "WITHSCORES")),
-        by_name(behind, lambda name: as_pairs("ZRANGE", of.source(name), 0, -1, "WITHSCORES")),
+        batch(
+            by_name(behind, lambda name: as_pairs("ZRANGE", of.source(name), 0, -1, "WITHSCORES")),
+            as_bytes("GET", of.draft(scope)),
+        ),
         atomic=False,
     )
     return WholeMemory(
@@ -82,6 +89,7 @@ def whole_memory(keys: Keys, scope: Scope, threads: Sequence[str]) -> Steps[Whol
         {name: _kept(sealed[name], thread, scope.resource) for name, thread in owners.items()},
         {name: _kept(sources[name], thread, scope.resource) for name, thread in behind.items()},
         {name: says or b"" for name, (state, says) in states.items() if state == b"ready"},
+        draft or b"",
     )
 
 

@@ -567,3 +567,21 @@ def test_fields_that_we_do_not_know_are_kept(store):
 
     assert json.loads(member_)["foreign"] == 7
     assert decoding.as_generation(member_).text == "* two"
+
+
+@pytest.mark.parametrize("says", ["proposal", "comment"])
+def test_what_only_a_draft_says_goes_with_it(store, says):
+    observed(store, "o1", 1)
+    made = {"n": 1, "text": "* A word of its own", "created_at": 1, "tokens": 5}
+    drafted = {"generation": {**made, "text": made["text"] + " zanzibar" * (says == "proposal")}, "seqs": [1.0]}
+    comment = {"comment": "leave\nZanzibar out"} if says == "comment" else {}
+    store.client.set(store.keys.of("harold").draft(HAROLD), json.dumps(drafted | comment))
+    would = store.run(eraser(store).erase("harold", a_text("zanzibar"), dry_run=True))
+
+    assert would.outcome is Outcome.CLEARED
+    assert [(each.id, "anzibar" in repr(each.lines)) for each in would.generations] == [("draft", True)]
+    assert store.run(erasing_text(store, "zanzibar")) == would
+    assert "anzibar" not in repr(exported(store)) + repr(store.client.get(store.keys.of("harold").draft(HAROLD)))
+    assert in_force(store) == ["o1"]
+    assert store.run(erasing_text(store, "zanzibar")).outcome is Outcome.REST
+    assert sound(store)
