@@ -85,6 +85,7 @@ def test_the_last_message_is_told_before_any_worker_has_met_it(three):
 def test_an_agent_that_was_removed_is_counted_no_more(three):
     shown(three)
     three.om.clear("berta")
+    listed(three, three.services.keys.resources, berta=1)  # as whoever looks at what is left of it does
     found = three.om.agents()
 
     assert (found.matching, found.known, found.read) == (2, 2, 2)
