@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from om_api.domain.caching import LRU
 from om_api.http.requests.app_state import SharedMemory
 from om_api.web.pages import static_files
 from om_api.web.pages.live import Live
@@ -50,6 +51,7 @@ _OF_ALL = (
 )
 _OURS = "This is our fault, and in the log of om api: load the page again, and tell us if it stays so."
 _NONE = "There is no such page: begin at the agents."
+_OPEN = 10_000  # pages
 _Handler = Callable[[Request, Any], Any]
 
 
@@ -75,6 +77,7 @@ def _living_beside(around: Any) -> Any:
         async with around(app):
             state = app.state.app_state
             app.state.live = Live(state.memory)
+            app.state.open_pages = LRU[tuple[str, str], bool](_OPEN)  # by session and path: their readers were told of
             async with SharedMemory(state.settings, tally=False) as app.state.pages:
                 yield
             await app.state.live.close()

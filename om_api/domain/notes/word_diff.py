@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import takewhile
 from typing import Literal, NamedTuple
 
 _WORD = re.compile(r"\s+|[^\s\w]|\w+")
@@ -25,6 +26,23 @@ def word_diff(before: str, now: str) -> list[Change]:
 
 
 def _changes(before: Sequence[str], now: Sequence[str]) -> Iterator[Change]:
+    """What begins and ends both is the same; of what lies between, lines are held against each other if they are not too many."""
+    first = _alike(before, now)
+    last = _alike(before[first:][::-1], now[first:][::-1])
+    yield Change("same", "".join(now[:first]))
+    yield from _between(before[first : len(before) - last], now[first : len(now) - last])
+    yield Change("same", "".join(now[len(now) - last :]))
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """With how many equal lines both begin."""
+    return sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(one, other, strict=False)))
+
+
+def _between(before: Sequence[str], now: Sequence[str]) -> Iterator[Change]:
+    if len(before) * len(now) > _MOST_PAIRS:
+        yield from (Change("gone", "".join(before)), Change("new", "".join(now)))
+        return
     for tag, a, b, c, d in SequenceMatcher(None, before, now, autojunk=False).get_opcodes():
         if tag == "replace":
             yield from _of_lines(before[a:b], now[c:d])
@@ -37,7 +55,7 @@ def _changes(before: Sequence[str], now: Sequence[str]) -> Iterator[Change]:
 def _of_lines(before: Sequence[str], now: Sequence[str]) -> Iterator[Change]:
     """Lines that are alike word by word, all others whole: word by word, what has nothing in common cannot be read."""
     at, new = 0, ""
-    words = [_said(line) for line in before] if len(before) * len(now) <= _MOST_PAIRS else []
+    words = [_said(line) for line in before]
     for line in now:
         said = _said(line)
         like = next((n for n in range(at, len(words)) if _are_alike(words[n], said)), None)

@@ -244,8 +244,13 @@ def _is(pin: Pin, line: NotedLine) -> bool:
 
 
 def _repinned(pins: Iterable[Pin], line: NotedLine, say: str) -> list[Pin]:
-    """The pins, of which those of a line are of what it says now."""
-    new = say.strip()
+    """The pins, of which those of a line are of what it says now; raises InvalidInputError where another one says so already."""
+    pins, new = list(pins), say.strip()
+    moved = [pin for pin in pins if new and _is(pin, line)]
+    if any(pin.text == new and pin.thread in {"", each.thread} for each in moved for pin in pins if pin not in moved):
+        raise InvalidInputError(
+            f"two pinned lines would say {new[:_CLIPPED]!r}: unpin one of them first (om unpin), then repeat"
+        )
     return [msgspec.structs.replace(pin, text=new) if new and _is(pin, line) else pin for pin in pins]
 
 

@@ -24,14 +24,16 @@ LOOKS = 5  # pages in a second, of all that listen in one process, that are told
 ANYHOW_S = 5.0  # after which a page looks again though nothing happened: that something was said is no event
 _AT_REST = 20  # that are told so at once where none was lately
 MOST_PAGES = 1_000  # that listen in one process
+MOST_OF_A_KEY = 64  # of them: each is a request in flight, of which a key has api.requests_per_key
 _WAITING = 200  # events that a page which takes none may fall behind; then the oldest of them are left out
 _AT_ONCE = 500
 
 
 class Listener(Generic[T]):
-    """One page's queue of what it has not been told yet; bounded, whatever happens."""
+    """The queue of what a page of a key has not been told yet; bounded, whatever happens."""
 
-    def __init__(self) -> None:
+    def __init__(self, key: str = "") -> None:
+        self.key = key
         self._waiting: list[T] = []
         self._told = asyncio.Event()
 
@@ -61,12 +63,18 @@ class Live:
         self._turn_at = 0.0
         self.away = False
 
-    @contextmanager
-    def listening(self) -> Iterator[Listener[Event | None]]:
-        """A listener while the block runs; raises HTTPException 503 where too many listen already."""
+    def check_room(self, key: str) -> None:
+        """Return when one more page of a key may listen; raises HTTPException, 503 or 429, where all or its own are too many."""
         if len(self._listeners) >= MOST_PAGES:
             raise HTTPException(503, f"{MOST_PAGES} pages listen here already: reload this one to see what is new")
-        listener = Listener[Event | None]()
+        if sum(each.key == key for each in self._listeners) >= MOST_OF_A_KEY:
+            raise HTTPException(429, f"{MOST_OF_A_KEY} pages of this key are open here already: close some of them")
+
+    @contextmanager
+    def listening(self, key: str = "") -> Iterator[Listener[Event | None]]:
+        """A listener while the block runs; raises what `check_room` does."""
+        self.check_room(key)
+        listener = Listener[Event | None](key)
         self._listeners.add(listener)
         if self._reading is None or self._reading.done():
             self._placed.clear()
@@ -119,14 +127,14 @@ class Live:
 
 
 async def stream(
-    live: Live, streams: Streams, may: May, written: Written, missed: Missed | None = None
+    live: Live, streams: Streams, may: May, written: Written, missed: Missed | None = None, key: str = ""
 ) -> AsyncIterator[bytes]:
-    """The text of one page's stream: what `written` makes of events, until it ends; and CHANGE when the page's turn has come.
+    """The text of a page's stream: what `written` makes of events, until it ends; and CHANGE when the turn of the page has come.
 
     It ends when the process is told to stop, and at the first heartbeat at which `may` raises HTTPException. `missed` says
     whether something changed before the page listened; without it no CHANGE is told.
     """
-    with live.listening() as listener:
+    with live.listening(key) as listener:
         yield b": listening\n\n"
         await live.placed()
         loop, turns = asyncio.get_running_loop(), _Turns(live)

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
 
 from om_api.domain.api_keys import Proof, Role
+from om_api.domain.caching import LRU
 from om_api.domain.errors import InvalidInputError, NotFoundError, OMError, RateLimitedError, StoreError
 from om_api.http.requests.app_state import app_state
 from om_api.http.requests.auditing import audit_as
@@ -44,7 +45,7 @@ def may(request: Request) -> dict[str, bool]:
 class PageRoute(Guarded):
     """A route that answers with pages: whoever is not signed in is sent to sign in, and what fails is told on a page.
 
-    A page that looks again by itself is not told of: somebody who reads has it open.
+    A page that looks again by itself is not told of anew: that its session opened it was told.
     """
 
     via = "page"
@@ -63,11 +64,15 @@ class PageRoute(Guarded):
         """Read the form, which must be ours."""
         if self.takes_body:
             request.state.form = await form_of(request)
-        elif "hx-request" in request.headers:
-            audit_as(request, did="")
-        else:
-            named = request.path_params.get("observation") or request.path_params.get("message")
-            audit_as(request, of=named or self.name.removeprefix("show_"))
+            return
+        named = request.path_params.get("observation") or request.path_params.get("message")
+        audit_as(request, of=named or self.name.removeprefix("show_"))
+        if self.audited.did == "read":
+            pages: LRU[tuple[str, str], bool] = request.app.state.open_pages
+            page_of = session_of(request), request.url.path
+            if "hx-request" in request.headers and page_of in pages:
+                audit_as(request, did="")
+            pages.put(page_of, value=True)
 
     def get_route_handler(self) -> Handler:
         """Show the page, or say why not."""
@@ -112,7 +117,10 @@ def failure(request: Request, status: int, why: str, headers: Mapping[str, str] 
 
 def _page_before(request: Request) -> str:
     """The page of ours that a form was on; "" where that is not known."""
-    before = urlsplit(request.headers.get("referer", ""))
+    try:
+        before = urlsplit(request.headers.get("referer", ""))
+    except ValueError:
+        return ""
     ours = before.netloc == request.url.netloc and before.path.startswith("/ui/") and request.method != "GET"
     return (before.path + (f"?{before.query}" if before.query else "")) if ours else ""
 

@@ -98,7 +98,9 @@ def _stream(
         await admit(request, Role.READER)
         _wanted(request, resource, "")
 
-    lines = live.stream(request.app.state.live, app_state(request).streams, may, written, missed)
+    hub, key = request.app.state.live, key_of(request).id
+    hub.check_room(key)  # once the stream has begun, nobody can be refused
+    lines = live.stream(hub, app_state(request).streams, may, written, missed, key)
     return StreamingResponse(lines, headers=_HEADERS, media_type="text/event-stream")
 
 

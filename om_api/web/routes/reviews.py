@@ -4,7 +4,7 @@ import asyncio
 
 from fastapi import APIRouter, Request, Response
 
-from om_api.domain.api_keys import Role
+from om_api.domain.api_keys import Role, hashed
 from om_api.domain.notes.word_diff import word_diff
 from om_api.domain.values import Outcome
 from om_api.http.requests.guard import key_of
@@ -14,6 +14,7 @@ from om_api.web.pages.reader import reader, reader_of
 from om_api.web.pages.rendering import address, back_to, page
 
 router = APIRouter(route_class=PageRoute)
+_LARGE = 6_000_000  # bytes of a form: 400,000 characters, as a browser escapes them
 
 
 @router.get("/reviews", **shows())
@@ -34,6 +35,7 @@ async def show_review(request: Request, resource: ResourceId, thread: OfThread =
     return page(
         request,
         "review.html",
+        proposed=hashed(proposal.generation.text) if proposal else "",
         resource=resource,
         thread=thread,
         proposal=proposal,
@@ -43,13 +45,12 @@ async def show_review(request: Request, resource: ResourceId, thread: OfThread =
     )
 
 
-@router.post("/agents/{resource}/review/approve", **shows(Role.OPERATOR, did="approved"))
+@router.post("/agents/{resource}/review/approve", **shows(Role.OPERATOR, did="approved", most=_LARGE))
 async def approve(request: Request, resource: ResourceId) -> Response:
     """Have it count, as it is or as it was edited."""
     form, memory = request.state.form, await reader_of(request, resource)
-    text = form.get("text", "").replace("\r\n", "\n")
-    edited = None if text == form.get("proposed", "").replace("\r\n", "\n") else text
-    thread = form.get("thread") or None
+    text, thread = form.get("text", "").replace("\r\n", "\n"), form.get("thread") or None
+    edited = None if hashed(text) == form.get("proposed") else text
     outcome = await memory.approve(
         resource, thread, proposal=form.get("proposal") or None, text=edited, by=key_of(request).id
     )

@@ -104,8 +104,13 @@ def _wanted(form: Mapping[str, str]) -> WantedChange:
     stated: dict[str, Any] = {}
     for name, text in form.items():
         key = name.removeprefix(_SET)
-        if name != key and key not in unset and text.strip() != form.get(_WAS + key, "").strip():
-            stated[key] = value_of(key, text.strip().replace("\r\n", "\n"), tuple(key.split(".")))
+        if name != key and key not in unset and _plain(text) != _plain(form.get(_WAS + key, "")):
+            stated[key] = value_of(key, _plain(text), tuple(key.split(".")))
     if not stated and not unset:
         raise SettingsError("nothing is changed yet: write another value into a field, or tick one to unset it")
     return WantedChange(stated, unset)
+
+
+def _plain(text: str) -> str:
+    """What a browser sent of a field, with the ends of lines as they are kept."""
+    return text.replace("\r\n", "\n").strip()

@@ -65,3 +65,14 @@ def test_pins_of_a_thread_are_listed_with_what_is_common(world):
 
     assert [pin.thread for pin in world.om.pins("harold")] == ["t-1", "t-2"]
     assert [pin.thread for pin in world.om.pins("harold", "t-2")] == ["t-2"]
+
+
+def test_two_pinned_lines_never_become_one(world):
+    for line in ("The boat leaves at nine.", "The boat leaves at ten."):
+        world.om.add_line(line, "harold", "t-1")
+        world.om.pin(line, "harold")
+    with pytest.raises(InvalidInputError, match="unpin one of them first"):
+        world.om.correct_line("The boat leaves at nine.", "The boat leaves at ten.", "harold")
+    pinned = [pin.text for pin in world.om.pins("harold")]
+
+    assert [text.split(" ", 2)[2] for text in pinned] == ["The boat leaves at nine.", "The boat leaves at ten."]

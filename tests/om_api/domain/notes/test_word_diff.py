@@ -64,6 +64,14 @@ def test_many_lines_that_have_little_in_common_are_compared_in_no_time():
     assert time.monotonic() - began < 30
 
 
+def test_thousands_of_equal_lines_are_compared_in_no_time():
+    began = time.monotonic()
+    changes = word_diff("* same\n" + "* aa\n" * 20_000, "* same\n" + "* bb\n" * 20_000)
+
+    assert [each.what for each in changes] == ["same", "gone", "new"]
+    assert time.monotonic() - began < 30
+
+
 def test_long_texts_that_have_nothing_in_common_are_compared_in_no_time():
     began = time.monotonic()
     changes = word_diff(" ".join(f"a{n}" for n in range(50_000)), " ".join(f"b{n}" for n in range(50_000)))
@@ -79,9 +87,10 @@ def test_long_texts_that_have_nothing_in_common_are_compared_in_no_time():
         ("* Ada is his mother.", "* Ada is his sister.", ["~ * Ada is his [-mother-]{+sister+}."]),
         ("a\nb", "a\nb\nc", ["  a", "  b", "+ {+c+}"]),
         ("a\nb\nc", "a", ["  a", "- [-b-]", "- [-c-]"]),
-        ("a\nx\nc", "a\ny z\nq\nc", ["  a", "~ [-x-]{+y z+}", "+ {+q+}", "  c"]),
+        ("a\nx\nc", "a\ny z\nq\nc", ["  a", "- [-x-]", "+ {+y z+}", "+ {+q+}", "  c"]),
         ("a\n\nb", "a\nb", ["  a", "- ", "  b"]),
-        ("x y\nz", "x z", ["~ x [-y↵-]", "  z"]),
+        ("x y\nz", "x z", ["- [-x y-]", "- [-z-]", "+ {+x z+}"]),
+        ("one two three four\nfive", "one two three five", ["~ one two three [-four-]{+five+}", "- [-five-]"]),
     ],
 )
 def test_in_plain_text_each_line_says_by_a_mark_what_became_of_it(before, now, lines):

@@ -151,6 +151,22 @@ def test_a_page_looks_again_after_a_while_though_nothing_happened_and_what_shows
     assert (live.CHANGE in asyncio.run(scene())) is looks
 
 
+def test_one_key_leaves_room_for_others(monkeypatch):
+    monkeypatch.setattr(live, "MOST_OF_A_KEY", 2)
+
+    async def scene():
+        one = Live(Memory())
+        with one.listening("a"), one.listening("a"), one.listening("b"):
+            one.check_room("b")
+            with pytest.raises(HTTPException, match="close some") as refused:
+                one.check_room("a")
+        one.check_room("a")
+        await one.close()
+        return refused.value.status_code
+
+    assert asyncio.run(scene()) == 429
+
+
 @pytest.mark.parametrize("end", ["the process is told to stop", "its key ends"])
 def test_a_stream_ends(end):
     async def scene():

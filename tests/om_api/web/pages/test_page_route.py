@@ -70,6 +70,16 @@ def test_who_opened_a_page_is_told_once_and_not_what_looks_again_by_itself(world
     ]
 
 
+@pytest.mark.parametrize(
+    ("path", "did"), [("/ui/agents/harold/context", "read"), ("/ui/agents/harold/export", "exported")]
+)
+def test_who_only_says_that_a_page_looks_again_is_told_of(world, sign_in, path, did):
+    world.say("Mine.")
+    sign_in("operator", "harold").ask("GET", path, headers={"hx-request": "true"})
+
+    assert [each.did for each in world.om.audit(resource_id=["harold"], count=1).entries] == [did]
+
+
 @pytest.mark.parametrize(("role", "pages"), [("reader", 1), ("writer", 1), ("operator", 2)])
 def test_a_page_offers_what_the_key_may_do(world, sign_in, role, pages):
     world.say("Mine.")

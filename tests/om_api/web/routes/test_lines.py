@@ -33,7 +33,9 @@ def test_what_was_typed_and_refused_is_shown_again_with_the_way_back(who):
     assert 'href="/ui/agents/harold?thread=t-1"' in answer.text
 
 
-@pytest.mark.parametrize("before", ["https://elsewhere.example/ui/agents", "http://127.0.0.1:8000/v1/x", "::", ""])
+@pytest.mark.parametrize(
+    "before", ["https://elsewhere.example/ui/agents", "http://127.0.0.1:8000/v1/x", "::", "http://[::1/ui/", ""]
+)
 def test_the_way_back_leads_to_our_pages_only(who, before):
     answer = who.send(f"{AT}/correct", {"was": "User owns a boat", "now": "x"}, headers={"referer": before})
     assert "Back to the page before" not in answer.text
