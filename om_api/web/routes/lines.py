@@ -13,7 +13,9 @@ from om_api.web.pages.reader import reader_of
 from om_api.web.pages.rendering import address, back_to
 
 _TAKE_BACK = " “Take back what was done by hand” beneath the observation undoes that."
-_BRING_BACK = " The reflection has a new generation; to undo that, change the line back. A pin stays with what it says now."
+_BRING_BACK = (
+    " The reflection has a new generation; to undo that, change the line back. A pin stays with what it says now."
+)
 router = APIRouter(prefix="/agents/{resource}", route_class=PageRoute)
 
 
