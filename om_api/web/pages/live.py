@@ -1,7 +1,6 @@
 """What pages hear while they are open: one reader of the store's events in a process, however many pages listen."""
 
 import asyncio
-import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Generic, TypeVar
@@ -13,6 +12,7 @@ from om_api.domain.errors import OMError, StoreError
 from om_api.domain.events import Event
 from om_api.http.serving.limits import BEAT_S, LOOK_S
 from om_api.http.serving.streams import Streams
+from om_api.web.pages.page_turns import PageTurns
 
 T = TypeVar("T")
 # what a page's stream says of events, and whether the page is to look again; of none: the store went away or came back
@@ -20,9 +20,6 @@ Written = Callable[[Sequence[Event]], tuple[bytes, bool]]
 May = Callable[[], Awaitable[None]]
 Missed = Callable[[], Awaitable[bool]]
 CHANGE = b"event: om-change\ndata: \n\n"
-LOOKS = 5  # pages in a second, of all that listen in one process, that are told to look again
-ANYHOW_S = 5.0  # after which a page looks again though nothing happened: that something was said is no event
-_AT_REST = 20  # that are told so at once where none was lately
 MOST_PAGES = 1_000  # that listen in one process
 MOST_OF_A_KEY = 64  # of them: each is a request in flight, of which a key has api.requests_per_key
 _WAITING = 200  # events that a page which takes none may fall behind; then the oldest of them are left out
@@ -60,7 +57,7 @@ class Live:
         self._listeners: set[Listener[Event | None]] = set()
         self._reading: asyncio.Task[None] | None = None
         self._placed = asyncio.Event()
-        self._turn_at = 0.0
+        self.turns = PageTurns()
         self.away = False
 
     def check_room(self, key: str) -> None:
@@ -87,12 +84,6 @@ class Live:
     async def placed(self) -> None:
         """Return once it is known from where on events are heard, or that the store is away."""
         await self._placed.wait()
-
-    def turn(self) -> float:
-        """When a page may be told to look again, by the loop's clock: one behind the other, however many pages listen."""
-        now = asyncio.get_running_loop().time()
-        self._turn_at = max(self._turn_at + 1 / LOOKS, now - _AT_REST / LOOKS)
-        return max(self._turn_at, now)
 
     async def close(self) -> None:
         """Read no more."""
@@ -134,53 +125,27 @@ async def stream(
     It ends when the process is told to stop, and at the first heartbeat at which `may` raises HTTPException. `missed` says
     whether something changed before the page listened; without it no CHANGE is told.
     """
-    with live.listening(key) as listener:
+    with live.listening(key) as listener, live.turns.page() as turn:
         yield b": listening\n\n"
         await live.placed()
-        loop, turns = asyncio.get_running_loop(), _Turns(live)
+        loop = asyncio.get_running_loop()
         beat = loop.time()
         if missed and await missed():
-            turns.ask()
+            turn.ask()
         while not streams.ending:
-            if found := await listener.next(turns.wait()):
+            if found := await listener.next(turn.wait()):
                 text, changed = written([event for event in found if event])
                 if text:
                     yield text
                 if changed:
-                    turns.ask()
-            if missed and turns.come():
+                    turn.ask()
+            if missed and turn.come():
                 yield CHANGE
             if loop.time() - beat >= BEAT_S:
                 beat = loop.time()
                 if not await _still(may):
                     return
                 yield b": still here\n\n"
-
-
-class _Turns:
-    """When a page is told to look again: in its turn after something changed, or when nothing did for ANYHOW_S."""
-
-    def __init__(self, live: Live) -> None:
-        self._clock = asyncio.get_running_loop().time
-        self._live, self._at, self._last = live, math.inf, self._clock()
-
-    def ask(self) -> None:
-        """Take a turn, unless one was taken that has not come."""
-        if self._at == math.inf:
-            self._at = self._live.turn()
-
-    def wait(self) -> float:
-        """Seconds until it comes, or until one looks around."""
-        return min(LOOK_S, max(0, self._at - self._clock()))
-
-    def come(self) -> bool:
-        """Whether it has come; it is over then."""
-        if self._clock() - self._last >= ANYHOW_S:
-            self.ask()
-        if self._clock() < self._at:
-            return False
-        self._at, self._last = math.inf, self._clock()
-        return True
 
 
 async def _still(may: May) -> bool:

@@ -8,7 +8,7 @@ from fastapi import HTTPException
 
 from om_api.domain.errors import StoreError
 from om_api.domain.events import Event, Told
-from om_api.web.pages import live
+from om_api.web.pages import live, page_turns
 from om_api.web.pages.live import Listener, Live, stream
 
 
@@ -32,6 +32,7 @@ class Memory:
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
     monkeypatch.setattr(live, "LOOK_S", 0.02)
+    monkeypatch.setattr(page_turns, "LOOK_S", 0.02)
     monkeypatch.setattr(live, "BEAT_S", 0.05)
 
 
@@ -111,8 +112,8 @@ def _written(events):
 
 
 def test_pages_are_told_to_look_again_one_behind_the_other_however_many_listen(monkeypatch):
-    monkeypatch.setattr(live, "LOOKS", 20)
-    monkeypatch.setattr(live, "_AT_REST", 3)
+    monkeypatch.setattr(page_turns, "LOOKS", 20)
+    monkeypatch.setattr(page_turns, "_AT_REST", 3)
 
     async def missed():
         return True
@@ -135,7 +136,7 @@ def test_pages_are_told_to_look_again_one_behind_the_other_however_many_listen(m
 
 @pytest.mark.parametrize("looks", [True, False])
 def test_a_page_looks_again_after_a_while_though_nothing_happened_and_what_shows_events_does_not(monkeypatch, looks):
-    monkeypatch.setattr(live, "ANYHOW_S", 0.05)
+    monkeypatch.setattr(page_turns, "ANYHOW_S", 0.05)
 
     async def missed():
         return False

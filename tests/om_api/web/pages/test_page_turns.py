@@ -1,0 +1,52 @@
+"""Turns of open pages: one behind the other, none waits for a page that is closed, and after a rest some come at once."""
+
+import math
+
+import pytest
+
+from om_api.web.pages import page_turns as module
+from om_api.web.pages.page_turns import PageTurns
+
+
+@pytest.fixture(autouse=True)
+def _few(monkeypatch):
+    monkeypatch.setattr(module, "LOOKS", 10)
+    monkeypatch.setattr(module, "_AT_REST", 2)
+
+
+def _queued(count, now=100.0):
+    turns, pages = PageTurns(), [object() for _ in range(count)]
+    for page in pages:
+        turns.take(page, now)
+    return turns, pages
+
+
+def test_some_come_at_once_and_the_others_one_behind_the_other():
+    turns, pages = _queued(5)
+
+    assert [round(turns.at(page) - 100, 6) for page in pages] == [-0.2, -0.1, 0, 0.1, 0.2]
+
+
+def test_a_turn_that_is_over_moves_nobody():
+    turns, pages = _queued(5)
+    before = turns.at(pages[4])
+    turns.done(pages[0])
+
+    assert turns.at(pages[4]) == pytest.approx(before)
+    assert turns.at(pages[0]) == math.inf
+
+
+def test_nobody_waits_for_pages_that_are_closed():
+    turns, pages = _queued(200)
+    for page in pages[:199]:
+        turns.leave(page)
+
+    assert turns.at(pages[199]) <= 100
+
+
+def test_whoever_waits_already_takes_no_second_turn():
+    turns, pages = _queued(3)
+    turns.take(pages[0], 100.0)
+    turns.done(pages[0])
+
+    assert turns.at(pages[0]) == math.inf
