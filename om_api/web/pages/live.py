@@ -27,15 +27,20 @@ _AT_ONCE = 500
 
 
 class Listener(Generic[T]):
-    """The queue of what a page of a key has not been told yet; bounded, whatever happens."""
+    """The queue of what a page of a key has not been told yet; bounded, whatever happens.
+
+    A page that is `to_look` again is told of nothing until it did, but that the store goes away or comes back (None).
+    """
 
     def __init__(self, key: str = "") -> None:
-        self.key = key
+        self.key, self.to_look = key, False
         self._waiting: list[T] = []
         self._told = asyncio.Event()
 
     def tell(self, what: T) -> None:
         """Add something; of too much the oldest goes."""
+        if self.to_look and what is not None:
+            return
         self._waiting = [*self._waiting[1 - _WAITING :], what]
         self._told.set()
 
@@ -130,16 +135,15 @@ async def stream(
         await live.placed()
         loop = asyncio.get_running_loop()
         beat = loop.time()
-        if missed and await missed():
-            turn.ask()
+        listener.to_look = bool(missed and await missed())
         while not streams.ending:
             if found := await listener.next(turn.wait()):
                 text, changed = written([event for event in found if event])
+                listener.to_look |= changed
                 if text:
                     yield text
-                if changed:
-                    turn.ask()
-            if missed and turn.come():
+            if missed and turn.come(to_look=listener.to_look):
+                listener.to_look = False
                 yield CHANGE
             if loop.time() - beat >= BEAT_S:
                 beat = loop.time()

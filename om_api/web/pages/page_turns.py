@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from om_api.http.serving.limits import LOOK_S
 
-LOOKS = 4  # pages in a second, of all that listen in one process, that are told to look again
+LOOKS = 3  # pages in a second, of all that listen in one process, that are told to look again
 ANYHOW_S = 5.0  # after which a page looks again though nothing happened: that something was said is no event
 _AT_REST = 20  # that are told so at once where none was lately
 
@@ -56,18 +56,14 @@ class PageTurn:
         self._clock = asyncio.get_running_loop().time
         self._turns, self._last = turns, self._clock()
 
-    def ask(self) -> None:
-        """Take a turn, unless one was taken that has not come."""
-        self._turns.take(self, self._clock())
-
     def wait(self) -> float:
         """Seconds until it comes, or until one looks around."""
         return min(LOOK_S, max(0, self._turns.at(self) - self._clock()))
 
-    def come(self) -> bool:
-        """Whether it has come; it is over then."""
-        if self._clock() - self._last >= ANYHOW_S:
-            self.ask()
+    def come(self, *, to_look: bool) -> bool:
+        """Whether it has come, of a page that is to look again or did not for ANYHOW_S; it is over then."""
+        if to_look or self._clock() - self._last >= ANYHOW_S:
+            self._turns.take(self, self._clock())
         if self._clock() < self._turns.at(self):
             return False
         self._turns.done(self)
