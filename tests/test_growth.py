@@ -273,7 +273,11 @@ _KEPT = {
     *("wiring._rollout", "places._lines"),
     *("dispatcher._capacity", "connections.refused", "connections._open", "shares.lanes"),
     "settings_watcher._reported",
-    *("live._listeners", "live._waiting"),  # pages that are open, and what each of them has not been told yet
+    *(
+        "live._listeners",
+        "live._waiting",
+        "page_turns._pages",
+    ),  # pages that are open, what each has not been told yet, who looks next
     "task_events._held",
     *(
         "partitions.indexes",

@@ -140,7 +140,7 @@ def as_lines(found: Paging) -> Iterator[str]:
     yield from table(head, map(_cells, found.pages))
     painted = f"Chromium paints it first after {1e3 * found.paint:,.0f} ms" if found.paint else "there was no Chromium"
     yield (
-        f"\nThe page of {_PATH} of an `om api` that read all of them: {1e3 * found.html.seconds:,.0f} ms,"
+        f"\nThe page of them of an `om api` that read them all: {1e3 * found.html.seconds:,.0f} ms,"
         f" {1e3 * found.html.own:,.0f} ms of its processor time; {painted}."
     )
 
