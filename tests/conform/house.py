@@ -13,6 +13,7 @@ import httpx2
 import redis
 from key_ring import KeyRing
 from stores import embedded
+from trial_worker import READY, answer
 from world import SMALL, World, wait_until
 
 from om_api.cli.embedded import free_port
@@ -96,6 +97,8 @@ def _work(world: World, ended: threading.Event) -> None:
             world.sweep()
             world.tick_forgiving()
             WebhookRound(world.services, _arrives).deliver()
+            if world.client.exists(world.services.keys.trials):
+                answer(world, READY)
 
 
 async def _arrives(*_: Any, **__: Any) -> Answer:

@@ -7,7 +7,7 @@ import pytest
 from conform.house import ask_everything, opened
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_whatever_is_asked_is_answered_as_the_document_says(tmp_path):
     with opened(tmp_path / "api.log") as door:
         found = ask_everything(door, tmp_path, "-n", "3", "--seed", "1", "--generation-deterministic")
