@@ -37,14 +37,15 @@ def test_an_agents_tokens_are_drawn_by_tier_and_stand_in_a_table_too(sampled, si
     visit.go("/ui/agents/harold/figures")
     tiers = _figure(visit, "Tokens by tier")
     expect(tiers.locator("svg polygon")).to_have_count(4)
-    expect(tiers.locator("[class^=key]")).to_have_text(["raw", "chunks", "observations", "reflections"])
+    expect(tiers.locator("[class^=key]")).to_have_text(["raw, unsealed", "raw, in chunks", "observations", "reflections"])
     rows = _table(visit, "Tokens by tier")
     newest = sampled.world.om.series("harold", 7).points[-1]
 
     assert newest.message_tokens == 50  # what the workers sampled
     expect(rows.last.locator("td.n")).to_have_text(["50", "0", "0", "0"])
-    for title in ("Compression", "Tokens that contexts took, and the raw history would have", "Dollars"):
-        expect(_figure(visit, title).locator("svg polygon")).not_to_have_count(0)
+    contexts = "Tokens of the contexts served, and of the raw history in their place"
+    for title, drawn in (("Compression", "polygon"), (contexts, "polyline"), ("Dollars", "polyline")):
+        expect(_figure(visit, title).locator(f"svg {drawn}")).not_to_have_count(0)
 
 
 def test_what_was_paid_adds_up_to_what_the_client_says(sampled, signed_in):
